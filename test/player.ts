@@ -51,7 +51,7 @@ export class Player {
       ...(said.lastThought === 'redacted' ? [{ type: 'redacted_thinking', data: `d${n}` }] : []),
     ];
     const tokens = Math.ceil(JSON.stringify(begin.request).length * tokensPerChar);
-    let calls = await this.#db.turnRecord(this.claim, begin.turn_id, response(content, said.stopReason ?? (said.calls.length > 0 ? 'tool_use' : 'end_turn'), tokens));
+    let { calls } = await this.#db.turnRecord(this.claim, begin.turn_id, response(content, said.stopReason ?? (said.calls.length > 0 ? 'tool_use' : 'end_turn'), tokens));
     for (let call = calls.shift(); call; call = calls.shift()) {
       const open = (await this.#survive()) ?? (await this.#run(call, said));
       if (open) calls = open;

@@ -3384,6 +3384,8 @@ create function _value_text(p_value jsonb) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment a2054e12
 create function _vouches() returns boolean
   sql stable; -- body 79a2e435, comment b0ee9f62
+create function _waiting_calls(p_turn_id uuid) returns json
+  sql stable; -- body 5cc480de, comment e8d8c21d
 create function _waits_for(p_turn_id uuid) returns text
   sql stable; -- body 88a6ae05, comment 10952f82
 create function _waits_move(p_now timestamp with time zone, p_by interval, p_was_due timestamp with time zone, p_from uuid) returns uuid
@@ -3647,7 +3649,7 @@ create function turn_ancestry(p_turn_id uuid) returns SETOF turns
 create function turn_archive(p_turn_id uuid, p_is_archived boolean DEFAULT true) returns turns
   plpgsql volatile; -- body cc7f83e1, comment 81afad2a
 create function turn_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json, p_begins boolean DEFAULT false) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body 9cbc606e, comment c0ddcb4d
+  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body fc926154, comment f96c4af5
 create function turn_stream(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_content json) returns boolean
   plpgsql volatile; -- body c4cddfe7, comment 103f7986
 create function turn_tree(p_work_item_id uuid, p_around uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 200) returns TABLE(node_id uuid, parent_node_id uuid, kind text, turns integer, last_turn_id uuid, lane integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, work_item_id uuid)

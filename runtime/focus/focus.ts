@@ -15,6 +15,9 @@ import type { Watchers } from './watchers.ts';
 /** One iteration of a focus; `signal` fires with a StopReason when work has to stop. */
 export type Focus = { claim: Claimed; signal: AbortSignal; runtime: Runtime };
 
+/** How a call ended here. waiting: for a person, or behind a call that does. left: open, because work has to stop. */
+export type CallEnd = 'settled' | 'waiting' | 'left';
+
 /** Why work on a focus has to stop: its lease is lost, or this process is asked to end. */
 export type StopReason = 'lost' | 'stopping';
 

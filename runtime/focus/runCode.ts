@@ -15,7 +15,7 @@ import type { OpenCall } from '../ledger/answers.ts';
 import { isUnstorable, messageOf } from '../ledger/errors.ts';
 import type { CodeRun } from '../ledger/iteration.ts';
 import { withoutKnown } from '../secrets/known.ts';
-import type { Focus } from './focus.ts';
+import type { CallEnd, Focus } from './focus.ts';
 
 const MAX_CALLS = 1000;
 const MAX_WHOLE = 30_000_000;
@@ -41,13 +41,12 @@ export const executeCode = {
 /** Runs a call of the code in the same way as one of the model; false if it was left open. */
 type RunCall = (call: OpenCall, signal: AbortSignal) => Promise<boolean>;
 
-/** False if the call was left open because work has to stop. */
-export async function runCode(call: OpenCall, focus: Focus, runCall: RunCall): Promise<boolean> {
+export async function runCode(call: OpenCall, focus: Focus, runCall: RunCall): Promise<CallEnd> {
   const { claim, signal, runtime: { containers, db } } = focus;
   const input = inputSchema.safeParse(call.input);
-  const settle = async (content: string, isError: boolean, whole: string | null = null, codeRun: CodeRun | null = null): Promise<true> => {
+  const settle = async (content: string, isError: boolean, whole: string | null = null, codeRun: CodeRun | null = null): Promise<CallEnd> => {
     await db.toolCallSettle(claim, call.id, { content, isError }, whole, codeRun);
-    return true;
+    return 'settled';
   };
   if (!input.success) return settle(`[engine] The input does not match the schema of execute_code:\n${z.prettifyError(input.error)}`, true);
   const sandbox = containers?.sandbox(claim.faculty.engage);
@@ -77,9 +76,9 @@ export async function runCode(call: OpenCall, focus: Focus, runCall: RunCall): P
   }
   if (calls.isWaiting) {
     await db.toolCallSuspend(claim, call.id);
-    return true;
+    return 'waiting';
   }
-  if (signal.aborted) return false;
+  if (signal.aborted) return 'left';
   if (calls.divergence !== null) return settle(`[engine] The code was interrupted and run again, but did not do the same as before: ${calls.divergence}. It was stopped. What it did until then is done; look before you go on.`, true, calls.whole(), calls.record(result, timeoutSeconds));
   return settle(`${said(result)}\n\n${calls.receipt(result)}`, result.verdict !== 'ok', calls.whole(), calls.record(result, timeoutSeconds));
 }

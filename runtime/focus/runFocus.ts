@@ -91,8 +91,9 @@ async function runIteration(begin: Begin, focus: Focus, end: () => Promise<Finis
     const answer = await askModel(begin, focus);
     if (answer.kind === 'aborted') return giveBack(focus);
     if (answer.kind === 'error') return db.iterationFail(claim, answer.error);
-    calls = await db.turnRecord(claim, begin.turn_id, answer.response);
-    runtime.inputs.keep(calls, answer.response);
+    const recorded = await db.turnRecord(claim, begin.turn_id, answer.response);
+    runtime.inputs.keep([...recorded.calls, ...recorded.waiting], answer.response);
+    ({ calls } = recorded);
   }
 
   const allSettled = await runTools(calls, focus);

@@ -11,7 +11,7 @@ import type { OpenCall } from '../ledger/answers.ts';
 import { isUnstorable, messageOf } from '../ledger/errors.ts';
 import { failed } from '../tools/tool.ts';
 import type { ToolContext, ToolOutcome } from '../tools/tool.ts';
-import type { Focus, Runtime } from './focus.ts';
+import type { CallEnd, Focus, Runtime } from './focus.ts';
 import { executeCode, runCode } from './runCode.ts';
 import { runHook } from './runHook.ts';
 import { operatorPlace, workspaceOf } from './workspaceOf.ts';
@@ -72,70 +72,73 @@ class CallEnds {
   }
 }
 
-/** If the database cannot store something of a call, usually its result, that call fails and not the iteration. */
+/** If the database cannot store something of a call, usually its result, that call fails and not the iteration. False if it was left open. */
 async function runCall(call: OpenCall, batch: Batch, isFromCode = false): Promise<boolean> {
-  let isSettled = false;
+  let end: CallEnd = 'left';
   try {
-    return (isSettled = await runStages(call, batch, isFromCode));
+    end = await runStages(call, batch, isFromCode);
   } catch (error) {
     if (!isUnstorable(error)) throw error;
     await batch.runtime.db.toolCallSettle(batch.claim, call.id, failed(`[engine] The call or its result cannot be stored: ${messageOf(error)}. It may have been done; look before you go on.`));
-    return (isSettled = true);
+    end = 'settled';
   } finally {
-    if (isSettled) batch.runtime.inputs.forget(call.id);
-    batch.ends.note(call.id, isSettled);
+    if (end === 'settled') batch.runtime.inputs.forget(call.id);
+    batch.ends.note(call.id, end !== 'left');
   }
+  return end !== 'left';
 }
 
-/** False if the call was left open because work has to stop. */
-async function runStages(stored: OpenCall, batch: Batch, isFromCode: boolean): Promise<boolean> {
+async function runStages(stored: OpenCall, batch: Batch, isFromCode: boolean): Promise<CallEnd> {
   const { claim, signal, runtime, runtime: { db } } = batch;
-  if (signal.aborted) return false;
+  if (signal.aborted) return 'left';
   const stated = runtime.inputs.of(stored);
   if ('refusal' in stated) {
     await db.toolCallSettle(claim, stored.id, stated.refusal);
-    return true;
+    return 'settled';
   }
   const { call } = stated;
   const prepared = prepare(call, runtime);
   if (prepared.kind === 'refused') {
     await db.toolCallSettle(claim, call.id, prepared.outcome);
-    return true;
+    return 'settled';
   }
   const { before_tool: before, after_tool: after, timeout } = claim.faculty.hooks;
   if (before !== null && call.implementation !== 'engine' && !call.is_cleared) {
     const said = await runHook(before, timeout, hookInput('before_tool', call, batch), operatorPlace(batch), signal);
-    if (said === null) return false;
+    if (said === null) return 'left';
     const verdict = await db.toolHookRecord(claim, call.id, 'before_tool', said, null);
-    return verdict.kind === 'go' ? runStages({ ...stored, input: verdict.input, is_cleared: true }, batch, isFromCode) : true;
+    return verdict.kind === 'go' ? runStages({ ...stored, input: verdict.input, is_cleared: true }, batch, isFromCode) : verdict.kind;
   }
   if (prepared.kind === 'code') return runCode(call, batch, (nested, until) => runCall(nested, { ...batch, signal: until }, true));
-  if (prepared.kind === 'database') return (await inTurn(call, () => db.toolCallExecute(claim, call.id), batch)) !== 'left';
+  if (prepared.kind === 'database') {
+    const turn = await inTurn(call, () => db.toolCallExecute(claim, call.id), batch);
+    return turn === 'come' ? 'settled' : turn;
+  }
   const turn = call.is_begun ? 'come' : await inTurn(call, () => db.toolCallBegin(claim, call.id), batch);
-  if (turn !== 'come') return turn === 'held';
+  if (turn !== 'come') return turn;
   const outcome = await execute(prepared.run, contextOf(call, batch, isFromCode));
   // Interrupted: a call that can run again is left to the next worker; one that cannot is reported as it ended.
-  if (signal.aborted && prepared.isRepeatable) return false;
+  if (signal.aborted && prepared.isRepeatable) return 'left';
   if (after === null) {
     await db.toolCallSettle(claim, call.id, outcome);
-    return true;
+    return 'settled';
   }
   const said = await runHook(after, timeout, { ...hookInput('after_tool', call, batch), result: { content: outcome.content, is_error: outcome.isError } }, operatorPlace(batch), signal);
   if (said !== null) await db.toolHookRecord(claim, call.id, 'after_tool', said, outcome);
-  else if (prepared.isRepeatable) return false;
+  else if (prepared.isRepeatable) return 'left';
   else await db.toolCallSettle(claim, call.id, failed('[engine] The call ran. Its result is withheld: its worker had to stop before the after_tool hook had seen it.'));
-  return true;
+  return 'settled';
 }
 
 /**
  * Asks until the database says that a call need not wait (a call of code, or one that a hook changed), each time after the calls before it
- * have ended. left: one of those was left open. held: one of those waits for approval, so that this iteration cannot wait for it.
+ * have ended. left: one of those was left open. waiting: one of those waits for approval, so that this iteration cannot wait for it.
  */
-async function inTurn(call: OpenCall, ask: () => Promise<string[]>, { ends }: Batch): Promise<'come' | 'left' | 'held'> {
+async function inTurn(call: OpenCall, ask: () => Promise<string[]>, { ends }: Batch): Promise<'come' | 'left' | 'waiting'> {
   for (;;) {
     const behind = await ask();
     if (behind.length === 0) return 'come';
-    if (behind.includes(call.id)) return 'held';
+    if (behind.includes(call.id)) return 'waiting';
     if (!(await ends.allSettled(behind))) return 'left';
   }
 }

@@ -11,16 +11,18 @@ import type { ToolOutcome } from '../tools/tool.ts';
 /** The most that are kept; calls wait for approval for as long as a day. */
 const MOST = 1000;
 
+type StoredCall = Pick<OpenCall, 'id' | 'ordinal' | 'input'>;
+
 export class StatedInputs {
   readonly #kept = new Map<string, { stored: string; stated: unknown }>();
 
   /** Of the calls of a response as they came back from its row. */
-  keep(calls: readonly OpenCall[], response: ModelResponse): void {
+  keep(calls: readonly StoredCall[], response: ModelResponse): void {
     const stated = response.content.filter((block) => block.type === 'tool_use');
     for (const call of calls) this.keepOne(call, stated[call.ordinal]?.['input']);
   }
 
-  keepOne(call: OpenCall, stated: unknown): void {
+  keepOne(call: StoredCall, stated: unknown): void {
     const stored = JSON.stringify(call.input);
     if (!stored.includes(mark) || stated === undefined) return;
     const [oldest] = this.#kept.size >= MOST ? this.#kept.keys() : [];

@@ -71,6 +71,9 @@ export const call = z.object({
   code_tools: z.array(z.object({ name: z.string(), description: z.string(), input_schema: json })).nullable(),
 });
 
+/** The calls of a response: to be run now, and waiting for a person, or behind one that does. */
+export const recorded = z.object({ calls: z.array(call), waiting: z.array(call.pick({ id: true, ordinal: true, input: true })) });
+
 export const nestedCall = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('run'), call }),
   z.object({ kind: z.literal('settled'), is_error: z.boolean(), content: z.string(), value: z.unknown() }),

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 import { storableJson } from '../../plv8/storable.ts';
 import type { ContentBlock, ModelError, ModelResponse } from '../model/message.ts';
-import { begin, call as openCall, claim, failure, finish, hookRecorded, nestedCall, toolHookRecorded } from './answers.ts';
+import { begin, claim, failure, finish, hookRecorded, nestedCall, recorded, toolHookRecorded } from './answers.ts';
 import type { Calls } from './pool.ts';
 
 /** The right to write for one work item. */
@@ -50,8 +50,8 @@ export const iteration = ({ call, once }: Calls) => ({
   turnStream: ({ work_item_id, lease }: Lease, turnId: string, content: readonly ContentBlock[]) =>
     once.call('turn_stream', [work_item_id, lease, turnId, storableJson(content)], z.boolean()),
 
-  turnRecord: async ({ work_item_id, lease }: Lease, turnId: string, response: ModelResponse) =>
-    (await call('turn_record', [work_item_id, lease, turnId, responseJson(response), true], z.object({ calls: z.array(openCall) }))).calls,
+  turnRecord: ({ work_item_id, lease }: Lease, turnId: string, response: ModelResponse) =>
+    call('turn_record', [work_item_id, lease, turnId, responseJson(response), true], recorded),
 
   summaryRecord: ({ work_item_id, lease }: Lease, turnId: string, response: ModelResponse) =>
     call('summary_record', [work_item_id, lease, turnId, responseJson(response)], z.boolean()),

@@ -192,7 +192,7 @@ async function playByHand(forked: string): Promise<void> {
       usage: { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
     });
   };
-  const [code] = await answer(use('c', 'execute_code', { code: 'return look()' }));
+  const { calls: [code] } = await answer(use('c', 'execute_code', { code: 'return look()' }));
   if (!code) throw new Error('no call');
   const nested = await db.toolCallNested(claim, code.id, 0, 'look', {});
   if (nested.kind !== 'run') throw new Error(nested.kind);

@@ -1,7 +1,7 @@
 // SIGTERM in the middle of an iteration: nothing is lost, no job stays locked, the next worker goes on at once.
 
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -123,6 +123,27 @@ test('a result that the after_tool hook has not seen when the worker stops never
   expect((await final(item.id)).state).toBe('completed');
   expect(model.requests.at(-1)?.body).toContain('Its result is withheld: its worker had to stop before the after_tool hook had seen it.');
   expect(model.requests.at(-1)?.body).not.toContain('SHOUTED');
+  await next.stop();
+});
+
+test('a pure call whose after_tool hook the worker did not wait for is made again', async () => {
+  let runs = 0;
+  const ask = defineTool({ name: 'ask', description: 'Asks.', input: z.strictObject({}), effect: 'pure', risk: 'safe', execute: async () => ok(`answer ${++runs}`) });
+  model = await startScriptedModel(scriptOf([{ content: [{ type: 'tool_use', name: 'ask', input: {} }] }, done]));
+  const worker = await startHere(model.url, { tools: [ask] });
+  await db.facultySave({
+    name: 'asker', accepts: ['ask'], engage: { workspace: 'host', workspace_dir: workspace, tools: ['ask'] },
+    hooks: { after_tool: 'touch asked; while [ ! -e answered ]; do sleep 0.05; done', timeout: 300 },
+  });
+  const item = await db.workSubmit({ workType: 'ask', description: 'x' });
+  await until(() => existsSync(join(workspace, 'asked')));
+  await worker.stop();
+  expect(await db.toolCalls(item.id)).toMatchObject([{ status: 'running' }]);
+
+  await writeFile(join(workspace, 'answered'), '');
+  const next = await startHere(model.url, { tools: [ask] });
+  expect((await final(item.id)).state).toBe('completed');
+  expect(model.requests.at(-1)?.body).toContain('answer 2');
   await next.stop();
 });
 

@@ -65,6 +65,7 @@ beforeAll(async () => {
       : asked === 3 ? { content: [shell(`echo '${all}' >&2; exit 3`), call('no_such_tool', { all }), call('write_file', { path: 'written', content: all }), call('ledger_append', { entry_type: 'step', content: `Used ${all}`, keep: [`https://me:${password}@example.org/`] })] }
       : asked === 4 ? { content: [call('work_complete', { summary: `Done with ${all}` })] }
       : done(`Done with ${all}`),
+    Ask: ({ exchange }) => (exchange === 0 ? { content: [shell(`printf %s '${formed}' > asked`), call('write_file', { path: 'also', content: formed })] } : done('Done.')),
     Keep: ({ exchange }) => (exchange === 0 ? { content: [shell(`printf %s '${formed}' > kept`)] } : done('Done.')),
     Crash: () => done('Done.'),
   });
@@ -153,6 +154,19 @@ test('a faculty with redact = false keeps what has a form', async () => {
   await ended(id);
   expect(await readFile(join(directory, 'kept'), 'utf8')).toBe(formed);
   expect(await database.query(`select from ledger.tool_calls where work_item_id = '${id}' and input::text like '%${formed}%'`)).toHaveLength(1);
+});
+
+test.each([['by its faculty', {}], ['after a hook', { before_tool: 'true' }]])('a call that a person has to approve, %s, runs with what was said', async (_, hooks) => {
+  await db.facultySave({ name: 'asker', accepts: ['ask'], hooks, engage: { workspace: 'host', workspace_dir: directory, tools: ['bash', 'write_file'], require_approval: 'moderate' } });
+  const { id } = await db.workSubmit({ workType: 'ask', description: 'Ask first' });
+  await until(async () => {
+    await database.query(`select ledger.tool_call_approve(tool_call_id) from ledger.approvals where work_item_id = '${id}' and decision is null`);
+    return (await db.workItem(id))?.resolved_at;
+  });
+  expect(await database.query(`select status, input::text ~ 'redacted' as is_redacted from ledger.tool_calls where work_item_id = '${id}'`))
+    .toEqual([{ status: 'completed', is_redacted: true }, { status: 'completed', is_redacted: true }]);
+  for (const name of ['asked', 'also']) expect(await readFile(join(directory, name), 'utf8')).toBe(formed);
+  await Promise.all(['asked', 'also'].map((name) => rm(join(directory, name))));
 });
 
 test('an import keeps no secret, unless it is told to', async () => {

@@ -442,7 +442,7 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a call that was cut short is settled though it can be made again',
     file: 'runtime/focus/runTools.ts',
-    from: `  if (signal.aborted && prepared.isRepeatable) return false;
+    from: `  if (signal.aborted && prepared.isRepeatable) return 'left';
 `,
     to: '',
     test: 'test/e2e/stop.test.ts',
@@ -1801,6 +1801,63 @@ export const runtimeMutants: readonly Mutant[] = [
     to: '',
     test: 'test/e2e/mcp.test.ts',
     title: 'the hooks of an interactive session journal it',
+  },
+  // Where three features meet
+  {
+    name: 'a call with a secret that a person approved is refused',
+    file: 'runtime/focus/runFocus.ts',
+    from: '[...recorded.calls, ...recorded.waiting]',
+    to: 'recorded.calls',
+    test: 'test/long/redaction.test.ts',
+    title: 'a call that a person has to approve',
+  },
+  {
+    name: 'a call with a secret that a hook let go and a person approved is refused',
+    file: 'runtime/focus/runTools.ts',
+    from: "if (end === 'settled') batch",
+    to: "if (end !== 'left') batch",
+    test: 'test/long/redaction.test.ts',
+    title: 'a call that a person has to approve',
+  },
+  {
+    name: 'a pure call whose hook was not waited for is withheld, instead of made again',
+    file: 'runtime/focus/runTools.ts',
+    from: "  else if (prepared.isRepeatable) return 'left';\n",
+    to: '',
+    test: 'test/e2e/stop.test.ts',
+    title: 'whose after_tool hook the worker did not wait for',
+  },
+  {
+    name: 'what is claimed while its worker stops goes on',
+    file: 'runtime/worker/leases.ts',
+    from: "if (this.#stopping) controller.abort('stopping' satisfies StopReason);",
+    to: '',
+    test: 'test/runtime/worker/leases.test.ts',
+    title: 'claimed while its worker stops',
+  },
+  {
+    name: 'the end of lost work takes the next lease out of the heartbeat',
+    file: 'runtime/worker/leases.ts',
+    from: 'if (this.#held.get(workItemId)?.claim === claim) this.#held.delete(workItemId);',
+    to: 'this.#held.delete(workItemId);',
+    test: 'test/runtime/worker/leases.test.ts',
+    title: 'lost unheard stops its work',
+  },
+  {
+    name: 'the end of a response that was broken off hides the next one',
+    file: 'runtime/focus/watchers.ts',
+    from: 'if (this.#begun.get(claim.work_item_id) === begun) this.#begun.delete',
+    to: 'this.#begun.delete',
+    test: 'test/runtime/focus/watchers.test.ts',
+    title: 'hides nothing of the one',
+  },
+  {
+    name: 'the result of an unsafe call is lost when its worker stops',
+    file: 'runtime/focus/runTools.ts',
+    from: 'if (signal.aborted && prepared.isRepeatable)',
+    to: 'if (signal.aborted)',
+    test: 'test/e2e/stop.test.ts',
+    title: 'during an unsafe tool its process group',
   },
   // Ledgers that a program makes for itself
   {

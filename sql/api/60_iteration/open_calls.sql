@@ -14,6 +14,20 @@ $$;
 
 comment on function _open_calls(uuid) is 'The calls of a turn that are to be run, those that have begun with its response among them, except those behind a call that waits for approval; see _open_call().';
 
+create or replace function _waiting_calls(p_turn_id uuid)
+  returns json
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(json_agg(json_build_object('id', k.id, 'ordinal', k.ordinal, 'input', _call_input(k)) order by k.ordinal), '[]'::json)
+    from tool_calls k
+   where k.turn_id = p_turn_id and k.parent_call_id is null
+     and (k.status = 'waiting' or k.status = 'pending' and k.id = any ((select _calls_held(p_turn_id))::uuid[]));
+$$;
+
+comment on function _waiting_calls(uuid) is 'The calls of a turn that wait for approval, and those behind them: [{id, ordinal, input}].';
+
 create or replace function _open_call(p_call tool_calls)
   returns json
   language sql

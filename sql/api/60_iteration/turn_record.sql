@@ -23,7 +23,7 @@ begin
     perform _raise_not_found('turn of this focus', p_turn_id);
   end if;
   if v_turn.status = 'completed' then
-    return json_build_object('calls', _open_calls(v_turn.id));
+    return json_build_object('calls', _open_calls(v_turn.id), 'waiting', _waiting_calls(v_turn.id));
   end if;
   if json_typeof(p_response -> 'content') is distinct from 'array' or p_response ->> 'stop_reason' is null then
     perform _raise_invalid('a response needs content, an array of blocks, and a stop_reason');
@@ -43,12 +43,12 @@ begin
     perform _calls_begin(v_turn, f.config) from foci o join faculties f on f.content_hash = o.faculty_hash where o.id = v_item.focus_id;
   end if;
   perform _tell_watchers(v_item);
-  return json_build_object('calls', _open_calls(v_turn.id));
+  return json_build_object('calls', _open_calls(v_turn.id), 'waiting', _waiting_calls(v_turn.id));
 end
 $$;
 
 comment on function turn_record(uuid, uuid, uuid, json, boolean) is
-  'Stores a complete response of the model, its usage and its tool calls in one transaction, and moves the session''s head. p_response: {id, provider, model, content: [blocks], stop_reason, stop_details, usage: {input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens}, request_id, duration_ms, first_token_ms}. Returns {calls: [{id, ordinal, name, is_begun, input, is_cleared, input_schema, implementation, behind, code_tools}]}: the calls to run now, in parallel, each after those in behind have ended; is_begun: tool_call_begin() is not needed; is_cleared: its before_tool hook has run; code_tools: what the code of execute_code may call. Calls of unknown tools and calls cut off by the output limit are settled here and not returned. p_begins: calls that may run again after a crash (pure, idempotent) and that wait for nothing begin with the response. Recording the same turn again changes nothing. Raises WL001, WL002, WL003, WL004.';
+  'Stores a complete response of the model, its usage and its tool calls in one transaction, and moves the session''s head. p_response: {id, provider, model, content: [blocks], stop_reason, stop_details, usage: {input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens}, request_id, duration_ms, first_token_ms}. Returns {calls: [{id, ordinal, name, is_begun, input, is_cleared, input_schema, implementation, behind, code_tools}], waiting: [{id, ordinal, input}]}. calls: to be run now, in parallel, each after those in behind have ended; is_begun: tool_call_begin() is not needed; is_cleared: its before_tool hook has run; code_tools: what the code of execute_code may call. waiting: calls that wait for approval, or behind one that does; a later iteration_begin() returns them. Calls of unknown tools and calls cut off by the output limit are settled here and not returned. p_begins: calls that may run again after a crash (pure, idempotent) and that wait for nothing begin with the response. Recording the same turn again changes nothing. Raises WL001, WL002, WL003, WL004.';
 
 create or replace function _turn_heard(p_turn turns)
   returns void

@@ -39,6 +39,19 @@ test('whoever begins to watch while the answer "nobody does" is under way is sho
   showing.end();
 });
 
+test('the end of a response that was broken off hides nothing of the one that its worker hears next', async () => {
+  const shown: string[] = [];
+  const db = { turnStream: async (_lease: unknown, turnId: string) => shown.push(turnId) > 0 } as unknown as Db;
+  const watchers = new Watchers(db, pino({ level: 'silent' }));
+  const brokenOff = watchers.show(claimOf('interrupted'), 'first', false);
+  const next = watchers.show(claimOf('interrupted'), 'second', false);
+  next.grew(() => [{ type: 'text', text: 'I' }]);
+  brokenOff.end();
+  watchers.came('interrupted');
+  expect(shown).toEqual(['second']);
+  next.end();
+});
+
 test('however fast a response arrives, it is shown once a second, and at last all of it', async () => {
   const shown: { at: number; text: unknown }[] = [];
   const db = { turnStream: async (_lease: unknown, _turnId: string, [block]: { text: unknown }[]) => shown.push({ at: performance.now(), text: block?.text }) > 0 } as unknown as Db;

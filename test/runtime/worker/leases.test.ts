@@ -56,7 +56,20 @@ test('a lease that was lost unheard stops its work when the same worker takes th
   held.drop();
   await leases.check();
   expect(next.signal.aborted).toBe(false);
+  await db.workMessage(item.id, 'Stop again', true);
+  await leases.check();
+  expect(next.signal.reason).toBe('lost'); // the end of the work before did not take it out of the heartbeat
   next.drop();
+  leases.stop();
+});
+
+test('what is claimed while its worker stops is given back at once', async () => {
+  const { leases, held, claim } = await holding(3600);
+  leases.stopAll();
+  const late = leases.hold({ ...claim, work_item_id: crypto.randomUUID() });
+  expect([held.signal.reason, late.signal.reason]).toEqual(['stopping', 'stopping']);
+  late.drop();
+  held.drop();
   leases.stop();
 });
 
