@@ -35,9 +35,10 @@ export function schemaErrors(schema: unknown, value: unknown): string[] {
   }
 }
 
-const one = ['additionalProperties', 'propertyNames', 'items', 'additionalItems', 'contains', 'not', 'if', 'then', 'else', 'unevaluatedItems', 'unevaluatedProperties', 'contentSchema'];
-const lists = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
-const maps = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'];
+/** Keywords whose value is one schema, a list of them, or an object of them. */
+const holdOne = ['additionalProperties', 'propertyNames', 'items', 'additionalItems', 'contains', 'not', 'if', 'then', 'else', 'unevaluatedItems', 'unevaluatedProperties', 'contentSchema'];
+const holdLists = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
+const holdObjects = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'];
 
 class Check {
   readonly #root: unknown;
@@ -94,9 +95,9 @@ class Check {
     const place = { base, draft };
     this.#places.set(schema, place);
     this.#deeper(() => {
-      for (const key of one) this.#index(own(schema, key), place);
-      for (const key of lists) for (const inner of list(own(schema, key))) this.#index(inner, place);
-      for (const key of maps) for (const inner of Object.values(object(own(schema, key)))) this.#index(inner, place);
+      for (const key of holdOne) this.#index(own(schema, key), place);
+      for (const key of holdLists) for (const inner of list(own(schema, key))) this.#index(inner, place);
+      for (const key of holdObjects) for (const inner of Object.values(object(own(schema, key)))) this.#index(inner, place);
     });
   }
 

@@ -2289,7 +2289,7 @@ create function _check_entries(p_ids uuid[]) returns TABLE(invariant text, work_
 create function _check_head() returns trigger
   plpgsql volatile; -- body 0eb5cd25, comment 5a69b918
 create function _check_items(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
-  sql stable; -- body 48acc060, comment c80f41d5
+  sql stable; -- body 48acc060, comment 7c34d788
 create function _check_key(p_what text, p_key text) returns void
   plpgsql immutable; -- body 7d517465, comment 13069995
 create function _check_page(p_limit integer, p_most integer) returns void
@@ -3189,7 +3189,7 @@ create function _sized(p_text text) returns bytea
 create function _slot_next(p_faculty text, p_but uuid DEFAULT NULL::uuid) returns uuid
   sql stable; -- body 0a057187, comment ec0e606e
 create function _slot_take(p_item work_items, p_faculty text, OUT lack text, OUT slot_faculty text, OUT next_id uuid) returns record
-  plpgsql volatile; -- body b5356155, comment cd8cee87
+  plpgsql volatile; -- body 41fad3ba, comment cd8cee87
 create function _slot_wanted(p_item work_items) returns text
   sql stable; -- body 0a04c87b, comment 1fa3d70f
 create function _source_label(p_faculty text, p_work_type text) returns text
@@ -3391,7 +3391,7 @@ create function _waits_for(p_turn_id uuid) returns text
 create function _waits_move(p_now timestamp with time zone, p_by interval, p_was_due timestamp with time zone, p_from uuid) returns uuid
   plpgsql volatile; -- body aa3c8e3d, comment 446b9332
 create function _waits_settle(p_item work_items) returns timestamp with time zone
-  plpgsql volatile; -- body f288031d, comment 2d8630f3
+  plpgsql volatile; -- body f288031d, comment aaa4173d
 create function _warm_up() returns void
   plpgsql volatile; -- body 6b957d5a, comment 5d807659
 create function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns json
@@ -3487,7 +3487,7 @@ create function faculty_problems(p_config jsonb) returns TABLE(path text[], says
 create function faculty_save(p_config jsonb) returns faculties
   plpgsql volatile; -- body f5882d16, comment 6b15648b
 create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
-  plpgsql volatile; -- body 5007e368, comment 6131beda
+  plpgsql volatile; -- body 894f6d2f, comment 6131beda
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
   plpgsql volatile; -- body 560acc32, comment 24935e13
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
@@ -3679,7 +3679,7 @@ create function work_ledger_build() returns text
 create function work_ledger_check(p_work_item_ids uuid[] DEFAULT NULL::uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
   sql stable; -- body 22454d31, comment 9972cf97
 create function work_ledger_doctor() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body bbc866e0, comment b0b6fc44
+  sql stable; -- body 571b88a8, comment b0b6fc44
 create function work_ledger_serves(p_version text) returns boolean
   plpgsql immutable parallel safe; -- body 3d337454, comment f87fe898
 create function work_ledger_version() returns text

@@ -29,7 +29,7 @@ export function keepCommands(): void {
     .option('--run', 'now, not within the hour')
     .action(ends(async (age: string | undefined, options: RetentionOptions) => (await import('../commands/erase.ts')).retention(age, options))), "retention '90 days' --keep ledger", 'retention never', 'retention --run');
 
-  examples(command('verify [id]', 'whether anybody changed what was recorded, of a work item or of all; ends with 1 where something was')
+  examples(command('verify [id]', 'check that nothing recorded was altered, in one work item or in all; exits 1 if something was')
     .option('--heads <file>', 'what "work-ledger heads" printed and was kept elsewhere; -: from stdin')
     .action(ends(async (id: string | undefined, options: VerifyOptions) => (await import('../commands/verify.ts')).verify(id, options))), 'verify', 'verify --heads heads-of-may.jsonl');
 

@@ -20,9 +20,10 @@ export type Cut = { n: number; out: number; blocks: string; isCompaction: boolea
 /** beside: only what each request held and what the cache gave, on a scale up to the largest request of two pictures; `name` tells them apart. */
 export type TimelinePicture = { columns: readonly Column[]; cuts: readonly Cut[]; selected: number | null; width: number; beside?: { name: string; largest: number } };
 
-const A = { top: 8, h: 232 };
-const B = { top: 296, h: 176 };
-const C = { top: 508, h: 44 };
+/** The three rows, in pixels from the top: what was said, what each request held, what the cache gave. */
+const saidRow = { top: 8, h: 232 };
+const heldRow = { top: 296, h: 176 };
+const cacheRow = { top: 508, h: 44 };
 
 export function drawTimeline(picture: TimelinePicture): Html {
   return markup(new Drawing(picture).svg());
@@ -37,8 +38,8 @@ class Drawing {
   readonly #gap: number;
   readonly #isNarrow: boolean;
   readonly #hasLegend: boolean;
-  readonly #maxA: number;
-  readonly #maxB: number;
+  readonly #saidMax: number;
+  readonly #heldMax: number;
   readonly #index: Map<number, number>;
   readonly #id: string;
 
@@ -53,19 +54,19 @@ class Drawing {
     this.#gap = this.#step > 4 ? 1 : 0;
     // The headline stands over the first columns: where those are high the scale leaves it room.
     const under = columns.filter((_, i) => this.#left + i * this.#step < this.#left + (this.#hasLegend ? 440 : 240)).map((c) => c.said);
-    this.#maxA = Math.max(Math.max(...columns.map((c) => Math.max(c.said, c.sent)), 1) * 1.03, (Math.max(...under, 1) * A.h) / (A.h - (this.#hasLegend ? 92 : 76)));
-    this.#maxB = (picture.beside?.largest ?? Math.max(...columns.map((c) => c.sent), 1)) * 1.1;
+    this.#saidMax = Math.max(Math.max(...columns.map((c) => Math.max(c.said, c.sent)), 1) * 1.03, (Math.max(...under, 1) * saidRow.h) / (saidRow.h - (this.#hasLegend ? 92 : 76)));
+    this.#heldMax = (picture.beside?.largest ?? Math.max(...columns.map((c) => c.sent), 1)) * 1.1;
     this.#index = new Map(columns.map((c, i) => [c.n, i]));
     this.#id = `${picture.beside?.name ?? 'tl'}${width}`;
   }
 
   svg(): string {
     const { beside, width } = this.#p;
-    const top = beside ? B.top - 22 : 0;
+    const top = beside ? heldRow.top - 22 : 0;
     this.#put(`<svg class="tl w${width}" viewBox="0 ${top} ${width} ${576 - top}" role="img" aria-labelledby="t-${this.#id} d-${this.#id}" data-left="${this.#left}" data-step="${this.#step}" data-width="${width}">`);
     if (!beside) this.#history();
     else this.#put(this.#described('What each request would have held', ''));
-    this.#grid(this.#maxB, this.#yB, Infinity);
+    this.#grid(this.#heldMax, this.#yHeld, Infinity);
     this.#eachRequest();
     this.#marks();
     this.#cache();
@@ -83,10 +84,10 @@ class Drawing {
   #history(): void {
     this.#put(this.#described('Context timeline', ` Without cuts the last request would have ${k(this.#p.columns.at(-1)?.said ?? 0)} tokens.`));
     this.#put(`<defs><pattern id="hatch-${this.#id}" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line class="hatchline" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>`);
-    this.#grid(this.#maxA, this.#yA, 3); // above them stands the headline
+    this.#grid(this.#saidMax, this.#ySaid, 3); // above them stands the headline
     this.#allThatWasSaid();
     this.#headline();
-    this.#put(`<text class="lab" x="${this.#left}" y="${B.top - 18}">What each request held</text>`);
+    this.#put(`<text class="lab" x="${this.#left}" y="${heldRow.top - 18}">What each request held</text>`);
     if (this.#hasLegend) this.#legend();
   }
 
@@ -95,9 +96,9 @@ class Drawing {
   }
 
   #x = (i: number): number => this.#left + i * this.#step;
-  #yA = (v: number): number => A.top + A.h - (v / this.#maxA) * A.h;
-  #yB = (v: number): number => B.top + B.h - (v / this.#maxB) * B.h;
-  #yC = (v: number): number => C.top + C.h - (v / this.#maxB) * C.h;
+  #ySaid = (v: number): number => saidRow.top + saidRow.h - (v / this.#saidMax) * saidRow.h;
+  #yHeld = (v: number): number => heldRow.top + heldRow.h - (v / this.#heldMax) * heldRow.h;
+  #yCache = (v: number): number => cacheRow.top + cacheRow.h - (v / this.#heldMax) * cacheRow.h;
   get #hatch(): string {
     return `fill="url(#hatch-${this.#id})"`;
   }
@@ -116,8 +117,8 @@ class Drawing {
     const inside = this.#p.columns.map((c, i) => ({ c, i })).filter(({ c, i }) => i >= first && i < last && c.said > from);
     const start = inside[0];
     if (!start || to <= from) return '';
-    const top = inside.map(({ c, i }) => `${r(this.#x(i))} ${r(this.#yA(Math.min(to, c.said)))}H${r(this.#x(i) + this.#step)}`).join('L');
-    return `M${top}V${r(this.#yA(from))}H${r(this.#x(start.i))}Z`;
+    const top = inside.map(({ c, i }) => `${r(this.#x(i))} ${r(this.#ySaid(Math.min(to, c.said)))}H${r(this.#x(i) + this.#step)}`).join('L');
+    return `M${top}V${r(this.#ySaid(from))}H${r(this.#x(start.i))}Z`;
   }
 
   #allThatWasSaid(): void {
@@ -132,16 +133,16 @@ class Drawing {
       const to = Math.max(level, base + (columns[at]?.cut ?? 0));
       this.#put(`<path class="f-words" d="${this.#piece(level, to, 0, at)}"/>`);
       const d = this.#piece(level, to, at, columns.length);
-      this.#put(`<path class="stratum f-out" d="${d}"/><path ${this.#hatch} d="${d}"/><path class="cutline" d="M${r(this.#x(at))} ${r(this.#yA(level))}V${r(this.#yA(to))}"/>`);
-      if (((to - level) / this.#maxA) * A.h > 12.3) {
+      this.#put(`<path class="stratum f-out" d="${d}"/><path ${this.#hatch} d="${d}"/><path class="cutline" d="M${r(this.#x(at))} ${r(this.#ySaid(level))}V${r(this.#ySaid(to))}"/>`);
+      if (((to - level) / this.#saidMax) * saidRow.h > 12.3) {
         const blocks = cut.blocks === '' ? '' : `${cut.blocks.includes('–') ? 'blocks' : 'block'} ${escaped(cut.blocks)} · `;
-        this.#put(`<text class="layerlab" x="${width - this.#right - 8}" y="${r((this.#yA(level) + this.#yA(to)) / 2) + 4}" text-anchor="end">${this.#isNarrow ? '' : blocks}${k(cut.out)}</text>`);
+        this.#put(`<text class="layerlab" x="${width - this.#right - 8}" y="${r((this.#ySaid(level) + this.#ySaid(to)) / 2) + 4}" text-anchor="end">${this.#isNarrow ? '' : blocks}${k(cut.out)}</text>`);
       }
       level = to;
     }
     this.#put(`<path class="f-words" d="${this.#piece(level, Infinity, 0, columns.length)}"/>`);
-    if (!this.#isNarrow) this.#put(`<path class="never" d="M${columns.map((c, i) => `${r(this.#x(i))} ${r(this.#yA(c.said))}H${r(this.#x(i) + this.#step)}`).join('L')}"/>`);
-    this.#line(this.#yA(0), '0', true);
+    if (!this.#isNarrow) this.#put(`<path class="never" d="M${columns.map((c, i) => `${r(this.#x(i))} ${r(this.#ySaid(c.said))}H${r(this.#x(i) + this.#step)}`).join('L')}"/>`);
+    this.#line(this.#ySaid(0), '0', true);
   }
 
   #headline(): void {
@@ -151,26 +152,26 @@ class Drawing {
     const says = last.cut > 0 ? `${k(last.cut)} of ${k(last.said)} tokens` : `All ${k(last.said)} tokens`;
     const goesOn = last.cut > 0 ? 'are left out of the last request' : 'are in the last request';
     if (!this.#hasLegend) {
-      this.#put(`<text class="big" x="${at}" y="${A.top + 26}">${says}</text><text class="sub" x="${at}" y="${A.top + 43}">${goesOn}</text>`);
-      this.#put(`<rect class="f-words" x="${at}" y="${A.top + 56}" width="12" height="9" rx="1"/><text x="${at + 17}" y="${A.top + 65}">sent</text><rect class="f-out" x="${at + 50}" y="${A.top + 56}" width="12" height="9" rx="1"/><rect ${this.#hatch} x="${at + 50}" y="${A.top + 56}" width="12" height="9" rx="1"/><text x="${at + 67}" y="${A.top + 65}">cut</text>`);
+      this.#put(`<text class="big" x="${at}" y="${saidRow.top + 26}">${says}</text><text class="sub" x="${at}" y="${saidRow.top + 43}">${goesOn}</text>`);
+      this.#put(`<rect class="f-words" x="${at}" y="${saidRow.top + 56}" width="12" height="9" rx="1"/><text x="${at + 17}" y="${saidRow.top + 65}">sent</text><rect class="f-out" x="${at + 50}" y="${saidRow.top + 56}" width="12" height="9" rx="1"/><rect ${this.#hatch} x="${at + 50}" y="${saidRow.top + 56}" width="12" height="9" rx="1"/><text x="${at + 67}" y="${saidRow.top + 65}">cut</text>`);
       return;
     }
-    this.#put(`<text class="big" x="${at}" y="${A.top + 34}">${says} ${goesOn}</text>`);
-    const key = (x: number, y: number, shape: string, label: string): void => this.#put(`${shape}<text class="sub" x="${x + 26}" y="${A.top + y + 9}">${label}</text>`);
-    const box = (name: string, x: number, y: number, fill = ''): string => `<rect class="${name}" ${fill} x="${x}" y="${A.top + y}" width="18" height="9" rx="1"/>`;
+    this.#put(`<text class="big" x="${at}" y="${saidRow.top + 34}">${says} ${goesOn}</text>`);
+    const key = (x: number, y: number, shape: string, label: string): void => this.#put(`${shape}<text class="sub" x="${x + 26}" y="${saidRow.top + y + 9}">${label}</text>`);
+    const box = (name: string, x: number, y: number, fill = ''): string => `<rect class="${name}" ${fill} x="${x}" y="${saidRow.top + y}" width="18" height="9" rx="1"/>`;
     key(at, 48, box('f-words', at, 48), 'in the request');
     key(at + 120, 48, box('f-out', at + 120, 48) + box('', at + 120, 48, this.#hatch), 'cut: a line stands for it, recall_block() brings it back');
     key(at, 68, box('f-system', at, 68), 'always there');
-    key(at + 120, 68, `<path class="never" d="M${at + 120} ${A.top + 73}h18"/>`, 'all that was said so far');
+    key(at + 120, 68, `<path class="never" d="M${at + 120} ${saidRow.top + 73}h18"/>`, 'all that was said so far');
   }
 
   #legend(): void {
     let at = this.#left + 148;
     for (const [name, label] of layers) {
-      this.#put(`<rect class="f-${name}" x="${r(at)}" y="${B.top - 27}" width="10" height="10" rx="2"/><text x="${r(at + 15)}" y="${B.top - 18}">${label}</text>`);
+      this.#put(`<rect class="f-${name}" x="${r(at)}" y="${heldRow.top - 27}" width="10" height="10" rx="2"/><text x="${r(at + 15)}" y="${heldRow.top - 18}">${label}</text>`);
       at += 15 + label.length * 5.35 + 14;
     }
-    this.#put(`<circle class="cutdot" cx="${r(at + 4)}" cy="${B.top - 22}" r="3"/><text x="${r(at + 13)}" y="${B.top - 18}">a cut</text>`);
+    this.#put(`<circle class="cutdot" cx="${r(at + 4)}" cy="${heldRow.top - 22}" r="3"/><text x="${r(at + 13)}" y="${heldRow.top - 18}">a cut</text>`);
   }
 
   #eachRequest(): void {
@@ -178,15 +179,15 @@ class Drawing {
     const s = selected === null ? undefined : this.#index.get(selected);
     if (s !== undefined) {
       const [x, w] = [r(this.#x(s)) - 1, r(this.#step) + 1];
-      this.#put(`<path class="selband" d="M${x} ${r(this.#yA(columns[s]?.said ?? 0))}h${w}V${r(this.#yA(0))}h${-w}zM${x} ${B.top}h${w}V${C.top + C.h}h${-w}z"/>`);
+      this.#put(`<path class="selband" d="M${x} ${r(this.#ySaid(columns[s]?.said ?? 0))}h${w}V${r(this.#ySaid(0))}h${-w}zM${x} ${heldRow.top}h${w}V${cacheRow.top + cacheRow.h}h${-w}z"/>`);
     }
     const paths = new Map<Layer, string[]>(layers.map(([name]) => [name, []]));
     columns.forEach((c, i) => {
-      let y = this.#yB(0);
+      let y = this.#yHeld(0);
       for (const [name] of layers) {
         const tokens = c.at[name];
         if (tokens <= 0) continue;
-        const exact = (tokens / this.#maxB) * B.h;
+        const exact = (tokens / this.#heldMax) * heldRow.h;
         const h = name === 'stubs' ? Math.max(exact, 2) : exact; // never thinner than can be seen
         const w = name === 'system' ? this.#step + 0.2 : this.#step - this.#gap; // what never changes is one calm band
         paths.get(name)?.push(`M${r(this.#x(i))} ${r(y - h)}h${r(w)}v${r(h)}h${r(-w)}z`);
@@ -194,7 +195,7 @@ class Drawing {
       }
     });
     for (const [name, d] of paths) if (d.length > 0) this.#put(`<path class="f-${name}" d="${d.join('')}"/>`);
-    this.#line(this.#yB(0), '0', true);
+    this.#line(this.#yHeld(0), '0', true);
   }
 
   #marks(): void {
@@ -205,13 +206,13 @@ class Drawing {
       const here = i === undefined ? undefined : columns[i];
       if (i === undefined || !here) return;
       if (cut.out === 0) { // nothing is known of it but that it was
-        this.#put(`<circle class="cutdot" cx="${r(this.#x(i) + this.#step / 2)}" cy="${r(this.#yB(here.sent)) - 4}" r="1.25"/>`);
+        this.#put(`<circle class="cutdot" cx="${r(this.#x(i) + this.#step / 2)}" cy="${r(this.#yHeld(here.sent)) - 4}" r="1.25"/>`);
         return;
       }
       const before = Math.max(columns[i - 1]?.sent ?? here.sent, here.sent);
-      const [x, y] = [r(this.#x(i)), r(this.#yB(before)) - 5];
+      const [x, y] = [r(this.#x(i)), r(this.#yHeld(before)) - 5];
       const isSelected = cut.n === selected;
-      const line = (at: number): string => `<path class="cutline" d="M${r(at)} ${y + 2}V${r(this.#yB(here.sent))}"/>`;
+      const line = (at: number): string => `<path class="cutline" d="M${r(at)} ${y + 2}V${r(this.#yHeld(here.sent))}"/>`;
       this.#put(`${line(x)}${cut.isCompaction ? line(x + 3) : ''}<circle class="cutdot" cx="${x}" cy="${y}" r="${isSelected ? 4 : 2.5}"/>`);
       if (isSelected) this.#put(`<circle class="seldot" cx="${x}" cy="${y}" r="7"/>`);
       const next = cuts[n + 1]; // a label gives way to the left where the next cut is close
@@ -225,24 +226,24 @@ class Drawing {
   #cache(): void {
     const { columns } = this.#p;
     const w = this.#step;
-    this.#put(`<text class="lab" x="${this.#left}" y="${C.top - 10}">Prompt cache</text>`);
+    this.#put(`<text class="lab" x="${this.#left}" y="${cacheRow.top - 10}">Prompt cache</text>`);
     if (columns.every((c) => c.written === null)) {
-      this.#put(`<text x="${this.#left + 86}" y="${C.top - 10}">nobody counted it</text>`);
+      this.#put(`<text x="${this.#left + 86}" y="${cacheRow.top - 10}">nobody counted it</text>`);
     } else {
-      this.#put(`<text x="${this.#left + 86}" y="${C.top - 10}">${this.#isNarrow ? 'read, and written anew' : 'read (cheap) and written anew (dear)'}</text>`);
-      this.#put(`<path class="f-read" d="${columns.map((c, i) => `M${r(this.#x(i))} ${r(this.#yC(c.sent))}h${r(w + 0.2)}V${C.top + C.h}h${r(-w - 0.2)}z`).join('')}"/>`);
+      this.#put(`<text x="${this.#left + 86}" y="${cacheRow.top - 10}">${this.#isNarrow ? 'read, and written anew' : 'read (cheap) and written anew (dear)'}</text>`);
+      this.#put(`<path class="f-read" d="${columns.map((c, i) => `M${r(this.#x(i))} ${r(this.#yCache(c.sent))}h${r(w + 0.2)}V${cacheRow.top + cacheRow.h}h${r(-w - 0.2)}z`).join('')}"/>`);
       const written = columns.map((c, i) => {
-        const h = Math.min(Math.max(((c.written ?? 0) / this.#maxB) * C.h, 1), C.top + C.h - this.#yC(c.sent)); // a recorded count may be of another request
-        return `M${r(this.#x(i))} ${r(this.#yC(c.sent))}h${r(w - this.#gap)}v${r(h)}h${r(this.#gap - w)}z`;
+        const h = Math.min(Math.max(((c.written ?? 0) / this.#heldMax) * cacheRow.h, 1), cacheRow.top + cacheRow.h - this.#yCache(c.sent)); // a recorded count may be of another request
+        return `M${r(this.#x(i))} ${r(this.#yCache(c.sent))}h${r(w - this.#gap)}v${r(h)}h${r(this.#gap - w)}z`;
       });
       this.#put(`<path class="f-written" d="${written.join('')}"/>`);
     }
-    this.#line(C.top + C.h, '', true);
+    this.#line(cacheRow.top + cacheRow.h, '', true);
   }
 
   #axis(): void {
     const { columns, selected, width } = this.#p;
-    const y = C.top + C.h + 16;
+    const y = cacheRow.top + cacheRow.h + 16;
     const first = columns[0]?.n ?? 1;
     const s = selected === null ? undefined : this.#index.get(selected);
     const unit = nice(((columns.at(-1)?.n ?? 1) - first + 1) / (this.#isNarrow ? 4 : 8));

@@ -74,7 +74,7 @@ const isRunning = async (pid: number): Promise<boolean> => isAlive(pid) && !/^\d
 /** A schema on a server of the user's. */
 export async function ownSchema(url: string): Promise<Ground> {
   const address = URL.canParse(url) ? new URL(url) : null;
-  if (address === null || !/^postgres(ql)?:$/.test(address.protocol)) throw new UsageError('faults are played at the address of a database such as postgresql://user@host:5432/database, or without one on a server of their own');
+  if (address === null || !/^postgres(ql)?:$/.test(address.protocol)) throw new UsageError('pass the address of a database, such as postgresql://user@host:5432/database, or none to use a throwaway server');
   const host = decodeURIComponent(address.hostname || 'localhost');
   const scratch = await makeScratch(url, 'faults');
   return {

@@ -182,7 +182,7 @@ class NestedCalls {
 }
 
 function said(result: CodeResult): string {
-  if (result.verdict === 'infrastructure') return `[engine] The code was not run, or not to its end: ${result.error ?? 'the sandbox failed'}. It is not the code's fault; do without code for now, or try again later.`;
+  if (result.verdict === 'infrastructure') return `[engine] The code was not run, or not to its end: ${result.error ?? 'the sandbox failed'}. This is an environment problem, not a fault of the code; do without code for now, or try again later.`;
   if (result.verdict === 'ok') return result.returned ?? (result.output === '' ? '(the code returned nothing)' : `${result.output.trimEnd()}\n(printed; the code returned nothing)`);
   const printed = result.output.trim() === '' ? '' : `\n\nIt had printed:\n${result.output.trimEnd().slice(-2000)}`;
   return `${result.error ?? result.verdict}${printed}`;

@@ -86,7 +86,7 @@ export class Updates {
     }, GATHER_MS).unref();
   }
 
-  /** Something short that is another whenever the resource shows something else. */
+  /** A short fingerprint that changes whenever the resource changes. */
   #reader({ kind, workItemId }: Subject): () => Promise<string> {
     if (kind === 'digest') return async () => withoutAges(await this.#db.awarenessDigest(workItemId));
     let watchedUntil = 0;
@@ -101,7 +101,7 @@ export class Updates {
   }
 }
 
-/** Reads, and tells if it is another than before; once more if a hint came meanwhile. */
+/** Reads again and notifies if the fingerprint changed; repeats if a hint arrived meanwhile. */
 function check(watched: Watched): Promise<void> {
   watched.isStale = true;
   return (watched.checking ??= readWhileStale(watched).finally(() => (watched.checking = null)));

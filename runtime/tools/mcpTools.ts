@@ -97,7 +97,7 @@ class Server {
       try {
         client = await this.#connected();
       } catch (error) {
-        return failed(`[engine] ${messageOf(error)}. It is not your fault.`);
+        return failed(`[engine] ${messageOf(error)}. This is an environment problem; retrying will not help.`);
       }
       try {
         return outcomeOf(await client.callTool({ name, arguments: input }, { signal, timeout: CALL_SECONDS * 1000, resetTimeoutOnProgress: true, onprogress: () => {} }));
@@ -107,7 +107,7 @@ class Server {
         const isForgotten = error instanceof SdkHttpError && error.status === 404;
         if (isForgotten) await this.close();
         if (isForgotten && tries === 1) continue;
-        return failed(`[engine] The MCP server "${this.#name}" did not answer: ${messageOf(error)}. Look what was done before you try again.`);
+        return failed(`[engine] The MCP server "${this.#name}" did not answer: ${messageOf(error)}. Check what was done before trying again.`);
       }
     }
   }

@@ -228,7 +228,7 @@ return [first, ledger_read("finding"), len(child), check_child_work([child])[0][
     expect(answers.map((answer) => answer.split('\n\n[code:')[0])).toEqual([
       expect.stringContaining('SyntaxError: invalid syntax'), 'The code was killed after 1 seconds.', 'The code ended its own process with exit code 3, and returned nothing.',
       expect.stringMatching(/ValueError: no\n\nIt had printed:\nhalf$/), '(the code returned nothing)', 'only printed\n(printed; the code returned nothing)',
-      expect.stringMatching(/^The code used up its memory of 64 MiB|^MemoryError/), expect.stringMatching(/^\[engine\] The code was not run.*there is no image no-such-image.*not the code's fault/),
+      expect.stringMatching(/^The code used up its memory of 64 MiB|^MemoryError/), expect.stringMatching(/^\[engine\] The code was not run.*there is no image no-such-image.*not a fault of the code/),
     ]);
   });
 

@@ -96,7 +96,7 @@ command = "echo half; echo why >&2; exit 3"
     { tool: 'mcp__local__count_words', error: true, text: expect.stringMatching(/^\[engine\] The input does not match the schema of mcp__local__count_words:\n.*\/text: must be string, not number/), images: 0 },
     { tool: 'mcp__local__refuse', error: true, text: 'not today', images: 0 },
     { tool: 'mcp__local__picture', error: false, text: expect.stringContaining('(an image)'), images: 1 },
-    { tool: 'mcp__local__die', error: true, text: expect.stringMatching(/MCP server "local" did not answer: .*Look what was done/), images: 0 },
+    { tool: 'mcp__local__die', error: true, text: expect.stringMatching(/MCP server "local" did not answer: .*Check what was done before trying again/), images: 0 },
   ]);
   expect(await database.query(`select k.tool_name as tool, x.kind, x.action, x.target from ledger.touches x join ledger.tool_calls k on k.id = x.tool_call_id`)).toEqual([{ tool: 'greet', kind: 'record', action: 'read', target: 'Ann' }]);
   // Started again, and given nothing of the worker's secrets.

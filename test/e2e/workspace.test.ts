@@ -205,8 +205,8 @@ describe.skipIf(noDocker !== null)('a workspace in a container', () => {
 test('without Docker the tools say so, and the work goes on', async () => {
   await start(null);
   const item = await submit([call('bash', { command: 'true' }), call('read_file', { path: 'x' })]);
-  const told = /\[engine\] This work has no workspace: .*It is not your fault/;
+  const told = /\[engine\] This work has no workspace: .*This is an environment problem/;
   expect((await answered(item)).split('|')).toEqual([expect.stringMatching(told), expect.stringMatching(told)]);
   await start(new Docker({ socketPath: '/nowhere.sock' }));
-  expect(await answered(await submit([call('bash', { command: 'true' })]))).toMatch(/^\[engine\] The workspace cannot be used now: .*ENOENT.*It is not your fault/);
+  expect(await answered(await submit([call('bash', { command: 'true' })]))).toMatch(/^\[engine\] The workspace cannot be used now: .*ENOENT.*This is an environment problem/);
 });

@@ -947,8 +947,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'who was woken for a slot and cancelled before it took it keeps the next asleep',
     file: 'sql/api/40_focus/focus_claim.sql',
-    from: 'array[coalesce(v_place, _slot_wanted(v_item))]',
-    to: 'array[v_place]',
+    from: 'array[coalesce(v_slot_faculty, _slot_wanted(v_item))]',
+    to: 'array[v_slot_faculty]',
     test: 'test/sql/focus_claim/wakes_one_for_each_free_slot.test.sql',
   },
   {

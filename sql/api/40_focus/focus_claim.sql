@@ -12,7 +12,7 @@ as $$
 declare
   v_item work_items;
   v_focus foci;
-  v_place text;
+  v_slot_faculty text;
   v_lost record;
   v_due jsonb := '{}';
   v_claim record;
@@ -26,7 +26,7 @@ begin
     if v_focus.lease_expires_at > _now() then
       return jsonb_build_object('kind', 'busy', 'lease_owner', v_focus.lease_owner);
     end if;
-    v_place := v_item.slot_faculty;
+    v_slot_faculty := v_item.slot_faculty;
     select * into v_lost from _lease_lost(v_item, v_focus);
     v_item := v_lost.item;
     v_due := v_lost.due;
@@ -34,7 +34,7 @@ begin
   if v_item.resolved_at is not null then
     perform _budget_charge(v_due);
     -- It became dead in this call, or ended before it could take a slot for which it was enqueued: that goes to the next.
-    perform _enqueue_all(array[case when v_due <> '{}' then v_item.parent_id end], array[coalesce(v_place, _slot_wanted(v_item))]);
+    perform _enqueue_all(array[case when v_due <> '{}' then v_item.parent_id end], array[coalesce(v_slot_faculty, _slot_wanted(v_item))]);
     return jsonb_build_object('kind', 'finished', 'state', v_item.state);
   end if;
   select * into v_claim from _claim(v_item, p_worker_id, p_lease_seconds);

@@ -16,7 +16,7 @@ begin
   if slot_faculty is not null or v_max is null then
     return;
   end if;
-  -- The lock first, then the count in a new statement, which so sees every slot taken before.
+  -- The lock first, then the count in a new statement, so that it sees every slot already taken.
   perform _lock('slots', p_faculty);
   select count(*) into v_taken from work_items w where w.slot_faculty = p_faculty;
   -- A free slot belongs to the most urgent item, whose job may have run before the slot was free.

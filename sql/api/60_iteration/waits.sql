@@ -59,7 +59,7 @@ end
 $$;
 
 comment on function _waits_settle(work_items) is
-  'Settles the calls of a focus whose wait, for children or approval, is over; approved calls become pending. The caller holds the item''s fenck. Returns when the first of the calls that still wait times out; null: none waits, or other calls can run meanwhile.';
+  'Settles the calls of a focus whose wait, for children or approval, is over; approved calls become pending. The caller holds the item''s fence. Returns when the first of the calls that still wait times out; null: none waits, or other calls can run meanwhile.';
 
 create or replace function _waits_for(p_turn_id uuid)
   returns text

@@ -68,7 +68,7 @@ as $$
    where b.reserved > r.needed;
 $$;
 
-comment on function _check_items(uuid[]) is 'Findings of work_ledger_check() on work items, their places, counters and budgets.';
+comment on function _check_items(uuid[]) is 'Findings of work_ledger_check() on work items, their slots, counters and budgets.';
 
 create or replace function _check_attempts(p_ids uuid[])
   returns table (invariant text, work_item_id uuid, says text)

@@ -40,7 +40,7 @@ update models set cooldown_ends_at = _now() + interval '1 hour', cooldown_reason
 select is(pg_temp.of('cooldowns'), 'warning: model claude-opus-4-5 is not asked before ' || to_char(_now() + interval '1 hour', 'HH24:MI:SS') || ': rate_limited', 'a model that rests');
 
 -- What can only be if something wrote past the functions.
-select is(pg_temp.of('invariants'), 'fine: places, counters and leases of the newest 1,000 open items agree', 'nothing is broken');
+select is(pg_temp.of('invariants'), 'fine: slots, counters and leases of the newest 1,000 open items agree', 'nothing is broken');
 update fences set ledger_count = 5 where work_item_id = item();
 select is(pg_temp.of('invariants'), 'error: its ledger ends with entry 0, its counter says 5', 'a counter that is wrong');
 update fences set ledger_count = 0, attempt = 7 where work_item_id = item();
