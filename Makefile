@@ -55,6 +55,12 @@ matrix: node_modules ## write who may do what to whose work into test/roles/matr
 freeze: node_modules ## keep the present version as released: from then on its sources have another number
 	node sql/build.ts --freeze
 
+release: node_modules ## VERSION=x.y.z: check, freeze, build, ask, then tag and publish; REHEARSE=1: all but that
+	node release.ts '$(VERSION)' $(if $(REHEARSE),--rehearse)
+
+next: node_modules ## VERSION=x.y.z: begin the version after a release
+	node release.ts '$(VERSION)' --next
+
 build: extension ## the extension into build/, the npm package into dist/
 	rm -rf dist
 	tsc -p tsconfig.build.json
@@ -90,4 +96,4 @@ psql: node_modules ## psql on the ledger's database
 clean: ## remove what was built
 	rm -rf build dist
 
-.PHONY: help demo test test-long test-sql faults soak mutants check lint verify schema matrix freeze build extension dist install installcheck sandbox-image db psql clean
+.PHONY: help demo test test-long test-sql faults soak mutants check lint verify schema matrix freeze release next build extension dist install installcheck sandbox-image db psql clean

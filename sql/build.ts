@@ -5,17 +5,17 @@
 import { appendFileSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 
 import { build as buildOf, controlFile, digest, extensionScript, extensionScripts, frozen, pgTleScript, pgxnMeta, tables, thawed, version } from './extensionSource.ts';
+import { differingCopies } from './versionNumber.ts';
 
 /** The script of a released version as it is kept for tests of upgrades. */
 const keptScript = (of: string): URL => new URL(`../test/released/work_ledger--${of}.sql`, import.meta.url);
 
 if (process.argv.includes('--verify')) {
-  const packageJson = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
   const problems = [
     ...thawed(),
     ...frozen().versions.filter((one) => !existsSync(keptScript(one.version)) || digest(readFileSync(keptScript(one.version), 'utf8')) !== one.hash)
       .map((one) => `test/released/ does not have the script of version ${one.version} as it was released`),
-    ...(packageJson.version === version() ? [] : [`package.json says version ${packageJson.version}, work_ledger.control says ${version()}`]),
+    ...differingCopies(new URL('../', import.meta.url), version()),
   ];
   for (const problem of problems) console.error(problem);
   process.exitCode = problems.length > 0 ? 1 : 0;

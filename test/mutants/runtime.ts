@@ -36,6 +36,39 @@ export const runtimeMutants: readonly Mutant[] = [
     test: 'test/console/streams.test.ts',
     title: 'what is asked at once is asked once',
   },
+  // Releases
+  {
+    name: 'a version is released twice',
+    file: 'release.ts',
+    from: 'frozen().versions.some((one) => one.version === version)',
+    to: 'frozen().versions.some((one) => one.version === `v${version}`)',
+    test: 'test/long/release.test.ts',
+    title: 'is released already, is refused',
+  },
+  {
+    name: 'a release is made of any branch',
+    file: 'release.ts',
+    from: "branch === 'main'",
+    to: "branch !== ''",
+    test: 'test/long/release.test.ts',
+    title: 'another branch is refused',
+  },
+  {
+    name: 'a release is made of what nobody committed',
+    file: 'release.ts',
+    from: "['status', '--porcelain']",
+    to: "['status', '--porcelain', '--untracked-files=no']",
+    test: 'test/long/release.test.ts',
+    title: 'so is a tree with changes',
+  },
+  {
+    name: 'a version is released without a day',
+    file: 'release.ts',
+    from: '\\d{4}-\\d\\d-\\d\\d\\)$/',
+    to: '.*\\)$/',
+    test: 'test/long/release.test.ts',
+    title: 'names no day',
+  },
   // Volumes of several ledgers
   {
     name: 'the doctor offers the volumes of another ledger for removal',
