@@ -1,12 +1,13 @@
-// README and docs/: what they show is run, as far as it can be; links lead somewhere; README stays short.
+// README, CONTRIBUTING and docs/: what they show is run, as far as it can be; links lead somewhere; README stays short; maps name what is there.
 
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 
 import { parseRecordedRun } from '../plv8/readers/recordedRun.ts';
 import { withTools } from '../runtime/commands/loadTools.ts';
@@ -68,7 +69,7 @@ test('README has at most 900 words', () => {
 });
 
 test('every relative link leads to a file, and to a heading in it', () => {
-  const files = ['README.md', ...globSync(['docs/*.md', '{sql,test,sandbox,plugin,plv8}/**/README.md'], { cwd: root, exclude: ['**/node_modules/**'] })];
+  const files = globSync(['*.md', 'docs/**/*.md', '{sql,runtime,test,sandbox,plugin,plv8}/**/README.md'], { cwd: root, exclude: ['**/node_modules/**'] });
   const broken = files.flatMap((file) => {
     const text = readFileSync(`${root}${file}`, 'utf8');
     return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^\w+:/.test(link)).filter((link) => {
@@ -83,6 +84,32 @@ test('every relative link leads to a file, and to a heading in it', () => {
 test('README leads to every page of docs/', () => {
   const readme = readFileSync(`${root}README.md`, 'utf8');
   expect(globSync('docs/*.md', { cwd: root }).filter((page) => !readme.includes(`](${page})`))).toEqual([]);
+});
+
+test('every decision is in the list, under its own title', () => {
+  const records = globSync('docs/decisions/[0-9]*.md', { cwd: root }).toSorted();
+  const titles = records.map((path) => readFileSync(`${root}${path}`, 'utf8').split('\n')[0]?.replace(/^# (\d+) (.+)$/, `| [$1](${basename(path)}) | $2 |`));
+  const list = readFileSync(`${root}docs/decisions/README.md`, 'utf8').split('\n').filter((line) => /^\| \[\d/.test(line));
+  expect(list).toEqual(titles);
+});
+
+/** The first cells of a table in a page, those in backquotes. */
+const firstCells = (page: string): string[] =>
+  readFileSync(`${root}${page}`, 'utf8').split('\n').filter((line) => line.startsWith('| `')).flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
+
+test('the maps of runtime/ and of the console name every folder and file', () => {
+  const folders = readdirSync(`${root}runtime`, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => `${name}/`);
+  expect(firstCells('runtime/README.md').toSorted()).toEqual(folders.toSorted());
+  const files = readdirSync(`${root}runtime/console`, { withFileTypes: true }).filter(({ name }) => name !== 'README.md').map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name));
+  expect(firstCells('runtime/console/README.md').toSorted()).toEqual(files.toSorted());
+});
+
+test('what CODEOWNERS names is there, and issue forms have what a form needs', () => {
+  const owned = readFileSync(`${root}.github/CODEOWNERS`, 'utf8').split('\n').filter((line) => line.startsWith('/')).map((line) => line.split(/\s+/)[0] ?? '');
+  expect(owned.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  const forms = globSync('.github/ISSUE_TEMPLATE/!(config).yml', { cwd: root }).map((path) => parse(readFileSync(`${root}${path}`, 'utf8')) as Record<string, unknown>);
+  expect(forms.length).toBeGreaterThan(0);
+  for (const form of forms) expect(form).toMatchObject({ name: expect.any(String), description: expect.any(String), body: expect.arrayContaining([expect.objectContaining({ type: expect.stringMatching(/^(textarea|input|dropdown)$/), id: expect.any(String) })]) });
 });
 
 test('every block says what it is, and those that are not run say why', () => {

@@ -1,4 +1,4 @@
-// README and the pages of docs/, taken apart: code blocks, code within sentences, headings, links.
+// README, CONTRIBUTING and the pages of docs/, taken apart: code blocks, code within sentences, headings, links.
 
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -18,8 +18,8 @@ export type Block = {
 };
 export type Page = { path: string; text: string; blocks: Block[]; codes: string[] };
 
-/** The SQL reference is generated and has signatures only. */
-export const pages: Page[] = ['README.md', ...globSync('docs/*.md', { cwd: root }).toSorted()].filter((path) => path !== 'docs/sql.md').map(pageAt);
+/** README and CONTRIBUTING, and all of docs/ but the SQL reference, which is generated and has signatures only. */
+export const pages: Page[] = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md', { cwd: root }).toSorted()].filter((path) => path !== 'docs/sql.md').map(pageAt);
 
 function pageAt(path: string): Page {
   const text = readFileSync(`${root}${path}`, 'utf8');
