@@ -40,6 +40,9 @@ lint: node_modules ## types, then lint rules
 	tsc -p tsconfig.json
 	oxlint --type-aware --deny-warnings
 
+format: node_modules ## write TypeScript, and what browsers load, in one style of 140 columns
+	oxfmt .
+
 verify: node_modules ## what is generated or frozen is as it must be
 	node sql/build.ts --verify
 	node test/schema.ts --verify
@@ -96,4 +99,4 @@ psql: node_modules ## psql on the ledger's database
 clean: ## remove what was built
 	rm -rf build dist
 
-.PHONY: help demo test test-long test-sql faults soak mutants check lint verify schema matrix freeze release next build extension dist install installcheck sandbox-image db psql clean
+.PHONY: help demo test test-long test-sql faults soak mutants check lint format verify schema matrix freeze release next build extension dist install installcheck sandbox-image db psql clean

@@ -64,7 +64,7 @@ class ClaudeCodeReader implements RecordReader {
     if (uuid !== null && this.#places.has(uuid)) return thread.skip('repeated record');
     if (type === 'attachment' && readAttachment(record, thread)) {
       // said
-    } else if (type === 'progress') thread.skip('record of type progress'); // from hooks and commands for the screen, and copies of subagents
+    } else if (type === 'progress') thread.skip('record of type progress'); // from hooks, for the screen; copies of subagents
     else if (!isMessage) thread.skip(`record of type ${type}`, record);
     else {
       thread.sessionId ??= idOf(field(record, 'sessionId')) ?? undefined;
