@@ -89,3 +89,8 @@ test('no line has more than 160 characters, but in comments on things and rows o
       .map((line) => `${file}: ${line.trim()}`));
   expect(long).toEqual([]);
 });
+
+test('what the planner may do is set in one place', () => {
+  const elsewhere = [...sources].filter(([file, sql]) => file !== '97_planner/planner.sql' && /\bset enable_/.test(withoutComments(sql)));
+  expect(elsewhere.map(([file]) => file)).toEqual([]);
+});

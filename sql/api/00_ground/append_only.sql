@@ -88,7 +88,6 @@ create or replace function _refuse_entry()
   returns trigger
   language plpgsql
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off
 as $$
 declare
   v_broken text := case

@@ -54,7 +54,6 @@ create or replace function _budgets_above(p_work_item_ids uuid[])
   language sql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with recursive line as (
     select id, parent_id from work_items where id = any (p_work_item_ids) and exists (select from budgets)

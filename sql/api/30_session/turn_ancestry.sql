@@ -27,7 +27,6 @@ create or replace function turn_ancestry(p_turn_id uuid)
   stable
   rows 100
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with recursive chain(turn) as (
     select t from turns t where t.id = p_turn_id

@@ -5,7 +5,6 @@ create or replace function _leap_of(p_parent turns)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   -- Two leaps of the same length become one of twice that.
   select coalesce((
@@ -24,7 +23,6 @@ create or replace function _ancestor_at(p_turn_id uuid, p_depth integer)
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_turn turns := (select t from turns t where t.id = p_turn_id);
@@ -48,7 +46,6 @@ create or replace function _common_turn(p_a uuid, p_b uuid)
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_a turns := _ancestor_at(p_a, (select depth from turns where id = p_b));

@@ -8,9 +8,8 @@ create or replace function _awareness_entries(p_work_item_id uuid, p_settings js
   volatile
   rows 50
   set search_path = pg_catalog, @extschema@, pg_temp
-  -- For all that it calls. A plan for any limit has to read an index in its order; costs cannot tell.
+  -- For all that it calls. With the settings of 97_planner a plan for any limit reads an index in its order; costs cannot tell.
   set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off
 as $$
 #variable_conflict use_column
 declare
@@ -180,7 +179,6 @@ create or replace function _overlaps(p_work_item_id uuid, p_focus_id uuid)
   stable
   rows 5
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select distinct o.id, o.faculty, o.work_type, o.description, mine.path
     from foci f

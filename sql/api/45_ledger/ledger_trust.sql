@@ -6,7 +6,6 @@ create or replace function _ledger_trust(p_work_item_id uuid, p_turn_id uuid)
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_turn record;
@@ -66,7 +65,6 @@ create or replace function _stale_file(p_work_item_id uuid, p_content text, p_cr
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select x.target
     from (select distinct regexp_replace(m[1], '^\./', '') as path

@@ -97,7 +97,6 @@ create or replace function _images_of(p_turn_ids uuid[])
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select jsonb_agg(i.source order by i.place)
     from (

@@ -1,15 +1,11 @@
 -- Blocks: the turns between two steps. Which turns make a block follows from rows that never change (the steps in the ledger,
 -- the calls beside them), so that any request can be rebuilt.
---
--- Functions that walk the conversation go from row to row through indexes, whatever the statistics say: a plan made for a
--- small table, or with a wrong guess of how deep a recursion goes, would read ever more of a large table.
 
 create or replace function _boundary(p_turn_id uuid)
   returns text
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select case
            when not exists (select from work_ledger l join turns t on t.work_item_id = l.work_item_id
@@ -51,7 +47,6 @@ create or replace function _shown_turns(p_head turns, p_cut elisions)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with recursive shown(turn) as (
     select h from turns h where h.id = p_head.id and h.id is distinct from p_cut.last_turn_id
@@ -68,7 +63,6 @@ create or replace function _turns_of_block(p_head_id uuid, p_block integer)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with recursive chain(turn, age) as (
     select t, 1 from turns t where t.id = p_head_id
@@ -105,7 +99,6 @@ create or replace function _earlier_head(p_focus_id uuid)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select s.head_turn_id
     from foci f

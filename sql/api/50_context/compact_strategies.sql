@@ -74,7 +74,6 @@ create or replace function _selected(p_turns turns[], p_cut elisions)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select jsonb_build_object('effect', p_cut.max_result_effect, 'max_result_chars', p_cut.max_result_chars, 'results', count(*))
     from unnest(p_turns) t

@@ -15,7 +15,6 @@ create or replace function _compaction_due(
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_started_at timestamptz := clock_timestamp();

@@ -19,7 +19,6 @@ create or replace function _compaction_ladder(
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_current elisions := p_cuts[cardinality(p_cuts)];
@@ -105,7 +104,6 @@ create or replace function _is_kept_by_ledger(p_work_item_id uuid, p_after_seq i
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select 10 * count(*) >= cardinality(p_turns)
     from work_ledger l
@@ -161,7 +159,6 @@ create or replace function _compaction_applied(p_compaction compactions, p_cut e
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_depth integer;

@@ -83,7 +83,6 @@ create or replace function _query_blocks(p_turn_id uuid)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select coalesce(string_agg(_blocks(content), ',' order by sequence), '')
     from messages

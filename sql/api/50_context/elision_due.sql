@@ -5,7 +5,6 @@ create or replace function _elision_due(p_item work_items, p_focus foci, p_engag
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_model text := p_engage ->> 'model';
@@ -86,7 +85,6 @@ create or replace function _keep_of(p_turn turns)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select l.keep
     from work_ledger l
@@ -102,7 +100,6 @@ create or replace function _elision_chain(p_elision_id uuid)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with recursive chain(cut) as (
     select e from elisions e where e.id = p_elision_id

@@ -69,7 +69,6 @@ create or replace function _newest_keep(p_work_item_id uuid)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select l.keep from work_ledger l where l.work_item_id = p_work_item_id and l.entry_type = 'step' order by l.seq desc limit 1;
 $$;
@@ -82,7 +81,6 @@ create or replace function _kept_named(p_head turns, p_last_depth integer, p_nam
   stable
   rows 20
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
@@ -145,7 +143,6 @@ create or replace function _kept_read(p_head turns, p_last_depth integer)
   stable
   rows 10
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with recursive chain as (
     select p_head.id, p_head.parent_turn_id, p_head.depth, 1 as step
@@ -190,7 +187,6 @@ create or replace function _kept_call(p_call tool_calls)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select format('> %s (block %s, iteration %s)', p_call.tool_name, _block_of(t), t.iteration)
       || _input_lines(_call_input(p_call))
@@ -230,7 +226,6 @@ create or replace function _kept_block(p_cut elisions)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select concat_ws(E'\n\n',
            case

@@ -52,7 +52,6 @@ create or replace function _message_parts(p_parent_turn_id uuid, p_elisions elis
   stable
   rows 200
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with recursive cut as (
     select * from unnest(p_elisions[cardinality(p_elisions):])

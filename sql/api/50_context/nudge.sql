@@ -13,7 +13,6 @@ create or replace function _nudge(
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_written integer;
@@ -50,7 +49,6 @@ create or replace function _is_branched(p_head turns)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 begin
   perform _lock('branches', p_head.id::text); -- either forks are made at this turn, or a step is drafted for it
@@ -67,7 +65,6 @@ create or replace function _draft_step(p_item work_items, p_focus foci, p_head t
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_turns uuid[] := array(

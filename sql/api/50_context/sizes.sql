@@ -21,7 +21,6 @@ create or replace function _results_chars(p_turn_id uuid)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select coalesce(sum(_content_chars(result)), 0)::integer from tool_calls where turn_id = p_turn_id and parent_call_id is null;
 $$;
@@ -33,7 +32,6 @@ create or replace function _exchange_chars(p_turn_id uuid)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select coalesce((select sum(_content_chars(coalesce(sent_content, content))) from messages where turn_id = p_turn_id and role = 'assistant'), 0)::integer
        + _results_chars(p_turn_id);
@@ -79,7 +77,6 @@ create or replace function _next_tokens(p_engage jsonb, p_last turns, p_head tur
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_model text := p_engage ->> 'model';

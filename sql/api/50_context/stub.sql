@@ -5,7 +5,6 @@ create or replace function _block_stub(p_work_item_id uuid, p_turns turns[], p_a
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with turn as (
     select t.id, t.depth, t.work_item_id, t.block as asked_in, _block_of(t) as block,
@@ -49,7 +48,6 @@ create or replace function _told_in(p_turn_id uuid, p_is_whole boolean default f
   stable
   rows 1
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   -- Text that a client inserted automatically (changed files, reminders) is not said by anyone: one line of it is enough.
   select m.sequence, case when m.source = 'event' and not p_is_whole then _one_line(_result_text(m.content), 240) else _result_text(m.content) end
@@ -69,7 +67,6 @@ create or replace function _changed_files(p_turn_ids uuid[])
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select _list(array_agg(f.file order by f.n), 12)
     from (select _one_line(x.target, 200)
@@ -90,7 +87,6 @@ create or replace function _failed_calls(p_turn_ids uuid[], p_has_words boolean 
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with call as (
     select row_number() over (order by u.n, k.parent_call_id is not null, k.ordinal) as n, _call_label(k) as label, k.is_error,
@@ -123,7 +119,6 @@ create or replace function _call_label(p_call tool_calls)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select _one_line(coalesce(
            case json_typeof(c.command) when 'string' then c.command #>> '{}' when 'array' then c.command ->> -1 end,

@@ -77,7 +77,6 @@ create or replace function _summary_attempt(p_last_turn_id uuid, p_work_item_id 
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select c
     from turns t

@@ -6,7 +6,6 @@ create or replace function _told(p_turn_id uuid, p_is_compaction boolean)
   stable
   rows 20
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with recursive chain as (
     select t.id, t.parent_turn_id, t.focus_id, 1 as age from turns t where t.id = p_turn_id

@@ -52,7 +52,6 @@ create or replace function _exchange_sizes(p_turn_id uuid, out words integer, ou
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select (select coalesce(sum(_blocks_chars(_blocks(coalesce(m.sent_content, m.content)))), 0)::integer
             from messages m where m.turn_id = p_turn_id and m.role = 'assistant'),
@@ -92,7 +91,6 @@ create or replace function _told_sizes(p_turn turns, out task integer, out diges
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select coalesce(sum(u.chars) filter (where u.part = 'task'), 0)::integer - coalesce(sum(u.news) filter (where u.part = 'task'), 0)::integer,
          coalesce(sum(u.chars) filter (where u.part = 'digest'), 0)::integer + coalesce(sum(u.news) filter (where u.part = 'task'), 0)::integer,
@@ -124,7 +122,6 @@ create or replace function _request_sizes(
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with part as (
     select p.chars,

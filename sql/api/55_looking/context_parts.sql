@@ -98,7 +98,6 @@ create or replace function _said_before(p_head_id uuid, p_number integer)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select coalesce((
     select s.said - o.task - o.digest - o.people - o.engine
@@ -116,7 +115,6 @@ create or replace function _parts_of_page(p_turn turns, p_first_id uuid, p_last_
   stable
   rows 50
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with config as (
     select c.config from turn_configs c where c.content_hash = p_turn.config_hash and p_has_head

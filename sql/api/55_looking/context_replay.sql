@@ -9,7 +9,6 @@ create or replace function context_replay(p_session text, p_policy jsonb default
   volatile
   rows 1
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 begin
   return query
@@ -33,7 +32,6 @@ create or replace function context_replay_turns(p_session text, p_policy jsonb d
   volatile
   rows 100
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 begin
   return query

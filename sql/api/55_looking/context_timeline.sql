@@ -11,7 +11,6 @@ create or replace function context_timeline(p_session text, p_policy jsonb defau
   volatile
   rows 500
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
@@ -48,7 +47,6 @@ create or replace function _turn_of_call(p_head_id uuid, p_number integer)
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_id uuid := p_head_id;
@@ -79,7 +77,6 @@ create or replace function _timeline(p_head_id uuid, p_after integer, p_limit in
   stable
   rows 500
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with recursive chain(turn, size) as (
     select t, s

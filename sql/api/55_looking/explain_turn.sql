@@ -6,7 +6,6 @@ create or replace function explain_turn(p_turn_id uuid)
   stable
   rows 20
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare

@@ -5,7 +5,6 @@ create or replace function _edited_ahead(p_turns turns[], p_ahead integer)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select coalesce(array_agg(f.target order by f.n), '{}')
     from (

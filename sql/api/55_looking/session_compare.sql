@@ -48,7 +48,6 @@ create or replace function _branch_turns(p_head_id uuid, p_above_id uuid)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with recursive branch(id, parent_turn_id) as (
     select t.id, t.parent_turn_id from turns t where t.id = p_head_id and t.id is distinct from p_above_id
@@ -67,7 +66,6 @@ create or replace function _branch_sums(
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select count(*)::integer, count(*) filter (where t.call_count > 0 and t.completed_at is not null)::integer, sum(_turn_cost(t)),
          coalesce(sum(k.n), 0)::integer, coalesce(sum(k.failed), 0)::integer, min(t.started_at), max(t.completed_at)
@@ -83,7 +81,6 @@ create or replace function _branch_entries(p_turns uuid[], out n integer, out en
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with item as (
     select t.work_item_id, min(t.started_at) as since, max(coalesce(t.completed_at, 'infinity')) as until
@@ -108,7 +105,6 @@ create or replace function _branch_files(p_turns uuid[], out n integer, out file
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with file as (
     select x.target, array_agg(distinct x.action order by x.action) as actions, count(distinct k.id) as calls

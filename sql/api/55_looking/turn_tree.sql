@@ -78,7 +78,6 @@ create or replace function _tree_turns(p_work_item_id uuid, p_around turns)
   stable
   rows 1000
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with lane as materialized (
     select * from _tree_lanes(p_work_item_id, p_around.depth - 250, p_around.depth + 250)
@@ -147,7 +146,6 @@ create or replace function _tree_lanes(p_work_item_id uuid, p_from integer, p_to
   stable
   rows 1000
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with recursive near as materialized (
     select t.id, t.parent_turn_id, t.depth, t.depth = p_from or t.parent_turn_id is not distinct from t.fork_turn_id as is_root

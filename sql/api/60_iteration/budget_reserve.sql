@@ -87,7 +87,6 @@ create or replace function _resources_limited(p_work_item_id uuid)
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 begin
   return array(

@@ -83,7 +83,6 @@ create or replace function _wire_ids(p_turn turns, p_ids text[], p_first integer
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   -- Some providers number the calls of each response anew. A forked conversation runs through several work items: they are
   -- searched item by item, never turn by turn.

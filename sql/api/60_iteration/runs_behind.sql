@@ -6,7 +6,6 @@ create or replace function _runs_behind(p_call tool_calls)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with mine as materialized (
     select t.kind, case t.kind when 'path' then _path_plain(t.target) else t.target end as target, t.action not in ('read', 'search') as is_change
@@ -36,7 +35,6 @@ create or replace function _calls_held(p_turn_id uuid)
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_open uuid[] := array(select id from tool_calls where turn_id = p_turn_id and status = 'waiting');
@@ -75,7 +73,6 @@ create or replace function _order_kept(p_call tool_calls, p_implementation text)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select array(
     select k.id

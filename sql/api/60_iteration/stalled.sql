@@ -5,7 +5,6 @@ create or replace function _stalled(p_focus foci, p_turn_id uuid, p_limit intege
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 begin
   if p_limit = 0 or p_focus.round_count < p_limit then
@@ -45,7 +44,6 @@ create or replace function _round_hash(p_turn_id uuid)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select md5(string_agg(k.hash, ',' order by k.hash))
     from (select distinct md5(concat_ws(E'\n', tool_name, input::text, is_error::text, regexp_replace(result::text, '</?data-[0-9a-f]{12}>', '', 'g'))) as hash
@@ -63,7 +61,6 @@ create or replace function _called(p_turn_id uuid)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select _one_line(string_agg(format('%s %s', tool_name, _one_line(input::text, 100)), ', ' order by ordinal), 300)
     from tool_calls

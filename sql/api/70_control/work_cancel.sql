@@ -5,7 +5,6 @@ create or replace function work_cancel(p_work_item_id uuid, p_reason text defaul
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_ids uuid[] := '{}';

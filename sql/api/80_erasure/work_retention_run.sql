@@ -85,10 +85,9 @@ create or replace function _retention_due(p_limit integer)
   returns table (root_id uuid, items bigint, resolved_at timestamptz, keep text, policy_id integer)
   language sql
   stable
-  -- From the oldest on, by their index: whether a tree is forked is asked only until p_limit are found.
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_sort = off set enable_seqscan = off
 as $$
+  -- From the oldest on, by their index: whether a tree is forked is asked only until p_limit are found.
   select w.id, c.items, c.resolved_at, p.keep, p.id
     from work_items w
     left join lateral (select f.faculty from foci f where f.work_item_id = w.id order by f.attempt desc limit 1) f on true

@@ -85,7 +85,6 @@ create or replace function _checkpoint_due(p_item work_items, p_turn turns)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_last work_checkpoints := checkpoint_latest(p_item.id);
@@ -123,7 +122,6 @@ create or replace function _journal_written(p_work_item_id uuid)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_item work_items;
@@ -163,7 +161,6 @@ create or replace function _turns_since(p_turn turns, p_until_turn_id uuid)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with recursive back(id, parent_turn_id, n) as (
     select t.id, t.parent_turn_id, 1 from turns t where t.id = p_turn.id and t.id is distinct from p_until_turn_id
@@ -191,7 +188,6 @@ create or replace function _tokens_new(p_turns uuid[])
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select coalesce(sum(greatest(t.output_tokens, case when p.turn_type is distinct from 'compaction' then t.total_tokens - coalesce(p.total_tokens, 0) end)), 0)
     from turns t left join turns p on p.id = t.parent_turn_id

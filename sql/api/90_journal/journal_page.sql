@@ -13,7 +13,6 @@ create or replace function journal_page(
   stable
   rows 60
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
@@ -106,7 +105,6 @@ create or replace function _journal_since(p_work_item_id uuid, p_to timestamptz,
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select coalesce(greatest(
     (select k.created_at from tool_calls k

@@ -10,7 +10,6 @@ create or replace function journal_read(
   stable
   rows 100
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
@@ -71,7 +70,6 @@ create or replace function _journal_until(p_work_item_id uuid, p_since timestamp
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   -- Each of these rows is an entry, so the first p_limit entries are not later than the p_limit-th row of any kind.
   select case when p_limit is null then 'infinity' else least(
@@ -150,7 +148,6 @@ create or replace function _journal_size(p_work_item_id uuid, p_from timestamptz
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select count(*), coalesce(_tokens(sum(char_length(j.content::text)), _item_model(p_work_item_id)), 0)
     from work_journal j

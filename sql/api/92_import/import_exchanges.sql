@@ -139,7 +139,6 @@ create or replace function _import_turns(p_focus foci, p_external_ids text[])
   stable
   rows 1
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off
 as $$
   select t.*
     from work_items own

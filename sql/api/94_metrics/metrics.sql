@@ -85,13 +85,12 @@ create or replace function work_metrics_take()
   volatile
   rows 100
   set search_path = pg_catalog, @extschema@, pg_temp
-  -- An hour at most: what happened in it is looked up row by row, however long the ledger is.
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_from timestamptz;
   v_until timestamptz := _settled_until();
 begin
+  -- An hour at most: what happened in it is looked up row by row, however long the ledger is.
   select until_at into v_from from metrics_taken for no key update skip locked;
   if not found then
     -- Another worker takes just now, and this one does not wait for it; or nobody ever did.

@@ -5,7 +5,6 @@ create or replace function _call_spans(p_item work_items, p_focus foci, p_first 
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select s.*
     from _trace_turns(p_focus.id, p_first, p_last) t
@@ -60,7 +59,6 @@ create or replace function _call_entry(p_call tool_calls)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_sort = off
 as $$
   select coalesce((
     select jsonb_build_object('work.ledger.entry_type', l.entry_type, 'work.ledger.seq', l.seq, 'work.ledger.work_item_id', l.work_item_id)
@@ -91,7 +89,6 @@ create or replace function _call_children(p_item work_items, p_call tool_calls)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select jsonb_agg(_span_link(p_item.root_id, _execute_span_id(c.id, 1), c.link) order by c.n)
     from (

@@ -5,7 +5,6 @@ create or replace function _chat_spans(p_focus foci, p_first integer, p_last int
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with asked(turn, iteration, parent_span_id) as (
     select t, t.iteration, _iteration_span_id(p_focus.id, t.iteration) from _trace_turns(p_focus.id, p_first, p_last) t

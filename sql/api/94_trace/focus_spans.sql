@@ -119,7 +119,6 @@ create or replace function _trace_turns(p_focus_id uuid, p_first integer, p_last
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select t from turns t where t.focus_id = p_focus_id and t.iteration between p_first and p_last and t.status <> 'failed'
   union all

@@ -5,7 +5,6 @@ create or replace function _iteration_spans(p_item work_items, p_focus foci, p_f
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with asked as (
     -- Of an iteration whose request was given up and made anew: the turn that stayed, else the last. Of one that ended while its
@@ -47,7 +46,6 @@ create or replace function _blocks_closed(p_work_item_id uuid, p_turn turns)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select jsonb_agg(_span_event('work.context.block_closed', b.at, jsonb_build_object(
            'work.context.block', b.block, 'work.ledger.seq', b.seq, 'work.ledger.is_auto', b.is_auto)) order by b.seq)
@@ -68,7 +66,6 @@ create or replace function _compaction_spans(p_focus foci, p_first integer, p_la
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select s.*
     from compactions c
@@ -106,7 +103,6 @@ create or replace function _digest_spans(p_focus foci, p_first integer, p_last i
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select s.*
     from awareness_digests d

@@ -28,7 +28,6 @@ create or replace function _traced_items(p_work_item_id uuid)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with recursive traced(id) as (
     select p_work_item_id

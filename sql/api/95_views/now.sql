@@ -48,7 +48,6 @@ create or replace function _open_calls_shown(p_turn_id uuid)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select coalesce(jsonb_agg(jsonb_build_object(
            'id', k.id, 'tool', k.tool_name, 'status', k.status, 'label', _call_label(k), 'started_at', k.started_at,

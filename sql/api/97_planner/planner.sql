@@ -1,0 +1,54 @@
+-- Functions whose queries go from row to row by indexes, whatever the planner takes for cheaper: see "Plans" in sql/README.md.
+-- The settings hold for a function and all that it calls. A new function that walks turns, calls or items gets a place here.
+
+do $do$
+declare
+  v_alter text;
+begin
+  for v_alter in
+    select format('alter function %s %s', coalesce(p.oid::regprocedure::text, f.name),
+                  (select string_agg(format('set %I = off', s.name), ' ' order by s.n) from unnest(l.off) with ordinality as s(name, n)))
+      from (values
+        ('{enable_seqscan, enable_hashjoin, enable_mergejoin}'::text[], $$
+          _budgets_above _resources_limited
+
+          turn_ancestry _leap_of _ancestor_at _common_turn
+
+          _overlaps _ledger_trust _stale_file
+
+          _images_of _boundary _shown_turns _turns_of_block _earlier_head _selected _compaction_due _compaction_ladder
+          _is_kept_by_ledger _compaction_applied _query_blocks _elision_due _keep_of _elision_chain _newest_keep _kept_named
+          _kept_read _kept_call _kept_block _message_parts _nudge _is_branched _draft_step _results_chars _exchange_chars
+          _next_tokens _block_stub _told_in _changed_files _failed_calls _call_label _summary_attempt _told _exchange_sizes
+          _told_sizes _request_sizes
+
+          _said_before _parts_of_page context_replay context_replay_turns context_timeline _turn_of_call _timeline explain_turn
+          _edited_ahead _branch_turns _branch_sums _branch_entries _branch_files _tree_turns _tree_lanes
+
+          _wire_ids _runs_behind _calls_held _order_kept _stalled _round_hash _called
+
+          work_cancel
+
+          _checkpoint_due _journal_written _turns_since _tokens_new journal_page _journal_since journal_read _journal_until
+          _journal_size
+
+          work_metrics_take
+
+          _call_spans _call_children _chat_spans _trace_turns _iteration_spans _blocks_closed _compaction_spans _digest_spans
+          _traced_items
+
+          _open_calls_shown
+        $$),
+        ('{enable_seqscan}', '_refuse_entry _import_turns'),
+        -- An index gives the order, too: the query ends at its limit.
+        ('{enable_seqscan, enable_sort}', '_retention_due'),
+        ('{enable_seqscan, enable_hashjoin, enable_mergejoin, enable_sort}', '_call_entry'),
+        ('{enable_seqscan, enable_bitmapscan, enable_hashjoin, enable_mergejoin, enable_material}', '_awareness_entries')
+      ) as l(off, names)
+     cross join regexp_split_to_table(btrim(l.names, E' \n'), '\s+') as f(name)
+      left join pg_proc p on p.proname = f.name and p.pronamespace = quote_ident(_ledger_schema())::regnamespace
+  loop
+    execute v_alter; -- of a name that no function has it says so
+  end loop;
+end
+$do$;
