@@ -795,6 +795,7 @@ create table turns (
   started_at timestamp with time zone not null default _now(),
   completed_at timestamp with time zone,
   erased_hash bytea,
+  reserved_input_tokens bigint,
   constraint completed_turns_have_completed_at CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text])) = (completed_at IS NOT NULL)),
   constraint role_is_known CHECK (role = ANY (ARRAY['manager'::text, 'worker'::text, 'unified'::text])),
   constraint roots_have_depth_0 CHECK ((parent_turn_id IS NULL) = (depth = 0)),
@@ -1240,7 +1241,7 @@ create view v_cost_turns with (security_invoker=true) as
             count(*) > 0 AND _boundary(t.id) = 'after'::text AS "?column?"
            FROM work_ledger l
           WHERE l.turn_id = t.id AND l.entry_type::text = 'step'::text AND l.work_item_id = t.work_item_id AND NOT l.is_auto) s(step_tokens, is_alone)
-     LEFT JOIN LATERAL _asking_turn(t.parent_turn_id) b(id, parent_turn_id, depth, turn_type, status, work_item_id, focus_id, iteration, config_hash, block, elision_id, fork_turn_id, provider, model, role, stop_reason, response_id, request_id, call_count, error, input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens, total_tokens, chain_tokens, reserved_tokens, reserved_money, duration_ms, first_token_ms, external_id, workspace_path, archived_at, started_at, completed_at, erased_hash) ON t.turn_type = 'normal'::text
+     LEFT JOIN LATERAL _asking_turn(t.parent_turn_id) b(id, parent_turn_id, depth, turn_type, status, work_item_id, focus_id, iteration, config_hash, block, elision_id, fork_turn_id, provider, model, role, stop_reason, response_id, request_id, call_count, error, input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens, total_tokens, chain_tokens, reserved_tokens, reserved_money, duration_ms, first_token_ms, external_id, workspace_path, archived_at, started_at, completed_at, erased_hash, reserved_input_tokens) ON t.turn_type = 'normal'::text
      CROSS JOIN LATERAL _cache_outcome(t.*, b.*) k(cache, seconds_since)
      CROSS JOIN LATERAL ( SELECT
                 CASE
@@ -1439,7 +1440,7 @@ create view v_now with (security_invoker=true) as
           ORDER BY l.seq DESC
          LIMIT 1) AS last_step,
     _one_line("left"(_response_text(a.id), 2000), 300) AS last_words,
-    _input_total(ROW(a.id, a.parent_turn_id, a.depth, a.turn_type, a.status, a.work_item_id, a.focus_id, a.iteration, a.config_hash, a.block, a.elision_id, a.fork_turn_id, a.provider, a.model, a.role, a.stop_reason, a.response_id, a.request_id, a.call_count, a.error, a.input_tokens, a.output_tokens, a.cached_input_tokens, a.cache_write_tokens, a.reasoning_tokens, a.total_tokens, a.chain_tokens, a.reserved_tokens, a.reserved_money, a.duration_ms, a.first_token_ms, a.external_id, a.workspace_path, a.archived_at, a.started_at, a.completed_at, a.erased_hash)) + COALESCE(a.output_tokens, 0) + _tokens(_results_chars(a.id)::bigint, c.config #>> '{engage,model}'::text[]) AS context_tokens,
+    _input_total(ROW(a.id, a.parent_turn_id, a.depth, a.turn_type, a.status, a.work_item_id, a.focus_id, a.iteration, a.config_hash, a.block, a.elision_id, a.fork_turn_id, a.provider, a.model, a.role, a.stop_reason, a.response_id, a.request_id, a.call_count, a.error, a.input_tokens, a.output_tokens, a.cached_input_tokens, a.cache_write_tokens, a.reasoning_tokens, a.total_tokens, a.chain_tokens, a.reserved_tokens, a.reserved_money, a.duration_ms, a.first_token_ms, a.external_id, a.workspace_path, a.archived_at, a.started_at, a.completed_at, a.erased_hash, a.reserved_input_tokens)) + COALESCE(a.output_tokens, 0) + _tokens(_results_chars(a.id)::bigint, c.config #>> '{engage,model}'::text[]) AS context_tokens,
     x.tokens AS context_window,
     floor(x.tokens::numeric * COALESCE(NULLIF((c.config #>> '{engage,compact_threshold}'::text[])::numeric, 0::numeric), 1::numeric))::integer AS compacts_at,
     u.tokens,
@@ -1498,7 +1499,8 @@ create view v_now with (security_invoker=true) as
             t_1.archived_at,
             t_1.started_at,
             t_1.completed_at,
-            t_1.erased_hash
+            t_1.erased_hash,
+            t_1.reserved_input_tokens
            FROM turns t_1
           WHERE t_1.work_item_id = w.id
           ORDER BY t_1.id DESC
@@ -1539,7 +1541,8 @@ create view v_now with (security_invoker=true) as
             a_1.archived_at,
             a_1.started_at,
             a_1.completed_at,
-            a_1.erased_hash
+            a_1.erased_hash,
+            a_1.reserved_input_tokens
            FROM turns a_1
           WHERE a_1.work_item_id = w.id AND a_1.status = 'completed'::text AND a_1.turn_type = 'normal'::text
           ORDER BY a_1.id DESC
@@ -2148,8 +2151,10 @@ create function _approval_ask(p_call tool_calls, p_risk text, p_engage jsonb) re
   plpgsql volatile; -- body 94546188, comment addfe47a
 create function _approval_decide(p_tool_call_id uuid, p_decision text, p_input_hash text, p_reason text) returns approvals
   plpgsql volatile; -- body 3c978366, comment 24774bd9
-create function _approval_settle(p_call tool_calls, p_approval approvals) returns boolean
-  plpgsql volatile; -- body 7391ef79, comment 60541ecf
+create function _approval_settle(p_call tool_calls, p_approval approvals, OUT is_decided boolean, OUT refusal text) returns record
+  plpgsql volatile; -- body e09a62de, comment 0ed01abb
+create function _approvals_expire(p_call_ids uuid[]) returns void
+  sql volatile; -- body 645ae66d, comment 0f03fb46
 create function _around(p_line text, p_pattern text) returns text
   sql immutable; -- body d9b6a4c2, comment 4ab3a5d4
 create function _artifact(p_handle text) returns artifacts
@@ -2216,8 +2221,8 @@ create function _budget_child(p_parent_id uuid) returns void
   plpgsql volatile; -- body cfdaa021, comment 47c2e7cc
 create function _budget_park(p_item work_items, p_reason text) returns jsonb
   plpgsql volatile; -- body b095eeb5, comment bd8eb1cd
-create function _budget_reserve(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, OUT lack text, OUT is_held_by_others boolean) returns record
-  plpgsql volatile; -- body 151598c3, comment 111c9ebb
+create function _budget_reserve(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_resources budget_resource[], p_input bigint, OUT lack text, OUT is_held_by_others boolean) returns record
+  plpgsql volatile; -- body e2970dce, comment 9ada1b18
 create function _budget_resources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment b46f7e16
 create function _budget_room(p_budget budgets, p_model text, p_input bigint) returns numeric
@@ -2228,6 +2233,8 @@ create function _budget_store(p_work_item_id uuid, p_resource text, p_amount num
   sql volatile; -- body 67b6a6db, comment 7c329f5b
 create function _budgets_above(p_work_item_ids uuid[]) returns SETOF budgets
   sql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2046b576, comment c78201cc
+create function _budgets_by_default(p_work_item_id uuid, p_config jsonb) returns void
+  sql volatile; -- body 3770954a, comment 48653199
 create function _cache_outcome(p_turn turns, p_before turns, OUT cache text, OUT seconds_since numeric) returns record
   sql stable; -- body 5f4d873e, comment d5e07307
 create function _cache_seconds(p_cache_write numeric) returns integer
@@ -2269,7 +2276,7 @@ create function _calls_give_up(p_after interval) returns integer
 create function _calls_held(p_turn_id uuid) returns uuid[]
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d1fe5305, comment 366b1849
 create function _calls_stop(p_call_ids uuid[], p_words text, p_words_if_uncertain text DEFAULT NULL::text) returns void
-  plpgsql volatile; -- body e916c1b2, comment ab1aff0c
+  plpgsql volatile; -- body 0a33ad2d, comment ab1aff0c
 create function _cap_said(p_text text, p_max_bytes integer) returns text
   sql immutable; -- body ce2f7c81, comment 4cdd0de5
 create function _cap_text(p_text text, p_max_bytes integer) returns text
@@ -2535,7 +2542,7 @@ create function _floor_cut(p_item work_items, p_focus foci, p_head turns, p_curr
 create function _focus_close(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, OUT item work_items, OUT due jsonb) returns record
   plpgsql volatile; -- body 18f486ed, comment da4ba3d3
 create function _focus_create(p_item work_items) returns foci
-  plpgsql volatile; -- body 6b536041, comment 04bede45
+  plpgsql volatile; -- body 3292a3d0, comment 04bede45
 create function _focus_end(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
   plpgsql volatile; -- body 14993bd5, comment 3e52133d
 create function _focus_spans(p_item work_items, p_focus foci, p_first integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
@@ -2785,7 +2792,7 @@ create function _leap_of(p_parent turns) returns uuid
 create function _lease_drop(p_item work_items, p_slot text, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
   plpgsql volatile; -- body 51e8a501, comment 40495c1d
 create function _lease_due(p_focus foci, p_is_refused boolean DEFAULT false) returns jsonb
-  plpgsql volatile; -- body a602ac7d, comment 69d79c00
+  plpgsql volatile; -- body e73c2b63, comment 69d79c00
 create function _lease_end(p_item work_items, OUT item work_items, OUT due jsonb) returns record
   plpgsql volatile; -- body d8e6e4d9, comment b33931f6
 create function _lease_grant(p_item work_items, p_focus foci, p_worker_id text, p_lease_seconds integer, OUT item work_items, OUT answer jsonb) returns record
@@ -3053,7 +3060,7 @@ create function _request(p_config json, p_messages text) returns json
 create function _request_chars(p_head turns, p_cuts elisions[], p_say text) returns bigint
   sql stable; -- body a5c800c0, comment d10a2b28
 create function _request_obstacle(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns jsonb
-  plpgsql volatile; -- body 20eee14f, comment 944a999e
+  plpgsql volatile; -- body 30b1e48f, comment 944a999e
 create function _request_sizes(p_turn turns, OUT task integer, OUT digest integer, OUT stubs integer, OUT kept integer, OUT closed integer, OUT words integer, OUT results integer, OUT people integer, OUT engine integer) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 83d3611f, comment 87d226d9
 create function _resources_limited(p_work_item_id uuid) returns budget_resource[]
@@ -3360,6 +3367,8 @@ create function _turn_settled(p_turn_id uuid) returns turns
   plpgsql stable; -- body e325a26f, comment f9711d0f
 create function _turn_sizes_store(p_turn turns) returns void
   plpgsql volatile; -- body f588ab49, comment 38e526b6
+create function _turn_tokens(p_turn turns) returns bigint
+  sql stable; -- body 01c68d0a, comment f55e4ca5
 create function _turns_abandon(p_focus_id uuid, p_error jsonb) returns void
   plpgsql volatile; -- body 9e4223fe, comment 6d4e251c
 create function _turns_of_block(p_head_id uuid, p_block integer) returns uuid[]

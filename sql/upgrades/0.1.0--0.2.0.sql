@@ -3,6 +3,11 @@
 
 alter table fences add column salt uuid;
 alter table turns add column erased_hash bytea;
+alter table turns add column reserved_input_tokens bigint;
+update turns t
+   set reserved_input_tokens = t.reserved_tokens - (c.config ->> 'max_tokens')::bigint
+  from turn_configs c
+ where c.content_hash = t.config_hash and t.status in ('pending', 'streaming') and t.reserved_tokens is not null;
 alter table work_ledger add column link bytea;
 alter table work_ledger alter column link set default '';
 
@@ -149,6 +154,8 @@ drop function if exists _job_task(uuid);
 drop function if exists _job_waiting(text);
 drop function if exists _branch_lock(uuid);
 drop function if exists _erase_gate(uuid);
+drop function if exists _approval_settle(tool_calls, approvals);
+drop function if exists _budget_reserve(work_items, foci, jsonb, turns);
 drop function if exists _lease_end(work_items);
 drop function if exists _lease_drop(work_items, jsonb);
 drop function if exists _enqueue_forgotten(timestamptz, text[], uuid[], interval);

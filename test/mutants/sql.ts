@@ -591,7 +591,7 @@ export const sqlMutants: readonly Mutant[] = [
   },
   {
     name: 'a charge reads all budgets',
-    file: 'sql/api/20_submit/budget.sql',
+    file: 'sql/api/20_submit/budget_charge.sql',
     from: '   where b.work_item_id = any (array(select work_item_id from _budgets_above(array[p_work_item_id])))\n     and',
     to: '    from _budgets_above(array[p_work_item_id]) a\n   where (b.work_item_id, b.resource) = (a.work_item_id, a.resource) and',
     test: 'test/long/iterationCost.test.ts',
@@ -1203,7 +1203,7 @@ export const sqlMutants: readonly Mutant[] = [
   },
   {
     name: 'a clock that is set back gives a budget its seconds back',
-    file: 'sql/api/40_focus/lease.sql',
+    file: 'sql/api/20_submit/budget_charge.sql',
     from: 'select greatest(extract(epoch from least(_now(), p_focus.lease_expires_at) - p_focus.leased_at), 0);',
     to: 'select extract(epoch from least(_now(), p_focus.lease_expires_at) - p_focus.leased_at);',
     test: 'test/sql/work_sweep/follows_a_clock_that_was_set_back.test.sql',
@@ -1269,8 +1269,7 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'open approvals outlive their focus',
     file: 'sql/api/60_iteration/open_calls.sql',
-    from: `  update approvals set decision = 'expired', decided_at = _now() where tool_call_id = any (v_ids) and decision is null;
-`,
+    from: '  perform _approvals_expire(v_ids);\n',
     to: '',
     test: 'test/sql/tool_call_approve/refuses_a_decision_that_comes_late.test.sql',
   },
@@ -1316,14 +1315,14 @@ export const sqlMutants: readonly Mutant[] = [
   // Approvals and waits
   {
     name: 'an approval holds for any arguments',
-    file: 'sql/api/60_iteration/waits.sql',
+    file: 'sql/api/60_iteration/approvals.sql',
     from: `if p_approval.decision = 'approved' and p_approval.input_hash = _content_hash(_call_input(p_call)::text) then`,
     to: `if p_approval.decision = 'approved' then`,
     test: 'test/sql/tool_call_approve/holds_for_the_arguments_that_were_seen.test.sql',
   },
   {
     name: 'an approval is never too late',
-    file: 'sql/api/60_iteration/waits.sql',
+    file: 'sql/api/60_iteration/approvals.sql',
     from: 'if p_approval.decision is null and p_approval.expires_at <= _now() then',
     to: 'if false then',
     test: 'test/sql/tool_call_approve/may_come_early_or_never.test.sql',
@@ -1407,9 +1406,9 @@ export const sqlMutants: readonly Mutant[] = [
   },
   {
     name: 'what a worker drives while it goes on counts only at its end',
-    file: 'sql/api/60_iteration/budget_reserve.sql',
-    from: `elsif 'seconds' = any (v_resources) then`,
-    to: `elsif false then`,
+    file: 'sql/api/20_submit/budget_reserve.sql',
+    from: `if 'seconds' = any (p_resources) then`,
+    to: `if false then`,
     test: 'test/sql/iteration_finish/goes_on_under_the_same_lease.test.sql',
   },
   {
@@ -1580,7 +1579,7 @@ export const sqlMutants: readonly Mutant[] = [
   },
   {
     name: 'budgets are locked as they lie',
-    file: 'sql/api/20_submit/budget.sql',
+    file: 'sql/api/20_submit/budget_charge.sql',
     from: `   order by b.work_item_id, b.resource
 `,
     to: '',
@@ -1589,7 +1588,7 @@ export const sqlMutants: readonly Mutant[] = [
   },
   {
     name: 'the budgets of an item are locked as they lie',
-    file: 'sql/api/20_submit/budget.sql',
+    file: 'sql/api/20_submit/budget_charge.sql',
     from: 'order by b.work_item_id, b.resource',
     to: 'order by b.work_item_id',
     test: 'test/long/locks.test.ts',
@@ -1777,39 +1776,48 @@ export const sqlMutants: readonly Mutant[] = [
   // Budgets
   {
     name: 'a budget has room for a child too many',
-    file: 'sql/api/20_submit/work_submit.sql',
+    file: 'sql/api/20_submit/budget.sql',
     from: `where resource = 'children' and spent >= amount limit 1;`,
     to: `where resource = 'children' and spent > amount limit 1;`,
     test: 'test/sql/budget_set/holds_for_the_whole_tree.test.sql',
   },
   {
     name: 'a child does not draw on the budgets above it',
-    file: 'sql/api/20_submit/budget.sql',
-    from: `    select w.id, w.parent_id from line l join work_items w on w.id = l.parent_id
-`,
-    to: `    select w.id, w.parent_id from line l join work_items w on w.id = l.parent_id where false
-`,
+    file: 'sql/api/20_submit/budget_charge.sql',
+    from: `id = any (p_work_item_ids) and exists (select from budgets)
+    union
+    select w.id, w.parent_id from line l join work_items w on w.id = l.parent_id`,
+    to: `id = any (p_work_item_ids) and exists (select from budgets)
+    union
+    select w.id, w.parent_id from line l join work_items w on w.id = l.parent_id where false`,
     test: 'test/sql/budget_set/holds_for_the_whole_tree.test.sql',
   },
   {
     name: 'a request that was broken off costs nothing',
-    file: 'sql/api/40_focus/lease.sql',
-    from: 'from turn_configs where content_hash = v_turn.config_hash and not p_is_refused)',
-    to: 'from turn_configs where content_hash = v_turn.config_hash and false)',
+    file: 'sql/api/20_submit/budget_charge.sql',
+    from: 'if not p_is_refused then',
+    to: 'if false then',
+    test: 'test/sql/budget_set/counts_what_was_used.test.sql',
+  },
+  {
+    name: 'a request that was broken off costs the output that it might have had',
+    file: 'sql/api/20_submit/budget_charge.sql',
+    from: `jsonb_build_object('tokens', v_turn.reserved_input_tokens, 'calls', 1,`,
+    to: `jsonb_build_object('tokens', v_turn.reserved_tokens, 'calls', 1,`,
     test: 'test/sql/budget_set/counts_what_was_used.test.sql',
   },
   {
     name: 'a request that was refused costs its input',
-    file: 'sql/api/40_focus/lease.sql',
-    from: 'from turn_configs where content_hash = v_turn.config_hash and not p_is_refused)',
-    to: 'from turn_configs where content_hash = v_turn.config_hash)',
+    file: 'sql/api/20_submit/budget_charge.sql',
+    from: 'if not p_is_refused then',
+    to: 'if true then',
     test: 'test/sql/budget_set/counts_what_was_used.test.sql',
   },
   {
     name: 'a request is reserved once more under one lease',
-    file: 'sql/api/60_iteration/budget_reserve.sql',
-    from: 'if p_turn.reserved_tokens is not null then',
-    to: 'if false then',
+    file: 'sql/api/60_iteration/request_obstacle.sql',
+    from: 'case when p_turn.reserved_tokens is null then _resources_limited(p_item.id) else \'{}\' end',
+    to: '_resources_limited(p_item.id)',
     test: 'test/sql/budget_set/reserves_what_a_request_may_cost.test.sql',
   },
   // Context: blocks, cuts, what stays
@@ -2103,7 +2111,7 @@ step''s \`keep\` the files that you will change next: their content stays.`,
   // What is exported of the work
   {
     name: 'a request whose worker died goes on for ever',
-    file: 'sql/api/40_focus/lease.sql',
+    file: 'sql/api/20_submit/budget_charge.sql',
     from: `set ended_at = least(_now(), p_focus.lease_expires_at), error_class = 'lost'`,
     to: 'set model = c.model',
     test: 'test/sql/work_trace/has_a_span_for_every_request.test.sql',
@@ -2925,14 +2933,14 @@ step''s \`keep\` the files that you will change next: their content stays.`,
   },
   {
     name: 'a budget that others hold is used up',
-    file: 'sql/api/60_iteration/budget_reserve.sql',
+    file: 'sql/api/20_submit/budget_reserve.sql',
     from: 'array[false, true]',
     to: 'array[false]',
     test: 'test/sql/budget_set/tells_what_is_held_from_what_is_used_up.test.sql',
   },
   {
     name: 'a budget cuts a summary short',
-    file: 'sql/api/60_iteration/budget_reserve.sql',
+    file: 'sql/api/20_submit/budget_reserve.sql',
     from: 'least(v_most, case p_turn.turn_type when \'normal\' then 1000 else v_most end)',
     to: 'least(v_most, 1000)',
     test: 'test/sql/budget_set/never_cuts_a_summary_short.test.sql',

@@ -1,5 +1,6 @@
 -- Budgets: what an item and everything below it may use together. A model call is reserved in the budgets of its item and
 -- all ancestors before it is made, and settled by what the provider counted, so that no number of children can overspend.
+-- Here they are set and shown; budget_reserve.sql and budget_charge.sql have the rest.
 
 create or replace function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric)
   returns budgets
@@ -49,54 +50,43 @@ $$;
 
 comment on function _budget_store(uuid, text, numeric) is 'Stores the amount of a budget and returns its row.';
 
-create or replace function _budgets_above(p_work_item_ids uuid[])
-  returns setof budgets
-  language sql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  with recursive line as (
-    select id, parent_id from work_items where id = any (p_work_item_ids) and exists (select from budgets)
-    union
-    select w.id, w.parent_id from line l join work_items w on w.id = l.parent_id
-  )
-  select b.* from budgets b
-   where b.work_item_id in (select id from line)
-   order by b.work_item_id, b.resource
-     for no key update;
-$$;
-
-comment on function _budgets_above(uuid[]) is 'Locks and returns the budgets that items draw on: their own and those of their ancestors, the oldest items first.';
-
-create or replace function _budget_spend(p_work_item_id uuid, p_deltas jsonb, p_released jsonb default '{}')
+create or replace function _budgets_by_default(p_work_item_id uuid, p_config jsonb)
   returns void
   language sql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  update budgets b
-     set spent = b.spent + coalesce((p_deltas ->> b.resource)::numeric, 0),
-         reserved = greatest(b.reserved - coalesce((p_released ->> b.resource)::numeric, 0), 0)
-   where b.work_item_id = any (array(select work_item_id from _budgets_above(array[p_work_item_id])))
-     and (p_deltas ? b.resource or p_released ? b.resource);
+  insert into budgets (work_item_id, resource, amount)
+  select p_work_item_id, b.key, b.value::numeric from jsonb_each_text(p_config -> 'budget') b where b.value is not null
+  on conflict do nothing;
 $$;
 
-comment on function _budget_spend(uuid, jsonb, jsonb) is 'Adds p_deltas, {resource: amount}, to what is spent and releases the reservation p_released in every budget that an item draws on.';
+comment on function _budgets_by_default(uuid, jsonb) is 'Gives an item the budgets of its faculty''s configuration, where it has none of its own.';
 
-create or replace function _budget_charge(p_due jsonb)
+create or replace function _budget_child(p_parent_id uuid)
   returns void
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
+declare
+  v_budget budgets;
 begin
-  if p_due = '{}' then
-    return;
+  select * into v_budget from _budgets_above(array[p_parent_id]) where resource = 'children' and spent >= amount limit 1;
+  if found then
+    raise exception using
+      errcode = 'WL009',
+      message = format('the budget of %s children of work item %s is used up', trim_scale(v_budget.amount), v_budget.work_item_id),
+      hint = 'Do the rest without children; a person can raise it with budget_set().';
   end if;
-  -- The budgets of all items are locked before the first is written.
-  perform from _budgets_above(array(select k::uuid from jsonb_object_keys(p_due) k));
-  perform _budget_spend(d.key::uuid, d.value -> 'spent', d.value -> 'released') from jsonb_each(p_due) d;
+  perform _budget_spend(p_parent_id, '{"children": 1}');
 end
 $$;
 
-comment on function _budget_charge(jsonb) is 'Charges the budgets with results of _lease_due(), of one item or of several joined by ||.';
+comment on function _budget_child(uuid) is 'Counts a new child in the budgets of its ancestors. Raises WL009 if one has no room for it.';
+
+create or replace view v_budgets with (security_invoker = true) as
+  select work_item_id, resource, amount, spent, reserved, greatest(amount - spent - reserved, 0) as remaining
+    from budgets;
+comment on view v_budgets is 'What each work item and everything below it may use, has used, and has reserved for model calls under way.';
+comment on column v_budgets.remaining is 'amount less what is spent and reserved.';

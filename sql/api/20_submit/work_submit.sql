@@ -152,25 +152,3 @@ end
 $$;
 
 comment on function _work_already_submitted(text, text, text, text, text) is 'The existing work item that a submission repeats (idempotency key, deduplication key); null: there is none any more. Raises WL006 if the idempotency key or external id belongs to another item.';
-
-create or replace function _budget_child(p_parent_id uuid)
-  returns void
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_budget budgets;
-begin
-  select * into v_budget from _budgets_above(array[p_parent_id]) where resource = 'children' and spent >= amount limit 1;
-  if found then
-    raise exception using
-      errcode = 'WL009',
-      message = format('the budget of %s children of work item %s is used up', trim_scale(v_budget.amount), v_budget.work_item_id),
-      hint = 'Do the rest without children; a person can raise it with budget_set().';
-  end if;
-  perform _budget_spend(p_parent_id, '{"children": 1}');
-end
-$$;
-
-comment on function _budget_child(uuid) is 'Counts a new child in the budgets of its ancestors. Raises WL009 if one has no room for it.';

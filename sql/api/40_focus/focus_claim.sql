@@ -217,9 +217,7 @@ begin
   if v_attempt = 1 and p_item.fork_turn_id is not null then
     perform _session_advance(v_label, p_item.fork_turn_id);
   end if;
-  insert into budgets (work_item_id, resource, amount)
-  select p_item.id, b.key, b.value::numeric from jsonb_each_text(v_faculty.config -> 'budget') b where b.value is not null
-  on conflict do nothing;
+  perform _budgets_by_default(p_item.id, v_faculty.config);
   return v_focus;
 end
 $$;

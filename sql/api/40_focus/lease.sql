@@ -1,4 +1,4 @@
--- Leases: who drives an item and for how long; what the budgets are charged when a lease ends.
+-- Leases: who drives an item and for how long.
 
 create or replace function lease_renew(
     p_worker_id text,
@@ -133,53 +133,6 @@ end
 $$;
 
 comment on function _lease_drop(work_items, text, jsonb) is 'Ends the lease on an item, as _lease_end() does, charges the budgets, and enqueues what can run: the item or, if it gave back p_slot (the slot that it had under the lease), the next one for that. Returns its row. p_due: budget charges, if the caller has already ended the lease.';
-
-create or replace function _lease_due(p_focus foci, p_is_refused boolean default false)
-  returns jsonb
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_turn turns;
-  v_spent jsonb;
-  v_released jsonb := '{}';
-begin
-  if p_focus.lease_owner is null then
-    return '{}';
-  end if;
-  update model_calls c
-     set ended_at = least(_now(), p_focus.lease_expires_at), error_class = 'lost'
-    from turns t
-   where t.focus_id = p_focus.id and t.status in ('pending', 'streaming') and c.turn_id = t.id and c.ended_at is null;
-  v_spent := jsonb_build_object('seconds', _seconds_driven(p_focus));
-  select * into v_turn from turns where focus_id = p_focus.id and status in ('pending', 'streaming') and reserved_tokens is not null;
-  if found then
-    update turns set reserved_tokens = null, reserved_money = null where id = v_turn.id;
-    v_released := jsonb_build_object('tokens', v_turn.reserved_tokens, 'money', v_turn.reserved_money, 'calls', 1);
-    -- A request without an answer: the provider charges at least for the input. It does not charge for a request it refused.
-    v_spent := v_spent || coalesce((
-      select jsonb_build_object('tokens', v_turn.reserved_tokens - (config ->> 'max_tokens')::bigint, 'calls', 1,
-               'money', v_turn.reserved_money - coalesce(_price(config ->> 'model', 0, (config ->> 'max_tokens')::bigint), 0))
-        from turn_configs where content_hash = v_turn.config_hash and not p_is_refused), '{}');
-  end if;
-  return jsonb_build_object(p_focus.work_item_id, jsonb_build_object('spent', v_spent, 'released', v_released));
-end
-$$;
-
-comment on function _lease_due(foci, boolean) is
-  'What to charge the budgets for a lease that ends, for _budget_charge(): {work_item_id: {spent, released}}. Charged are the seconds during which the worker drove the item and, unless p_is_refused, the request that was never answered; its reservation is released. p_focus: the focus as it was under the lease. {}: there was no lease. A request that is under way is marked as lost.';
-
-create or replace function _seconds_driven(p_focus foci)
-  returns numeric
-  language sql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select greatest(extract(epoch from least(_now(), p_focus.lease_expires_at) - p_focus.leased_at), 0);
-$$;
-
-comment on function _seconds_driven(foci) is 'For how long the lease was driven since its seconds were last counted: never beyond its end, nor, where the clock was set back, less than nothing.';
 
 create or replace function _lease_lost(p_item work_items, p_focus foci, out item work_items, out due jsonb)
   language plpgsql

@@ -1,4 +1,44 @@
--- Calls that wait for approval: asked for once, decided once.
+-- Approvals, from beginning to end: which calls need one, asked for once, shown, decided once, acted on, expired.
+
+create or replace function _needs_approval(p_risk text, p_engage jsonb)
+  returns boolean
+  language sql
+  immutable
+  parallel safe
+  return case p_engage ->> 'require_approval'
+    when 'dangerous' then p_risk = 'dangerous'
+    when 'moderate' then p_risk in ('moderate', 'dangerous')
+    else false
+  end;
+
+comment on function _needs_approval(text, jsonb) is 'Whether calls of that risk need approval, by require_approval of a faculty''s [engage].';
+
+create or replace function _approval_ask(p_call tool_calls, p_risk text, p_engage jsonb)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_expires_at timestamptz := _now() + make_interval(secs => (p_engage ->> 'approval_timeout')::integer);
+begin
+  insert into approvals (tool_call_id, work_item_id, input_hash, risk, expires_at)
+  values (p_call.id, p_call.work_item_id, _content_hash(_call_input(p_call)::text), p_risk, v_expires_at);
+  update tool_calls set status = 'waiting', wait_ends_at = v_expires_at where id = p_call.id;
+  perform pg_notify('work_approval_requested', p_call.id::text);
+end
+$$;
+
+comment on function _approval_ask(tool_calls, text, jsonb) is 'Requests approval for a call and makes it wait for the decision.';
+
+create or replace view v_approvals with (security_invoker = true) as
+  select a.tool_call_id, a.work_item_id, w.description, k.tool_name, a.risk, _call_input(k) as input, a.input_hash, a.requested_at, a.expires_at
+    from approvals a
+    join tool_calls k on k.id = a.tool_call_id
+    join work_items w on w.id = a.work_item_id
+   where a.decision is null and k.status = 'waiting' and a.expires_at > _now() and w.resolved_at is null;
+comment on view v_approvals is 'Tool calls that wait for approval, with their arguments; decide with tool_call_approve(), which takes the input_hash of the row that was read, or tool_call_reject().';
+comment on column v_approvals.input is 'The arguments with which the call will run.';
 
 create or replace function tool_call_approve(p_tool_call_id uuid, p_input_hash text default null)
   returns approvals
@@ -70,33 +110,37 @@ $$;
 
 comment on function _approval_decide(uuid, text, text, text) is 'Records the decision on an approval, once, and enqueues the work item.';
 
-create or replace function _approval_ask(p_call tool_calls, p_risk text, p_engage jsonb)
-  returns void
+create or replace function _approval_settle(p_call tool_calls, p_approval approvals, out is_decided boolean, out refusal text)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-declare
-  v_expires_at timestamptz := _now() + make_interval(secs => (p_engage ->> 'approval_timeout')::integer);
 begin
-  insert into approvals (tool_call_id, work_item_id, input_hash, risk, expires_at)
-  values (p_call.id, p_call.work_item_id, _content_hash(_call_input(p_call)::text), p_risk, v_expires_at);
-  update tool_calls set status = 'waiting', wait_ends_at = v_expires_at where id = p_call.id;
-  perform pg_notify('work_approval_requested', p_call.id::text);
+  if p_approval.decision is null and p_approval.expires_at <= _now() then
+    perform _approvals_expire(array[p_call.id]);
+    p_approval.decision := 'expired';
+  end if;
+  if p_approval.decision = 'approved' and p_approval.input_hash = _content_hash(_call_input(p_call)::text) then
+    update tool_calls set status = 'pending', wait_ends_at = null where id = p_call.id;
+  elsif p_approval.decision is not null then
+    refusal := format('[engine] Not executed: %s', case p_approval.decision
+      when 'rejected' then 'a person rejected this call' || coalesce(': ' || p_approval.reason, '.')
+      when 'expired' then 'nobody approved this call in time.'
+      else 'its arguments are not those that were approved.' end);
+  end if;
+  is_decided := p_approval.decision is not null;
 end
 $$;
 
-comment on function _approval_ask(tool_calls, text, jsonb) is 'Requests approval for a call and makes it wait for the decision.';
+comment on function _approval_settle(tool_calls, approvals) is 'Acts on the decision on an approval: an approved call becomes pending; of one that is rejected or expired, refusal is the result with which the caller settles it. is_decided: false: neither decided yet nor expired.';
 
-create or replace function _needs_approval(p_risk text, p_engage jsonb)
-  returns boolean
+create or replace function _approvals_expire(p_call_ids uuid[])
+  returns void
   language sql
-  immutable
-  parallel safe
-  return case p_engage ->> 'require_approval'
-    when 'dangerous' then p_risk = 'dangerous'
-    when 'moderate' then p_risk in ('moderate', 'dangerous')
-    else false
-  end;
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  update approvals set decision = 'expired', decided_at = _now() where tool_call_id = any (p_call_ids) and decision is null;
+$$;
 
-comment on function _needs_approval(text, jsonb) is 'Whether calls of that risk need approval, by require_approval of a faculty''s [engage].';
+comment on function _approvals_expire(uuid[]) is 'Ends the approvals of calls on which nobody has decided: their time is over, or the calls are.';

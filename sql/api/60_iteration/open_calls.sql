@@ -125,7 +125,7 @@ begin
          is_error = true, completed_at = _now(),
          result = to_json(case when status = 'running' and effect = 'unsafe' then coalesce(p_words_if_uncertain, p_words) else p_words end)
    where id = any (v_ids) and completed_at is null;
-  update approvals set decision = 'expired', decided_at = _now() where tool_call_id = any (v_ids) and decision is null;
+  perform _approvals_expire(v_ids);
 end
 $$;
 

@@ -10,6 +10,7 @@ declare
   v_fallback text := p_config #>> '{engage,fallback_model}';
   v_cooldown models;
   v_hook hook_runs;
+  v_resources budget_resource[];
   v_budget record;
 begin
   select m.* into v_cooldown
@@ -36,11 +37,15 @@ begin
     end if;
   end if;
 
-  v_budget := _budget_reserve(p_item, p_focus, p_config, p_turn);
-  if v_budget.lack is not null then
-    return _budget_park(p_item, v_budget.lack);
-  elsif v_budget.is_held_by_others then
-    return _iteration_again(p_item, 'the rest of a budget is reserved by model calls under way', _now() + make_interval(secs => 1 + random()));
+  -- Under one lease a request is reserved once.
+  v_resources := case when p_turn.reserved_tokens is null then _resources_limited(p_item.id) else '{}' end;
+  if v_resources <> '{}' then
+    v_budget := _budget_reserve(p_item, p_focus, p_config, p_turn, v_resources, _turn_tokens(p_turn));
+    if v_budget.lack is not null then
+      return _budget_park(p_item, v_budget.lack);
+    elsif v_budget.is_held_by_others then
+      return _iteration_again(p_item, 'the rest of a budget is reserved by model calls under way', _now() + make_interval(secs => 1 + random()));
+    end if;
   end if;
   return null;
 end
@@ -48,6 +53,20 @@ $$;
 
 comment on function _request_obstacle(work_items, foci, jsonb, turns) is
   'What has to happen before a turn''s request can be sent, as iteration_begin() returns it: wait for the end of the model''s cooldown (the faculty''s fallback_model, if there is one, is asked instead), run the before_model_call hook, wait for a budget. Null: nothing.';
+
+create or replace function _turn_tokens(p_turn turns)
+  returns bigint
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  -- An image has about the same number of tokens whatever its size in bytes.
+  select _tokens(char_length(regexp_replace(context_at(p_turn.id)::text, '"data":"[A-Za-z0-9+/=]{200,}"', repeat('x', 4700), 'g')), config ->> 'model')
+    from turn_configs
+   where content_hash = p_turn.config_hash;
+$$;
+
+comment on function _turn_tokens(turns) is 'Estimated tokens of a turn''s whole request.';
 
 create or replace function _budget_park(p_item work_items, p_reason text)
   returns jsonb

@@ -114,26 +114,6 @@ $$;
 
 comment on function _turn_answered(uuid, text, json, jsonb) is 'Stores what came with a response in its turn, once. The caller then charges the budgets with _turn_charge().';
 
-create or replace function _turn_charge(p_turn turns)
-  returns void
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-begin
-  if p_turn.reserved_tokens is null and _resources_limited(p_turn.work_item_id) = '{}' then
-    return;
-  end if;
-  perform _budget_spend(p_turn.work_item_id,
-    jsonb_build_object('tokens', p_turn.total_tokens, 'money', coalesce(_turn_cost(p_turn), p_turn.reserved_money, 0), 'calls', 1),
-    case
-      when p_turn.reserved_tokens is null then '{}'
-      else jsonb_build_object('tokens', p_turn.reserved_tokens, 'money', p_turn.reserved_money, 'calls', 1) end);
-end
-$$;
-
-comment on function _turn_charge(turns) is 'Charges the budgets with what an answered turn used, and releases its reservation.';
-
 create or replace function _calibrate(p_turn turns)
   returns void
   language plpgsql

@@ -11,6 +11,7 @@ declare
   v_is_interrupted boolean := exists (select from inbox where work_item_id = p_item.id and is_interrupt and consumed_at is null);
   v_call tool_calls;
   v_approval approvals;
+  v_answer record;
   v_ids uuid[];
   v_children jsonb;
   v_next timestamptz;
@@ -31,7 +32,10 @@ begin
     end if;
     select * into v_approval from approvals where tool_call_id = v_call.id;
     if found then
-      if not _approval_settle(v_call, v_approval) then
+      select * into v_answer from _approval_settle(v_call, v_approval);
+      if v_answer.refusal is not null then
+        perform _call_settle(v_call, v_answer.refusal, true);
+      elsif not v_answer.is_decided then
         v_next := least(v_next, v_approval.expires_at);
       end if;
       continue;
@@ -74,27 +78,3 @@ as $$
 $$;
 
 comment on function _waits_for(uuid) is 'What the calls of a turn wait for, as text.';
-
-create or replace function _approval_settle(p_call tool_calls, p_approval approvals)
-  returns boolean
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-begin
-  if p_approval.decision is null and p_approval.expires_at <= _now() then
-    update approvals set decision = 'expired', decided_at = _now() where tool_call_id = p_call.id returning * into p_approval;
-  end if;
-  if p_approval.decision = 'approved' and p_approval.input_hash = _content_hash(_call_input(p_call)::text) then
-    update tool_calls set status = 'pending', wait_ends_at = null where id = p_call.id;
-  elsif p_approval.decision is not null then
-    perform _call_settle(p_call, format('[engine] Not executed: %s', case p_approval.decision
-      when 'rejected' then 'a person rejected this call' || coalesce(': ' || p_approval.reason, '.')
-      when 'expired' then 'nobody approved this call in time.'
-      else 'its arguments are not those that were approved.' end), true);
-  end if;
-  return p_approval.decision is not null;
-end
-$$;
-
-comment on function _approval_settle(tool_calls, approvals) is 'Acts on the decision on an approval: an approved call becomes pending, a rejected or expired one is settled. False: not decided yet, and not expired.';

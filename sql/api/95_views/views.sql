@@ -1,11 +1,5 @@
 -- Views for people: common questions about the ledger.
 
-create or replace view v_budgets with (security_invoker = true) as
-  select work_item_id, resource, amount, spent, reserved, greatest(amount - spent - reserved, 0) as remaining
-    from budgets;
-comment on view v_budgets is 'What each work item and everything below it may use, has used, and has reserved for model calls under way.';
-comment on column v_budgets.remaining is 'amount less what is spent and reserved.';
-
 create or replace view v_streaming with (security_invoker = true) as
   select t.work_item_id, a.turn_id, a.iteration, a.thinking, a.said, a.updated_at
     from turns t
@@ -162,15 +156,6 @@ comment on column v_awareness_shown.seq is 'The ledger entry; 0 or less: it is t
 comment on column v_awareness_shown.reader_id is 'The work item whose agent was told.';
 comment on column v_awareness_shown.source_id is 'The work item that it was told of.';
 comment on column v_awareness_shown.kind is 'What it was told: the type of the entry, or queued, same file, under way, completed.';
-
-create or replace view v_approvals with (security_invoker = true) as
-  select a.tool_call_id, a.work_item_id, w.description, k.tool_name, a.risk, _call_input(k) as input, a.input_hash, a.requested_at, a.expires_at
-    from approvals a
-    join tool_calls k on k.id = a.tool_call_id
-    join work_items w on w.id = a.work_item_id
-   where a.decision is null and k.status = 'waiting' and a.expires_at > _now() and w.resolved_at is null;
-comment on view v_approvals is 'Tool calls that wait for approval, with their arguments; decide with tool_call_approve(), which takes the input_hash of the row that was read, or tool_call_reject().';
-comment on column v_approvals.input is 'The arguments with which the call will run.';
 
 create or replace view v_context with (security_invoker = true) as
   select f.work_item_id, f.id as focus_id, f.attempt, f.faculty, c.config -> 'engage' ->> 'model' as model,

@@ -1,29 +1,23 @@
--- Reserves what a model call may use in the budgets of its item and all ancestors, before it is made.
+-- A model call is reserved in the budgets of its item and all ancestors before it is made.
 
-create or replace function _budget_reserve(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, out lack text, out is_held_by_others boolean)
+create or replace function _budget_reserve(
+    p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_resources budget_resource[], p_input bigint,
+    out lack text, out is_held_by_others boolean)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_resources budget_resource[];
   v_budgets budgets[];
   v_budget budgets;
   v_config json;
   v_model text;
-  v_input bigint;
   v_most integer;
   v_output numeric;
   v_room numeric;
   v_is_settled boolean;
 begin
-  if p_turn.reserved_tokens is not null then
-    return; -- already reserved under this lease
-  end if;
-  v_resources := _resources_limited(p_item.id);
-  if v_resources = '{}' then
-    return;
-  elsif 'seconds' = any (v_resources) then
+  if 'seconds' = any (p_resources) then
     -- A worker that goes on keeps its lease: what it has driven until now counts now.
     update foci set leased_at = _now() where id = p_focus.id;
     perform _budget_spend(p_item.id, jsonb_build_object('seconds', _seconds_driven(p_focus)));
@@ -32,15 +26,13 @@ begin
   select config into v_config from turn_configs where content_hash = p_turn.config_hash;
   v_model := v_config ->> 'model';
   v_most := (v_config ->> 'max_tokens')::integer;
-  -- An image has about the same number of tokens whatever its size in bytes.
-  v_input := _tokens(char_length(regexp_replace(context_at(p_turn.id)::text, '"data":"[A-Za-z0-9+/=]{200,}"', repeat('x', 4700), 'g')), v_model);
   -- First with the reservations of other calls counted as spent, then as if they were all released.
   foreach v_is_settled in array array[false, true] loop
     v_output := v_most;
     lack := null;
     foreach v_budget in array v_budgets loop
       v_budget.spent := v_budget.spent + case when v_is_settled then 0 else v_budget.reserved end;
-      v_room := _budget_room(v_budget, v_model, v_input);
+      v_room := _budget_room(v_budget, v_model, p_input);
       v_output := least(v_output, v_room);
       if v_room is null then
         lack := format('no price of model %s is known, and work item %s has a budget of money: model_price_save() sets one',
@@ -49,7 +41,7 @@ begin
       elsif v_output < least(v_most, case p_turn.turn_type when 'normal' then 1000 else v_most end) then
         lack := format('the budget of %s %s of work item %s is used up: %s',
             trim_scale(v_budget.amount), v_budget.resource, v_budget.work_item_id, trim_scale(round(v_budget.spent, 6)))
-          || case when v_budget.resource in ('tokens', 'money') then format(', and the next request needs about %s tokens', v_input) else '' end;
+          || case when v_budget.resource in ('tokens', 'money') then format(', and the next request needs about %s tokens', p_input) else '' end;
       end if;
       exit when lack is not null;
     end loop;
@@ -64,7 +56,9 @@ begin
     update turns set config_hash = _turn_config(p_focus, p_config, v_model) where id = p_turn.id;
   end if;
   update turns
-     set reserved_tokens = v_input + v_output, reserved_money = coalesce(_price(v_model, 0, v_output::bigint, 0, v_input), 0)
+     set reserved_tokens = p_input + v_output,
+         reserved_input_tokens = p_input,
+         reserved_money = coalesce(_price(v_model, 0, v_output::bigint, 0, p_input), 0)
    where id = p_turn.id
   returning * into p_turn;
   update budgets b
@@ -79,27 +73,8 @@ begin
 end
 $$;
 
-comment on function _budget_reserve(work_items, foci, jsonb, turns) is
-  'Reserves the most that a turn''s request may use in the budgets of its item and all ancestors, lowering its output limit to what is left. lack: which budget is used up; null: none. is_held_by_others: there would be enough, but other calls have reserved it.';
-
-create or replace function _resources_limited(p_work_item_id uuid)
-  returns budget_resource[]
-  language plpgsql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-begin
-  return array(
-    with recursive line as (
-      select id, parent_id from work_items where id = p_work_item_id and exists (select from budgets)
-      union
-      select w.id, w.parent_id from line l join work_items w on w.id = l.parent_id
-    )
-    select distinct b.resource from line l join budgets b on b.work_item_id = l.id);
-end
-$$;
-
-comment on function _resources_limited(uuid) is 'The resources of the budgets that an item draws on, which are not locked.';
+comment on function _budget_reserve(work_items, foci, jsonb, turns, budget_resource[], bigint) is
+  'Reserves the most that a turn''s request may use in the budgets of its item and all ancestors, lowering its output limit to what is left. p_resources: of which there are budgets, see _resources_limited(). p_input: the estimated tokens of the request. lack: which budget is used up; null: none. is_held_by_others: there would be enough, but other calls have reserved it.';
 
 create or replace function _budget_room(p_budget budgets, p_model text, p_input bigint)
   returns numeric
