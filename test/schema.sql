@@ -2186,7 +2186,7 @@ create function _awareness_timed(p_work_item_id uuid, p_config jsonb, p_focus_id
 create function _awareness_told(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
   plpgsql volatile; -- body 5d2d065b, comment d87d2763
 create function _away(p_item work_items, p_worker_id text, OUT item work_items, OUT answer jsonb) returns record
-  plpgsql stable; -- body 75830153, comment 4bfddb10
+  plpgsql stable; -- body 50844dfe, comment 4bfddb10
 create function _begins_behind(p_call tool_calls) returns uuid[]
   sql stable; -- body c3434dc5, comment eae0afa7
 create function _block_of(p_turn turns) returns integer
@@ -2220,7 +2220,7 @@ create function _budget_charge(p_due jsonb) returns void
 create function _budget_child(p_parent_id uuid) returns void
   plpgsql volatile; -- body cfdaa021, comment 47c2e7cc
 create function _budget_park(p_item work_items, p_reason text) returns jsonb
-  plpgsql volatile; -- body b095eeb5, comment bd8eb1cd
+  plpgsql volatile; -- body a6fc870f, comment bd8eb1cd
 create function _budget_reserve(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_resources budget_resource[], p_input bigint, OUT lack text, OUT is_held_by_others boolean) returns record
   plpgsql volatile; -- body e2970dce, comment 9ada1b18
 create function _budget_resources() returns text[]
@@ -2330,7 +2330,7 @@ create function _child_ended(p_child work_items) returns void
 create function _child_words(p_words text) returns text
   sql volatile; -- body 0b478ec4, comment 28b9cccb
 create function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, OUT answer jsonb, OUT next_id uuid, OUT free_slot text) returns record
-  plpgsql volatile; -- body c451d8dc, comment 5d2e0f10
+  plpgsql volatile; -- body 514d29b0, comment 5d2e0f10
 create function _clock_set_back(p_now timestamp with time zone, p_tolerance interval) returns interval
   plpgsql volatile; -- body 44f3e19e, comment 9fb088c3
 create function _code_check_child_work(p_input jsonb) returns jsonb
@@ -2540,7 +2540,7 @@ create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_
 create function _floor_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_trigger text, p_say text, p_max_chars integer) returns elisions
   plpgsql stable; -- body cb1c9336, comment 1aeec372
 create function _focus_close(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, OUT item work_items, OUT due jsonb) returns record
-  plpgsql volatile; -- body 18f486ed, comment da4ba3d3
+  plpgsql volatile; -- body 69f75205, comment da4ba3d3
 create function _focus_create(p_item work_items) returns foci
   plpgsql volatile; -- body 3292a3d0, comment 04bede45
 create function _focus_end(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
@@ -2786,7 +2786,7 @@ create function _ldg_task_get(p_input jsonb) returns jsonb
 create function _ldg_task_query(p_input jsonb) returns jsonb
   plpgsql stable set plan_cache_mode=force_custom_plan; -- body 1f025f34, comment 70b95656
 create function _ldg_task_save(p_input jsonb) returns jsonb
-  plpgsql volatile; -- body 971b2619, comment 06639c81
+  plpgsql volatile; -- body 45ca9ecb, comment 06639c81
 create function _leap_of(p_parent turns) returns uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 3baec003, comment ac2628e4
 create function _lease_drop(p_item work_items, p_slot text, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
@@ -2794,7 +2794,7 @@ create function _lease_drop(p_item work_items, p_slot text, p_due jsonb DEFAULT 
 create function _lease_due(p_focus foci, p_is_refused boolean DEFAULT false) returns jsonb
   plpgsql volatile; -- body e73c2b63, comment 69d79c00
 create function _lease_end(p_item work_items, OUT item work_items, OUT due jsonb) returns record
-  plpgsql volatile; -- body d8e6e4d9, comment b33931f6
+  plpgsql volatile; -- body 8ab567b6, comment b33931f6
 create function _lease_grant(p_item work_items, p_focus foci, p_worker_id text, p_lease_seconds integer, OUT item work_items, OUT answer jsonb) returns record
   plpgsql volatile; -- body 2d17ad29, comment 92c2be62
 create function _lease_lost(p_item work_items, p_focus foci, OUT item work_items, OUT due jsonb) returns record
@@ -2954,9 +2954,9 @@ create function _path_plain(p_path text) returns text
 create function _paths_meet(p_one text, p_other text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 1aca678b
 create function _pause_until_resumed(p_item work_items, p_reason text, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
-  plpgsql volatile; -- body f7f79122, comment 2598686c
+  plpgsql volatile; -- body b0458f56, comment 2598686c
 create function _paused_if_asked(p_item work_items) returns work_items
-  plpgsql stable; -- body 144785ad, comment 0256e101
+  plpgsql stable; -- body 4210db7e, comment 39ec49bb
 create function _person() returns text
   plpgsql volatile; -- body bba41143, comment 57c2a46b
 create function _plan_items(p_plan text) returns text[]
@@ -3172,13 +3172,15 @@ create function _session_advance(p_label text, p_turn_id uuid) returns void
 create function _session_defaults() returns TABLE(name text, value text, whose text, remedy text)
   sql stable; -- body 6a875ab5, comment e7002dad
 create function _session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body eeb6f3cb, comment a506fcbb
+  plpgsql volatile; -- body acb89fc2, comment a506fcbb
 create function _session_named(p_name text) returns sessions
   plpgsql stable; -- body 8ea51828, comment e84a1571
 create function _session_of(p_turn_id uuid) returns text
   sql stable; -- body 4a542278, comment 45de60a7
 create function _session_turns(p_session text) returns turns[]
   plpgsql stable; -- body 2b0b20bc, comment b0833212
+create function _set_aside(p_item work_items, p_state text, p_reason text, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns work_items
+  plpgsql immutable; -- body 368b8cf1, comment 539ad209
 create function _settled_until() returns timestamp with time zone
   sql volatile; -- body 099c24a8, comment 25583c15
 create function _shortened(p_call tool_calls, p_max_chars integer) returns json
@@ -3421,8 +3423,6 @@ create function _with_kept(p_cut elisions, p_head turns, p_names text[], p_engag
   plpgsql stable; -- body 051df20f, comment 8ef706d2
 create function _without_digest(p_content json) returns json
   sql immutable; -- body e558977f, comment 74463425
-create function _without_slot(p_item work_items, p_state text, p_reason text, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns work_items
-  plpgsql immutable; -- body b2d480fb, comment b5094ba5
 create function _without_thinking(p_content json) returns text
   sql immutable; -- body 5672d6c0, comment e32e7dad
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
@@ -3431,8 +3431,14 @@ create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bi
   sql stable; -- body d38abfe3, comment 200f4068
 create function _work_line(p_text text, p_max_chars integer) returns text
   sql immutable; -- body 321794d5, comment 6e2fd456
+create function _work_move(p_item work_items, p_mover text) returns work_items
+  plpgsql volatile; -- body 8016fcac, comment f52057a3
 create function _work_sources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment d34a6a90
+create function _work_states() returns TABLE(state text, is_final boolean, says text)
+  sql immutable; -- body 8f50d7a7, comment 15ce36bf
+create function _work_transitions() returns TABLE(mover text, from_states text[], to_state text, says text)
+  sql immutable; -- body 2f799e1e, comment d81b08f9
 create function _worked_by(p_work_item_id uuid) returns text
   sql stable; -- body 3e087065, comment dd1c9f39
 create function _worker_for(p_item work_items, p_hosts text[]) returns workers
@@ -3500,11 +3506,11 @@ create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_secon
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
   plpgsql volatile; -- body 560acc32, comment 24935e13
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body a47df816, comment 58106812
+  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body f15c6bee, comment 58106812
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
   plpgsql volatile; -- body 540e7fba, comment 1f374bf8
 create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration integer DEFAULT NULL::integer, p_driven_seconds double precision DEFAULT NULL::double precision) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body d4175298, comment 04e228d5
+  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body 5b04a457, comment 04e228d5
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void
   plpgsql volatile; -- body ebb389ca, comment f333755a
 create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interval, p_importance text[] DEFAULT '{low,normal}'::text[]) returns integer
@@ -3532,7 +3538,7 @@ create function journal_session_create(p_conversation_id text, p_original_prompt
 create function journal_session_open(p_conversation_id text, p_original_prompt text) returns work_items
   plpgsql volatile; -- body b63dd5a3, comment 9aba0a48
 create function journal_session_status(p_work_item_id uuid, p_status text) returns work_items
-  plpgsql volatile; -- body 43934a27, comment 064dc384
+  plpgsql volatile; -- body bf104907, comment 064dc384
 create function journal_summary(p_work_item_id uuid) returns text
   plpgsql stable; -- body 849b3f21, comment 99998745
 create function journal_summary_request(p_work_item_id uuid, p_model text DEFAULT NULL::text) returns json
@@ -3700,9 +3706,9 @@ create function work_metrics(p_from timestamp with time zone, p_until timestamp 
 create function work_metrics_take() returns TABLE(metric text, labels jsonb, value double precision, times bigint)
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 775f7208, comment 2537efcb
 create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body f7bd5986, comment c7c14bbc
+  plpgsql volatile; -- body 0cffd74d, comment c7c14bbc
 create function work_resume(p_work_item_id uuid) returns work_items
-  plpgsql volatile; -- body 47e8e72c, comment d1abdaf1
+  plpgsql volatile; -- body ceaa361f, comment d1abdaf1
 create function work_retention_run(p_is_dry_run boolean DEFAULT false, p_limit integer DEFAULT NULL::integer) returns jsonb
   plpgsql volatile; -- body 563443f4, comment 7273d1a0
 create function work_roles_create(p_prefix text DEFAULT NULL::text) returns TABLE(kind text, role name)
@@ -3720,7 +3726,7 @@ create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT f
 create function worker_stop(p_worker_id text) returns void
   plpgsql volatile; -- body e7f9d6b4, comment cea21544
 create function workspace_abandon(p_work_item_id uuid) returns work_items
-  plpgsql volatile; -- body 069aff3b, comment 15659f20
+  plpgsql volatile; -- body f24690b4, comment 15659f20
 create function workspace_bind(p_work_item_id uuid, p_lease uuid, p_daemon text) returns text
   plpgsql volatile; -- body 5417da2d, comment 763c03fa
 create function workspaces_over(p_work_items uuid[]) returns SETOF uuid

@@ -1,6 +1,6 @@
 // The catalog of a ledger, one line a thing, in test/schema.sql: a reviewer sees what a change does to it. Functions are
 // named with what callers see; of their bodies and comments stands a digest, since the text is next door in sql/.
-// And docs/sql.md, and the tables of a faculty's keys, from v_faculty_keys, in docs/faculty.md, and of the metrics, from v_metrics, in docs/observability.md.
+// And docs/sql.md, docs/states.md, and the tables of a faculty's keys, from v_faculty_keys, in docs/faculty.md, and of the metrics, from v_metrics, in docs/observability.md.
 // Writes the files; with --verify it compares, and upgrades each released version to see that it becomes the same.
 
 import './inMemory.ts';
@@ -17,11 +17,13 @@ import type { Metric } from '../runtime/ledger/cost.ts';
 import { catalogLines, difference } from './catalog.ts';
 import { earlierVersions, releasedScript } from './released.ts';
 import { sqlReference } from './sqlReference.ts';
+import { statesPage } from './states.ts';
 
 const schemaFile = new URL('schema.sql', import.meta.url);
 const keysFile = new URL('../docs/faculty.md', import.meta.url);
 const metricsFile = new URL('../docs/observability.md', import.meta.url);
 const referenceFile = new URL('../docs/sql.md', import.meta.url);
+const statesFile = new URL('../docs/states.md', import.meta.url);
 
 const catalog = `
   with ledger as (select 'ledger'::regnamespace as id),
@@ -85,6 +87,7 @@ async function generate(isVerifying: boolean): Promise<Map<URL, string>> {
         [keysFile, withKeys(readFileSync(keysFile, 'utf8'), keys.rows)],
         [metricsFile, withMetrics(readFileSync(metricsFile, 'utf8'), metrics.rows)],
         [referenceFile, await sqlReference(client)],
+        [statesFile, await statesPage(client)],
       ]);
     });
   } finally {

@@ -1,27 +1,11 @@
 // The rooms of sql/api, read from the sources: who calls whom, and what lives where.
 
-import { globSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
 
 import { expect, test } from 'vitest';
 
-const root = fileURLToPath(new URL('../sql/api/', import.meta.url));
-const sources = new Map(globSync('**/*.sql', { cwd: root }).toSorted().map((file) => [file, readFileSync(root + file, 'utf8')]));
+import { functions, isPublic, root, sources, statements, withoutComments } from './sqlSources.ts';
 
-const withoutComments = (sql: string): string => sql.replaceAll(/--.*/g, '');
-const withoutLiterals = (sql: string): string => sql.replaceAll(/--.*|'(?:[^']|'')*'/g, '');
-const named = (sql: string): Set<string> =>
-  new Set([...sql.matchAll(/\b(\w+)\s*\(|execute function (\w+)/g)].map((found) => found[1] ?? found[2] ?? ''));
-
-type Fn = { name: string; file: string; lines: number; calls: Set<string> };
-const functions: Fn[] = [];
-/** Per file, what stands outside of functions: triggers, views, rows that a ledger brings. */
-const statements = new Map<string, Set<string>>();
-for (const [file, sql] of sources) {
-  const definition = /^create or replace function (\w+)\([\s\S]*?;(?=\n\n(?:comment|create)|\s*(?![\s\S]))/gm;
-  for (const [text, name = ''] of sql.matchAll(definition)) functions.push({ name, file, lines: text.split('\n').length, calls: named(withoutLiterals(text.replace(/^.*/, ''))) });
-  statements.set(file, named(withoutComments(sql.replaceAll(definition, '').replaceAll(/^comment on [\s\S]*?;$/gm, ''))));
-}
 const homes = new Map(functions.map(({ name, file }) => [name, file]));
 const folder = (file: string): string => file.split('/')[0] ?? '';
 
@@ -59,7 +43,6 @@ test('stages call earlier stages', () => {
 
 test('a helper lives where it is used', () => {
   // A file without a public function serves others; one that has a public function keeps its own helpers.
-  const isPublic = ({ name }: Fn): boolean => !name.startsWith('_');
   const faces = new Set(functions.filter(isPublic).map(({ file }) => file));
   const astray = functions.filter((helper) => {
     if (isPublic(helper) || !faces.has(helper.file)) return false;
@@ -82,7 +65,7 @@ test('every file opens with its sentence', () => {
 
 test('no function of sql/api has more than 80 lines', () => {
   // _faculty_keys is a table, a line a key.
-  const long = functions.filter(({ name, lines }) => lines > 80 && name !== '_faculty_keys');
+  const long = functions.map(({ name, text }) => ({ name, lines: text.split('\n').length })).filter(({ name, lines }) => lines > 80 && name !== '_faculty_keys');
   expect(long.map(({ name, lines }) => `${name}: ${lines}`)).toEqual([]);
 });
 
@@ -97,4 +80,19 @@ test('no line has more than 160 characters, but in comments on things and rows o
 test('what the planner may do is set in one place', () => {
   const elsewhere = [...sources].filter(([file, sql]) => file !== '97_planner/planner.sql' && /\bset enable_/.test(withoutComments(sql)));
   expect(elsewhere.map(([file]) => file)).toEqual([]);
+});
+
+test('one function changes the state of a work item, for those that it knows by name', () => {
+  const changing = functions.filter(({ text }) => [...text.matchAll(/\bupdate work_items\b([\s\S]*?)(?:\bwhere\b|;)/g)].some(([, set = '']) => /\bstate =/.test(set)));
+  expect(changing.map(({ name }) => name)).toEqual(['_work_move']);
+  const says = functions.find(({ name }) => name === '_work_transitions')?.text ?? '';
+  const ways = [...says.matchAll(/^    \('(\w+)', '(\{.*?\})'/gm)].map(([, mover = '', from = '']) => ({ mover, isMaking: from === '{}' }));
+  const movers = (isMaking: boolean): string[] => [...new Set(ways.filter((way) => way.isMaking === isMaking).map(({ mover }) => mover))].toSorted();
+  const moving = functions.flatMap(({ name, text }) => [...text.matchAll(/\b_work_move\(\w+, '(\w+)'\)/g)].map(([, as = '']) => ({ name, as })));
+  expect(moving.filter(({ name, as }) => name !== as)).toEqual([]);
+  expect([...new Set(moving.map(({ name }) => name))].toSorted()).toEqual(movers(false));
+  const calling = functions.filter(({ name, calls }) => name !== '_work_move' && calls.has('_work_move')).map(({ name }) => name);
+  expect(calling.toSorted()).toEqual(movers(false));
+  const making = functions.filter(({ text }) => /\binsert into work_items\b/.test(text)).map(({ name }) => name);
+  expect(making.toSorted()).toEqual(movers(true));
 });

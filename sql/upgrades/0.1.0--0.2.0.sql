@@ -155,6 +155,7 @@ drop function if exists _job_waiting(text);
 drop function if exists _branch_lock(uuid);
 drop function if exists _erase_gate(uuid);
 drop function if exists _approval_settle(tool_calls, approvals);
+drop function if exists _without_slot(work_items, text, text, timestamptz);
 drop function if exists _budget_reserve(work_items, foci, jsonb, turns);
 drop function if exists _lease_end(work_items);
 drop function if exists _lease_drop(work_items, jsonb);

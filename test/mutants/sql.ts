@@ -441,21 +441,46 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/fences/follow_their_items.test.sql',
   },
   {
-    name: 'each claim writes the item',
-    file: 'sql/api/40_focus/focus_claim.sql',
-    from: `   where id = p_item.id
-     and (state, state_reason, run_at, focus_id, slot_faculty, started_at, is_stranded) is distinct from
-         (p_item.state, p_item.state_reason, p_item.run_at, p_item.focus_id, p_item.slot_faculty, p_item.started_at, p_item.is_stranded);`,
-    to: '   where id = p_item.id;',
-    test: 'test/sql/fences/are_all_that_an_iteration_updates.test.sql',
+    name: 'a state is left in any way',
+    file: 'sql/api/00_ground/states.sql',
+    from: 'if not exists (select from _work_transitions() t',
+    to: 'if false and not exists (select from _work_transitions() t',
+    test: 'test/sql/states/change_by_one_function.test.sql',
   },
   {
-    name: 'each end of a lease writes the item',
-    file: 'sql/api/40_focus/lease.sql',
-    from: `   where id = item.id
-     and (state, state_reason, run_at, slot_faculty, is_pausing) is distinct from
-         (item.state, item.state_reason, item.run_at, item.slot_faculty, item.is_pausing);`,
-    to: '   where id = item.id;',
+    name: 'a way from state to state is open to every function',
+    file: 'sql/api/00_ground/states.sql',
+    from: 'where t.mover = p_mover and',
+    to: 'where',
+    test: 'test/sql/states/change_by_one_function.test.sql',
+  },
+  {
+    name: 'an item that is paused waits for a host',
+    file: 'sql/api/00_ground/states.sql',
+    from: `    p_item.is_stranded := p_item.is_stranded and p_item.state = 'waiting';
+`,
+    to: '',
+    test: 'test/sql/states/change_by_one_function.test.sql',
+  },
+  {
+    name: 'a session takes work from the workers',
+    file: 'sql/api/90_journal/journal_sessions.sql',
+    from: ` or v_item.state not in ('created', 'paused') then`,
+    to: ' then',
+    test: 'test/sql/states/belong_to_who_drives.test.sql',
+  },
+  {
+    name: 'a task of Agent OS takes work from the workers',
+    file: 'sql/api/91_agent_os/tasks.sql',
+    from: ` or v_item.resolved_at is null and v_item.state not in ('created', 'paused') then`,
+    to: ' then',
+    test: 'test/sql/states/belong_to_who_drives.test.sql',
+  },
+  {
+    name: 'each claim and each end of a lease writes the item',
+    file: 'sql/api/00_ground/states.sql',
+    from: 'elsif not v_is_changed then',
+    to: 'elsif false then',
     test: 'test/sql/fences/are_all_that_an_iteration_updates.test.sql',
   },
   {
@@ -872,7 +897,7 @@ export const sqlMutants: readonly Mutant[] = [
   },
   {
     name: 'a pause is forgotten',
-    file: 'sql/api/40_focus/slots.sql',
+    file: 'sql/api/40_focus/lease.sql',
     from: 'if p_item.is_pausing and p_item.resolved_at is null then',
     to: 'if false then',
     test: 'test/sql/work_pause/waits_for_the_iteration_to_end.test.sql',
@@ -880,11 +905,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a pause ends with the attempt',
     file: 'sql/api/40_focus/focus_end.sql',
-    from: `  if v_state = 'queued' then
-    p_item := _paused_if_asked(p_item);`,
-    to: `  p_item.slot_faculty := null;
-  if false then
-    p_item := _paused_if_asked(p_item);`,
+    from: `    p_item := _paused_if_asked(p_item);`,
+    to: '   ',
     test: 'test/sql/work_pause/survives_the_end_of_an_attempt.test.sql',
   },
   {
@@ -897,23 +919,23 @@ export const sqlMutants: readonly Mutant[] = [
   },
   {
     name: 'the reason for which a person paused an item is lost',
-    file: 'sql/api/40_focus/slots.sql',
+    file: 'sql/api/40_focus/lease.sql',
     from: `concat_ws('; ', v_asked, nullif(p_item.state_reason, v_asked))`,
     to: 'p_item.state_reason',
     test: 'test/sql/work_pause/survives_the_end_of_an_attempt.test.sql',
   },
   {
     name: 'an item that is paused keeps its slot',
-    file: 'sql/api/70_control/work_pause.sql',
-    from: 'slot_faculty = case when v_is_driven then slot_faculty end,',
-    to: 'slot_faculty = slot_faculty,',
+    file: 'sql/api/00_ground/states.sql',
+    from: '      p_item.slot_faculty := null;\n',
+    to: '',
     test: 'test/sql/work_pause/gives_its_slot_back.test.sql',
   },
   {
     name: 'the slot of an item that is paused wakes nobody',
     file: 'sql/api/70_control/work_pause.sql',
-    from: `    perform _enqueue_all('{}', array[v_item.slot_faculty]);`,
-    to: '    null;',
+    from: `  perform _enqueue_all('{}', array[v_slot]);`,
+    to: '  null;',
     test: 'test/sql/work_pause/gives_its_slot_back.test.sql',
   },
   {
@@ -998,9 +1020,8 @@ export const sqlMutants: readonly Mutant[] = [
   },
   {
     name: 'who waits keeps the slot',
-    file: 'sql/api/40_focus/slots.sql',
-    from: `  p_item.slot_faculty := null;
-`,
+    file: 'sql/api/00_ground/states.sql',
+    from: '      p_item.slot_faculty := null;\n',
     to: '',
     test: 'test/sql/tool_call_approve/lets_a_call_wait_for_approval.test.sql',
   },
@@ -1049,8 +1070,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'an item that waits for a host keeps its slot from others',
     file: 'sql/api/40_focus/focus_claim.sql',
-    from: `item := _without_slot(p_item, 'waiting', v_reason, 'infinity');`,
-    to: `item.state := 'waiting'; item.state_reason := v_reason; item.run_at := 'infinity';`,
+    from: 'free_slot := case when (v_away.item).is_stranded then p_item.slot_faculty end;',
+    to: 'free_slot := null;',
     test: 'test/sql/focus_claim/goes_to_the_hosts_of_its_faculty.test.sql',
   },
   {

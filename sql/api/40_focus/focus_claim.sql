@@ -88,7 +88,7 @@ begin
         else format('no faculty accepts work type "%s"', p_item.work_type) end;
       answer := jsonb_build_object('kind', 'unroutable', 'work_type', p_item.work_type);
     elsif v_away.answer is not null then
-      free_slot := case when (v_away.item).slot_faculty is null then p_item.slot_faculty end;
+      free_slot := case when (v_away.item).is_stranded then p_item.slot_faculty end;
       p_item := v_away.item;
       answer := v_away.answer;
       next_id := case when not p_item.is_stranded then p_item.id end;
@@ -106,12 +106,7 @@ begin
       answer := v_grant.answer;
     end if;
   end if;
-  update work_items
-     set state = p_item.state, state_reason = p_item.state_reason, run_at = p_item.run_at, focus_id = p_item.focus_id,
-         slot_faculty = p_item.slot_faculty, attempts = p_item.attempts, started_at = p_item.started_at, is_stranded = p_item.is_stranded
-   where id = p_item.id
-     and (state, state_reason, run_at, focus_id, slot_faculty, started_at, is_stranded) is distinct from
-         (p_item.state, p_item.state_reason, p_item.run_at, p_item.focus_id, p_item.slot_faculty, p_item.started_at, p_item.is_stranded);
+  perform _work_move(p_item, '_claim');
 end
 $$;
 
@@ -138,7 +133,7 @@ begin
     case when p_item.workspace_daemon is not null then format('at the Docker daemon of host "%s", where its files are', p_item.workspace_host) end);
   v_there := _worker_for(p_item, v_hosts);
   if v_there.id is null then
-    item := _without_slot(p_item, 'waiting', v_reason, 'infinity');
+    item := _set_aside(p_item, 'waiting', v_reason, 'infinity');
     item.is_stranded := true;
   elsif v_there.host = v_asks.host then
     item.run_at := _now() + interval '1 second'; -- workers of one host, not all of which may: none is asked without a pause

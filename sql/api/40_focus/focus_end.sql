@@ -62,20 +62,14 @@ begin
   end if;
   p_item.state := v_state;
   p_item.state_reason := p_reason;
+  p_item.focus_id := null;
   if v_state = 'queued' then
+    p_item.run_at := v_now + _retry_delay(v_focus);
     p_item := _paused_if_asked(p_item); -- the next attempt begins when it is resumed
+  else
+    p_item.outcome_data := coalesce(p_outcome_data, jsonb_build_object('error', p_reason));
   end if;
-  update work_items
-     set state = p_item.state,
-         state_reason = p_item.state_reason,
-         is_pausing = false,
-         slot_faculty = null,
-         focus_id = null,
-         run_at = case when v_state = 'queued' then v_now + _retry_delay(v_focus) else run_at end,
-         resolved_at = case when v_state <> 'queued' then v_now end,
-         outcome_data = case when v_state <> 'queued' then coalesce(p_outcome_data, jsonb_build_object('error', p_reason)) end
-   where id = p_item.id
-  returning * into item;
+  item := _work_move(p_item, '_focus_close');
   if item.parent_id is not null and item.resolved_at is not null then
     perform _child_ended(item);
   end if;
@@ -160,7 +154,7 @@ create or replace function _pause_until_resumed(p_item work_items, p_reason text
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  return _lease_drop(_without_slot(p_item, 'paused', p_reason), p_item.slot_faculty, p_due);
+  return _lease_drop(_set_aside(p_item, 'paused', p_reason), p_item.slot_faculty, p_due);
 end
 $$;
 

@@ -102,11 +102,7 @@ begin
   update foci set lease_owner = null, lease_expires_at = null where id = v_focus.id;
   due := _lease_due(v_focus);
   update fences set lease_hash = null where work_item_id = item.id;
-  update work_items
-     set state = item.state, state_reason = item.state_reason, run_at = item.run_at, slot_faculty = item.slot_faculty, is_pausing = item.is_pausing
-   where id = item.id
-     and (state, state_reason, run_at, slot_faculty, is_pausing) is distinct from
-         (item.state, item.state_reason, item.run_at, item.slot_faculty, item.is_pausing);
+  item := _work_move(item, '_lease_end');
 end
 $$;
 
@@ -133,6 +129,42 @@ end
 $$;
 
 comment on function _lease_drop(work_items, text, jsonb) is 'Ends the lease on an item, as _lease_end() does, charges the budgets, and enqueues what can run: the item or, if it gave back p_slot (the slot that it had under the lease), the next one for that. Returns its row. p_due: budget charges, if the caller has already ended the lease.';
+
+create or replace function _set_aside(p_item work_items, p_state text, p_reason text, p_run_at timestamptz default null)
+  returns work_items
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  p_item.state := p_state;
+  p_item.state_reason := p_reason;
+  p_item.run_at := coalesce(p_run_at, p_item.run_at);
+  return p_item;
+end
+$$;
+
+comment on function _set_aside(work_items, text, text, timestamptz) is 'The row of an item whose work stops for a time, for _lease_end() to store: with this state, reason and time.';
+
+create or replace function _paused_if_asked(p_item work_items)
+  returns work_items
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_asked text;
+begin
+  if p_item.is_pausing and p_item.resolved_at is null then
+    v_asked := (select state_reason from work_items where id = p_item.id);
+    p_item := _set_aside(p_item, 'paused', concat_ws('; ', v_asked, nullif(p_item.state_reason, v_asked)));
+  end if;
+  p_item.is_pausing := false;
+  return p_item;
+end
+$$;
+
+comment on function _paused_if_asked(work_items) is 'The row of an item whose lease ends: paused, if work_pause() asked for that, whatever else would follow; the reason of the person comes first. Any other row as it is.';
 
 create or replace function _lease_lost(p_item work_items, p_focus foci, out item work_items, out due jsonb)
   language plpgsql

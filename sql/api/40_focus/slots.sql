@@ -36,43 +36,6 @@ $$;
 comment on function _slot_take(work_items, text) is
   'Looks for a free slot of a faculty for an item that has none yet; the caller holds the item''s fence. A faculty without max_concurrent has no limit. slot_faculty: the caller stores it in the item, which takes the slot. lack: why there is no slot, as text; null: there is one. next_id: another item that can have a slot; the caller enqueues it. Until the transaction ends, no other transaction can take a slot of the faculty.';
 
-create or replace function _without_slot(p_item work_items, p_state text, p_reason text, p_run_at timestamptz default null)
-  returns work_items
-  language plpgsql
-  immutable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-begin
-  p_item.state := p_state;
-  p_item.state_reason := p_reason;
-  p_item.run_at := coalesce(p_run_at, p_item.run_at);
-  p_item.slot_faculty := null;
-  return p_item;
-end
-$$;
-
-comment on function _without_slot(work_items, text, text, timestamptz) is 'The row of an item whose work stops for a time, for _lease_end() to store: with this state, reason and time, and its slot freed.';
-
-create or replace function _paused_if_asked(p_item work_items)
-  returns work_items
-  language plpgsql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_asked text;
-begin
-  if p_item.is_pausing and p_item.resolved_at is null then
-    v_asked := (select state_reason from work_items where id = p_item.id);
-    p_item := _without_slot(p_item, 'paused', concat_ws('; ', v_asked, nullif(p_item.state_reason, v_asked)));
-  end if;
-  p_item.is_pausing := false;
-  return p_item;
-end
-$$;
-
-comment on function _paused_if_asked(work_items) is 'The row of an item whose lease ends: paused and without a slot, if work_pause() asked for that, whatever else would follow; the reason of the person comes first. Any other row as it is.';
-
 create or replace function _slot_wanted(p_item work_items)
   returns text
   language sql

@@ -12,8 +12,10 @@ declare
   v_item work_items := _fence(p_work_item_id, p_lease);
   v_focus foci;
 begin
-  update work_items set state = 'running' where id = v_item.id and state <> 'running';
-  v_item.state := 'running';
+  if v_item.state <> 'running' then
+    v_item.state := 'running';
+    v_item := _work_move(v_item, 'iteration_begin');
+  end if;
   select * into v_focus from foci where id = v_item.focus_id for no key update;
   return _iteration_begin(v_item, v_focus, _faculty_config(v_focus), p_lease);
 end

@@ -48,7 +48,7 @@ begin
   end if;
   if v_waits_until is not null then
     -- Parked: no worker, no job. Whatever ends the wait enqueues the next job.
-    v_item := _lease_drop(_without_slot(v_item, 'waiting', _waits_for(v_turn.id), v_waits_until), v_item.slot_faculty);
+    v_item := _lease_drop(_set_aside(v_item, 'waiting', _waits_for(v_turn.id), v_waits_until), v_item.slot_faculty);
     return case v_item.state when 'paused' then jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason)
                              else jsonb_build_object('kind', 'parked', 'until', v_waits_until) end;
   end if;

@@ -75,7 +75,7 @@ create or replace function _budget_park(p_item work_items, p_reason text)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  p_item := _lease_drop(_without_slot(p_item, 'waiting', p_reason, 'infinity'), p_item.slot_faculty);
+  p_item := _lease_drop(_set_aside(p_item, 'waiting', p_reason, 'infinity'), p_item.slot_faculty);
   return case
     when p_item.state = 'paused' then jsonb_build_object('kind', p_item.state, 'reason', p_item.state_reason)
     else jsonb_build_object('kind', 'parked', 'until', 'infinity', 'reason', p_reason) end;

@@ -8,18 +8,16 @@ create or replace function work_pause(p_work_item_id uuid, p_reason text default
 as $$
 declare
   v_item work_items := _open_item(p_work_item_id);
-  v_is_driven boolean := _is_driven(p_work_item_id);
+  v_slot text := v_item.slot_faculty;
 begin
-  update work_items
-     set state = case when v_is_driven then state else 'paused' end,
-         is_pausing = v_is_driven,
-         slot_faculty = case when v_is_driven then slot_faculty end,
-         state_reason = _signed(coalesce(nullif(btrim(p_reason), ''), 'paused by hand'))
-   where id = v_item.id;
-  if not v_is_driven then
-    perform _enqueue_all('{}', array[v_item.slot_faculty]);
+  v_item.state_reason := _signed(coalesce(nullif(btrim(p_reason), ''), 'paused by hand'));
+  v_item.is_pausing := _is_driven(v_item.id);
+  if v_item.is_pausing then
+    return _work_move(v_item, 'work_pause');
   end if;
-  select * into v_item from work_items where id = v_item.id;
+  v_item.state := 'paused';
+  v_item := _work_move(v_item, 'work_pause');
+  perform _enqueue_all('{}', array[v_slot]);
   return v_item;
 end
 $$;
@@ -40,11 +38,11 @@ begin
     perform _raise_invalid(format('work item %s is driven by another program', v_item.id),
       'That program goes on with it: journal_session_status(…, ''active''), or ldg:task:save for a task of Agent OS.');
   elsif v_item.state = 'paused' or v_item.is_pausing then
-    update work_items
-       set state = case state when 'paused' then 'queued' else state end,
-           is_pausing = false, state_reason = null, run_at = _now()
-     where id = v_item.id
-    returning * into v_item;
+    v_item.state := case v_item.state when 'paused' then 'queued' else v_item.state end;
+    v_item.state_reason := null;
+    v_item.is_pausing := false;
+    v_item.run_at := _now();
+    v_item := _work_move(v_item, 'work_resume');
     perform _enqueue(v_item.id);
   end if;
   return v_item;

@@ -22,13 +22,14 @@ begin
   values (v_item.id, 'message', format(
     'The files of your workspace are lost: they were on host "%s", which is given up. You go on with a new workspace, as at the very beginning. '
     'Nothing that you wrote there counts as done: look at what is there before you rely on it, and do again what is still needed.', v_item.workspace_host));
-  update work_items
-     set workspace_daemon = null, workspace_host = null, is_stranded = false,
-         state = case when is_stranded and state = 'waiting' then 'queued' else state end,
-         state_reason = case when is_stranded and state = 'waiting' then null else state_reason end,
-         run_at = case when is_stranded and state = 'waiting' then _now() else run_at end
-   where id = v_item.id
-  returning * into v_item;
+  if v_item.is_stranded then
+    v_item.state := 'queued';
+    v_item.state_reason := null;
+    v_item.run_at := _now();
+  end if;
+  v_item.workspace_daemon := null;
+  v_item.workspace_host := null;
+  v_item := _work_move(v_item, 'workspace_abandon');
   perform _enqueue(v_item.id);
   return v_item;
 end

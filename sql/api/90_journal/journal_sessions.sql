@@ -87,18 +87,14 @@ begin
     perform _raise_invalid('crashed cannot be set: it follows from a heartbeat that stopped');
   elsif p_status is null or p_status not in ('active', 'paused', 'completed') then
     perform _raise_invalid(format('"%s" is not the status of a session', p_status), 'One of: active, paused, completed.');
-  elsif v_item.work_type <> 'journal' then
+  elsif v_item.work_type <> 'journal' or v_item.state not in ('created', 'paused') then
     perform _raise_invalid(format('work item %s is driven by Work Ledger', v_item.id), 'Use work_pause(), work_resume() or work_complete().');
   end if;
-  update work_items
-     set state = case p_status when 'active' then 'created' else p_status end,
-         started_at = _now(),
-         heartbeat_ends_at = case when p_status = 'active' then greatest(heartbeat_ends_at, _now() + interval '5 minutes') end,
-         resolved_at = case when p_status = 'completed' then _now() end,
-         outcome_data = case when p_status = 'completed' then '{"summary": "The session was completed."}'::jsonb end
-   where id = v_item.id
-  returning * into v_item;
-  return v_item;
+  v_item.state := case p_status when 'active' then 'created' else p_status end;
+  v_item.started_at := _now();
+  v_item.heartbeat_ends_at := case when p_status = 'active' then greatest(v_item.heartbeat_ends_at, _now() + interval '5 minutes') end;
+  v_item.outcome_data := case when p_status = 'completed' then '{"summary": "The session was completed."}'::jsonb end;
+  return _work_move(v_item, 'journal_session_status');
 end
 $$;
 

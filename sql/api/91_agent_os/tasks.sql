@@ -32,16 +32,17 @@ begin
   end if;
   v_item := _task(v_id);
   if v_item.id is null then
-    insert into work_items (id, parent_id, root_id, depth, work_type, description, external_id, source, state, created_at, started_at)
+    insert into work_items (id, parent_id, root_id, depth, work_type, description, params, external_id, source, state, created_at, started_at)
     values (v_new, v_parent.id, coalesce(v_parent.root_id, v_new), coalesce(v_parent.depth + 1, 0), 'ldg:task',
-            case when v_prompt ~ '\S' then left(v_prompt, 16000) else format('Task %s', v_id) end, v_id, 'agent', 'created', v_created, v_updated)
+            case when v_prompt ~ '\S' then left(v_prompt, 16000) else format('Task %s', v_id) end,
+            jsonb_build_object('systemPrompt', v_prompt), v_id, 'agent', 'created', v_created, v_updated)
     on conflict (external_id) where external_id is not null do nothing
     returning * into v_item;
     if found then
       perform _fence_create(v_item);
     end if;
     v_item := _task(v_id);
-  elsif v_item.work_type <> 'ldg:task' then
+  elsif v_item.work_type <> 'ldg:task' or v_item.resolved_at is null and v_item.state not in ('created', 'paused') then
     perform _raise_invalid(format('task "%s" is driven by Work Ledger', v_id),
       'Read it with ldg:task:get; change it with work_cancel(), work_pause() and the like.');
   elsif v_parent.id is distinct from v_item.parent_id then
@@ -53,19 +54,21 @@ begin
     if v_status is distinct from _task_json(v_item) ->> 'completionStatus' then
       raise exception using errcode = 'WL003', message = format('task "%s" is %s: a final state never changes', v_id, v_item.state);
     end if;
-    update work_items set params = params || jsonb_build_object('systemPrompt', v_prompt) where id = v_item.id;
-  else
-    update work_items
-       set params = params || jsonb_build_object('systemPrompt', v_prompt),
-           started_at = v_updated,
-           state = case
-             when v_status is null then 'created'
-             when v_status = 'cancelled' then 'cancelled'
-             when v_status in ('failed', 'error') then 'failed'
-             else 'completed' end,
-           outcome_data = case when v_status is not null then jsonb_build_object('completionStatus', v_status) end,
-           resolved_at = case when v_status is not null then v_updated end
-     where id = v_item.id;
+  end if;
+  -- Before it ends: its seal covers them.
+  update work_items
+     set params = params || jsonb_build_object('systemPrompt', v_prompt)
+   where id = v_item.id and params ->> 'systemPrompt' is distinct from v_prompt;
+  if v_item.resolved_at is null then
+    v_item.state := case
+      when v_status is null then 'created'
+      when v_status = 'cancelled' then 'cancelled'
+      when v_status in ('failed', 'error') then 'failed'
+      else 'completed' end;
+    v_item.started_at := v_updated;
+    v_item.resolved_at := case when v_status is not null then v_updated end;
+    v_item.outcome_data := case when v_status is not null then jsonb_build_object('completionStatus', v_status) end;
+    perform _work_move(v_item, '_ldg_task_save');
   end if;
   return '{"success": true}';
 end

@@ -101,13 +101,15 @@ begin
   update foci
      set iteration = v_end.last_iteration, outcome = 'completed', ended_at = greatest(ended_at, (v_end.parent).completed_at, v_end.last_at)
    where id = v_focus.id;
-  update work_items set focus_id = v_focus.id, attempts = 1 where id = v_item.id;
   if v_item.resolved_at is null then
-    update work_items
-       set state = 'completed',
-           resolved_at = coalesce((v_end.parent).completed_at, v_end.last_at),
-           outcome_data = jsonb_build_object('summary', coalesce(v_run.outcome, 'imported'))
-     where id = v_item.id;
+    v_item.focus_id := v_focus.id;
+    v_item.attempts := 1;
+    v_item.state := 'completed';
+    v_item.resolved_at := coalesce((v_end.parent).completed_at, v_end.last_at);
+    v_item.outcome_data := jsonb_build_object('summary', coalesce(v_run.outcome, 'imported'));
+    perform _work_move(v_item, '_session_import');
+  else
+    update work_items set focus_id = v_focus.id, attempts = 1 where id = v_item.id;
   end if;
   perform _turns_seal(v_item.id, false);
   return jsonb_build_object('work_item_id', v_item.id, 'session', v_label, 'turns', v_end.turns_added, 'calls', v_end.calls_added);

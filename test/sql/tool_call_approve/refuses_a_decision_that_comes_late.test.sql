@@ -1,7 +1,7 @@
 -- Code waits for the approval of a call of its own and ends in another way: its call is over, nobody is asked any more, and who
 -- decides all the same is told why not.
 begin;
-select plan(12);
+select plan(11);
 
 select tool('execute_code', 'idempotent');
 select tool('send', 'unsafe', 'dangerous');
@@ -53,7 +53,6 @@ select is(pg_temp.decide(call), 'WL008: tool call X cannot be approved: its work
 delete from held;
 insert into held select * from pg_temp.waiting_code();
 select from tool_call_suspend(item(), lease(), (select code from held));
-select is(iteration_finish(item(), lease()) ->> 'kind', 'parked', 'work whose code waits is parked') from held;
 select give_up();
 select is((select state from item), 'queued', 'the attempt of the work is given up') from held;
 select is(pg_temp.decide(call), 'WL008: tool call X cannot be approved: it is over: [engine] Stopped: given up.', 'a call of an attempt that was given up is not approved any more') from held;

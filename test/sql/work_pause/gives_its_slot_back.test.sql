@@ -52,7 +52,7 @@ select is(pg_temp.slot() || ': ' || pg_temp.woken(), 'paused: next', 'the slot i
 
 select tool('push', 'unsafe', 'dangerous');
 select faculty_save('{"name": "worker", "accepts": ["analyze"], "max_concurrent": 1, "engage": {"tools": ["push"], "require_approval": "dangerous"}}');
-select give_up(), later('1 hour');
+select work_resume(item()), drive(), give_up(), later('1 hour');
 select pg_temp.asked(), answer('[["push"]]');
 select is(iteration_finish(item(), lease()) ->> 'kind', 'paused', 'an item that is to pause and has to wait is paused');
 select from tool_call_approve((select tool_call_id from approvals));
