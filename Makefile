@@ -49,7 +49,7 @@ verify: node_modules ## what is generated or frozen is as it must be
 	node test/bench/harness/report.ts --verify
 	node test/mutants/run.ts --verify
 
-schema: node_modules ## write the catalog into test/schema.sql, tables and the SQL reference into docs/, to be looked at and committed
+schema: node_modules ## write the catalog into test/schema.sql, tables, states and the SQL reference into docs/, to be looked at and committed
 	node test/schema.ts
 
 matrix: node_modules ## write who may do what to whose work into test/roles/matrix.txt, to be read and committed

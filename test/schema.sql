@@ -2355,14 +2355,14 @@ create function _common_turn(p_a uuid, p_b uuid) returns turns
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 432ebc71, comment 169bcdc0
 create function _compaction_applied(p_compaction compactions, p_cut elisions, p_shown turns[], p_leaving turns[], p_tokens_after integer) returns compactions
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 508d0444, comment da5e4179
-create function _compaction_begun(p_item work_items, p_focus foci, p_engage jsonb, p_trigger text, p_tokens integer) returns compactions
-  plpgsql stable; -- body 0701bd53, comment d342b706
-create function _compaction_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_keep integer, p_trigger text, p_ledger text, p_told_chars integer, p_summary text) returns elisions
-  plpgsql stable; -- body 875f4412, comment 5a47f93f
-create function _compaction_due(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_cuts elisions[], p_say text, p_may_summarize boolean, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 222565da, comment 18e49afc
-create function _compaction_ladder(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_cuts elisions[], p_say text, p_may_summarize boolean, p_trigger text, p_tokens integer, p_chars bigint, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4bddadf9, comment 18d957a5
+create function _compaction_begun(p_state context_state, p_trigger text, p_tokens integer) returns compactions
+  plpgsql stable; -- body 7df9cc1d, comment d342b706
+create function _compaction_cut(p_state context_state, p_keep integer, p_trigger text, p_ledger text, p_told_chars integer, p_summary text) returns elisions
+  plpgsql stable; -- body 8928dcaf, comment 5a47f93f
+create function _compaction_due(p_state context_state, p_last turns, p_say text, p_may_summarize boolean, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 1a277a41, comment 1e3fa539
+create function _compaction_ladder(p_state context_state, p_say text, p_may_summarize boolean, p_trigger text, p_tokens integer, p_chars bigint, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d90ee596, comment 18d957a5
 create function _compaction_limit(p_engage jsonb) returns integer
   sql stable; -- body e0d6d21f, comment 74ceadae
 create function _compaction_spans(p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
@@ -2537,8 +2537,8 @@ create function _fenced(p_says text, p_text text) returns text
   sql volatile; -- body c0c87bb1, comment 13839c18
 create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_id uuid, p_outcome jsonb) returns jsonb
   plpgsql volatile; -- body 4c9a485d, comment faf63e5b
-create function _floor_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_trigger text, p_say text, p_max_chars integer) returns elisions
-  plpgsql stable; -- body cb1c9336, comment 1aeec372
+create function _floor_cut(p_state context_state, p_trigger text, p_say text, p_max_chars integer) returns elisions
+  plpgsql stable; -- body c4d293b0, comment 1aeec372
 create function _focus_close(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, OUT item work_items, OUT due jsonb) returns record
   plpgsql volatile; -- body 69f75205, comment da4ba3d3
 create function _focus_create(p_item work_items) returns foci
@@ -2805,8 +2805,8 @@ create function _ledger_appended(p_work_item_id uuid, p_idempotency_key text, p_
   plpgsql volatile; -- body c72b9683, comment 54f159a6
 create function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_seq integer DEFAULT 2147483647) returns text
   plpgsql stable; -- body b774e724, comment ca251431
-create function _ledger_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_keep integer, p_trigger text, p_limit_chars numeric) returns elisions
-  sql stable; -- body 6cbd5a62, comment 21c21ffc
+create function _ledger_cut(p_state context_state, p_keep integer, p_trigger text, p_limit_chars numeric) returns elisions
+  sql stable; -- body 62641dc6, comment 21c21ffc
 create function _ledger_data_check(p_entry_type text, p_data jsonb) returns void
   sql stable; -- body 8dd7de28, comment 93248304
 create function _ledger_entry_check(p_entry_type text, p_content text, p_data jsonb, p_keep text[]) returns void
@@ -3042,7 +3042,7 @@ create function _relative_prices(p_model text, OUT cache_read numeric, OUT cache
 create function _relevance_query(p_work_item_id uuid) returns tsquery
   sql stable; -- body 155b76b6, comment c7653e87
 create function _replay_compaction(p_item work_items, p_focus foci, p_engage jsonb, p_turns turns[], p_cuts elisions[], p_limit integer, p_tokens integer, p_names text[]) returns elisions
-  plpgsql stable; -- body ff925cb3, comment 92ed4bc8
+  plpgsql stable; -- body 5ce4a841, comment 92ed4bc8
 create function _replay_engage(p_faculty_hash text, p_policy jsonb, p_is_own boolean) returns jsonb
   sql stable; -- body e1367f74, comment 230c31b6
 create function _replay_names(p_names text[], p_turn turns, p_turns turns[], p_ahead integer) returns text[]
@@ -3161,8 +3161,8 @@ create function _secrets_whole() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 9a830706
 create function _selected(p_turns turns[], p_cut elisions) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 95b2d83f, comment 94e3ab86
-create function _selective_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_keep integer) returns elisions
-  plpgsql stable; -- body eb3b2114, comment d4f0eb15
+create function _selective_cut(p_state context_state, p_keep integer) returns elisions
+  plpgsql stable; -- body c8f81e8d, comment d4f0eb15
 create function _sent_at(p_turn turns) returns timestamp with time zone
   sql immutable parallel safe; -- body d41d8cd9, comment 2cd049e5
 create function _session(p_name text, p_is_locked boolean DEFAULT false) returns sessions
@@ -3229,8 +3229,8 @@ create function _stopped_because(p_focus foci, p_turn turns) returns text
   plpgsql immutable; -- body 127a618e, comment 1483c63f
 create function _storable(p_json json) returns json
   plpgsql immutable parallel safe; -- body 2eee1700, comment 4f8be50d
-create function _strategy_cut(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_cuts elisions[], p_shown turns[], p_keep integer, p_trigger text, p_told_chars integer, p_names text[]) returns elisions
-  sql stable; -- body c9238777, comment 38a66ef7
+create function _strategy_cut(p_state context_state, p_keep integer, p_trigger text, p_told_chars integer, p_names text[]) returns elisions
+  sql stable; -- body 30a11b09, comment 38a66ef7
 create function _stream_break(p_focus_id uuid) returns void
   sql volatile; -- body b6983658, comment 24bbfb34
 create function _stream_of(p_turn_id uuid) returns SETOF turn_streams
@@ -3252,7 +3252,7 @@ create function _summary_begun(p_compaction compactions, p_base_elision_id uuid,
 create function _summary_config(p_model text, p_context_window integer) returns text
   plpgsql volatile; -- body c7b7d4b9, comment 15a18023
 create function _summary_cut(p_item work_items, p_focus foci, p_compaction compactions, p_head turns, p_current elisions, p_text text) returns elisions
-  plpgsql stable; -- body e433f3a1, comment 8d79f600
+  plpgsql stable; -- body c1372ee6, comment 8d79f600
 create function _summary_given_up(p_focus_id uuid, p_compaction compactions) returns void
   plpgsql volatile; -- body b029b12c, comment ab20b88e
 create function _summary_head(p_model text, p_context_window integer, p_system text) returns text

@@ -133,6 +133,15 @@ $do$;
 alter table abilities add constraint functions_of_users_have_a_path check ((implementation = 'sql' and not is_builtin) = (search_path is not null));
 drop function if exists ability_register(text, text, json, text, text, regprocedure, json, json, text);
 
+create type context_state as (
+  item work_items,
+  focus foci,
+  engage jsonb,
+  head turns,
+  cuts elisions[],
+  shown turns[]
+);
+
 create index seals_turn on seals (turn_id) where turn_id is not null;
 create index foci_session on foci (session_label);
 
@@ -154,6 +163,14 @@ drop function if exists _job_task(uuid);
 drop function if exists _job_waiting(text);
 drop function if exists _branch_lock(uuid);
 drop function if exists _erase_gate(uuid);
+drop function if exists _compaction_due(work_items, foci, jsonb, turns, turns, elisions[], text, boolean);
+drop function if exists _compaction_ladder(work_items, foci, jsonb, turns, elisions[], text, boolean, text, integer, bigint);
+drop function if exists _compaction_begun(work_items, foci, jsonb, text, integer);
+drop function if exists _ledger_cut(work_items, foci, turns, elisions, turns[], integer, text, numeric);
+drop function if exists _compaction_cut(work_items, foci, turns, elisions, turns[], integer, text, text, integer, text);
+drop function if exists _floor_cut(work_items, foci, turns, elisions, turns[], text, text, integer);
+drop function if exists _strategy_cut(work_items, foci, jsonb, turns, elisions[], turns[], integer, text, integer, text[]);
+drop function if exists _selective_cut(work_items, foci, turns, elisions, turns[], integer);
 drop function if exists _approval_settle(tool_calls, approvals);
 drop function if exists _without_slot(work_items, text, text, timestamptz);
 drop function if exists _budget_reserve(work_items, foci, jsonb, turns);

@@ -477,6 +477,13 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/states/belong_to_who_drives.test.sql',
   },
   {
+    name: 'a request that was broken off costs the output that it might have had',
+    file: 'sql/api/20_submit/budget_charge.sql',
+    from: `jsonb_build_object('tokens', v_turn.reserved_input_tokens, 'calls', 1,`,
+    to: `jsonb_build_object('tokens', v_turn.reserved_tokens, 'calls', 1,`,
+    test: 'test/sql/budget_set/counts_what_was_used.test.sql',
+  },
+  {
     name: 'each claim and each end of a lease writes the item',
     file: 'sql/api/00_ground/states.sql',
     from: 'elsif not v_is_changed then',
@@ -1821,13 +1828,6 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/budget_set/counts_what_was_used.test.sql',
   },
   {
-    name: 'a request that was broken off costs the output that it might have had',
-    file: 'sql/api/20_submit/budget_charge.sql',
-    from: `jsonb_build_object('tokens', v_turn.reserved_input_tokens, 'calls', 1,`,
-    to: `jsonb_build_object('tokens', v_turn.reserved_tokens, 'calls', 1,`,
-    test: 'test/sql/budget_set/counts_what_was_used.test.sql',
-  },
-  {
     name: 'a request that was refused costs its input',
     file: 'sql/api/20_submit/budget_charge.sql',
     from: 'if not p_is_refused then',
@@ -1974,8 +1974,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a sliding window keeps nothing of what leaves',
     file: 'sql/api/50_context/compact_strategies.sql',
-    from: '             p_head, p_names, p_engage)',
-    to: `             p_head, '{}', p_engage)`,
+    from: '             p_state.head, p_names, p_state.engage)',
+    to: `             p_state.head, '{}', p_state.engage)`,
     test: 'test/sql/context_replay/compacts_by_the_policy.test.sql',
   },
   {

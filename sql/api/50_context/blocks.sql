@@ -110,3 +110,22 @@ as $$
 $$;
 
 comment on function _earlier_head(uuid) is 'The newest turn of the attempt before a focus (of the last one that had any); null: there was none.';
+
+create or replace function _asking_turn(p_turn_id uuid)
+  returns turns
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_turn turns;
+begin
+  select * into v_turn from turns where id = p_turn_id;
+  while v_turn.turn_type = 'compaction' loop
+    select * into v_turn from turns where id = v_turn.parent_turn_id;
+  end loop;
+  return v_turn;
+end
+$$;
+
+comment on function _asking_turn(uuid) is 'The turn or, if it is a compaction, its nearest ancestor that is not.';

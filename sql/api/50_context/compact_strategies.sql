@@ -1,72 +1,61 @@
 -- The other strategies of compaction, for faculties that name one in compact_strategy. They are tried first; if they free too
 -- little, the ladder of compaction_due.sql follows.
 
-create or replace function _strategy_cut(
-    p_item work_items,
-    p_focus foci,
-    p_engage jsonb,
-    p_head turns,
-    p_cuts elisions[],
-    p_shown turns[],
-    p_keep integer,
-    p_trigger text,
-    p_told_chars integer,
-    p_names text[])
+create or replace function _strategy_cut(p_state context_state, p_keep integer, p_trigger text, p_told_chars integer, p_names text[])
   returns elisions
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select case p_engage ->> 'compact_strategy'
+  select case p_state.engage ->> 'compact_strategy'
            when 'sliding_window' then _with_kept(
-             _compaction_cut(
-               p_item, p_focus, p_head, p_cuts[cardinality(p_cuts)], p_shown, p_keep, p_trigger, null, p_told_chars,
-               (p_cuts[cardinality(p_cuts)]).summary),
-             p_head, p_names, p_engage)
-           when 'selective' then _selective_cut(p_item, p_focus, p_head, p_cuts[cardinality(p_cuts)], p_shown, p_keep)
+             _compaction_cut(p_state, p_keep, p_trigger, null, p_told_chars, (p_state.cuts[cardinality(p_state.cuts)]).summary),
+             p_state.head, p_names, p_state.engage)
+           when 'selective' then _selective_cut(p_state, p_keep)
          end;
 $$;
 
-comment on function _strategy_cut(work_items, foci, jsonb, turns, elisions[], turns[], integer, text, integer, text[]) is
+comment on function _strategy_cut(context_state, integer, text, integer, text[]) is
   'The cut (not stored yet) that the faculty''s compact_strategy makes; null: it names none, or there is nothing to leave out. sliding_window: the newest p_keep of the turns shown stay; of the others only the messages of people and other agents, and what p_names or keep_auto keep. selective: all turns stay, but results of pure calls before the newest p_keep turns are shortened.';
 
-create or replace function _selective_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_keep integer)
+create or replace function _selective_cut(p_state context_state, p_keep integer)
   returns elisions
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_cut elisions := p_current; -- replaces it: what it left out stays out
+  v_current elisions := p_state.cuts[cardinality(p_state.cuts)];
+  v_cut elisions := v_current; -- replaces it: what it left out stays out
 begin
-  if cardinality(p_shown) <= p_keep or p_current.max_result_depth is not null and p_current.max_result_effect is null then
+  if cardinality(p_state.shown) <= p_keep or v_current.max_result_depth is not null and v_current.max_result_effect is null then
     return null; -- no turn is old, or all results are already shortened
   end if;
   v_cut.id := _uuidv7();
-  v_cut.ordinal := coalesce(p_current.ordinal, 0);
-  v_cut.work_item_id := p_item.id;
-  v_cut.focus_id := p_focus.id;
-  v_cut.iteration := p_focus.iteration + 1;
-  v_cut.depth := p_head.depth + 1;
-  v_cut.root_turn_id := coalesce(p_current.root_turn_id, (p_shown[1]).id);
-  v_cut.first_block := coalesce(p_current.first_block, (p_shown[1]).block);
-  v_cut.last_block := coalesce(p_current.last_block, v_cut.first_block - 1);
-  v_cut.last_seq := coalesce(p_current.last_seq, 0);
-  v_cut.stubs := coalesce(p_current.stubs, '[]');
+  v_cut.ordinal := coalesce(v_current.ordinal, 0);
+  v_cut.work_item_id := (p_state.item).id;
+  v_cut.focus_id := (p_state.focus).id;
+  v_cut.iteration := (p_state.focus).iteration + 1;
+  v_cut.depth := (p_state.head).depth + 1;
+  v_cut.root_turn_id := coalesce(v_current.root_turn_id, (p_state.shown[1]).id);
+  v_cut.first_block := coalesce(v_current.first_block, (p_state.shown[1]).block);
+  v_cut.last_block := coalesce(v_current.last_block, v_cut.first_block - 1);
+  v_cut.last_seq := coalesce(v_current.last_seq, 0);
+  v_cut.stubs := coalesce(v_current.stubs, '[]');
   v_cut.max_result_chars := 300;
-  v_cut.max_result_depth := (p_shown[cardinality(p_shown) - p_keep + 1]).depth;
+  v_cut.max_result_depth := (p_state.shown[cardinality(p_state.shown) - p_keep + 1]).depth;
   v_cut.max_result_effect := 'pure';
-  v_cut.stub_tokens := coalesce(p_current.stub_tokens, 0);
-  v_cut.kept_tokens := coalesce(p_current.kept_tokens, 0);
-  select coalesce(sum(_tokens(_exchange_chars(t.id), (select config -> 'engage' ->> 'model' from faculties where content_hash = p_focus.faculty_hash))), 0)
-    into v_cut.tokens_kept from unnest(p_shown) t;
+  v_cut.stub_tokens := coalesce(v_current.stub_tokens, 0);
+  v_cut.kept_tokens := coalesce(v_current.kept_tokens, 0);
+  select coalesce(sum(_tokens(_exchange_chars(t.id), p_state.engage ->> 'model')), 0)
+    into v_cut.tokens_kept from unnest(p_state.shown) t;
   v_cut.tokens_elided := 0;
   v_cut.created_at := _now();
   return v_cut;
 end
 $$;
 
-comment on function _selective_cut(work_items, foci, turns, elisions, turns[], integer) is
+comment on function _selective_cut(context_state, integer) is
   'The newest cut (or a first one), with results of pure calls before the newest p_keep turns shortened to head, tail and handle.';
 
 create or replace function _selected(p_turns turns[], p_cut elisions)
@@ -82,12 +71,3 @@ as $$
 $$;
 
 comment on function _selected(turns[], elisions) is 'Parameters of a selective compaction, and how many results of these turns it shortened: {effect, max_result_chars, results}.';
-
-create or replace function _with_cut(p_cuts elisions[], p_cut elisions)
-  returns elisions[]
-  language sql
-  immutable
-  parallel safe
-  return (select array_agg(c order by c.ordinal) from unnest(p_cuts) c where p_cut.previous_id is not null and c.ordinal < p_cut.ordinal) || p_cut;
-
-comment on function _with_cut(elisions[], elisions) is 'The cuts p_cuts after a compaction made p_cut, which replaces all of them; or, if it has a previous cut (selective), only the newest.';

@@ -1,12 +1,8 @@
 -- Whether the next request needs a compaction: because the context is nearly full, or because somebody asked for one.
 
 create or replace function _compaction_due(
-    p_item work_items,
-    p_focus foci,
-    p_engage jsonb,
+    p_state context_state,
     p_last turns,
-    p_head turns,
-    p_cuts elisions[],
     p_say text,
     p_may_summarize boolean,
     out compaction compactions,
@@ -18,27 +14,28 @@ create or replace function _compaction_due(
 as $$
 declare
   v_started_at timestamptz := clock_timestamp();
-  v_limit integer := _compaction_limit(p_engage);
-  v_every integer := (p_engage ->> 'compact_every')::integer;
-  v_is_periodic boolean := v_every > 0 and p_focus.iteration > 0 and p_focus.iteration % nullif(v_every, 0) = 0 and p_last.id = p_head.id;
-  v_trigger text := coalesce(p_focus.compaction_trigger, 'context_limit');
+  v_limit integer := _compaction_limit(p_state.engage);
+  v_every integer := (p_state.engage ->> 'compact_every')::integer;
+  v_iteration integer := (p_state.focus).iteration;
+  v_is_periodic boolean := v_every > 0 and v_iteration > 0 and v_iteration % nullif(v_every, 0) = 0 and p_last.id = (p_state.head).id;
+  v_trigger text := coalesce((p_state.focus).compaction_trigger, 'context_limit');
   v_chars bigint;
   v_tokens integer;
   v_rung record;
 begin
-  if p_last.id <> p_head.id or _input_total(p_head) = 0 or p_focus.compaction_trigger is not null or v_is_periodic then
-    v_chars := _request_chars(p_head, p_cuts, p_say);
+  if p_last.id <> (p_state.head).id or _input_total(p_state.head) = 0 or (p_state.focus).compaction_trigger is not null or v_is_periodic then
+    v_chars := _request_chars(p_state.head, p_state.cuts, p_say);
   end if;
-  v_tokens := _next_tokens(p_engage, p_last, p_head, p_cuts[cardinality(p_cuts)], p_say, v_chars);
-  if v_tokens <= v_limit and p_focus.compaction_trigger is null then
+  v_tokens := _next_tokens(p_state.engage, p_last, p_state.head, p_state.cuts[cardinality(p_state.cuts)], p_say, v_chars);
+  if v_tokens <= v_limit and (p_state.focus).compaction_trigger is null then
     if not v_is_periodic then
       return;
     end if;
     v_trigger := 'periodic';
   end if;
-  v_chars := coalesce(v_chars, _request_chars(p_head, p_cuts, p_say));
+  v_chars := coalesce(v_chars, _request_chars(p_state.head, p_state.cuts, p_say));
   select * into v_rung
-    from _compaction_ladder(p_item, p_focus, p_engage, p_head, p_cuts, p_say, p_may_summarize, v_trigger, v_tokens, v_chars);
+    from _compaction_ladder(p_state, p_say, p_may_summarize, v_trigger, v_tokens, v_chars);
   compaction := v_rung.compaction;
   cut := v_rung.cut;
   reason := v_rung.reason;
@@ -49,16 +46,5 @@ begin
 end
 $$;
 
-comment on function _compaction_due(work_items, foci, jsonb, turns, turns, elisions[], text, boolean) is
-  'Whether the request after p_head, with the cuts p_cuts and the text p_say, has to be compacted, and how. compaction and cut (not stored yet); both null: not needed. Without a cut: a summary has to be written first. reason: why nothing helps; null otherwise. p_may_summarize: no summary has been tried for this request.';
-
-create or replace function _compaction_limit(p_engage jsonb)
-  returns integer
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select (_context_window_of(p_engage) * coalesce(nullif((p_engage ->> 'compact_threshold')::numeric, 0), 1))::integer;
-$$;
-
-comment on function _compaction_limit(jsonb) is 'How many tokens a request may have before it is compacted, from a faculty''s [engage].';
+comment on function _compaction_due(context_state, turns, text, boolean) is
+  'Whether the next request, with the text p_say, has to be compacted, and how. compaction and cut (not stored yet); both null: not needed. Without a cut: a summary has to be written first. reason: why nothing helps; null otherwise. p_may_summarize: no summary has been tried for this request.';

@@ -32,7 +32,7 @@ begin
   cuts := _elision_chain(coalesce(v_attempt.base_elision_id, last.elision_id));
   cuts := _elision_due(p_item, p_focus, v_engage, head, cuts);
   select * into v_rung
-    from _compaction_due(p_item, p_focus, v_engage, last, head, cuts, coalesce(_text_block(say), ''), v_attempt.turn_id is null);
+    from _compaction_due(row(p_item, p_focus, v_engage, head, cuts, null)::context_state, last, coalesce(_text_block(say), ''), v_attempt.turn_id is null);
   compaction := v_rung.compaction;
   reason := v_rung.reason;
   if (v_rung.cut).id is not null then

@@ -77,16 +77,3 @@ create or replace function _request(p_config json, p_messages text)
   return (left(p_config::text, -1) || ',"messages":' || p_messages || '}')::json;
 
 comment on function _request(json, text) is 'A whole request body: the stored config with the messages.';
-
-create or replace function _query_blocks(p_turn_id uuid)
-  returns text
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select coalesce(string_agg(_blocks(content), ',' order by sequence), '')
-    from messages
-   where turn_id = p_turn_id and role = 'user';
-$$;
-
-comment on function _query_blocks(uuid) is 'The content blocks of a turn''s request to the model other than tool results, as text.';

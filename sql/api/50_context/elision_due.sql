@@ -94,19 +94,3 @@ as $$
 $$;
 
 comment on function _keep_of(turns) is 'The keep of the newest step of a turn; null: it named nothing.';
-
-create or replace function _elision_chain(p_elision_id uuid)
-  returns elisions[]
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  with recursive chain(cut) as (
-    select e from elisions e where e.id = p_elision_id
-    union all
-    select e from chain c join elisions e on e.id = (c.cut).previous_id
-  )
-  select array_agg(c.cut order by (c.cut).ordinal) from chain c;
-$$;
-
-comment on function _elision_chain(uuid) is 'The cuts that a request uses, given the newest, oldest first; null: none.';

@@ -192,3 +192,16 @@ $$;
 
 comment on function _shown_result(tool_calls, json) is
   'How requests show a result (p_content: the result, or the shortened one): one tool_result block; the images of a failed call follow after the results, since the API accepts only text in an error result.';
+
+create or replace function _query_blocks(p_turn_id uuid)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(string_agg(_blocks(content), ',' order by sequence), '')
+    from messages
+   where turn_id = p_turn_id and role = 'user';
+$$;
+
+comment on function _query_blocks(uuid) is 'The content blocks of a turn''s request to the model other than tool results, as text.';

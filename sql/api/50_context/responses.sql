@@ -67,3 +67,19 @@ as $$
 $$;
 
 comment on function _without_thinking(json) is 'The blocks of a message as text, without its thinking: a provider refuses thinking if the messages before it were changed.';
+
+create or replace function _content_chars(p_content json)
+  returns integer
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case json_typeof(p_content)
+           when 'array' then (
+             select coalesce(sum(case b ->> 'type' when 'image' then 4700 else char_length(b::text) + 1 end), 0)::integer
+               from json_array_elements(p_content) b)
+           else char_length(p_content::text)
+         end;
+$$;
+
+comment on function _content_chars(json) is 'Characters of content in a request. An image counts as 4,700 characters: its tokens (about 1,600) do not depend on its bytes.';

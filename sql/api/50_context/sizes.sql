@@ -1,21 +1,5 @@
 -- How large a request is or will be: characters, counted, and tokens, estimated from them.
 
-create or replace function _content_chars(p_content json)
-  returns integer
-  language sql
-  immutable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select case json_typeof(p_content)
-           when 'array' then (
-             select coalesce(sum(case b ->> 'type' when 'image' then 4700 else char_length(b::text) + 1 end), 0)::integer
-               from json_array_elements(p_content) b)
-           else char_length(p_content::text)
-         end;
-$$;
-
-comment on function _content_chars(json) is 'Characters of content in a request. An image counts as 4,700 characters: its tokens (about 1,600) do not depend on its bytes.';
-
 create or replace function _results_chars(p_turn_id uuid)
   returns integer
   language sql

@@ -88,25 +88,6 @@ $$;
 
 comment on function _summary_attempt(uuid, uuid) is 'The newest summary that failed for the request of a work item after a turn, which forks may share: its compaction turn is a child of that turn, outside the chain; base_elision_id is the cut it started from. Null: there is none.';
 
-create or replace function _asking_turn(p_turn_id uuid)
-  returns turns
-  language plpgsql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_turn turns;
-begin
-  select * into v_turn from turns where id = p_turn_id;
-  while v_turn.turn_type = 'compaction' loop
-    select * into v_turn from turns where id = v_turn.parent_turn_id;
-  end loop;
-  return v_turn;
-end
-$$;
-
-comment on function _asking_turn(uuid) is 'The turn or, if it is a compaction, its nearest ancestor that is not.';
-
 create or replace function _summary_given_up(p_focus_id uuid, p_compaction compactions)
   returns void
   language plpgsql

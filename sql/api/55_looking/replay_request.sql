@@ -53,7 +53,7 @@ create or replace function _replay_compaction(
 as $$
 declare
   v_head turns := p_turns[cardinality(p_turns)];
-  v_shown turns[] := _shown_turns(v_head, p_cuts[cardinality(p_cuts)]);
+  v_state context_state := row(p_item, p_focus, p_engage, v_head, p_cuts, _shown_turns(v_head, p_cuts[cardinality(p_cuts)]));
   v_keep integer := greatest(1, ceil((p_engage ->> 'compact_keep_recent')::numeric / 2));
   v_chars_per_token numeric := 10000.0 / _tokens(10000, p_engage ->> 'model');
   v_told_chars integer := least(p_limit * 0.2 * v_chars_per_token, 10000000);
@@ -61,7 +61,7 @@ declare
   v_after bigint;
   v_cut elisions;
 begin
-  v_cut := _strategy_cut(p_item, p_focus, p_engage, v_head, p_cuts, v_shown, v_keep, 'context_limit', v_told_chars, p_names);
+  v_cut := _strategy_cut(v_state, v_keep, 'context_limit', v_told_chars, p_names);
   if v_cut.id is not null then
     v_after := _parts_chars(v_head.id, _with_cut(p_cuts, v_cut), '');
     if v_after <= 0.9 * v_before and p_tokens * v_after::numeric / v_before <= p_limit then
@@ -69,7 +69,7 @@ begin
     end if;
   end if;
   v_cut := _with_kept(
-    _compaction_cut(p_item, p_focus, v_head, p_cuts[cardinality(p_cuts)], v_shown, v_keep, 'context_limit',
+    _compaction_cut(v_state, v_keep, 'context_limit',
       _ledger_block(p_item.id, least(p_limit * 0.4 * v_chars_per_token, 10000000)::integer,
                     (select coalesce(max(l.seq), 0) from work_ledger l join unnest(p_turns) t on t.id = l.turn_id where l.work_item_id = p_item.id)),
       v_told_chars, null),

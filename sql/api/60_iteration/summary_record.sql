@@ -122,7 +122,8 @@ declare
 begin
   return _with_kept(
     _compaction_cut(
-      p_item, p_focus, p_head, p_current, v_shown, cardinality(v_shown) - p_compaction.turns_summarized, p_compaction.trigger,
+      row(p_item, p_focus, v_engage, p_head, array[p_current], v_shown)::context_state,
+      cardinality(v_shown) - p_compaction.turns_summarized, p_compaction.trigger,
       _ledger_block(p_item.id, char_length(p_text) + 4000),
       (_context_window_of(v_engage) * 0.15 / v_tokens_per_char)::integer, btrim(p_text)),
     p_head, _newest_keep(p_item.id), v_engage);
