@@ -1,6 +1,6 @@
 -- A request that the provider refused costs nothing; one that was broken off costs what the model read.
 begin;
-select plan(4);
+select plan(5);
 
 select agent('{"max_output_tokens": 4000, "ledger_nudge_interval": 0}', '{"awareness": {"enabled": false}}');
 select take(work_submit('analyze', 'Fix it', p_budget => '{"tokens": 20000}'));
@@ -16,8 +16,10 @@ select results_eq($$ select * from pg_temp.budget('tokens') $$, $$ values (3200:
 update models set cooldown_ends_at = null;
 update work_items set run_at = _now() where id = item();
 select drive();
+create temporary table asked as select reserved_input_tokens as input from turns where id = turn();
+select is((select input > 1300 and input < 5000 from asked), true, 'what the model reads is estimated when it is asked');
 select work_message(item(), 'Stop', true);
-select is((select spent > 4500 and reserved = 0 from pg_temp.budget('tokens')), true, 'of a request that was broken off what the model read is counted');
+select results_eq($$ select * from pg_temp.budget('tokens') $$, $$ select 3200 + input::numeric, 0::numeric from asked $$, 'of a request that was broken off what the model read is counted, and nothing else');
 
 select * from finish();
 rollback;
