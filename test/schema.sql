@@ -2384,7 +2384,7 @@ create function _content_hash(p_text text) returns text
 create function _content_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
   sql stable; -- body dd9b91ba, comment c3216840
 create function _context_next(p_item work_items, p_focus foci, p_config jsonb, OUT last turns, OUT head turns, OUT cuts elisions[], OUT say text, OUT shown jsonb, OUT digest jsonb, OUT compaction compactions, OUT reason text) returns record
-  plpgsql stable; -- body 893b7acd, comment a16abc35
+  plpgsql stable; -- body 648c9df2, comment a16abc35
 create function _context_window_of(p_engage jsonb) returns integer
   sql stable; -- body 8b326736, comment 7f9c90fb
 create function _continued(p_item work_items, p_focus foci) returns json
@@ -3402,7 +3402,7 @@ create function _waits_for(p_turn_id uuid) returns text
 create function _waits_move(p_now timestamp with time zone, p_by interval, p_was_due timestamp with time zone, p_from uuid) returns uuid
   plpgsql volatile; -- body aa3c8e3d, comment 446b9332
 create function _waits_settle(p_item work_items) returns timestamp with time zone
-  plpgsql volatile; -- body f288031d, comment aaa4173d
+  plpgsql volatile; -- body dc09707d, comment aaa4173d
 create function _warm_up() returns void
   plpgsql volatile; -- body 6b957d5a, comment 5d807659
 create function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns json
