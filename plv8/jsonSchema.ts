@@ -2,6 +2,7 @@
 // eval, which a database does not allow, and in bounded time. A schema is one document: nothing is fetched. `format` and the
 // content keywords are annotations and refuse nothing, as in 2020-12.
 
+import { isObject } from './isObject.ts';
 import { PatternError, patternFound } from './pattern.ts';
 import type { Spend } from './pattern.ts';
 
@@ -307,10 +308,6 @@ function merge(into: Seen, from: Seen): void {
 function short(value: unknown): string {
   const text = JSON.stringify(value) ?? '';
   return text.length > 200 ? `${text.slice(0, 199)}…` : text;
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function typeOf(value: unknown): string {

@@ -1,6 +1,7 @@
 // The shapes into which every format is read, and functions that take values of unknown shape apart.
 
 import { parseJson } from '../anyJson.ts';
+import { isObject } from '../isObject.ts';
 
 /** `result` is what the model was shown; null: the record has none. `isError`: the record says that the call failed. */
 export type RecordedCall = {
@@ -138,7 +139,7 @@ export function stringOf(value: unknown): string | null {
 export function inputOf(given: unknown, key = 'input'): Record<string, unknown> {
   try {
     const input: unknown = typeof given === 'string' ? parseJson(given).value : given;
-    if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input as Record<string, unknown>;
+    if (isObject(input)) return input;
   } catch {
     // The model did not write JSON.
   }

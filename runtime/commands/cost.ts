@@ -3,6 +3,7 @@
 import type { Settings } from '../config.ts';
 import type { Cost, CostOfCut } from '../ledger/cost.ts';
 import { UsageError } from '../ledger/errors.ts';
+import { money } from '../money.ts';
 import { idOf } from './ids.ts';
 import { cut, exit, print, tokensText, visible } from './output.ts';
 import { withReader } from './withLedger.ts';
@@ -84,6 +85,3 @@ function cutLines(cuts: readonly CostOfCut[]): string[] {
 const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 
 const tokens = (n: number | null): string => (n === null ? '–' : tokensText(n));
-
-/** In the currency of model_price_save(). */
-export const money = (amount: number | null): string => (amount === null ? '–' : amount.toFixed(Math.abs(amount) >= 1000 ? 2 : 4));

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { isObject } from '../../plv8/isObject.ts';
 import { storableJson } from '../../plv8/storable.ts';
 import type { Settings } from '../config.ts';
 import { checkLedgerOn } from '../ledger/checkLedger.ts';
@@ -32,8 +33,6 @@ function hookInput(given: string): HookInput {
   if (input['tool_input'] !== undefined && !isObject(input['tool_input'])) throw new UsageError('tool_input is not an object');
   return input;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const fileTools = new Map([['Read', 'read'], ['Write', 'create'], ['Edit', 'modify'], ['MultiEdit', 'modify'], ['NotebookEdit', 'modify']]);
 

@@ -2,7 +2,7 @@
 
 import type { Db } from '../ledger/db.ts';
 import type { WorkNow } from '../ledger/overview.ts';
-import { money } from './cost.ts';
+import { money } from '../money.ts';
 import { note, paint, span, tokensText, visible } from './output.ts';
 
 /** "turn 3 · bash node --test · 12s · 14.2k tokens". */

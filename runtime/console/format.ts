@@ -10,10 +10,6 @@ export function k(n: number): string {
 /** 28,307. */
 export const num = (n: number): string => n.toLocaleString('en-US');
 
-export function money(dollars: number): string {
-  return `$${dollars.toFixed(dollars < 1 ? 3 : 2)}`;
-}
-
 export const percent = (part: number, whole: number, digits = 0): string => (whole > 0 ? `${((100 * part) / whole).toFixed(digits)} %` : '–');
 
 /** 20:39:27, in the time zone of this machine. */

@@ -3,7 +3,7 @@
 // the token that was printed when the console began, a token of one's own (work-ledger person add), or the word of a proxy.
 // The ledger verifies a name again in the transaction that writes it.
 
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { userInfo } from 'node:os';
 
 import { getConnInfo } from '@hono/node-server/conninfo';
@@ -13,6 +13,7 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { sqlState } from '../ledger/errors.ts';
 import { proofOf } from '../ledger/people.ts';
 import type { Person } from '../ledger/pool.ts';
+import { isSame } from '../secrets/isSame.ts';
 
 /** A proxy that says in a header who is logged in. It proves itself by a secret: every program of a machine can connect to its loopback address. */
 export type Proxy = { header: string; secret: string; addresses: readonly string[] };
@@ -176,9 +177,3 @@ export function nameOfUser(): string {
 
 /** Whether the ledger refused to act in somebody's name. */
 export const isRefusedName = (error: unknown): boolean => ['42501', 'WL002'].includes(sqlState(error) ?? '');
-
-/** Hashes of both are compared, in a time that says nothing. */
-const isSame = (given: string, wanted: string): boolean => {
-  const [a, b] = [given, wanted].map((text) => createHash('sha256').update(text).digest());
-  return timingSafeEqual(a as Buffer, b as Buffer);
-};

@@ -1,8 +1,9 @@
 // How a work item and a state are shown, wherever they are.
 
 import type { Listed } from '../ledger/consoleWork.ts';
+import { money } from '../money.ts';
 import { shapeOf, sign } from './draw.ts';
-import { brief, exactly, k, lasting, moment, money, num, since } from './format.ts';
+import { brief, exactly, k, lasting, moment, num, since } from './format.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 

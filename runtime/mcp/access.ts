@@ -1,8 +1,8 @@
 // Who may speak to the server over HTTP: whoever has the token, and no web page that a browser of this network was lured to.
 
-import { createHash, timingSafeEqual } from 'node:crypto';
-
 import { hostHeaderValidationResponse, localhostAllowedHostnames, OAuthError, OAuthErrorCode, originValidationResponse, requireBearerAuth } from '@modelcontextprotocol/server';
+
+import { isSame } from '../secrets/isSame.ts';
 
 /** What a request is refused with; null: it may pass. */
 export type Access = (request: Request) => Promise<Response | null>;
@@ -10,10 +10,9 @@ export type Access = (request: Request) => Promise<Response | null>;
 /** `hostnames`: the names, besides those of this machine to itself, that a request's Host and Origin may have, as they are written in a URL. */
 export function accessFor(token: string, hostnames: readonly string[]): Access {
   const names = [...localhostAllowedHostnames(), ...hostnames];
-  const expected = digest(token);
   const verifier = {
     async verifyAccessToken(given: string) {
-      if (!timingSafeEqual(digest(given), expected)) throw new OAuthError(OAuthErrorCode.InvalidToken, 'wrong token');
+      if (!isSame(given, token)) throw new OAuthError(OAuthErrorCode.InvalidToken, 'wrong token');
       return { token: '', clientId: '', scopes: [], expiresAt: Infinity }; // nothing that is passed on knows the token
     },
   };
@@ -23,6 +22,3 @@ export function accessFor(token: string, hostnames: readonly string[]): Access {
     return refusal instanceof Response ? refusal : null;
   };
 }
-
-/** Of one length, whatever is compared. */
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

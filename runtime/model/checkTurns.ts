@@ -1,7 +1,8 @@
 // The rules between the messages of one request: whose turn it is, which blocks may stand where, calls and their
 // results, thinking. Each broken rule is reported as a sentence that begins with its position.
 
-import { isFilled, isRecord, show } from './json.ts';
+import { isObject } from '../../plv8/isObject.ts';
+import { isFilled, show } from './json.ts';
 import type { Json } from './json.ts';
 
 export type Report = (at: string, problem: string) => void;
@@ -87,7 +88,7 @@ function checkServerTools(turns: readonly Turn[], report: Report): void {
     blocks.forEach((block, n) => {
       const here = `${at}.content[${n}]`;
       const { type, caller } = block;
-      if (type === 'tool_use' && isRecord(caller)) callers.add(caller['tool_id']);
+      if (type === 'tool_use' && isObject(caller)) callers.add(caller['tool_id']);
       if (isServerToolUse(type)) open.set(block['id'], here);
       if (isServerToolResult(type) && !open.delete(block['tool_use_id'])) report(here, `is a ${show(type)} without its call before it in the same message`);
     });
@@ -117,7 +118,7 @@ function checkThinkingLast({ at, role, blocks }: Turn, report: Report): void {
 
 /** With `thinking: enabled` the turn whose tool results are being sent must begin with thinking. */
 function checkThinkingFirst(body: Json, turns: readonly Turn[], report: Report): void {
-  const isEnabled = isRecord(body['thinking']) && body['thinking']['type'] === 'enabled';
+  const isEnabled = isObject(body['thinking']) && body['thinking']['type'] === 'enabled';
   const answersTools = (turn: Turn | undefined) => turn?.blocks[0]?.['type'] === 'tool_result';
   if (!isEnabled || !answersTools(turns.findLast((turn) => turn.role === 'user'))) return;
   const asked = turns.findLastIndex((turn) => turn.role === 'user' && !answersTools(turn));

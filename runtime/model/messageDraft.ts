@@ -3,8 +3,8 @@
 
 import { z } from 'zod';
 
+import { isObject } from '../../plv8/isObject.ts';
 import { storableText } from '../../plv8/storable.ts';
-import { isRecord } from './json.ts';
 import type { ContentBlock, ModelResponse } from './message.ts';
 
 const maxDepth = 64;
@@ -12,8 +12,8 @@ const maxDepth = 64;
 /** The stream is not a valid message. */
 export class MalformedError extends Error {}
 
-const record = z.custom<Record<string, unknown>>(isRecord, 'expected an object');
-const contentBlock = z.custom<ContentBlock>((value) => isRecord(value) && typeof value['type'] === 'string', 'expected a content block');
+const record = z.custom<Record<string, unknown>>(isObject, 'expected an object');
+const contentBlock = z.custom<ContentBlock>((value) => isObject(value) && typeof value['type'] === 'string', 'expected a content block');
 /** Some gateways report fractions; a token is whole. */
 const count = z.number().transform((given) => Math.max(0, Math.round(given))).nullish();
 const usage = z.object({
@@ -52,7 +52,7 @@ export class Draft {
 
   /** Takes one event and returns the visible text that it brought. */
   take(raw: unknown): string {
-    if (this.isComplete || !isRecord(raw) || !eventTypes.has(raw['type'])) return '';
+    if (this.isComplete || !isObject(raw) || !eventTypes.has(raw['type'])) return '';
     const parsed = event.safeParse(raw);
     if (!parsed.success) throw new MalformedError(`a ${String(raw['type'])} event is not as documented: ${z.prettifyError(parsed.error)}`);
     const it = parsed.data;
@@ -149,7 +149,7 @@ function withInput(block: ContentBlock, json: string, isCutOff: boolean): Conten
     if (!isCutOff) throw new MalformedError(`the input of a call of ${String(block['name'])} is not JSON: ${String(error)}`);
     input = {};
   }
-  if (!isRecord(input)) throw new MalformedError(`the input of a call of ${String(block['name'])} is not an object`);
+  if (!isObject(input)) throw new MalformedError(`the input of a call of ${String(block['name'])} is not an object`);
   return { ...block, input };
 }
 

@@ -4,9 +4,10 @@
 // Where the API's own wording is known, the sentence contains it. Not checked, because a single request does not show it: whether thinking is still bound to the prefix that it was
 // made with, whether the model can read it, and which models accept a system message between the others.
 
+import { isObject } from '../../plv8/isObject.ts';
 import { checkTurns, isThinking } from './checkTurns.ts';
 import type { Report, Turn } from './checkTurns.ts';
-import { isFilled, isRecord, show } from './json.ts';
+import { isFilled, show } from './json.ts';
 import type { Json } from './json.ts';
 import type { ModelRequest } from './message.ts';
 
@@ -24,7 +25,7 @@ export function validateRequest(request: ModelRequest): string[] {
   const broken: string[] = [];
   const report: Report = (at, problem) => void broken.push(`${at} ${problem}`);
   const body: unknown = request;
-  if (!isRecord(body)) return ['the request is not an object'];
+  if (!isObject(body)) return ['the request is not an object'];
   // A value too deep to walk is too deep to serialize; the other checks would only fail on it.
   if (!checkValues(body, 'request', 0, report)) return broken;
   checkHead(body, report);
@@ -70,7 +71,7 @@ function checkTools(tools: unknown, report: Report): void {
   const names = new Set<unknown>();
   tools.forEach((tool: unknown, n) => {
     const at = `tools[${n}]`;
-    if (!isRecord(tool)) return report(at, 'is not an object');
+    if (!isObject(tool)) return report(at, 'is not an object');
     const { name, type } = tool;
     // Among the API's own tools, toolsets have no name.
     if (name === undefined && isFilled(type) && type !== 'custom') return;
@@ -90,7 +91,7 @@ function checkSystem(system: unknown, report: Report): void {
   if (!Array.isArray(system)) return report('system', 'is neither a string nor an array of text blocks');
   system.forEach((block: unknown, n) => {
     const at = `system[${n}]`;
-    if (!isRecord(block) || block['type'] !== 'text') return report(at, 'is not a text block');
+    if (!isObject(block) || block['type'] !== 'text') return report(at, 'is not a text block');
     checkText(block['text'], `${at}.text`, report);
   });
 }
@@ -109,7 +110,7 @@ function checkMessages(messages: unknown, report: Report): Turn[] {
   if (messages.length > maxMessages) report('messages', `has ${messages.length} messages; the most is ${maxMessages}`);
   return messages.map((message: unknown, n): Turn => {
     const at = `messages[${n}]`;
-    if (!isRecord(message)) {
+    if (!isObject(message)) {
       report(at, 'is not an object');
       return { at, role: null, blocks: [] };
     }
@@ -129,9 +130,9 @@ function checkContent(content: unknown, at: string, report: Report): Json[] {
   else {
     // One entry per block, so that positions stay correct.
     return content.map((block: unknown, n) => {
-      if (isRecord(block)) checkBlock(block, `${at}[${n}]`, report);
+      if (isObject(block)) checkBlock(block, `${at}[${n}]`, report);
       else report(`${at}[${n}]`, 'is not an object');
-      return isRecord(block) ? block : {};
+      return isObject(block) ? block : {};
     });
   }
   return [];
@@ -144,7 +145,7 @@ function checkBlock(block: Json, at: string, report: Report): void {
       break;
     case 'tool_use':
       checkToolName(block['name'], at, report);
-      if (!isRecord(block['input'])) report(`${at}.input`, 'is not an object');
+      if (!isObject(block['input'])) report(`${at}.input`, 'is not an object');
       break;
     case 'tool_result':
       // The content may be left out and the string may be empty: a tool need not print. A block in it may not.
@@ -170,12 +171,12 @@ function checkBreakpoints(body: Json, turns: readonly Turn[], report: Report): v
   for (const { at, blocks } of turns) {
     for (const [here, block] of placed(`${at}.content`, blocks)) {
       places.push([here, block]);
-      if (isRecord(block) && block['type'] === 'tool_result') places.push(...placed(`${here}.content`, block['content']));
+      if (isObject(block) && block['type'] === 'tool_result') places.push(...placed(`${here}.content`, block['content']));
     }
   }
-  const marked = places.filter(([, place]) => isRecord(place) && place['cache_control'] != null);
+  const marked = places.filter(([, place]) => isObject(place) && place['cache_control'] != null);
   for (const [at, place] of marked) {
-    if (isRecord(place) && isThinking(place['type'])) report(at, 'is a thinking block with cache_control');
+    if (isObject(place) && isThinking(place['type'])) report(at, 'is a thinking block with cache_control');
   }
   const extra = marked[maxBreakpoints];
   if (extra) report(extra[0], `is one of ${marked.length} cache breakpoints, with the request's own; the most is ${maxBreakpoints}`);

@@ -6,6 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { z } from 'zod';
 
 import { version } from '../../sql/extensionSource.ts';
+import { messageOf } from '../ledger/errors.ts';
 import { keepHeader } from '../secrets/ofEnvironment.ts';
 import { fitting } from './fitting.ts';
 import { imageOf, imageTypeOf } from './image.ts';
@@ -97,7 +98,7 @@ class Server {
       try {
         client = await this.#connected();
       } catch (error) {
-        return failed(`[engine] ${messageOf(error)}. This is an environment problem; retrying will not help.`);
+        return failed(`[engine] ${withCause(error)}. This is an environment problem; retrying will not help.`);
       }
       try {
         return outcomeOf(await client.callTool({ name, arguments: input }, { signal, timeout: CALL_SECONDS * 1000, resetTimeoutOnProgress: true, onprogress: () => {} }));
@@ -107,7 +108,7 @@ class Server {
         const isForgotten = error instanceof SdkHttpError && error.status === 404;
         if (isForgotten) await this.close();
         if (isForgotten && tries === 1) continue;
-        return failed(`[engine] The MCP server "${this.#name}" did not answer: ${messageOf(error)}. Check what was done before trying again.`);
+        return failed(`[engine] The MCP server "${this.#name}" did not answer: ${withCause(error)}. Check what was done before trying again.`);
       }
     }
   }
@@ -141,7 +142,7 @@ class Server {
       }
       return client;
     } catch (error) {
-      throw new Error(`The MCP server "${this.#name}" does not start: ${[messageOf(error), this.#complaint.trim()].filter((part) => part !== '').join(': ')}`, { cause: error });
+      throw new Error(`The MCP server "${this.#name}" does not start: ${[withCause(error), this.#complaint.trim()].filter((part) => part !== '').join(': ')}`, { cause: error });
     }
   }
 }
@@ -168,8 +169,5 @@ function outcomeOf(result: Record<string, unknown>): ToolOutcome {
   };
 }
 
-/** The message with those of its causes: "fetch failed" alone says nothing. */
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
-}
+/** The message with that of its cause: "fetch failed" alone says nothing. */
+const withCause = (error: unknown): string => `${messageOf(error)}${error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : ''}`;

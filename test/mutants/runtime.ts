@@ -1077,7 +1077,7 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'any token is the token over HTTP',
     file: 'runtime/mcp/access.ts',
-    from: '!timingSafeEqual(digest(given), expected)',
+    from: '!isSame(given, token)',
     to: 'digest(given).length !== expected.length',
     test: 'test/long/mcpHttp.test.ts',
     title: 'only who has the token',

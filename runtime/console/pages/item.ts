@@ -1,10 +1,11 @@
 // One work item: where it is now, what happened, what it may use and was told, and all that a person can do about it.
 
 import { isFinal } from '../../ledger/answers.ts';
+import { money } from '../../money.ts';
 import { approvalList, approvalPanel, MOST_IN_A_LIST } from '../approval.ts';
 import { bar, shapeOf, sign } from '../draw.ts';
 import { drawTurns } from '../drawTurns.ts';
-import { brief, clock, count, inLines, k, money, num, percent, short } from '../format.ts';
+import { brief, clock, count, inLines, k, num, percent, short } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, form, panel, uuid } from '../page.ts';
@@ -55,7 +56,7 @@ export async function head(view: View): Promise<Html> {
 <h1 dir="auto">${brief(one.description, 400)}</h1>
 <div class="row spread wrap top"><p class="meta"><span class="state is-${shapeOf(state)}">${sign(state)}<span class="cut">${says}</span></span><span>${one.current_faculty ?? one.faculty}</span>${
   one.attempt && one.attempt > 1 ? html`<span>attempt <b>${one.attempt}</b></span>` : ''}${now ? html`<span>iteration <b>${now.iteration}</b></span>` : ''}${one.tokens ? html`<span><b title="${num(one.tokens)}">${k(one.tokens)}</b> tokens${one.cached ? html`, ${percent(one.cached, one.input ?? 0)} from the cache` : ''}</span>` : ''}${
-  tree.cost ? html`<span><b>${money(tree.cost)}</b>${tree.items > 1 ? ' with its children' : ''}</span>` : ''}${one.is_pausing ? html`<span class="warn">pauses when its iteration is over</span>` : ''}</p>
+  tree.cost ? html`<span>cost <b>${money(tree.cost)}</b>${tree.items > 1 ? ' with its children' : ''}</span>` : ''}${one.is_pausing ? html`<span class="warn">pauses when its iteration is over</span>` : ''}</p>
 ${view.formToken === null ? html`<p class="actions"><a class="btn" href="/work/${one.id}/export">Export</a></p>` : actions(view, one)}</div>
 ${one.erased_at ? html`<p class="meta"><span class="warn">Erased ${at(one.erased_at)}</span> <span>Its words are gone for good; that it was stays.</span></p>` : ''}
 ${typeof outcome === 'string' && outcome !== '' ? html`<p class="outcome" dir="auto">${brief(outcome, 600)}</p>` : ''}`;
@@ -93,7 +94,7 @@ export async function turns(view: View): Promise<Html> {
   return panel('Turns', 'dots are model calls; filled violet: a step closed a block', html`<div class="body wide" id="turns" data-roving tabindex="-1">${picture}</div>${others.length === 0 ? '' : lines}`);
 }
 
-const units: Record<string, (v: number) => string> = { tokens: k, money: (v) => `$${v.toFixed(2)}`, seconds: (v) => `${Math.round(v)} s` };
+const units: Record<string, (v: number) => string> = { tokens: k, money, seconds: (v) => `${Math.round(v)} s` };
 
 export async function budget(view: View): Promise<Html> {
   const budgets = await view.db.console.budgets(view.id);

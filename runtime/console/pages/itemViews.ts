@@ -1,7 +1,8 @@
 // The parts of an item at full width: its ledger, its turns, what it cost.
 
+import { money } from '../../money.ts';
 import { sign } from '../draw.ts';
-import { brief, clock, exactly, k, money, num, percent } from '../format.ts';
+import { brief, clock, exactly, k, num, percent } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, form, panel, uuid } from '../page.ts';
@@ -75,7 +76,7 @@ async function use(view: View): Promise<Html> {
   const [days, tree] = await Promise.all([view.db.console.costByDay(view.id), view.db.console.treeCost(view.id)]);
   if (days.length === 0) return panel('Use', null, empty('No model call yet.'));
   const row = (one: (typeof days)[number]): Html => html`<tr data-day="${one.day}" data-model="${one.model}" data-cost="${one.cost}" data-latency="${one.latency_ms}"><td class="nowrap">${one.day}</td><td class="nowrap">${one.model}</td><td class="n">${num(one.calls ?? 0)}</td><td class="n">${num(one.tokens ?? 0)}</td><td class="n">${percent(one.cached ?? 0, one.tokens ?? 0)}</td><td class="n">${num(one.output ?? 0)}</td><td class="n">${one.latency_ms === null ? '–' : `${(one.latency_ms / 1000).toFixed(1)} s`}</td><td class="n">${one.cost ? money(one.cost) : '–'}</td></tr>`;
-  return panel('Use', tree.items > 1 ? `with its children: ${k(tree.tokens ?? 0)} tokens${tree.cost ? `, ${money(tree.cost)}` : ''}` : 'a row for each day and model', html`<div class="plots" data-plots hidden><figure><figcaption class="small quiet">Cost a day</figcaption><div data-plot="cost" data-unit="$"></div></figure><figure><figcaption class="small quiet">Seconds a call, the middle one of each day</figcaption><div data-plot="latency" data-unit="s"></div></figure></div><div class="body wide" tabindex="0"><table data-days><thead><tr><th>Day</th><th>Model</th><th class="n">Calls</th><th class="n">Input</th><th class="n">From the cache</th><th class="n">Output</th><th class="n">A call</th><th class="n">Cost</th></tr></thead><tbody>${days.map(row)}</tbody></table></div>`);
+  return panel('Use', tree.items > 1 ? `with its children: ${k(tree.tokens ?? 0)} tokens${tree.cost ? `, cost ${money(tree.cost)}` : ''}` : 'a row for each day and model', html`<div class="plots" data-plots hidden><figure><figcaption class="small quiet">Cost a day</figcaption><div data-plot="cost" data-unit=""></div></figure><figure><figcaption class="small quiet">Seconds a call, the middle one of each day</figcaption><div data-plot="latency" data-unit="s"></div></figure></div><div class="body wide" tabindex="0"><table data-days><thead><tr><th>Day</th><th>Model</th><th class="n">Calls</th><th class="n">Input</th><th class="n">From the cache</th><th class="n">Output</th><th class="n">A call</th><th class="n">Cost</th></tr></thead><tbody>${days.map(row)}</tbody></table></div>`);
 }
 
 async function cuts(view: View): Promise<Html> {

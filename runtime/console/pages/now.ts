@@ -1,9 +1,10 @@
 // Now: does anything wait for a person, what runs, what waits and why.
 
 import type { UnderWay } from '../../ledger/consoleWork.ts';
+import { money } from '../../money.ts';
 import { approvalList, approvalPanel, MOST_IN_A_LIST } from '../approval.ts';
 import { bar, sign } from '../draw.ts';
-import { brief, count, k, lasting, money, since } from '../format.ts';
+import { brief, count, k, lasting, since } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, panel } from '../page.ts';
@@ -36,7 +37,7 @@ async function figures({ db }: View): Promise<Html> {
   const [calls, waits] = [items.filter((one) => one.doing === 'model').length, items.filter((one) => one.doing === 'waits').length];
   const roots = [...new Map(items.map((one) => [one.root_id, one])).values()];
   const sum = (of: (one: UnderWay) => number | null): number => roots.reduce((all, one) => all + (of(one) ?? 0), 0);
-  return html`<p class="meta"><span><b>${calls}</b> model calls under way</span><span><b>${waits}</b> wait</span><span><b>${k(sum((one) => one.tree_tokens))}</b> tokens${sum((one) => one.tree_cost) > 0 ? html`, <b>${money(sum((one) => one.tree_cost))}</b>` : ''} so far</span></p>`;
+  return html`<p class="meta"><span><b>${calls}</b> model calls under way</span><span><b>${waits}</b> wait</span><span><b>${k(sum((one) => one.tree_tokens))}</b> tokens${sum((one) => one.tree_cost) > 0 ? html`, cost <b>${money(sum((one) => one.tree_cost))}</b>` : ''} so far</span></p>`;
 }
 
 async function approvals(view: View): Promise<Html> {

@@ -3,7 +3,8 @@
 
 import type { Branch } from '../../ledger/consoleItem.ts';
 import type { ResumptionContext } from '../../ledger/answers.ts';
-import { brief, count, k, money, num } from '../format.ts';
+import { money } from '../../money.ts';
+import { brief, count, k, num } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, form, panel, uuid } from '../page.ts';
@@ -111,7 +112,7 @@ export const compare: Page = {
 
 function side(one: Branch): Html {
   const name = one.description ?? one.session_label;
-  return html`<div><div class="cmp-head"><h3 class="strong" dir="auto">${one.work_item_id ? html`<a href="/work/${one.work_item_id}">${brief(name, 160)}</a>` : brief(name, 160)}</h3><p class="small quiet">${count(one.turns ?? 0, 'turn')} of its own · ${k(one.tokens ?? 0)} tokens${one.cost ? ` · ${money(one.cost)}` : ''} · ${count(one.calls ?? 0, 'call')}${one.failed_calls ? `, ${one.failed_calls} failed` : ''}${one.status ? ` · ${one.status}` : ''}</p></div>
+  return html`<div><div class="cmp-head"><h3 class="strong" dir="auto">${one.work_item_id ? html`<a href="/work/${one.work_item_id}">${brief(name, 160)}</a>` : brief(name, 160)}</h3><p class="small quiet">${count(one.turns ?? 0, 'turn')} of its own · ${k(one.tokens ?? 0)} tokens${one.cost ? ` · cost ${money(one.cost)}` : ''} · ${count(one.calls ?? 0, 'call')}${one.failed_calls ? `, ${one.failed_calls} failed` : ''}${one.status ? ` · ${one.status}` : ''}</p></div>
 <ol class="rows">${(one.entries ?? []).map((entry) => html`<li class="led"><span class="seq">${entry.seq}</span><div dir="auto" class="wrapped"><span class="${entry.entry_type === 'error' ? 'bad' : entry.entry_type === 'step' ? 'accent' : ''} strong">${entry.entry_type}</span> ${brief(entry.content, 600)}</div></li>`)}${(one.entries ?? []).length === 0 ? html`<li class="empty">It recorded nothing of its own.</li>` : ''}</ol>
 ${(one.files ?? []).length > 0 ? html`<div class="cmp-files"><h4 class="small quiet">Files</h4><ul>${(one.files ?? []).slice(0, 20).map((file) => html`<li class="mono wrapped">${file.path} <span class="faint">${file.actions.join(', ')}</span></li>`)}</ul></div>` : ''}</div>`;
 }
