@@ -26,7 +26,7 @@ export async function databaseFunctions(): Promise<string> {
     bodies.set(module, file.text);
   }
   // Evaluated once per connection: the engines keep globalThis, and evaluating costs milliseconds and memory.
-  return functions.map(({ name, module, takes, calls }) => `create or replace function @extschema@._js_${name}(${takes.join(', ')})
+  const made = functions.map(({ name, module, takes, calls }) => `create or replace function @extschema@._js_${name}(${takes.join(', ')})
   returns jsonb
   language @language@
   immutable
@@ -41,7 +41,9 @@ try {
   return { error: /RangeError|InternalError/.test(error.name) ? 'it is too large or nests too deep' : String(error.message).split('\\n')[0].slice(0, 300) };
 }
 $bundle$;
-`).join('\n');
+`);
+  // As at the end of sql/api: who may call what.
+  return [...made, 'select @extschema@._functions_close(), @extschema@._roles_apply();\n'].join('\n');
 }
 
 if (import.meta.main) process.stdout.write(await databaseFunctions());

@@ -1063,6 +1063,19 @@ create view threads with (security_invoker=true) as
           ORDER BY m.id
          LIMIT 1) s ON true
      LEFT JOIN turn_configs c ON c.content_hash = t.config_hash;
+create view v_abilities with (security_invoker=true) as
+ SELECT name,
+    tool_name,
+    description,
+    input_schema,
+    effect,
+    risk,
+    source,
+    implementation,
+    function_name,
+    is_builtin,
+    "position"
+   FROM abilities;
 create view v_approvals with (security_invoker=true) as
  SELECT a.tool_call_id,
     a.work_item_id,
@@ -1072,11 +1085,26 @@ create view v_approvals with (security_invoker=true) as
     _call_input(k.*) AS input,
     a.input_hash,
     a.requested_at,
-    a.expires_at
+    a.expires_at,
+    k.effect,
+    _response_text(k.turn_id) AS said
    FROM approvals a
      JOIN tool_calls k ON k.id = a.tool_call_id
      JOIN work_items w ON w.id = a.work_item_id
   WHERE a.decision IS NULL AND k.status = 'waiting'::text AND a.expires_at > _now() AND w.resolved_at IS NULL;
+create view v_attempts with (security_invoker=true) as
+ SELECT work_item_id,
+    id AS focus_id,
+    attempt,
+    faculty,
+    session_label,
+    iteration,
+    outcome,
+    concat_ws(': '::text, error ->> 'class'::text, error ->> 'message'::text) AS error,
+    crash_count,
+    created_at,
+    ended_at
+   FROM foci f;
 create view v_awareness with (security_invoker=true) as
  SELECT work_ledger_version() AS version,
     awareness_digest() AS digest;
@@ -1112,6 +1140,29 @@ create view v_budgets with (security_invoker=true) as
     reserved,
     GREATEST(amount - spent - reserved, 0::numeric) AS remaining
    FROM budgets;
+create view v_calls with (security_invoker=true) as
+ SELECT k.id AS tool_call_id,
+    k.work_item_id,
+    k.turn_id,
+    t.iteration,
+    k.parent_call_id,
+    k.ordinal,
+    k.tool_name,
+    k.effect,
+    k.status,
+    k.attempts,
+    _call_input(k.*) AS input,
+    _result_text(k.result) AS result,
+    COALESCE(a.content, _result_text(k.result)) AS whole_result,
+    COALESCE(char_length(a.content), char_length(_result_text(k.result)), 0) AS result_chars,
+    k.artifact_hash,
+    EXTRACT(epoch FROM k.completed_at - k.started_at)::double precision AS seconds,
+    k.created_at,
+    k.started_at,
+    k.completed_at
+   FROM tool_calls k
+     LEFT JOIN turns t ON t.id = k.turn_id
+     LEFT JOIN artifacts a ON a.content_hash = k.artifact_hash;
 create view v_calls_out_of_toolset with (security_invoker=true) as
  SELECT k.id AS tool_call_id,
     k.work_item_id,
@@ -1302,6 +1353,15 @@ create view v_exchanges with (security_invoker=true) as
           WHERE k.turn_id = t.id AND k.parent_call_id IS NULL) AS called
    FROM turns t
   WHERE turn_type = 'normal'::text;
+create view v_faculties with (security_invoker=true) as
+ SELECT name,
+    config,
+    content_hash,
+    created_at,
+    saved_by,
+    _administers(saved_by) AS is_administered
+   FROM faculties
+  WHERE is_current;
 create view v_faculty_keys with (security_invoker=true) as
  SELECT path,
     type,
@@ -1309,12 +1369,35 @@ create view v_faculty_keys with (security_invoker=true) as
     default_value,
     says
    FROM _faculty_keys() _faculty_keys(path, type, "least", most, choices, default_value, says);
+create view v_failed_calls with (security_invoker=true) as
+ SELECT k.work_item_id,
+    k.tool_name,
+    x.says,
+    count(*) AS times,
+    min(k.created_at) AS first_at,
+    max(k.created_at) AS last_at
+   FROM tool_calls k
+     CROSS JOIN LATERAL ( SELECT _one_line(_result_text(k.result), 300) AS says) x
+  WHERE k.status = 'failed'::text
+  GROUP BY k.work_item_id, k.tool_name, x.says;
 create view v_findings with (security_invoker=true) as
  SELECT work_item_id,
     seq,
     content,
     created_at
    FROM work_ledger
+  WHERE entry_type::text = 'finding'::text;
+create view v_findings_told with (security_invoker=true) as
+ SELECT work_item_id,
+    seq,
+    content,
+    created_at,
+    ( SELECT jsonb_agg(jsonb_build_object('id', f.work_item_id, 'faculty', f.faculty, 'iteration', t.iteration) ORDER BY a.shown_at) AS jsonb_agg
+           FROM awareness_shown a
+             JOIN foci f ON f.id = a.focus_id
+             JOIN turns t ON t.id = a.turn_id
+          WHERE a.work_item_id = l.work_item_id AND a.seq = l.seq) AS readers
+   FROM work_ledger l
   WHERE entry_type::text = 'finding'::text;
 create view v_fork_points with (security_invoker=true) as
  SELECT turn_id,
@@ -1349,6 +1432,30 @@ create view v_fork_points with (security_invoker=true) as
           WHERE (l.entry_type::text = ANY (ARRAY['step'::text, 'decision'::text, 'error'::text])) AND NOT l.is_inherited AND t.status = 'completed'::text AND t.turn_type = 'normal'::text AND NOT (EXISTS ( SELECT
                    FROM tool_calls k
                   WHERE k.turn_id = t.id AND k.completed_at IS NULL))) p;
+create view v_inbox with (security_invoker=true) as
+ SELECT i.work_item_id,
+    i.id AS inbox_id,
+    i.kind,
+    i.source_work_item_id,
+    i.content,
+    i.is_interrupt,
+    i.consumed_at IS NULL AS is_waiting,
+    t.iteration,
+    i.created_at,
+    i.consumed_at
+   FROM inbox i
+     LEFT JOIN turns t ON t.id = i.turn_id;
+create view v_journal_logged with (security_invoker=true) as
+ SELECT id AS entry_id,
+    work_item_id,
+    entry_type,
+    importance,
+    content,
+    created_at,
+    deleted_at IS NOT NULL AS is_deleted,
+    deleted_at,
+    delete_reason
+   FROM journal_entries;
 create view v_leases with (security_invoker=true) as
  SELECT w.id AS work_item_id,
     f.id AS focus_id,
@@ -1375,7 +1482,11 @@ create view v_ledger with (security_invoker=true) as
     l.retracts,
     ( SELECT r.seq
            FROM work_ledger r
-          WHERE r.work_item_id = l.work_item_id AND r.retracts = l.seq) AS retracted_by
+          WHERE r.work_item_id = l.work_item_id AND r.retracts = l.seq) AS retracted_by,
+    l.id AS entry_id,
+    l.turn_id,
+    l.keep,
+    l.is_inherited
    FROM work_ledger l
      JOIN work_items w ON w.id = l.work_item_id;
 create view v_ledger_links with (security_invoker=true) as
@@ -1407,6 +1518,25 @@ create view v_missing_tools with (security_invoker=true) as
   WHERE f.is_current AND NOT (EXISTS ( SELECT
            FROM abilities a
           WHERE a.name = t.name));
+create view v_models with (security_invoker=true) as
+ SELECT name AS model,
+    context_window,
+    tokens_per_char,
+    sample_count,
+    input_price,
+    output_price,
+    cache_read_price,
+    cache_write_price,
+        CASE
+            WHEN cooldown_ends_at > _now() THEN cooldown_ends_at
+            ELSE NULL::timestamp with time zone
+        END AS cooldown_ends_at,
+        CASE
+            WHEN cooldown_ends_at > _now() THEN cooldown_reason
+            ELSE NULL::text
+        END AS cooldown_reason,
+    updated_at
+   FROM models;
 create view v_now with (security_invoker=true) as
  SELECT w.id AS work_item_id,
     w.parent_id,
@@ -1417,7 +1547,7 @@ create view v_now with (security_invoker=true) as
     w.state,
     w.state_reason,
     w.priority,
-    COALESCE(f.faculty, w.faculty) AS faculty,
+    COALESCE(f.faculty, _faculty_of(w.*)) AS faculty,
     f.id AS focus_id,
     f.attempt,
     f.iteration + 1 AS iteration,
@@ -1731,6 +1861,37 @@ create view v_turn_tools with (security_invoker=true) as
      LEFT JOIN foci f ON f.id = t.focus_id AND f.work_item_id = t.work_item_id
      LEFT JOIN faculties y ON y.content_hash = f.faculty_hash
      LEFT JOIN turn_configs c ON c.content_hash = t.config_hash;
+create view v_turns with (security_invoker=true) as
+ SELECT t.id AS turn_id,
+    t.work_item_id,
+    t.focus_id,
+    f.attempt,
+    f.session_label,
+    t.iteration,
+    t.turn_type,
+    t.depth,
+    z.call_number,
+    t.status,
+    t.provider,
+    t.model,
+    COALESCE(t.input_tokens, 0) + COALESCE(t.cached_input_tokens, 0) + COALESCE(t.cache_write_tokens, 0) AS input_tokens,
+    t.cached_input_tokens,
+    t.output_tokens,
+    t.total_tokens,
+    _turn_cost(t.*) AS cost,
+    t.call_count,
+    t.stop_reason,
+    concat_ws(': '::text, t.error ->> 'class'::text, t.error ->> 'message'::text) AS error,
+    t.duration_ms,
+    t.started_at,
+    t.completed_at,
+    _response_text(t.id) AS said,
+    ( SELECT jsonb_agg(jsonb_build_object('tool', k.tool_name, 'status', k.status) ORDER BY k.ordinal) AS jsonb_agg
+           FROM tool_calls k
+          WHERE k.turn_id = t.id AND k.parent_call_id IS NULL) AS calls
+   FROM turns t
+     LEFT JOIN foci f ON f.id = t.focus_id AND f.work_item_id = t.work_item_id
+     LEFT JOIN turn_sizes z ON z.turn_id = t.id;
 create view v_unroutable with (security_invoker=true) as
  SELECT w.id,
     w.work_type,
@@ -1756,6 +1917,126 @@ create view v_usage with (security_invoker=true) as
     sum(_turn_cost(t.*)) AS cost
    FROM turns t
   GROUP BY work_item_id;
+create view v_work_list with (security_invoker=true) as
+ SELECT w.id AS work_item_id,
+    w.parent_id,
+    w.root_id,
+    w.depth,
+    w.work_type,
+    w.description,
+    _faculty_of(w.*) AS faculty,
+    w.faculty AS asked_faculty,
+    w.priority,
+    w.state,
+    w.state_reason,
+        CASE
+            WHEN w.state = 'queued'::text AND w.focus_id IS NULL THEN ( SELECT q.why
+               FROM v_queue q
+              WHERE q.work_item_id = w.id AND q.waits_for <> 'worker'::text)
+            ELSE NULL::text
+        END AS why,
+    w.is_pausing,
+    w.attempts,
+    w.run_at,
+    w.created_at,
+    w.started_at,
+    w.resolved_at,
+    w.erased_at,
+    w.outcome_data,
+    COALESCE(w.outcome_data ->> 'summary'::text, w.outcome_data ->> 'error'::text) AS outcome,
+    w.fork_turn_id,
+    ledger_count(w.*) AS ledger_count,
+    EXTRACT(epoch FROM _now() - w.created_at)::double precision AS age_seconds,
+    f.iteration,
+    f.session_label,
+    ( SELECT s.origin
+           FROM sessions s
+          WHERE s.label = f.session_label) AS origin,
+    COALESCE(( SELECT c.config #>> '{engage,model}'::text[]
+           FROM faculties c
+          WHERE c.content_hash = f.faculty_hash), ( SELECT t.model
+           FROM turns t
+          WHERE t.work_item_id = w.id
+          ORDER BY t.id DESC
+         LIMIT 1)) AS model,
+    _journal_state(w.*) AS session_status
+   FROM work_items w
+     LEFT JOIN foci f ON f.work_item_id = w.id AND f.attempt = w.attempts;
+create view v_work_log with (security_invoker=true) as
+ SELECT t.work_item_id,
+    t.completed_at AS happened_at,
+    0 AS rank,
+    0 AS ordinal,
+    'said'::text AS kind,
+    t.iteration,
+    NULL::text AS name,
+    x.text,
+    NULL::text AS status,
+    NULL::double precision AS seconds,
+    NULL::text AS error
+   FROM turns t
+     CROSS JOIN LATERAL ( SELECT _response_text(t.id) AS text) x
+  WHERE t.status = 'completed'::text AND t.turn_type = 'normal'::text AND x.text IS NOT NULL
+UNION ALL
+ SELECT k.work_item_id,
+    COALESCE(k.completed_at, k.started_at, k.created_at) AS happened_at,
+    1 AS rank,
+    k.ordinal,
+    'call'::text AS kind,
+    t.iteration,
+    k.tool_name AS name,
+    k.input::text AS text,
+    k.status,
+    EXTRACT(epoch FROM k.completed_at - k.started_at)::double precision AS seconds,
+        CASE
+            WHEN k.status = 'failed'::text THEN _result_text(k.result)
+            ELSE NULL::text
+        END AS error
+   FROM tool_calls k
+     LEFT JOIN turns t ON t.id = k.turn_id
+  WHERE k.tool_name <> 'ledger_append'::text
+UNION ALL
+ SELECT l.work_item_id,
+    l.created_at AS happened_at,
+    2 AS rank,
+    l.seq AS ordinal,
+    'entry'::text AS kind,
+    NULL::integer AS iteration,
+    l.entry_type AS name,
+    l.content AS text,
+    NULL::text AS status,
+    NULL::double precision AS seconds,
+    NULL::text AS error
+   FROM work_ledger l
+UNION ALL
+ SELECT f.work_item_id,
+    f.ended_at AS happened_at,
+    3 AS rank,
+    f.attempt AS ordinal,
+    'attempt'::text AS kind,
+    f.iteration,
+    f.faculty AS name,
+    format('attempt %s'::text, f.attempt) AS text,
+    f.outcome AS status,
+    EXTRACT(epoch FROM f.ended_at - f.created_at)::double precision AS seconds,
+    f.error ->> 'message'::text AS error
+   FROM foci f
+     JOIN work_items w ON w.id = f.work_item_id
+  WHERE (f.outcome = ANY (ARRAY['failed'::text, 'crashed'::text])) AND (w.resolved_at IS NULL OR f.attempt < w.attempts)
+UNION ALL
+ SELECT w.id AS work_item_id,
+    w.resolved_at AS happened_at,
+    4 AS rank,
+    0 AS ordinal,
+    'end'::text AS kind,
+    NULL::integer AS iteration,
+    NULL::text AS name,
+    COALESCE(w.outcome_data ->> 'summary'::text, w.state_reason, w.outcome_data ->> 'error'::text, ''::text) AS text,
+    w.state AS status,
+    EXTRACT(epoch FROM w.resolved_at - w.created_at)::double precision AS seconds,
+    w.outcome_data ->> 'error'::text AS error
+   FROM work_items w
+  WHERE w.resolved_at IS NOT NULL;
 create view v_workers with (security_invoker=true) as
  SELECT k.id,
     k.host,
@@ -2428,7 +2709,7 @@ create function _doctor_tools() returns TABLE(severity text, code text, work_ite
 create function _doctor_work() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body f09f861a, comment ffe50067
 create function _doctor_workers() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  plpgsql stable; -- body 876ff190, comment e36738ab
+  plpgsql stable; -- body 86a06555, comment e36738ab
 create function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer, p_lease uuid) returns void
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 377aabd2, comment ee77c08f
 create function _driver(p_work_item_id uuid, p_faculty text) returns TABLE(driver text)
@@ -2519,6 +2800,8 @@ create function _faculty_keys() returns TABLE(path text, type text, "least" nume
   sql immutable parallel safe; -- body c9f71a18, comment daa3a2db
 create function _faculty_label(p_faculty text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 2b78fe8e
+create function _faculty_of(p_item work_items) returns text
+  sql stable; -- body d505f888, comment f84ee151
 create function _faculty_takes(p_type text, p_least numeric, p_most numeric, p_choices text[]) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 1196145a
 create function _faculty_value_says(p_type text, p_least numeric, p_most numeric, p_choices text[], p_value jsonb) returns text
@@ -2680,7 +2963,7 @@ create function _is_watched(p_work_item_id uuid) returns boolean
 create function _item_hash(p_salt uuid, p_item work_items) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 04e07735
 create function _item_hosts(p_item work_items) returns text[]
-  plpgsql stable; -- body bd7cc48f, comment e421f7a5
+  plpgsql stable; -- body 5cc0ffa6, comment e421f7a5
 create function _item_locked(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body 68442a42, comment 5f23912d
 create function _item_model(p_work_item_id uuid) returns text
@@ -2968,7 +3251,7 @@ create function _printed_files(p_command text) returns SETOF text
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
   sql stable; -- body 2cfbba9b, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body da2a2dd7, comment 2217b3b2
+  sql immutable parallel safe; -- body 84f583a7, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
@@ -3076,7 +3359,11 @@ create function _results_chars(p_turn_id uuid) returns integer
 create function _retention_batch(p_work_item_id uuid, p_limit integer) returns bigint
   plpgsql volatile; -- body 717879d3, comment da3577de
 create function _retention_due(p_limit integer) returns TABLE(root_id uuid, items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
+<<<<<<< HEAD
   sql stable set enable_seqscan=off set enable_sort=off; -- body a2e6e244, comment 5988dcc8
+=======
+  sql stable set enable_sort=off set enable_seqscan=off; -- body efa53af0, comment 5988dcc8
+>>>>>>> 53a99a2 (Programs call public functions and views only, and a list says which)
 create function _retention_take(p_root_id uuid) returns jsonb
   plpgsql volatile; -- body 0ec83474, comment 09ca3489
 create function _retention_tidy(p_limit integer) returns jsonb
@@ -3200,7 +3487,7 @@ create function _slot_next(p_faculty text, p_but uuid DEFAULT NULL::uuid) return
 create function _slot_take(p_item work_items, p_faculty text, OUT lack text, OUT slot_faculty text, OUT next_id uuid) returns record
   plpgsql volatile; -- body 41fad3ba, comment cd8cee87
 create function _slot_wanted(p_item work_items) returns text
-  sql stable; -- body 0a04c87b, comment 1fa3d70f
+  sql stable; -- body f4debc53, comment 1fa3d70f
 create function _source_label(p_faculty text, p_work_type text) returns text
   plpgsql immutable parallel safe; -- body 13ddde47, comment 6723dc2a
 create function _spaced(p_text text) returns text
@@ -3402,9 +3689,13 @@ create function _waits_for(p_turn_id uuid) returns text
 create function _waits_move(p_now timestamp with time zone, p_by interval, p_was_due timestamp with time zone, p_from uuid) returns uuid
   plpgsql volatile; -- body aa3c8e3d, comment 446b9332
 create function _waits_settle(p_item work_items) returns timestamp with time zone
+<<<<<<< HEAD
   plpgsql volatile; -- body dc09707d, comment aaa4173d
 create function _warm_up() returns void
   plpgsql volatile; -- body 6b957d5a, comment 5d807659
+=======
+  plpgsql volatile; -- body f288031d, comment 2d8630f3
+>>>>>>> 53a99a2 (Programs call public functions and views only, and a list says which)
 create function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns json
   plpgsql volatile; -- body 6ab728c3, comment 210fbd2f
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
@@ -3435,12 +3726,15 @@ create function _work_move(p_item work_items, p_mover text) returns work_items
   plpgsql volatile; -- body 8016fcac, comment f52057a3
 create function _work_sources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment d34a6a90
+<<<<<<< HEAD
 create function _work_states() returns TABLE(state text, is_final boolean, says text)
   sql immutable; -- body 8f50d7a7, comment 15ce36bf
 create function _work_transitions() returns TABLE(mover text, from_states text[], to_state text, says text)
   sql immutable; -- body 2f799e1e, comment d81b08f9
 create function _worked_by(p_work_item_id uuid) returns text
   sql stable; -- body 3e087065, comment dd1c9f39
+=======
+>>>>>>> 53a99a2 (Programs call public functions and views only, and a list says which)
 create function _worker_for(p_item work_items, p_hosts text[]) returns workers
   sql stable; -- body 73f3316d, comment 4605c067
 create function _worker_tasks(p_worker workers) returns text[]
@@ -3555,6 +3849,8 @@ create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_leas
   plpgsql volatile; -- body 604e4346, comment 91b12159
 create function ledger_chain_save(p_is_on boolean) returns ledger_chain
   plpgsql volatile; -- body ad824333, comment a52faf95
+create function ledger_changes() returns TABLE(under_way text, queued text, ended text, approvals text, workers text, written text, newest text)
+  sql stable; -- body 0c84b9b4, comment e581a712
 create function ledger_count(p_item work_items) returns integer
   sql stable; -- body 7f5c207d, comment e72b3aa9
 create function ledger_data_schema_save(p_entry_type text, p_schema json) returns text
@@ -3574,7 +3870,9 @@ create function ledger_read_lines(p_work_item_id uuid, p_entry_type text DEFAULT
 create function ledger_retract(p_work_item_id uuid, p_seq integer, p_reason text) returns work_ledger
   plpgsql volatile; -- body 1b8e6a36, comment 42ef43b4
 create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[], p_faculty text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
-  plpgsql stable; -- body a9362aa3, comment 4f09e171
+  plpgsql stable; -- body 62645a28, comment 468af990
+create function ledger_search_newest(p_query text) returns text
+  sql stable; -- body 51a7fb87, comment 31292ebb
 create function ledger_unlink(p_name text) returns void
   plpgsql volatile; -- body 9bc111f2, comment c92ca28f
 create function ledger_verify(p_work_item_id uuid DEFAULT NULL::uuid, p_heads jsonb DEFAULT NULL::jsonb) returns TABLE(work_item_id uuid, place text, problem text)
@@ -3629,6 +3927,8 @@ create function session_open(p_name text) returns sessions
   plpgsql volatile; -- body b8419851, comment 8a2b10dd
 create function session_rollback(p_session text, p_turn_id uuid) returns sessions
   plpgsql volatile; -- body 3c56ade1, comment 7e5249ee
+create function session_turn_at(p_session text, p_call integer) returns uuid
+  sql stable; -- body 862064e5, comment d6c7accb
 create function session_work(p_session text) returns uuid
   plpgsql stable; -- body 00c4ab8f, comment d60e08e8
 create function sessions_with_turn(p_turn_id uuid) returns TABLE(session_label text, is_current boolean, first_at timestamp with time zone)
@@ -3677,6 +3977,8 @@ create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric 
   plpgsql stable; -- body abeddcc4, comment 77f16072
 create function work_cancel(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns SETOF work_items
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 78106f3e, comment 36dcb757
+create function work_changes(p_work_item_id uuid) returns TABLE(item text, focus text, turn text, calls text, approvals text, inbox text, journal text, below text, budgets text, forks text)
+  sql stable; -- body 4bdbcf0b, comment 610dc6b4
 create function work_complete(p_work_item_id uuid, p_summary text, p_evidence jsonb DEFAULT '[]'::jsonb, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body bce79e3e, comment 1394f916
 create function work_erase(p_work_item_id uuid, p_reason text DEFAULT 'erased by hand'::text, p_is_dry_run boolean DEFAULT false, p_with_forks boolean DEFAULT false) returns TABLE(kind text, name text, row_count bigint, bytes bigint)
@@ -3725,6 +4027,8 @@ create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT f
   plpgsql stable; -- body e4d87861, comment 730bc080
 create function worker_stop(p_worker_id text) returns void
   plpgsql volatile; -- body e7f9d6b4, comment cea21544
+create function worker_warm_up() returns void
+  plpgsql volatile; -- body 6b957d5a, comment 37fc0e05
 create function workspace_abandon(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body f24690b4, comment 15659f20
 create function workspace_bind(p_work_item_id uuid, p_lease uuid, p_daemon text) returns text

@@ -28,8 +28,7 @@ export async function installJavascript(url: string, schema: string): Promise<(t
     const language = rows[0]?.lanname;
     if (language === undefined) return null;
     const script = (await functionsSql()).replaceAll('@language@', language).replaceAll('@extschema@', client.escapeIdentifier(schema));
-    const quoted = client.escapeIdentifier(schema);
-    await client.query(`begin;\n${script}\nselect ${quoted}._functions_close(), ${quoted}._roles_apply(); commit`);
+    await client.query(`begin;\n${script}\ncommit`);
     return language;
   });
 }

@@ -9,7 +9,7 @@ import { sqlState } from '../ledger/errors.ts';
 /** Waits for its lock as long as the client's lock_timeout allows, for the transaction or for the session; throws 55P03 if a role that may create in this database, or owns the schema, holds it longer. */
 export async function alone(client: pg.Client, command: 'install' | 'move', schema: string, isForTransaction: boolean): Promise<void> {
   const key = command === 'install' ? 'work_ledger install' : `work_ledger move ${schema}`;
-  // Released, whatever comes of it: what is made under a savepoint does not count as made by this transaction, see _functions_close().
+  // Released, whatever comes of it: what is made under a savepoint does not count as made by this transaction, see 98_roles/roles_privileges.sql.
   if (isForTransaction) await client.query('savepoint alone');
   try {
     await client.query(`select ${isForTransaction ? 'pg_advisory_xact_lock' : 'pg_advisory_lock'}(hashtextextended($1, 0))`, [key]);

@@ -40,7 +40,7 @@ function literal(value: unknown): string {
   return typeof value === 'string' ? pg.escapeLiteral(value) : String(value);
 }
 
-/** Lets a role work with the jobs that are there, as _roles_apply_queue() does; for their owner to run, who need not trust the ledger's functions. */
+/** Lets a role work with the jobs that are there, as work_roles_create() does; for their owner to run, who need not trust the ledger's functions. */
 export function queueGrants(role: string): string {
   const [quoted, named] = [pg.escapeIdentifier(role), pg.escapeLiteral(role)];
   return `grant usage on schema graphile_worker to ${quoted};

@@ -35,13 +35,14 @@ export function consoleContext({ call, run, named, invoked }: Calls) {
     timeline: (session: string, from: number, to: number, each: number, policy: object | null = null) => run(() => sql.type(bucket)`
       with c as materialized (
              select c.*, (c.n - ${from}::int) / ${each}::int as bucket
-               from (select ${named('_turn_of_call')}(s.head_turn_id, ${from}::int - 1) as before from ${named('sessions')} s where s.label = ${session}) s
-               cross join lateral ${named('context_timeline')}(${session}, ${policy === null ? null : storableJson(policy)}::jsonb, (s.before).id, ${to - from + 1}::int) c),
+               from ${invoked('context_timeline', [
+                 session, sql.fragment`${policy === null ? null : storableJson(policy)}::jsonb`, invoked('session_turn_at', [session, from - 1]), to - from + 1,
+               ])} c),
            largest as (select distinct on (bucket) * from c order by bucket, sent desc, n),
            marked as (select c.bucket, json_agg(m.mark || jsonb_build_object('n', c.n) order by c.n) as marks from c cross join lateral jsonb_array_elements(c.marks) m(mark) group by 1)
       select l.turn_id, g.n, l.attempt, l.iteration, l.block, l.model, l.status, l.started_at, l.system, l.tools, l.task, l.digest, l.stubs, l.kept, l.closed, l.words, l.results, l.people, l.engine,
              l.sent, g.said, g.cut, g.cached_tokens, g.written_tokens, g.new_tokens, g.output_tokens, g.last, g.sent_sum, g.said_sum,
-             ${policy === null} and exists (select from ${named('turns')} t where t.id = l.turn_id and t.provider = 'replay') as is_recorded, coalesce(k.marks, '[]') as marks
+             ${policy === null} and exists (select from ${named('v_turns')} t where t.turn_id = l.turn_id and t.provider = 'replay') as is_recorded, coalesce(k.marks, '[]') as marks
         from largest l
         left join marked k using (bucket)
         join (select bucket, min(n) as n, max(n) as last, (array_agg(said order by n desc))[1] as said, (array_agg(cut order by n desc))[1] as cut, sum(cached_tokens)::int as cached_tokens,
@@ -51,9 +52,11 @@ export function consoleContext({ call, run, named, invoked }: Calls) {
 
     /** How many model calls a session has had; the number of one of them. */
     callCount: async (session: string) => (await run(() => sql.type(z.object({ n: z.number() }))`
-      select z.call_number as n from ${named('sessions')} s join ${named('turn_sizes')} z on z.turn_id = s.head_turn_id where s.label = ${session}`))[0]?.n ?? 0,
+      select t.call_number as n from ${named('v_sessions')} s join ${named('v_turns')} t on t.turn_id = s.head_turn_id
+       where s.label = ${session} and t.call_number is not null limit 1`))[0]?.n ?? 0,
 
-    callNumber: async (turnId: string) => (await run(() => sql.type(z.object({ n: z.number() }))`select call_number as n from ${named('turn_sizes')} where turn_id = ${turnId}::uuid`))[0]?.n ?? null,
+    callNumber: async (turnId: string) => (await run(() => sql.type(z.object({ n: z.number() }))`
+      select call_number as n from ${named('v_turns')} where turn_id = ${turnId}::uuid and call_number is not null`))[0]?.n ?? null,
 
     /** Of the `limit` calls after call `after` only; null: from the beginning, to the end. */
     requestParts: (turnId: string, after: number | null, limit: number | null) => run(() => sql.type(requestPart)`select * from ${invoked('context_parts', [turnId, after, limit])} order by n`),

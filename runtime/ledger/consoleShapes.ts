@@ -10,5 +10,5 @@ export const number = z.number().nullable();
 /** numeric and sums arrive as text or number. */
 export const figure = z.union([z.number(), z.string()]).nullable().transform((value) => (value === null ? null : Number(value)));
 
-/** f: the newest attempt at w. */
-export const newestFocus = (named: Calls['named']) => sql.fragment`left join lateral (select * from ${named('foci')} f where f.work_item_id = w.id order by f.attempt desc limit 1) f on true`;
+/** u: what w has used. */
+export const usageOf = (named: Calls['named']) => sql.fragment`left join lateral (select * from ${named('v_usage')} u where u.work_item_id = w.work_item_id) u on true`;

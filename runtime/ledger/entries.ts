@@ -22,7 +22,7 @@ export const entries = ({ call, row, rows, run, named }: Calls) => ({
   ledgerRead: (workItemId: string, entryType: string | null, lastN: number | null) => rows('ledger_read', [workItemId, entryType, lastN], entry),
 
   ledgerSince: (workItemId: string, seq: number) =>
-    run(() => sql.type(entry)`select * from ${named('work_ledger')} where work_item_id = ${workItemId}::uuid and seq > ${seq} order by seq`),
+    run(() => sql.type(entry)`select work_item_id, seq, entry_type, content, keep, retracts, created_at from ${named('v_ledger')} where work_item_id = ${workItemId}::uuid and seq > ${seq} order by seq`),
 
   /** Null: a standby, which cannot be told to notify; whoever watches there reads again every few seconds. */
   ledgerWatch: (workItemId: string, seconds: number): Promise<string | null> =>

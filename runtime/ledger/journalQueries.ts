@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { sql } from 'slonik';
-import type { QuerySqlToken } from 'slonik';
+import type { FragmentSqlToken, QuerySqlToken } from 'slonik';
 import { z } from 'zod';
 
 import { storableJson } from '../../plv8/storable.ts';
@@ -12,16 +12,19 @@ import type { Calls } from './pool.ts';
 
 const id = z.object({ id: z.string() });
 
+/** Unix milliseconds. */
+const ms = (at: FragmentSqlToken) => sql.fragment`floor(extract(epoch from ${at}) * 1000)::int8`;
+
 /** Functions that write get an id of their own, so that a repetition after a broken connection is harmless. */
 export function journalQueries({ call, row, rows, one, run, named, invoked }: Calls) {
   const sessionOf = sql.fragment`
-    s.id, s.conversation_id as "conversationId", s.original_prompt as "originalPrompt", s.status, ${named('_ms')}(s.created_at) as "createdAt",
-    ${named('_ms')}(s.updated_at) as "updatedAt", ${named('_ms')}(s.completed_at) as "completedAt", s.token_estimate as "tokenEstimate", s.entry_count as "entryCount"`;
+    s.id, s.conversation_id as "conversationId", s.original_prompt as "originalPrompt", s.status, ${ms(sql.fragment`s.created_at`)} as "createdAt",
+    ${ms(sql.fragment`s.updated_at`)} as "updatedAt", ${ms(sql.fragment`s.completed_at`)} as "completedAt", s.token_estimate as "tokenEstimate", s.entry_count as "entryCount"`;
   const checkpointOf = sql.fragment`
-    c.id, c.work_item_id as "sessionId", ${named('_ms')}(c.created_at) as "createdAt", c.trigger, c.trigger = 'manual' as manual, c.summary, c.key_decisions as "keyDecisions", c.current_state as "currentState",
+    c.id, c.work_item_id as "sessionId", ${ms(sql.fragment`c.created_at`)} as "createdAt", c.trigger, c.trigger = 'manual' as manual, c.summary, c.key_decisions as "keyDecisions", c.current_state as "currentState",
     c.files_modified as "filesModified", c.pending_actions as "pendingActions"`;
   const entryOf = sql.fragment`
-    j.id, j.session_id as "sessionId", j.sequence_num as "sequenceNum", j.entry_type as "entryType", ${named('_ms')}(j.created_at) as timestamp, j.content, j.token_estimate as "tokenEstimate", j.importance`;
+    j.id, j.session_id as "sessionId", j.sequence_num as "sequenceNum", j.entry_type as "entryType", ${ms(sql.fragment`j.created_at`)} as timestamp, j.content, j.token_estimate as "tokenEstimate", j.importance`;
   const first = async <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>): Promise<z.output<Schema> | null> => (await run(query))[0] ?? null;
 
   return {
@@ -51,7 +54,7 @@ export function journalQueries({ call, row, rows, one, run, named, invoked }: Ca
         select ${entryOf} from ${invoked('journal_read', [sessionId, sql.fragment`to_timestamp(${since} / 1000.0)`, limit, importance && sql.array(importance, 'text')])} j`),
 
     /** The time of the database, in milliseconds: what is written from now on is not older. */
-    now: () => call('_ms', [invoked('_now', [])], z.number()),
+    now: async () => (await one(() => sql.type(z.object({ now: z.number() }))`select ${ms(sql.fragment`clock_timestamp()`)} as now`)).now,
 
     heartbeat: (sessionId: string) => call('journal_heartbeat', [sessionId], z.unknown()),
 

@@ -70,7 +70,7 @@ export async function openPool(url: string, schema: string, maximumPoolSize: num
   };
   /** Opens so many connections, all without a number, each with a dry run of what an iteration calls. */
   const warm = async (connections = maximumPoolSize): Promise<void> => {
-    const dryRun = () => pool.connect((connection) => connection.query(sql.unsafe`select ${sql.identifier([schema, '_warm_up'])}()`));
+    const dryRun = () => pool.connect((connection) => connection.query(sql.unsafe`select ${sql.identifier([schema, 'worker_warm_up'])}()`));
     await Promise.all(Array.from({ length: connections }, () => inLine(dryRun)));
   };
   /** In a transaction that is in a person's name: the ledger verifies it there, before anything else is done. */

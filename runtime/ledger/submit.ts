@@ -100,7 +100,7 @@ export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => 
   /** The abilities that an agent outside the loop is offered. */
   abilitiesForClients: () =>
     run(() => sql.type(z.object({ name: z.string(), description: z.string(), input_schema: json }))`
-      select tool_name as name, description, input_schema from ${named('abilities')}
+      select tool_name as name, description, input_schema from ${named('v_abilities')}
        where implementation <> 'runtime' and name !~ '^ldg:' order by is_builtin desc, position, tool_name`),
 
   abilityInvoke: (ability: string, input: object, workItemId: string) => call('ability_invoke', [ability, storableJson(input), workItemId], z.unknown()),

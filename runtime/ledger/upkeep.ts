@@ -32,7 +32,7 @@ export const upkeep = ({ call, values, one, run, once, named, schema }: Calls) =
   /** Those of the work items that this ledger does not have. */
   unknownItems: async (workItemIds: readonly string[]) =>
     (await run(() => sql.type(z.object({ id: z.string() }))`
-      select id from unnest(${sql.array(workItemIds, 'uuid')}) given(id) where not exists (select from ${named('work_items')} w where w.id = given.id) order by id`)).map(({ id }) => id),
+      select id from unnest(${sql.array(workItemIds, 'uuid')}) given(id) where not exists (select from ${named('v_work_list')} w where w.work_item_id = given.id) order by id`)).map(({ id }) => id),
 
   /** The same for everybody who works with this ledger, and another one for every other: of its server, its database and its schema. */
   async ledgerId() {
@@ -62,12 +62,13 @@ export const upkeep = ({ call, values, one, run, once, named, schema }: Calls) =
   check: () => run(() => sql.type(z.object({ invariant: z.string(), work_item_id: z.string().nullable(), says: z.string() }))`select * from ${named('work_ledger_check')}()`),
 
   /** How every call of a tool ended; null: it is open. */
-  callOutcomes: () => run(() => sql.type(z.object({ id: z.string(), tool: z.string(), status: z.string() }))`select id, tool_name as tool, status from ${named('tool_calls')}`),
+  callOutcomes: () => run(() => sql.type(z.object({ id: z.string(), tool: z.string(), status: z.string() }))`select tool_call_id as id, tool_name as tool, status from ${named('v_calls')}`),
 
-  entryContents: async () => (await run(() => sql.type(z.object({ content: z.string() }))`select content from ${named('work_ledger')}`)).map(({ content }) => content),
+  entryContents: async () => (await run(() => sql.type(z.object({ content: z.string() }))`select content from ${named('v_ledger')}`)).map(({ content }) => content),
 
   /** Every work item that workers drive, and how often its model has answered. */
   itemOutcomes: () => run(() => sql.type(z.object({ id: z.string(), state: z.string(), reason: z.string().nullable(), iterations: z.number() }))`
-    select w.id, w.state, w.state_reason as reason, (select count(*) from ${named('turns')} t where t.work_item_id = w.id and t.status = 'completed')::integer as iterations
-      from ${named('work_items')} w where w.work_type <> 'journal'`),
+    select w.work_item_id as id, w.state, w.state_reason as reason,
+           (select count(*) from ${named('v_turns')} t where t.work_item_id = w.work_item_id and t.status = 'completed')::integer as iterations
+      from ${named('v_work_list')} w where w.work_type <> 'journal'`),
 });

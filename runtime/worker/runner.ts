@@ -144,7 +144,7 @@ function openConnections(url: string, listenUrl: string | null, log: Logger): { 
 
 type Listening = (error: unknown, client: pg.ClientBase | undefined, release: () => void) => void;
 
-/** As _worker_tasks() in SQL. */
+/** As the ledger names them, see 20_submit/places.sql. */
 const tasksOf = (schema: string, host: string, treeId: string | null): string[] =>
   treeId !== null ? [`${schema}/engage/${treeId}`] : [`${schema}/engage`, `${schema}/engage/host:${createHash('md5').update(host).digest('hex')}`];
 

@@ -177,6 +177,8 @@ drop function if exists _budget_reserve(work_items, foci, jsonb, turns);
 drop function if exists _lease_end(work_items);
 drop function if exists _lease_drop(work_items, jsonb);
 drop function if exists _enqueue_forgotten(timestamptz, text[], uuid[], interval);
+drop function if exists _worked_by(uuid);
+drop function if exists _warm_up();
 
 @functions@
 

@@ -89,8 +89,8 @@ test('an agent without a worker is served by ledger append and complete; logs te
   expect(await cli('ledger', 'append', id, 'rumour', 'x')).toMatchObject({ code: 1, stderr: expect.stringMatching(/^error: .*One of: /) });
   expect(await cli('complete', id, 'It is there now', '--evidence', 'explain analyze')).toMatchObject({ code: 0, stdout: expect.stringContaining('completed') });
   expect((await cli('show', id)).stdout).toContain('outcome    It is there now');
-  expect((await cli('logs', id)).stdout).toMatch(/^\d\d:\d\d:\d\d {2}finding: The index is missing\n\d\d:\d\d:\d\d {2}note: \{"from": "stdin"\}\n$/);
-  expect(JSON.parse((await cli('logs', id, '--limit', '1', '--json')).stdout)).toMatchObject([{ kind: 'entry', name: 'note' }]);
+  expect((await cli('logs', id)).stdout).toMatch(/^\d\d:\d\d:\d\d {2}finding: The index is missing\n\d\d:\d\d:\d\d {2}note: \{"from": "stdin"\}\n\d\d:\d\d:\d\d {2}completed: It is there now\n$/);
+  expect(JSON.parse((await cli('logs', id, '--limit', '1', '--json')).stdout)).toMatchObject([{ kind: 'end', status: 'completed', text: 'It is there now' }]);
 });
 
 test('submit warns when nothing will take the item, faculty when nobody has a tool', async () => {

@@ -25,6 +25,11 @@ afterAll(async () => {
 const looks: [string, (id: string, turns: number) => string, number][] = [
   ['work under way', (id) => `select * from v_now where work_item_id = '${id}'`, 1.25],
   ['workers', () => 'select * from v_workers', 1.25],
+  ['the newest work', () => 'select * from v_work_list order by created_at desc, work_item_id desc limit 20', 1.25],
+  ['what changed in the ledger', () => 'select * from ledger_changes()', 1.25],
+  ['what changed in an item', (id) => `select * from work_changes('${id}')`, 1.25],
+  ['a page of turns', (id) => `select * from v_turns where work_item_id = '${id}' order by turn_id desc limit 50`, 2],
+  ['one call', () => `select * from v_calls where tool_call_id = (select id from tool_calls limit 1)`, 1.25],
   ['the newest page of the journal', (id) => `select * from journal_page('${id}')`, 1.5],
   // It leaps to its first and its last row: as many steps as the depth has binary digits.
   ['a page of the timeline', (id, turns) => `select * from context_timeline('${id}', null, md5('${id}' || ${turns / 2})::uuid, 40)`, 2.5],

@@ -31,6 +31,7 @@ afterAll(async () => {
 const others = new Map([
   ['v_evidence.tool_call_id', 'named in the data of entries'],
   ['v_fork_points.turn_id', 'ranked within an item'],
+  ['v_ledger.turn_id', 'entries are found by their item'],
   ['v_now.turn_id', 'the newest of an item'],
   ['work_journal.id', 'made of type and source'],
   ['work_journal.source_id', 'of any table'],

@@ -1444,7 +1444,7 @@ export const sqlMutants: readonly Mutant[] = [
     file: 'sql/api/60_iteration/warm_up.sql',
     from: `  raise exception using errcode = 'WLDRY';`,
     to: '',
-    test: 'test/sql/warm_up/writes_nothing.test.sql',
+    test: 'test/sql/worker_warm_up/writes_nothing.test.sql',
   },
   {
     name: 'an unsafe call begins with its response',

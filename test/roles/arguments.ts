@@ -51,7 +51,7 @@ export const values: Record<string, Value | undefined> = {
   p_version: literal('0.2.0'), p_model: literal('m'), p_hook: literal('before_tool'), p_ref: literal('commit abc'),
   p_original_prompt: literal('Feed it'), p_schema: json({ type: 'object' }), p_server: literal('nowhere'),
   p_config: json({ name: 'feeder', accepts: ['feeding'] }), p_input_schema: json({ type: 'object' }), p_input: '{}', p_seq: '1',
-  p_block: '1',
+  p_block: '1', p_call: '1',
   p_at: `'2026-01-01'`, p_from: `'2026-01-01'`, p_until: `'2026-01-02'`, p_age: `'3650 days'`, p_is_on: 'true', p_ordinal: '0',
   p_output: '15', p_lints: json([{ line: 1, message: 'x' }]), p_response: json(response), p_policy: undefined,
   p_error: json({ class: 'rate_limit', message: 'slow down', status: 429 }), p_result: json({ exit_code: 0, stdout: '' }), p_value: '1',

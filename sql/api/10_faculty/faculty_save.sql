@@ -64,3 +64,18 @@ as $$
 $$;
 
 comment on function _faculty_for(text, text) is 'The current faculty of that name or, if p_faculty is null, the first by name that accepts the work type; null: there is none.';
+
+create or replace function _faculty_of(p_item work_items)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(
+    (select f.faculty from foci f where f.id = p_item.focus_id),
+    case when p_item.resolved_at is not null then (
+      select f.faculty from foci f where f.work_item_id = p_item.id order by f.attempt desc limit 1) end,
+    (_faculty_for(p_item.faculty, p_item.work_type)).name);
+$$;
+
+comment on function _faculty_of(work_items) is 'The name of the faculty that works on an item, or would work on it next; of an item that is over, the one that worked on it last or, if none did, that would have. Null: there is none.';

@@ -16,7 +16,7 @@ begin
     select array(select jsonb_array_elements_text(f.config -> 'hosts'))
       from faculties f
      where f.is_current and f.config -> 'hosts' <> '[]'
-       and f.name = coalesce((select o.faculty from foci o where o.id = p_item.focus_id), (_faculty_for(p_item.faculty, p_item.work_type)).name));
+       and f.name = _faculty_of(p_item));
 end
 $$;
 

@@ -45,7 +45,7 @@ as $$
   select f.name
     from faculties f
    where f.is_current and f.config ->> 'max_concurrent' is not null
-     and f.name = coalesce((select o.faculty from foci o where o.id = p_item.focus_id), (_faculty_for(p_item.faculty, p_item.work_type)).name);
+     and f.name = _faculty_of(p_item);
 $$;
 
 comment on function _slot_wanted(work_items) is 'The faculty of an item, if it has slots: for a free one of them the item may have been enqueued.';

@@ -42,6 +42,18 @@ $$;
 comment on function context_timeline(text, jsonb, uuid, integer) is
   'What the requests of a session held, one row for each model call, oldest first: select * from context_timeline(''…''), then context_timeline(''…'', p_after => the last row''s turn_id). p_limit: 1 to 10,000 rows. n: the number of the call in its conversation, from 1. Tokens of the request by part, estimated from its characters: system and tools (of a recorded run, whose configuration is not known, system is what the provider counted for both, and tools is null), task, digest (news of other work), stubs (of closed blocks, or what a compaction put in place of old turns), kept (verbatim after the stubs), closed (closed blocks that are still whole), words (of the model, in the open block), results (in the open block), people (what they said), engine (everything else that it was told). sent: their sum. said: the request if nothing had ever been left out. cut: what of it was. Counted by the provider, null if it was not: cached_tokens (read from its cache), written_tokens (to it), new_tokens (neither), output_tokens. marks: the cut that the request is the first to use: [{kind (elision, or the type of compaction), trigger, elision_id, turn_id (the compaction''s), blocks, tokens_elided, stub_tokens, kept_tokens, tokens_kept, breaks_even_after}]. Each page costs what its rows cost, however long the conversation is. p_policy: as in context_replay(): the same rows as they would have been, replayed from the beginning whatever the page (0.1 to 7 s for 160 calls), so only for sessions of at most 1,000 calls; cached and written tokens as a cache would have served them. Its marks have no ids; their kind is elision, compaction, or cut, without figures: what had been sent before was changed. Turns that other programs stored without a request are left out. Raises WL001, WL002.';
 
+create or replace function session_turn_at(p_session text, p_call integer)
+  returns uuid
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select (_turn_of_call(s.head_turn_id, p_call)).id from sessions s where s.label = p_session;
+$$;
+
+comment on function session_turn_at(text, integer) is
+  'The turn of a session''s model call number p_call (n of context_timeline(), from 1), in as many steps as the session''s depth has binary digits; null: it has no such call. context_timeline(''…'', p_after => session_turn_at(''…'', 99)) begins with call 100.';
+
 create or replace function _turn_of_call(p_head_id uuid, p_number integer)
   returns turns
   language plpgsql

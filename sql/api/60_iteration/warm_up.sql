@@ -1,7 +1,7 @@
 -- A dry run of a few iterations: whoever calls it has the functions of an iteration compiled and their statements planned in this
 -- connection. On a cold one that is most of what the first request waits for.
 
-create or replace function _warm_up()
+create or replace function worker_warm_up()
   returns void
   language plpgsql
   volatile
@@ -45,4 +45,4 @@ exception when sqlstate 'WLDRY' then
 end
 $$;
 
-comment on function _warm_up() is 'Plays iterations of an item and rolls them back: it writes nothing, notifies nobody, and leaves its connection with everything that an iteration needs compiled and planned.';
+comment on function worker_warm_up() is 'For a new connection of a worker: plays iterations of an item and rolls them back: it writes nothing, notifies nobody, and leaves its connection with everything that an iteration needs compiled and planned.';

@@ -90,6 +90,7 @@ as $$
   -- From the oldest on, by their index: whether a tree is forked is asked only until p_limit are found.
   select w.id, c.items, c.resolved_at, p.keep, p.id
     from work_items w
+    -- Not _faculty_of(): a policy holds for what was submitted to its faculty, though there is none of that name any more.
     left join lateral (select f.faculty from foci f where f.work_item_id = w.id order by f.attempt desc limit 1) f on true
     cross join lateral (
       select * from retention_policies p

@@ -168,7 +168,7 @@ begin
               from (
                 select from work_items w
                  where w.state in ('queued', 'claimed', 'running') and w.run_at <= _now()
-                   and (w.focus_id is not null or (_faculty_for(w.faculty, w.work_type)).name is not null)
+                   and _faculty_of(w) is not null
                  limit 1000) w) d
      where d.n > 0 and not exists (select from v_workers k where k.is_alive)
     union all

@@ -65,7 +65,7 @@ comment on function _open_calls_shown(uuid) is 'The first ten open calls of a tu
 
 create or replace view v_now with (security_invoker = true) as
   select w.id as work_item_id, w.parent_id, w.root_id, w.depth, w.work_type, _one_line(left(w.description, 1000), 300) as description,
-         w.state, w.state_reason, w.priority, coalesce(f.faculty, w.faculty) as faculty, f.id as focus_id, f.attempt,
+         w.state, w.state_reason, w.priority, coalesce(f.faculty, _faculty_of(w)) as faculty, f.id as focus_id, f.attempt,
          f.iteration + 1 as iteration, f.session_label, c.config #>> '{engage,model}' as model,
          case
            when w.state = 'paused' then 'paused'

@@ -35,10 +35,12 @@ comment on column v_children.is_delivered is 'True: the parent''s agent has been
 
 create or replace view v_ledger with (security_invoker = true) as
   select l.work_item_id, w.work_type, l.seq, l.entry_type, l.content, l.created_at, l.attempt, l.is_auto, l.trust,
-         l.retracts, (select r.seq from work_ledger r where r.work_item_id = l.work_item_id and r.retracts = l.seq) as retracted_by
+         l.retracts, (select r.seq from work_ledger r where r.work_item_id = l.work_item_id and r.retracts = l.seq) as retracted_by,
+         l.id as entry_id, l.turn_id, l.keep, l.is_inherited
     from work_ledger l
     join work_items w on w.id = l.work_item_id;
 comment on view v_ledger is 'Every ledger entry with its work type: the full story of a work item, by seq.';
+comment on column v_ledger.entry_id is 'The entry itself; others name it by its seq.';
 comment on column v_ledger.retracted_by is 'The entry that takes it back, see ledger_retract(); null: none does.';
 
 create or replace view v_decisions with (security_invoker = true) as

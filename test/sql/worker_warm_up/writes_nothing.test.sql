@@ -18,7 +18,7 @@ $$;
 select tool('look');
 create temporary table before as select * from rows_of();
 select set_config('test.inserted', pg_stat_get_xact_tuples_inserted('turns'::regclass)::text, true);
-select lives_ok($$ select _warm_up() $$, 'it can be played in any ledger');
+select lives_ok($$ select worker_warm_up() $$, 'it can be played in any ledger');
 select ok(pg_stat_get_xact_tuples_inserted('turns'::regclass) >= 2 + current_setting('test.inserted')::bigint, 'it has played iterations');
 select results_eq('select * from rows_of()', 'select * from before', 'and nothing of them is there');
 

@@ -1,0 +1,63 @@
+-- Whether anything changed, for whoever shows a ledger and does not want to read all of it again: a text for each part of what is shown, which is
+-- another text after a change. Nothing that is over is read.
+
+create or replace function ledger_changes()
+  returns table (under_way text, queued text, ended text, approvals text, workers text, written text, newest text)
+  language sql
+  stable
+  rows 1
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select (select md5(string_agg(
+                   concat_ws('/', w.id, w.state, w.state_reason, e.ledger_count, e.lease_hash is null, f.iteration, t.id, t.made, k.calls), ' ' order by w.id))
+            from work_items w join fences e on e.work_item_id = w.id
+            left join foci f on f.work_item_id = w.id and f.attempt = w.attempts
+            left join lateral (select t.id, t.xmin as made from turns t where t.work_item_id = w.id order by t.id desc limit 1) t on true
+            left join lateral (
+              select string_agg(k.xmin::text, ',' order by k.ordinal) as calls from tool_calls k where k.turn_id = t.id and k.completed_at is null) k on true
+           where w.resolved_at is null
+             and (w.state in ('claimed', 'running', 'waiting', 'paused') or (w.state = 'queued' and w.focus_id is not null))),
+         (select md5(string_agg(concat_ws('/', q.id, q.state_reason, q.priority, q.run_at), ' '))
+            from (select * from work_items where state = 'queued' order by priority desc, run_at limit 20) q),
+         (select concat_ws('/', w.id, w.resolved_at) from work_items w where w.state = 'completed' order by w.resolved_at desc limit 1),
+         (select string_agg(a.tool_call_id::text, '/' order by a.tool_call_id) from approvals a where a.decision is null),
+         (select md5(string_agg(concat_ws('/', v.id, v.is_alive, v.busy), ' ' order by v.id)) from v_workers v),
+         (select s.id::text from search_entries s order by s.id desc limit 1),
+         (select w.id::text from work_items w order by w.created_at desc, w.id desc limit 1);
+$$;
+
+comment on function ledger_changes() is
+  'Of the whole ledger: under_way (items that are worked on or wait in the middle of it), queued (the 20 most urgent), ended (the newest completed item), approvals (calls that wait for one), workers, written (the newest thing that a search finds), newest (item). Each is a text that means nothing by itself and is another one after a change; null: there is nothing of it.';
+
+create or replace function work_changes(p_work_item_id uuid)
+  returns table (item text, focus text, turn text, calls text, approvals text, inbox text, journal text, below text, budgets text, forks text)
+  language sql
+  stable
+  rows 1
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with w as (select * from work_items where id = p_work_item_id),
+       t as (select t.*, t.xmin as made from turns t where t.work_item_id = p_work_item_id order by t.id desc limit 1)
+  select (select concat_ws('/', w.state, w.state_reason, e.ledger_count, w.ledger_epoch, w.attempts, w.is_pausing, e.lease_hash is null, w.run_at)
+            from w join fences e on e.work_item_id = w.id),
+         (select concat_ws('/', f.id, f.iteration, f.session_label, f.compaction_trigger, f.lease_owner)
+            from w join foci f on f.work_item_id = w.id order by f.attempt desc limit 1),
+         (select concat_ws('/', t.id, t.made) from t),
+         (select md5(string_agg(k.xmin::text, '/' order by k.ordinal)) from t join tool_calls k on k.turn_id = t.id),
+         (select string_agg(a.tool_call_id::text, '/' order by a.tool_call_id) from approvals a where a.work_item_id = p_work_item_id and a.decision is null),
+         (select concat_ws('/', i.id, i.consumed_at)
+            from inbox i where i.work_item_id = p_work_item_id and i.kind = 'message' order by i.created_at desc limit 1),
+         nullif(concat_ws('/',
+           (select md5(string_agg(concat_ws('/', j.id, j.deleted_at), ' '))
+              from (select j.id, j.deleted_at from journal_entries j where j.work_item_id = p_work_item_id order by j.created_at desc, j.id desc limit 60) j),
+           (select c.id from work_checkpoints c where c.work_item_id = p_work_item_id order by c.created_at desc, c.id desc limit 1)), ''),
+         (select md5(string_agg(concat_ws('/', c.id, c.state, c.state_reason, u.calls), ' ' order by c.id))
+            from w join work_items c on c.root_id = w.root_id and c.id <> w.id
+            left join lateral (select sum(u.model_calls) as calls from work_usage u where u.work_item_id = c.id) u on true),
+         (select string_agg(concat_ws('/', b.resource, b.amount, b.spent, b.reserved), ' ' order by b.resource)
+            from budgets b where b.work_item_id = p_work_item_id),
+         (select max(f.created_at)::text from work_items f where f.fork_turn_id is not null);
+$$;
+
+comment on function work_changes(uuid) is
+  'The same of one work item: item (its state), focus (the attempt), turn (the newest), calls (its calls), approvals (calls that wait for one), inbox (the newest message to it), journal (the newest entries of journal_log(), and the checkpoint), below (the other items of its tree), budgets, forks (of any item). See ledger_changes(). All null: there is no such item.';

@@ -1,0 +1,52 @@
+-- What there is: work items, and the faculties, tools and models that they are worked on with. A row for each, to be filtered and sorted;
+-- what a query does not select costs nothing.
+
+create or replace view v_work_list with (security_invoker = true) as
+  select w.id as work_item_id, w.parent_id, w.root_id, w.depth, w.work_type, w.description, _faculty_of(w) as faculty, w.faculty as asked_faculty,
+         w.priority, w.state, w.state_reason,
+         case when w.state = 'queued' and w.focus_id is null then (
+           select q.why from v_queue q where q.work_item_id = w.id and q.waits_for <> 'worker') end as why,
+         w.is_pausing, w.attempts, w.run_at, w.created_at, w.started_at, w.resolved_at, w.erased_at, w.outcome_data,
+         coalesce(w.outcome_data ->> 'summary', w.outcome_data ->> 'error') as outcome, w.fork_turn_id, ledger_count(w) as ledger_count,
+         extract(epoch from _now() - w.created_at)::double precision as age_seconds, f.iteration, f.session_label,
+         (select s.origin from sessions s where s.label = f.session_label) as origin,
+         coalesce(
+           (select c.config #>> '{engage,model}' from faculties c where c.content_hash = f.faculty_hash),
+           (select t.model from turns t where t.work_item_id = w.id order by t.id desc limit 1)) as model,
+         _journal_state(w) as session_status
+    from work_items w
+    left join foci f on f.work_item_id = w.id and f.attempt = w.attempts;
+comment on view v_work_list is
+  'Every work item: what it is, how far it is, who works on it and, while it waits in the queue, why. The newest: select * from v_work_list order by created_at desc, work_item_id desc limit 20. What is under way has more to say in v_now.';
+comment on column v_work_list.faculty is 'The faculty that works on it, or would work on it next; of an item that is over, the one that worked on it last or, if none did, that would have. Null: there is none.';
+comment on column v_work_list.asked_faculty is 'The faculty that it was submitted to; null: any that accepts its work type.';
+comment on column v_work_list.why is 'Why a queued item is not worked on, as a sentence (see v_queue); null: it is, or the next free worker will take it.';
+comment on column v_work_list.outcome is 'What it came to in one text: the summary, or the error.';
+comment on column v_work_list.ledger_count is 'How many entries its ledger has.';
+comment on column v_work_list.age_seconds is 'Since it was created.';
+comment on column v_work_list.iteration is 'Iterations that its newest attempt has finished; null: there was no attempt.';
+comment on column v_work_list.session_label is 'The session of its newest attempt.';
+comment on column v_work_list.origin is 'The program in which that session was: work-ledger, or that of an imported one.';
+comment on column v_work_list.model is 'The model of its newest attempt.';
+comment on column v_work_list.session_status is 'As a session of the journal: active, paused, completed or crashed.';
+
+create or replace view v_faculties with (security_invoker = true) as
+  select name, config, content_hash, created_at, saved_by, _administers(saved_by) as is_administered
+    from faculties
+   where is_current;
+comment on view v_faculties is 'The current faculties, with all their keys (v_faculty_keys explains each).';
+comment on column v_faculties.is_administered is 'True: the role that saved it is an administrator, or the ledger''s owner.';
+
+create or replace view v_abilities with (security_invoker = true) as
+  select name, tool_name, description, input_schema, effect, risk, source, implementation, function_name, is_builtin, position
+    from abilities;
+comment on view v_abilities is 'Everything that can be called: the engine''s own tools, those of workers, and SQL functions of users; see ability_register().';
+
+create or replace view v_models with (security_invoker = true) as
+  select name as model, context_window, tokens_per_char, sample_count, input_price, output_price, cache_read_price, cache_write_price,
+         case when cooldown_ends_at > _now() then cooldown_ends_at end as cooldown_ends_at,
+         case when cooldown_ends_at > _now() then cooldown_reason end as cooldown_reason, updated_at
+    from models;
+comment on view v_models is 'The models that are known: window, prices per million tokens, what was learned of their tokens, and until when no worker asks one.';
+comment on column v_models.cooldown_ends_at is 'No worker asks it before; null: it may be asked.';
+comment on column v_models.cooldown_reason is 'What its provider said; null: it may be asked.';

@@ -1,0 +1,128 @@
+-- What happened in a work item: what its agent said, called and entered, its attempts, and how it ended. Asked about one item, each view reads
+-- what belongs to it.
+
+create or replace view v_attempts with (security_invoker = true) as
+  select f.work_item_id, f.id as focus_id, f.attempt, f.faculty, f.session_label, f.iteration, f.outcome,
+         concat_ws(': ', f.error ->> 'class', f.error ->> 'message') as error, f.crash_count, f.created_at, f.ended_at
+    from foci f;
+comment on view v_attempts is 'Each attempt at a work item: who made it, how far it came, and how it ended.';
+comment on column v_attempts.error is 'Why it failed, as class: message; empty: it did not.';
+
+create or replace view v_turns with (security_invoker = true) as
+  select t.id as turn_id, t.work_item_id, t.focus_id, f.attempt, f.session_label, t.iteration, t.turn_type, t.depth, z.call_number,
+         t.status, t.provider, t.model,
+         coalesce(t.input_tokens, 0) + coalesce(t.cached_input_tokens, 0) + coalesce(t.cache_write_tokens, 0) as input_tokens,
+         t.cached_input_tokens, t.output_tokens, t.total_tokens, _turn_cost(t) as cost, t.call_count, t.stop_reason,
+         concat_ws(': ', t.error ->> 'class', t.error ->> 'message') as error, t.duration_ms, t.started_at, t.completed_at,
+         _response_text(t.id) as said,
+         (select jsonb_agg(jsonb_build_object('tool', k.tool_name, 'status', k.status) order by k.ordinal)
+            from tool_calls k where k.turn_id = t.id and k.parent_call_id is null) as calls
+    from turns t
+    left join foci f on f.id = t.focus_id and f.work_item_id = t.work_item_id -- as it always is: the foci of one item are found by the item
+    left join turn_sizes z on z.turn_id = t.id;
+comment on view v_turns is 'Each turn: one request to a model, what it cost, what was said and called.';
+comment on column v_turns.attempt is 'The attempt that it belongs to; null: none, it was recorded or imported.';
+comment on column v_turns.status is 'pending, streaming, completed or failed; see turns.status.';
+comment on column v_turns.session_label is 'The session that it was made in.';
+comment on column v_turns.call_number is 'Which request of its conversation it is, from 1; null: it was stored without a request.';
+comment on column v_turns.input_tokens is 'Tokens of the request, whether or not they were read from the provider''s cache.';
+comment on column v_turns.cost is 'At today''s prices; null without prices.';
+comment on column v_turns.error is 'Why it failed, or why the request had to be sent again, as class: message; empty: neither.';
+comment on column v_turns.said is 'The text of the response, without thinking and calls; null: it has none.';
+comment on column v_turns.calls is '[{tool, status}] of the calls in the response, in order; null: none.';
+
+create or replace view v_calls with (security_invoker = true) as
+  select k.id as tool_call_id, k.work_item_id, k.turn_id, t.iteration, k.parent_call_id, k.ordinal, k.tool_name, k.effect, k.status, k.attempts,
+         _call_input(k) as input, _result_text(k.result) as result, coalesce(a.content, _result_text(k.result)) as whole_result,
+         coalesce(char_length(a.content), char_length(_result_text(k.result)), 0) as result_chars, k.artifact_hash,
+         extract(epoch from k.completed_at - k.started_at)::double precision as seconds, k.created_at, k.started_at, k.completed_at
+    from tool_calls k
+    left join turns t on t.id = k.turn_id
+    left join artifacts a on a.content_hash = k.artifact_hash;
+comment on view v_calls is 'Each call of a tool: its input, how it ended, and what it returned. Calls that code of execute_code made name that call as their parent.';
+comment on column v_calls.parent_call_id is 'The call of execute_code whose code made it; null: the model did.';
+comment on column v_calls.input is 'The arguments with which it runs: the model''s, or as a before_tool hook rewrote them.';
+comment on column v_calls.result is 'What the model was shown; null: the call is open.';
+comment on column v_calls.whole_result is 'The same, where it was too long for the model, in full.';
+comment on column v_calls.result_chars is 'Characters of the whole result.';
+comment on column v_calls.seconds is 'How long it ran; null: it has not begun, or not ended.';
+
+create or replace view v_failed_calls with (security_invoker = true) as
+  select k.work_item_id, k.tool_name, x.says, count(*) as times, min(k.created_at) as first_at, max(k.created_at) as last_at
+    from tool_calls k
+    cross join lateral (select _one_line(_result_text(k.result), 300) as says) x
+   where k.status = 'failed'
+   group by k.work_item_id, k.tool_name, x.says;
+comment on view v_failed_calls is 'The calls that failed in each work item, by tool and by what they said. Most first: select * from v_failed_calls where work_item_id = ''…'' order by times desc, first_at.';
+comment on column v_failed_calls.says is 'What the call returned, in one line of at most 300 characters.';
+comment on column v_failed_calls.times is 'How often.';
+comment on column v_failed_calls.first_at is 'When the first of them was made.';
+comment on column v_failed_calls.last_at is 'When the last of them was made.';
+
+create or replace view v_work_log with (security_invoker = true) as
+  select t.work_item_id, t.completed_at as happened_at, 0 as rank, 0 as ordinal, 'said' as kind, t.iteration, null as name, x.text, null as status,
+         null::double precision as seconds, null as error
+    from turns t
+    cross join lateral (select _response_text(t.id) as text) x
+   where t.status = 'completed' and t.turn_type = 'normal' and x.text is not null
+  union all
+  select k.work_item_id, coalesce(k.completed_at, k.started_at, k.created_at), 1, k.ordinal, 'call', t.iteration, k.tool_name, k.input::text, k.status,
+         extract(epoch from k.completed_at - k.started_at)::double precision, case when k.status = 'failed' then _result_text(k.result) end
+    from tool_calls k
+    left join turns t on t.id = k.turn_id
+   where k.tool_name <> 'ledger_append'
+  union all
+  select l.work_item_id, l.created_at, 2, l.seq, 'entry', null, l.entry_type, l.content, null, null, null
+    from work_ledger l
+  union all
+  -- How the last one ended is how the item did.
+  select f.work_item_id, f.ended_at, 3, f.attempt, 'attempt', f.iteration, f.faculty, format('attempt %s', f.attempt), f.outcome,
+         extract(epoch from f.ended_at - f.created_at)::double precision, f.error ->> 'message'
+    from foci f
+    join work_items w on w.id = f.work_item_id
+   where f.outcome in ('failed', 'crashed') and (w.resolved_at is null or f.attempt < w.attempts)
+  union all
+  select w.id, w.resolved_at, 4, 0, 'end', null, null, coalesce(w.outcome_data ->> 'summary', w.state_reason, w.outcome_data ->> 'error', ''), w.state,
+         extract(epoch from w.resolved_at - w.created_at)::double precision, w.outcome_data ->> 'error'
+    from work_items w
+   where w.resolved_at is not null;
+comment on view v_work_log is
+  'The story of each work item: what its agent said (kind said), the tools that it called (call), what was entered in its ledger (entry), attempts that failed or crashed (attempt), and how it ended and why (end). In order: select * from v_work_log where work_item_id = ''…'' order by happened_at, rank, ordinal.';
+comment on column v_work_log.happened_at is 'When: of a call when it ended, of an open one when it began.';
+comment on column v_work_log.rank is 'Orders what happened at the same time: 0 said, 1 call, 2 entry, 3 attempt, 4 end.';
+comment on column v_work_log.ordinal is 'Orders what has the same rank then: the place of a call, the number of an entry or attempt.';
+comment on column v_work_log.iteration is 'The iteration of the attempt, from 1; of an attempt, those that it finished; null: it belongs to none.';
+comment on column v_work_log.kind is 'said, call, entry, attempt or end.';
+comment on column v_work_log.name is 'Of a call its tool, of an entry its type, of an attempt its faculty.';
+comment on column v_work_log.text is 'What was said or entered; of a call its input; of the end the summary, or why.';
+comment on column v_work_log.status is 'Of a call its status, of an attempt its outcome, of the end the state.';
+comment on column v_work_log.seconds is 'How long the call ran, the attempt took, or the item was open.';
+comment on column v_work_log.error is 'What a failed call returned, or why the attempt or item failed.';
+
+create or replace view v_inbox with (security_invoker = true) as
+  select i.work_item_id, i.id as inbox_id, i.kind, i.source_work_item_id, i.content, i.is_interrupt, i.consumed_at is null as is_waiting, t.iteration,
+         i.created_at, i.consumed_at
+    from inbox i
+    left join turns t on t.id = i.turn_id;
+comment on view v_inbox is 'What people said to agents, and the results of children that they are told, with the iteration in which each was delivered.';
+comment on column v_inbox.inbox_id is 'The message or result.';
+comment on column v_inbox.is_waiting is 'True: the agent has not been told yet.';
+comment on column v_inbox.iteration is 'The iteration whose request told it.';
+
+create or replace view v_journal_logged with (security_invoker = true) as
+  select id as entry_id, work_item_id, entry_type, importance, content, created_at, deleted_at is not null as is_deleted, deleted_at, delete_reason
+    from journal_entries;
+comment on view v_journal_logged is 'Entries that programs wrote with journal_log(), deleted ones too; with everything else that happened they are in work_journal.';
+comment on column v_journal_logged.entry_id is 'The entry, for journal_entry_delete().';
+comment on column v_journal_logged.is_deleted is 'True: journal_entry_delete() removed what it said.';
+
+create or replace view v_findings_told with (security_invoker = true) as
+  select l.work_item_id, l.seq, l.content, l.created_at,
+         (select jsonb_agg(jsonb_build_object('id', f.work_item_id, 'faculty', f.faculty, 'iteration', t.iteration) order by a.shown_at)
+            from awareness_shown a join foci f on f.id = a.focus_id join turns t on t.id = a.turn_id
+           where a.work_item_id = l.work_item_id and a.seq = l.seq) as readers
+    from work_ledger l
+   where l.entry_type = 'finding';
+comment on view v_findings_told is 'Each finding and the agents that were told of it. The newest: select * from v_findings_told order by created_at desc limit 20.';
+comment on column v_findings_told.seq is 'Its number in the ledger of the work item.';
+comment on column v_findings_told.readers is '[{id, faculty, iteration}]: the work item whose agent was told, and when; null: nobody was.';
