@@ -2417,7 +2417,7 @@ create function _ability_spawn_child_work(p_input jsonb) returns text
 create function _ability_tell(p_function regprocedure) returns void
   plpgsql stable; -- body 3fe3f271, comment cbcb3aad
 create function _ability_work_complete(p_input jsonb) returns text
-  plpgsql volatile; -- body a245ef6f, comment cdab24a3
+  plpgsql volatile; -- body 50ac0a39, comment cdab24a3
 create function _ability_work_item() returns uuid
   sql stable parallel safe; -- body d41d8cd9, comment 37e31c44
 create function _administers(p_role name) returns boolean
@@ -2657,7 +2657,7 @@ create function _config_chars(p_turn turns) returns integer
 create function _config_of(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text) returns text
   plpgsql stable; -- body cb0d26d6, comment d6d72290
 create function _config_of(p_item work_items) returns jsonb
-  sql stable; -- body 2380f82a, comment 62f1f58b
+  sql stable; -- body e10f77c7, comment 62f1f58b
 create function _content_chars(p_content json) returns integer
   sql immutable; -- body ea52871c, comment 0686e5db
 create function _content_hash(p_text text) returns text
@@ -2792,6 +2792,8 @@ create function _faculty_complete(p_given jsonb) returns jsonb
   sql immutable parallel safe; -- body ed63d33c, comment 71e49fb3
 create function _faculty_config(p_focus foci) returns jsonb
   sql stable; -- body d941a6c4, comment 27b6293b
+create function _faculty_config(p_focus_id uuid) returns jsonb
+  sql stable; -- body ee10cd9e, comment f097d806
 create function _faculty_defaults() returns jsonb
   plpgsql immutable parallel safe; -- body b0b64baf, comment e681253d
 create function _faculty_for(p_faculty text, p_work_type text) returns faculties
@@ -2829,7 +2831,7 @@ create function _focus_create(p_item work_items) returns foci
 create function _focus_end(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
   plpgsql volatile; -- body 14993bd5, comment 3e52133d
 create function _focus_spans(p_item work_items, p_focus foci, p_first integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
-  plpgsql stable; -- body 1637776d, comment 4ba7d2e1
+  plpgsql stable; -- body f182dccb, comment 4ba7d2e1
 create function _focus_trace(p_focus foci, p_first integer, p_last integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
   plpgsql stable; -- body 04a2091e, comment c9646df1
 create function _focus_widen(p_focus foci, p_turn turns, p_own integer) returns void
@@ -3349,7 +3351,7 @@ create function _request_sizes(p_turn turns, OUT task integer, OUT digest intege
 create function _resources_limited(p_work_item_id uuid) returns budget_resource[]
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0faf19e9, comment eab36145
 create function _response_store(p_turn turns, p_content json, p_begins boolean DEFAULT false) returns void
-  plpgsql volatile; -- body dab4594e, comment 70dbaa24
+  plpgsql volatile; -- body 5696e943, comment 70dbaa24
 create function _response_text(p_turn_id uuid) returns text
   sql stable; -- body 404e055c, comment 3634a745
 create function _result_text(p_result json) returns text
@@ -3359,11 +3361,7 @@ create function _results_chars(p_turn_id uuid) returns integer
 create function _retention_batch(p_work_item_id uuid, p_limit integer) returns bigint
   plpgsql volatile; -- body 717879d3, comment da3577de
 create function _retention_due(p_limit integer) returns TABLE(root_id uuid, items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
-<<<<<<< HEAD
   sql stable set enable_seqscan=off set enable_sort=off; -- body a2e6e244, comment 5988dcc8
-=======
-  sql stable set enable_sort=off set enable_seqscan=off; -- body efa53af0, comment 5988dcc8
->>>>>>> 53a99a2 (Programs call public functions and views only, and a list says which)
 create function _retention_take(p_root_id uuid) returns jsonb
   plpgsql volatile; -- body 0ec83474, comment 09ca3489
 create function _retention_tidy(p_limit integer) returns jsonb
@@ -3689,13 +3687,9 @@ create function _waits_for(p_turn_id uuid) returns text
 create function _waits_move(p_now timestamp with time zone, p_by interval, p_was_due timestamp with time zone, p_from uuid) returns uuid
   plpgsql volatile; -- body aa3c8e3d, comment 446b9332
 create function _waits_settle(p_item work_items) returns timestamp with time zone
-<<<<<<< HEAD
   plpgsql volatile; -- body dc09707d, comment aaa4173d
 create function _warm_up() returns void
   plpgsql volatile; -- body 6b957d5a, comment 5d807659
-=======
-  plpgsql volatile; -- body f288031d, comment 2d8630f3
->>>>>>> 53a99a2 (Programs call public functions and views only, and a list says which)
 create function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns json
   plpgsql volatile; -- body 6ab728c3, comment 210fbd2f
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
@@ -3726,15 +3720,12 @@ create function _work_move(p_item work_items, p_mover text) returns work_items
   plpgsql volatile; -- body 8016fcac, comment f52057a3
 create function _work_sources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment d34a6a90
-<<<<<<< HEAD
 create function _work_states() returns TABLE(state text, is_final boolean, says text)
   sql immutable; -- body 8f50d7a7, comment 15ce36bf
 create function _work_transitions() returns TABLE(mover text, from_states text[], to_state text, says text)
   sql immutable; -- body 2f799e1e, comment d81b08f9
 create function _worked_by(p_work_item_id uuid) returns text
   sql stable; -- body 3e087065, comment dd1c9f39
-=======
->>>>>>> 53a99a2 (Programs call public functions and views only, and a list says which)
 create function _worker_for(p_item work_items, p_hosts text[]) returns workers
   sql stable; -- body 73f3316d, comment 4605c067
 create function _worker_tasks(p_worker workers) returns text[]
@@ -3798,7 +3789,7 @@ create function faculty_save(p_config jsonb) returns faculties
 create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
   plpgsql volatile; -- body 894f6d2f, comment 6131beda
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
-  plpgsql volatile; -- body 560acc32, comment 24935e13
+  plpgsql volatile; -- body b3c9bab3, comment 24935e13
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
   plpgsql volatile set plan_cache_mode=force_generic_plan; -- body f15c6bee, comment 58106812
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
@@ -3934,7 +3925,7 @@ create function session_work(p_session text) returns uuid
 create function sessions_with_turn(p_turn_id uuid) returns TABLE(session_label text, is_current boolean, first_at timestamp with time zone)
   sql stable; -- body e55d7057, comment e1e6f97b
 create function spawn_child_work(p_work_item_id uuid, p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_priority integer DEFAULT NULL::integer, p_faculty text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 4b83976f, comment 2f3a79be
+  plpgsql volatile; -- body 0e14a650, comment 2f3a79be
 create function summary_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json) returns boolean
   plpgsql volatile; -- body eac68256, comment f4597818
 create function tool_call_approve(p_tool_call_id uuid, p_input_hash text DEFAULT NULL::text) returns approvals
@@ -3944,7 +3935,7 @@ create function tool_call_begin(p_work_item_id uuid, p_lease uuid, p_tool_call_i
 create function tool_call_execute(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
   plpgsql volatile; -- body b4771189, comment 157f4fdd
 create function tool_call_nested(p_work_item_id uuid, p_lease uuid, p_parent_call_id uuid, p_ordinal integer, p_name text, p_input json) returns json
-  plpgsql volatile; -- body 44d3411d, comment e864eac5
+  plpgsql volatile; -- body 38cc3807, comment e864eac5
 create function tool_call_reject(p_tool_call_id uuid, p_reason text DEFAULT NULL::text) returns approvals
   sql volatile; -- body eba1fd82, comment 44b1d2ff
 create function tool_call_settle(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_content text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text, p_value json DEFAULT NULL::json, p_code_run jsonb DEFAULT NULL::jsonb) returns void
@@ -3952,7 +3943,7 @@ create function tool_call_settle(p_work_item_id uuid, p_lease uuid, p_tool_call_
 create function tool_call_suspend(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns void
   plpgsql volatile; -- body d2b96e33, comment 0d827dad
 create function tool_hook_record(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_hook text, p_result jsonb, p_content text DEFAULT NULL::text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_value json DEFAULT NULL::json) returns json
-  plpgsql volatile; -- body e0e236ef, comment a7f34139
+  plpgsql volatile; -- body 1ac00890, comment a7f34139
 create function trace_due(p_within interval DEFAULT '01:00:00'::interval) returns SETOF uuid
   plpgsql stable; -- body 5da22095, comment d1689790
 create function trace_record(p_focus_id uuid, p_iteration integer DEFAULT 0, p_is_done boolean DEFAULT false) returns void

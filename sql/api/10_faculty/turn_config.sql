@@ -67,6 +67,17 @@ $$;
 
 comment on function _faculty_config(foci) is 'The configuration with which a focus started. Each stage reads it once and passes it on. "|| ''{}''" decompresses it once; the stored value would be decompressed at each access.';
 
+create or replace function _faculty_config(p_focus_id uuid)
+  returns jsonb
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _faculty_config(f) from foci f where f.id = p_focus_id;
+$$;
+
+comment on function _faculty_config(uuid) is 'The same, for who has not read the focus.';
+
 create or replace function _config_of(p_item work_items)
   returns jsonb
   language sql
@@ -74,7 +85,7 @@ create or replace function _config_of(p_item work_items)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select coalesce(
-    (select f.config from foci o join faculties f on f.content_hash = o.faculty_hash where o.id = p_item.focus_id),
+    _faculty_config(p_item.focus_id),
     (_faculty_for(p_item.faculty, p_item.work_type)).config,
     _faculty_defaults());
 $$;

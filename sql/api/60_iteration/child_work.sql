@@ -27,9 +27,7 @@ begin
   end if;
   -- The limits are exact: spawns in one tree run one after the other.
   perform _lock('spawns', v_parent.root_id::text);
-  v_engage := coalesce(
-    (select f.config -> 'engage' from foci o join faculties f on f.content_hash = o.faculty_hash where o.id = v_parent.focus_id),
-    _faculty_defaults() -> 'engage');
+  v_engage := coalesce(_faculty_config(v_parent.focus_id), _faculty_defaults()) -> 'engage';
   if p_priority > v_parent.priority then
     perform _raise_invalid(format('priority %s is above the parent''s %s', p_priority, v_parent.priority), 'A child must not be more urgent than its parent.');
   end if;

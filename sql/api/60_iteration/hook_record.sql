@@ -27,7 +27,7 @@ begin
     return '{"kind": "recorded"}';
   end if;
   v_run := _hook_settle(v_run, p_result);
-  v_config := (select config from faculties where content_hash = v_focus.faculty_hash);
+  v_config := _faculty_config(v_focus);
   v_failure := format('the %s command %s', v_run.hook, v_run.error);
 
   if v_run.status = 'failed' and (v_run.hook = 'engage' or v_config #>> array[v_run.hook, 'on_failure'] = 'fail') then

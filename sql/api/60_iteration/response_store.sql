@@ -9,7 +9,7 @@ as $$
 declare
   v_message_id uuid := _uuidv7();
   v_block record;
-  v_config jsonb := (select f.config from foci o join faculties f on f.content_hash = o.faculty_hash where o.id = p_turn.focus_id);
+  v_config jsonb := _faculty_config(p_turn.focus_id);
   v_call tool_calls;
   v_ability abilities;
   v_ids text[] := _wire_ids(p_turn, array(

@@ -116,7 +116,7 @@ create or replace function _summary_cut(
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_engage jsonb := (select config -> 'engage' from faculties where content_hash = p_focus.faculty_hash);
+  v_engage jsonb := _faculty_config(p_focus) -> 'engage';
   v_tokens_per_char numeric := _tokens(10000, v_engage ->> 'model') / 10000.0;
   v_shown turns[] := _shown_turns(p_head, p_current);
 begin

@@ -16,7 +16,7 @@ as $$
 declare
   v_item work_items := _fence(p_work_item_id, p_lease);
   v_parent tool_calls := _call_of(v_item, p_parent_call_id);
-  v_config jsonb := (select f.config from foci o join faculties f on f.content_hash = o.faculty_hash where o.id = v_item.focus_id);
+  v_config jsonb := _faculty_config(v_item.focus_id);
   v_ability abilities;
   v_call tool_calls;
 begin

@@ -40,7 +40,7 @@ begin
    where name = (select config ->> 'model' from turn_configs where content_hash = v_turn.config_hash) and cooldown_ends_at <= _now();
   perform _calibrate(v_turn); -- after the update above, which may lock another model's row: this lock is not waited for
   if p_begins then
-    perform _calls_begin(v_turn, f.config) from foci o join faculties f on f.content_hash = o.faculty_hash where o.id = v_item.focus_id;
+    perform _calls_begin(v_turn, _faculty_config(v_item.focus_id));
   end if;
   perform _tell_watchers(v_item);
   return json_build_object('calls', _open_calls(v_turn.id), 'waiting', _waiting_calls(v_turn.id));

@@ -105,8 +105,8 @@ begin
     perform _raise_invalid('a completed work item needs a summary of its result');
   end if;
   perform _evidence_check(_ability_work_item(), p_input -> 'evidence');
-  return case when exists (select from work_items w join foci o on o.id = w.focus_id join faculties f on f.content_hash = o.faculty_hash
-                            where w.id = _ability_work_item() and f.config #>> '{engage,check_command}' is not null)
+  return case when exists (
+                select from work_items w where w.id = _ability_work_item() and _faculty_config(w.focus_id) #>> '{engage,check_command}' is not null)
               then 'Declared done: now the check decides.' else 'The work item is completed.' end;
 end
 $$;

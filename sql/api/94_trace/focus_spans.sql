@@ -26,7 +26,7 @@ begin
     if p_focus.attempt > 1 then
       return next _span('work.recover', _span_id('work.recover', p_focus.id::text), v_execute,
         p_focus.created_at, coalesce(v_recover.completed_at, p_focus.created_at), coalesce(v_recover.status = 'failed', false), jsonb_build_object(
-          'work.recover.mode', (select config #>> '{recover,mode}' from faculties where content_hash = p_focus.faculty_hash),
+          'work.recover.mode', _faculty_config(p_focus) #>> '{recover,mode}',
           'work.recover.status', v_recover.status,
           'work.recover.previous_outcome', (select outcome from foci where work_item_id = p_item.id and attempt = p_focus.attempt - 1)));
     end if;
