@@ -3361,7 +3361,7 @@ create function _results_chars(p_turn_id uuid) returns integer
 create function _retention_batch(p_work_item_id uuid, p_limit integer) returns bigint
   plpgsql volatile; -- body 717879d3, comment da3577de
 create function _retention_due(p_limit integer) returns TABLE(root_id uuid, items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
-  sql stable set enable_seqscan=off set enable_sort=off; -- body a2e6e244, comment 5988dcc8
+  sql stable set enable_seqscan=off set enable_sort=off; -- body 1f5a9e01, comment 5988dcc8
 create function _retention_take(p_root_id uuid) returns jsonb
   plpgsql volatile; -- body 0ec83474, comment 09ca3489
 create function _retention_tidy(p_limit integer) returns jsonb
@@ -3537,7 +3537,7 @@ create function _summary_begun(p_compaction compactions, p_base_elision_id uuid,
 create function _summary_config(p_model text, p_context_window integer) returns text
   plpgsql volatile; -- body c7b7d4b9, comment 15a18023
 create function _summary_cut(p_item work_items, p_focus foci, p_compaction compactions, p_head turns, p_current elisions, p_text text) returns elisions
-  plpgsql stable; -- body c1372ee6, comment 8d79f600
+  plpgsql stable; -- body 0541f74c, comment 8d79f600
 create function _summary_given_up(p_focus_id uuid, p_compaction compactions) returns void
   plpgsql volatile; -- body b029b12c, comment ab20b88e
 create function _summary_head(p_model text, p_context_window integer, p_system text) returns text
@@ -3688,8 +3688,6 @@ create function _waits_move(p_now timestamp with time zone, p_by interval, p_was
   plpgsql volatile; -- body aa3c8e3d, comment 446b9332
 create function _waits_settle(p_item work_items) returns timestamp with time zone
   plpgsql volatile; -- body dc09707d, comment aaa4173d
-create function _warm_up() returns void
-  plpgsql volatile; -- body 6b957d5a, comment 5d807659
 create function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns json
   plpgsql volatile; -- body 6ab728c3, comment 210fbd2f
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
@@ -3724,8 +3722,6 @@ create function _work_states() returns TABLE(state text, is_final boolean, says 
   sql immutable; -- body 8f50d7a7, comment 15ce36bf
 create function _work_transitions() returns TABLE(mover text, from_states text[], to_state text, says text)
   sql immutable; -- body 2f799e1e, comment d81b08f9
-create function _worked_by(p_work_item_id uuid) returns text
-  sql stable; -- body 3e087065, comment dd1c9f39
 create function _worker_for(p_item work_items, p_hosts text[]) returns workers
   sql stable; -- body 73f3316d, comment 4605c067
 create function _worker_tasks(p_worker workers) returns text[]
@@ -3955,7 +3951,7 @@ create function turn_ancestry(p_turn_id uuid) returns SETOF turns
 create function turn_archive(p_turn_id uuid, p_is_archived boolean DEFAULT true) returns turns
   plpgsql volatile; -- body cc7f83e1, comment 81afad2a
 create function turn_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json, p_begins boolean DEFAULT false) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body fc926154, comment f96c4af5
+  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body 25ba58a7, comment f96c4af5
 create function turn_stream(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_content json) returns boolean
   plpgsql volatile; -- body c4cddfe7, comment 103f7986
 create function turn_tree(p_work_item_id uuid, p_around uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 200) returns TABLE(node_id uuid, parent_node_id uuid, kind text, turns integer, last_turn_id uuid, lane integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, work_item_id uuid)

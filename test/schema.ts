@@ -27,7 +27,7 @@ const keysFile = new URL('../docs/faculty.md', import.meta.url);
 const metricsFile = new URL('../docs/observability.md', import.meta.url);
 const referenceFile = new URL('../docs/sql.md', import.meta.url);
 const statesFile = new URL('../docs/states.md', import.meta.url);
-// And sql/upgrades/called.json: what programs of this version call; the lists of released ones stay, and have to hold.
+const calledFile = new URL('../sql/upgrades/called.json', import.meta.url);
 
 const catalog = `
   with ledger as (select 'ledger'::regnamespace as id),
