@@ -2,10 +2,10 @@
 
 import type Docker from 'dockerode';
 
-import { loaded } from './optionalPackage.ts';
+import { loadPackage } from './optionalPackage.ts';
 
 /** For the daemon of DOCKER_HOST, or of this machine; whether it answers is not asked. Throws PackageMissing. */
 export async function openDocker(): Promise<Docker> {
-  const { default: Client } = await loaded('dockerode', 'Docker', () => import('dockerode'));
+  const { default: Client } = await loadPackage('dockerode', 'Docker', () => import('dockerode'));
   return new Client();
 }

@@ -19,7 +19,7 @@ export function placeOf(name: string, use: string): string {
 }
 
 /** Loads what imports a package. Throws PackageMissing where that is not installed. */
-export async function loaded<T>(name: string, use: string, load: () => Promise<T>): Promise<T> {
+export async function loadPackage<T>(name: string, use: string, load: () => Promise<T>): Promise<T> {
   try {
     return await load();
   } catch (error) {

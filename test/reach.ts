@@ -1,4 +1,4 @@
-// Which changes reach the tests that cost most: those that drive browsers, pairs of servers or workers that are hosts of their own. CI leaves out
+// Which changes reach the tests that cost most: those that drive browsers, pairs of servers or workers that are hosts of their own, and a release. CI leaves out
 // what nothing reaches that changed since everything was run:
 //   node test/reach.ts COMMIT   prints the tests that no change since then reaches, one a line
 // A change of a file that this table does not know reaches all of them.
@@ -44,12 +44,13 @@ export const costly: readonly Costly[] = [
     tests: ['test/long/daemons.test.ts', 'test/long/hosts.test.ts'],
     paths: [...everywhere, ...work, 'sandbox/**', 'runtime/faculty/**', 'sql/api/95_views/**', '*/faults/ground.ts'],
   },
+  { tests: ['test/long/release.test.ts'], paths: ['*.ts', 'sql/*', 'sql/upgrades/**'] },
   { tests: ['test/long/clocks.test.ts'], paths: [...everywhere, ...work, 'sandbox/**'] },
 ];
 
 /** What reaches nothing but itself: words, other tests, what is built for others. */
 const elsewhere = [
-  '*.md', 'LICENSE', 'docs/**', '.github/**', '.oxlintrc.json', '.editorconfig', '.ci/whole', 'deploy/**', 'plugin/**', 'bin/**', 'test/**/*.md',
+  '*.md', 'LICENSE', 'docs/**', '.github/**', '.oxlintrc.json', '.oxfmtrc.json', '.editorconfig', '.ci/whole', 'deploy/**', 'plugin/**', 'bin/**', 'test/**/*.md',
   'test/{bench,console,e2e,faults,fixtures,long,model,mutants,newcomer,plv8,released,roles,runtime,sandbox,sql}/**', 'test/*.test.ts', 'test/**/*.sh',
 ];
 

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 
 import { z } from 'zod';
 
-import { loaded } from '../../sandbox/optionalPackage.ts';
+import { loadPackage } from '../../sandbox/optionalPackage.ts';
 import { parseToml, TomlError } from '../faculty/toml.ts';
 import { messageOf, UsageError } from '../ledger/errors.ts';
 import { builtinTools } from '../tools/builtinTools.ts';
@@ -40,7 +40,7 @@ async function toolsOf(file: string): Promise<LoadedTools> {
     try {
       const text = await readFile(file, 'utf8');
       if (kind === '.toml') return { tools: commandTools(jsonOf(text)), close: nothing };
-      const { mcpTools } = await loaded('@modelcontextprotocol/client', 'a file of MCP servers', () => import('../tools/mcpTools.ts'));
+      const { mcpTools } = await loadPackage('@modelcontextprotocol/client', 'a file of MCP servers', () => import('../tools/mcpTools.ts'));
       return await mcpTools(JSON.parse(text));
     } catch (error) {
       if (error instanceof TomlError) throw new UsageError(`${file}:${error.position.line}:${error.position.column}: ${error.message}`);

