@@ -44,7 +44,7 @@ export const costly: readonly Costly[] = [
     tests: ['test/long/daemons.test.ts', 'test/long/hosts.test.ts'],
     paths: [...everywhere, ...work, 'sandbox/**', 'runtime/faculty/**', 'sql/api/95_views/**', '*/faults/ground.ts'],
   },
-  { tests: ['test/long/release.test.ts'], paths: ['*.ts', 'sql/*', 'sql/upgrades/**'] },
+  { tests: ['test/long/release.test.ts'], paths: [...everywhere, 'release.ts'] },
   { tests: ['test/long/clocks.test.ts'], paths: [...everywhere, ...work, 'sandbox/**'] },
 ];
 
