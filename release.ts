@@ -77,6 +77,7 @@ function renumber(at: string, version: string): void {
 /** Sets the number, freezes the version, checks it, and builds what will be published. */
 function prepare(at: string, version: string): void {
   renumber(at, version);
+  make(at, 'schema'); // the number is in what is generated, too
   make(at, 'freeze');
   make(at, 'verify');
   make(at, 'build', 'dist');

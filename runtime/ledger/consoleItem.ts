@@ -110,7 +110,8 @@ export function consoleItem({ row, rows, run, one, named }: Calls) {
 
     /** A call, with its result in full. */
     callWhole: async (toolCallId: string) => (await run(() => sql.type(wholeCall)`
-      select tool_call_id as id, work_item_id, turn_id, tool_name, status, input::text as input_json, left(whole_result, 1000000) as result, artifact_hash as artifact
+      select tool_call_id as id, work_item_id, turn_id, tool_name, status, input::text as input_json,
+             case when artifact_hash is null then whole_result else left(whole_result, 1000000) end as result, artifact_hash as artifact
         from ${named('v_calls')} where tool_call_id = ${toolCallId}::uuid`))[0] ?? null,
 
     itemOfCall: async (toolCallId: string) => (await run(() => sql.type(z.object({ work_item_id: text }))`

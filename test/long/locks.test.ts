@@ -328,8 +328,8 @@ test('every function that changes work, or that a worker calls, is stopped', asy
   const all = (await first.run(`
     select array_agg(f.name) from _public_functions() f join pg_proc p on p.pronamespace = 'ledger'::regnamespace and p.proname = f.name
      where p.provolatile = 'v' and (f.serves = 'workers' or f.subject in ('work', 'erasure'))`)) as string[];
-  // One never waits, see below; one locks what the ability does; the others lock nothing but how far an export has come, or what is kept; and retention locks as work_erase does.
-  const elsewhere = ['retention_policy_save', 'work_retention_run', 'lease_renew', 'ability_invoke', 'trace_take', 'trace_record', 'work_metrics_take'];
+  // One never waits, see below; one locks what the ability does; the others lock nothing but how far an export has come, or what is kept; one takes back all that it did with items of its own; and retention locks as work_erase does.
+  const elsewhere = ['worker_warm_up', 'retention_policy_save', 'work_retention_run', 'lease_renew', 'ability_invoke', 'trace_take', 'trace_record', 'work_metrics_take'];
   const stopped = new Set([...functions.map(({ name }) => name.split(' ')[0]), ...elsewhere]);
   expect(all.filter((name) => !stopped.has(name))).toEqual([]);
 });

@@ -151,7 +151,7 @@ function argumentsFor(item: string, known: Record<string, string | null>): Recor
   return {
     p_work_item_id: item, p_session: item, p_name: item, p_a: item, p_b: crew.ids.paused, p_turn_id: known['turn'] ?? null, p_focus_id: known['focus'] ?? null, p_handle: known['handle'] ?? null, p_at: 'now', p_query: 'lock', p_config: '{"name": "x"}',
     p_from: '-infinity', p_until: 'now', p_by: 'child', p_block: '1', p_directory: '/x', p_work_item_ids: known['children'] ?? null, p_work_items: `{${item}}`, p_conversation_id: 'conversation', p_content: '{}', p_text: '```js\n1\n```', p_schema: '{"type": "object"}',
-    p_value: '{}', p_version: '0.2.0', p_seconds: '10', p_policy: '{"elide_budget": 1000}', p_limit: '5', p_last_n: '3', p_with_content: 'true', p_is_everything: 'true', p_target_tokens: '2000', p_around: known['turn'] ?? null, p_from_turn_id: known['turn'] ?? null,
+    p_value: '{}', p_version: '0.2.0', p_seconds: '10', p_call: '1', p_policy: '{"elide_budget": 1000}', p_limit: '5', p_last_n: '3', p_with_content: 'true', p_is_everything: 'true', p_target_tokens: '2000', p_around: known['turn'] ?? null, p_from_turn_id: known['turn'] ?? null,
   };
 }
 
