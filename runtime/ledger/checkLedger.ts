@@ -77,7 +77,7 @@ export async function ledgerOn(client: Asking, schema: string): Promise<Found> {
            to_regprocedure($1 || '.work_ledger_serves(text)') is not null as has_serves,
            coalesce(has_table_privilege(to_regclass($1 || '.installed_code'), 'select'), false) as has_code,
            (select (parse_ident(substring(c from '^search_path=pg_catalog, (.*), pg_temp$')))[1] from pg_proc p cross join unnest(p.proconfig) c
-             where p.oid = to_regprocedure($1 || '.work_cancel(uuid,text)') and c like 'search\_path=%') as pinned,
+             where p.oid = to_regprocedure($1 || '.work_cancel(uuid,text)') and c like 'search_path=%') as pinned,
            case when exists (select from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'work_ledger' and n.nspname = $2)
                 then 'extension' else 'script' end as form,
            (select format('%s_%s', $2::text, i) from generate_series(2, 1000) i

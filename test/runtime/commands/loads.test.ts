@@ -35,8 +35,8 @@ async function loads(args: readonly string[]): Promise<{ exitCode: number; packa
     child.stdin?.end();
   });
   const urls = (await readFile(file, 'utf8')).split('\n');
-  const names = Object.keys({ ...packageJson.dependencies, ...packageJson.peerDependencies }).filter((name) => urls.some((url) => url.includes(`/node_modules/${name}/`)));
-  return { exitCode, packages: [...names, ...urls.filter((url) => url === 'node:sqlite')] };
+  const names = Object.keys({ ...packageJson.dependencies, ...packageJson.optionalDependencies, ...packageJson.peerDependencies }).filter((name) => urls.some((url) => url.includes(`/node_modules/${name}/`)));
+  return { exitCode, packages: [...names.toSorted(), ...urls.filter((url) => url === 'node:sqlite')] };
 }
 
 // slonik itself uses OpenTelemetry's API; the SDK belongs to nobody but who exports spans.
@@ -63,10 +63,12 @@ test.each([
   expect(await loads(line.split(' '))).toEqual({ exitCode, packages });
 });
 
-test('work, which has no server of tools to call', async () => {
+test('work, which has no server of tools and no model to call', async () => {
   const { exitCode, packages } = await loads(['work']);
   expect(exitCode, 'there is no key').toBe(2);
-  expect(packages).toContain('dockerode');
+  expect(packages).toContain('graphile-worker');
+  expect(packages).not.toContain('dockerode');
+  expect(packages).not.toContain('@anthropic-ai/sdk');
   expect(packages).not.toContain('@modelcontextprotocol/client');
   expect(packages).not.toContain('@modelcontextprotocol/server');
   expect(packages).not.toContain('node:sqlite');
