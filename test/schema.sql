@@ -3101,7 +3101,7 @@ create function _ledger_entry_types() returns text[]
 create function _ledger_format(p_work_item_id uuid, p_since_seq integer DEFAULT 1, p_max_plan_chars integer DEFAULT NULL::integer, p_until_seq integer DEFAULT 2147483647, p_is_numbered boolean DEFAULT false) returns text
   sql stable; -- body be42fbfb, comment 83af5a24
 create function _ledger_numbers(p_work_item_id uuid, p_lease uuid, p_count integer) returns fences
-  plpgsql volatile; -- body 62d5a962, comment 457c1845
+  plpgsql volatile; -- body 637c06ff, comment 457c1845
 create function _ledger_schema() returns text
   sql stable; -- body a3098596, comment c789aca7
 create function _ledger_trust(p_work_item_id uuid, p_turn_id uuid) returns text

@@ -6,7 +6,7 @@
 import '../inMemory.ts';
 
 import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -127,6 +127,7 @@ function inTree(cluster: Cluster, tree: string): Run {
 
 function copyOfTree(): string {
   const tree = mkdtempSync(join(tmpdir(), 'wl-mutants-'));
+  chmodSync(tree, 0o755); // tests run workers as an ordinary user, who reads the programs here
   const files = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0');
   for (const file of files) if (file !== '' && existsSync(join(root, file))) cpSync(join(root, file), join(tree, file));
   symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));

@@ -54,6 +54,8 @@ export async function createWorld(): Promise<World> {
     select matrix.note('another', 'held', i, lease(i)) from matrix.driven('held', 'held', true) i;
     select matrix.note('another', 'held, asked', i, lease(i)) from matrix.driven('held', 'asked', false) i;
     update foci set lease_expires_at = now() + interval '1 day' where lease_expires_at is not null;
+    -- Due from the beginning: no answer depends on how long ago an attempt was given up.
+    update work_items set run_at = now() where state = 'queued';
     -- In the past, so that a heartbeat writes, whenever it comes.
     update work_items set heartbeat_ends_at = now() where work_type = 'journal';
     update workers set seen_at = now() + interval '1 day';

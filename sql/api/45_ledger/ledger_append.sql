@@ -73,8 +73,8 @@ begin
     perform set_config('work_ledger.turn_id', '', true), set_config('work_ledger.tool_call_id', '', true), set_config('work_ledger.is_auto', '', true);
   end if;
   -- The counter, under the row lock, makes seq gapless, and the same statement checks who may write. If it updates nothing, the
-  -- fence raises the reason; if the fence finds none, the item has changed meanwhile, and the loop tries again with its lock held.
-  loop
+  -- fence raises the reason; if the fence finds none, the item has changed meanwhile, and it is tried again with the lock held.
+  for v_try in 1..2 loop
     update fences
        set ledger_count = ledger_count + p_count,
            watch_notified_at = case when watch_ends_at > v_now and _is_hint_due(watch_notified_at, v_now) then v_now else watch_notified_at end
@@ -86,6 +86,7 @@ begin
     exit when found;
     perform _fence(p_work_item_id, v_lease);
   end loop;
+  assert v_fence.work_item_id is not null, 'the fence lets through what this update refuses';
   if v_fence.ledger_count > 10000 and not coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false) then
     raise exception using
       errcode = 'WL009',
