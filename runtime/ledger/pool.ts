@@ -36,7 +36,7 @@ export type Person = { token: string } | { name: string };
 /** How long a call is repeated while the server cannot be reached: under the lease, so that a worker gives up before another takes over. */
 const PATIENCE_MS = 20_000;
 
-export async function openPool(url: string, schema: string, maximumPoolSize: number): Promise<{ pool: DatabasePool; calls: Calls; callsAs: (person: Person) => Calls; warm: (connections?: number) => Promise<void> }> {
+export async function openPool(url: string, schema: string, maximumPoolSize: number): Promise<{ pool: DatabasePool; calls: Calls; callsAs: (person: Person) => Calls; warm: (connections: number) => Promise<void> }> {
   keepEnvironment();
   passwordsOf(url).forEach(keepSecret);
   const inLine = atMost(maximumPoolSize);
@@ -69,7 +69,7 @@ export async function openPool(url: string, schema: string, maximumPoolSize: num
     }
   };
   /** Opens so many connections, all without a number, each with a dry run of what an iteration calls. */
-  const warm = async (connections = maximumPoolSize): Promise<void> => {
+  const warm = async (connections: number): Promise<void> => {
     const dryRun = () => pool.connect((connection) => connection.query(sql.unsafe`select ${sql.identifier([schema, 'worker_warm_up'])}()`));
     await Promise.all(Array.from({ length: connections }, () => inLine(dryRun)));
   };

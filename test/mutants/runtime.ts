@@ -435,7 +435,7 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'the other connections stay cold',
     file: 'runtime/worker/worker.ts',
-    from: 'await db.warm();',
+    from: 'await db.warm(Math.ceil(concurrency / 2));',
     to: 'return;',
     test: 'test/e2e/goesOn.test.ts',
     title: 'the connections of a worker',
