@@ -12,4 +12,4 @@ if (isAbsolute(caches) && existsSync(dirname(caches))) enableCompileCache(join(c
 const [command, ...words] = process.argv.slice(2);
 const hook = command === 'hook' ? await (await import('./commands/hook.ts')).plainHook(words) : null;
 if (hook) process.exitCode = await hook();
-else await import('./main.ts');
+else await (await import('./main.ts')).main(process.argv.slice(2));

@@ -1,14 +1,11 @@
 // A database whose work is played in SQL, and the search of all its tables for a word.
 
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 
+import { cliOrFail } from './cli.ts';
 import { createDatabase } from './database.ts';
 import type { TestDatabase } from './database.ts';
 import { Session } from './session.ts';
 
-const main = fileURLToPath(new URL('../runtime/start.ts', import.meta.url));
 
 export type Played = TestDatabase & {
   /** Runs statements with the functions of test/sql/_fixtures.sql in one transaction; the last one's value. */
@@ -23,7 +20,7 @@ export async function playedDatabase(): Promise<Played> {
   await database.query(`alter database ${new URL(database.url).pathname.slice(1)} set search_path to ledger, work_test, public`);
   return {
     ...database,
-    cli: (...args) => promisify(execFile)(process.execPath, [main, ...args], { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: database.url, WORK_LEDGER_SCHEMA: 'ledger' } }),
+    cli: (...args) => cliOrFail(args, { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: database.url, WORK_LEDGER_SCHEMA: 'ledger' } }),
     async play(steps) {
       const session = await Session.open(database.url);
       try {

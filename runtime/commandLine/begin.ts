@@ -13,7 +13,7 @@ import { exit, note, print } from '../commands/output.ts';
 import type { ScratchOptions } from '../commands/withScratch.ts';
 import type { Settings } from '../config.ts';
 import { shownUrl } from '../ledger/address.ts';
-import { command, consoleOptions, ends, examples, integer, program, reads, scratchCommand, workspaceRootsOption } from './program.ts';
+import { command, consoleOptions, ends, examples, integer, reads, scratchCommand, workspaceRootsOption } from './program.ts';
 
 const scenes = {
   one: async () => (await import('../commands/demo/demo.ts')).demo,
@@ -22,10 +22,10 @@ const scenes = {
   context: async () => (await import('../commands/demo/demoContext.ts')).demoContext,
 };
 
-export function beginCommands(): void {
+export function beginCommands(program: Command): void {
   program.commandsGroup('Begin:');
 
-  examples(scratchCommand('demo', 'watch an agent fix a failing test, its ledger in Postgres; what it made is gone when it ends')
+  examples(scratchCommand(program, 'demo', 'watch an agent fix a failing test, its ledger in Postgres; what it made is gone when it ends')
     .addOption(new Option('--scene <name>', 'one: a single agent; team: three faculties that know of each other; code: long output becomes a line; context: what a model is shown, part by part').choices(Object.keys(scenes)).default('one'))
     .action(ends(async (options: ScratchOptions & { scene: keyof typeof scenes }) => (await scenes[options.scene]())(options))), 'demo', 'demo --scene team', 'demo --keep');
 
@@ -35,7 +35,7 @@ export function beginCommands(): void {
     .exitOverride()
     .action(ends(async (name: string | undefined, options: { dir: string; json?: boolean }) => (await import('../commands/init.ts')).init(name ?? 'engineer', options))), 'init', 'init reviewer --dir faculties');
 
-  examples(consoleOptions(command('up', 'start the embedded database, install the ledger, print where it is')).option('--console', 'and serve the console until a signal stops it').action(ends(async (options: ConsoleSettings & { console?: boolean }) => {
+  examples(consoleOptions(command(program, 'up', 'start the embedded database, install the ledger, print where it is')).option('--console', 'and serve the console until a signal stops it').action(ends(async (options: ConsoleSettings & { console?: boolean }) => {
     const { findLedger } = await import('../install/findLedger.ts');
     const { readyLedger } = await import('../install/installLedger.ts');
     const place = await findLedger(options);
@@ -46,7 +46,7 @@ export function beginCommands(): void {
     return options.console ? (await import('../commands/console.ts')).serveConsole(place, options) : exit.ok;
   })), 'up', 'up --console');
 
-  examples(command('down', 'stop the embedded database').action(async (options: Settings) => {
+  examples(command(program, 'down', 'stop the embedded database').action(async (options: Settings) => {
     const { defaultDataDir, isEmbeddedUrl, stopEmbedded } = await import('../install/embedded.ts');
     const dataDir = defaultDataDir();
     const wasRunning = await stopEmbedded(dataDir);
@@ -54,12 +54,12 @@ export function beginCommands(): void {
     if (options.databaseUrl && !isEmbeddedUrl(options.databaseUrl)) note(`${shownUrl(options.databaseUrl)} is another server, which was not touched`);
   }), 'down');
 
-  examples(command('install', 'install the ledger as a plain script, or bring it up: upgrade it, follow a schema that was renamed; and graphile-worker\'s schema')
+  examples(command(program, 'install', 'install the ledger as a plain script, or bring it up: upgrade it, follow a schema that was renamed; and graphile-worker\'s schema')
     .option('--print', 'print what is missing as a script for psql, for somebody with more rights; change nothing')
     .option('--owner <role>', 'with --print: the role that the ledger is to belong to (default: the role that runs the script)')
     .action(ends(async (options: InstallOptions) => (await import('../commands/install.ts')).install(options))), 'install', 'install --schema agents', 'install --print --schema agents --owner app > install.sql');
 
-  examples(command('move', 'take the ledger to another server or database while work goes on; repeat it if it was interrupted')
+  examples(command(program, 'move', 'take the ledger to another server or database while work goes on; repeat it if it was interrupted')
     .addOption(new Option('--to <url>', 'the database that it moves to, directly, not by a pooler').env('WORK_LEDGER_MOVE_TO'))
     .option('--fetch-from <url>', 'the ledger\'s database as the other server reaches it (default: its address here)')
     .option('--pause <command>', 'run before writers are refused, such as PAUSE of a pooler')
@@ -69,7 +69,7 @@ export function beginCommands(): void {
     .option('--undo', 'take back a move that is not over; without --to if the other server is gone for good')
     .action(ends(async (options: MoveOptions) => (await import('../commands/move.ts')).move(options))), 'move --to postgresql://owner@db2.example/app', 'move --to postgresql://owner@db2.example/app --undo');
 
-  examples(command('javascript', 'put the functions that need a JavaScript engine into the ledger, where the database has plv8 or PL/JS').action(ends(async (options: Settings) => (await import('../commands/javascript.ts')).javascript(options))), 'javascript');
+  examples(command(program, 'javascript', 'put the functions that need a JavaScript engine into the ledger, where the database has plv8 or PL/JS').action(ends(async (options: Settings) => (await import('../commands/javascript.ts')).javascript(options))), 'javascript');
 
   examples(program.command('sandbox-image').description('build the image in which agents\' code and workspaces run')
     .option('--image <image>', 'its name', sandboxImage)
@@ -78,7 +78,7 @@ export function beginCommands(): void {
     .exitOverride()
     .action(ends(async ({ image, ...options }: { image: string; debian?: boolean; json?: boolean }) => (await import('../commands/sandboxImage.ts')).buildSandboxImage(image, options))), 'sandbox-image', 'sandbox-image --debian');
 
-  examples(reads(command('doctor', 'look for what would lose or stall work')).addOption(workspaceRootsOption()).action(ends(async (options: DoctorOptions) => (await import('../commands/doctor.ts')).doctor(options))), 'doctor');
+  examples(reads(command(program, 'doctor', 'look for what would lose or stall work')).addOption(workspaceRootsOption()).action(ends(async (options: DoctorOptions) => (await import('../commands/doctor.ts')).doctor(options))), 'doctor');
 
   // Not DATABASE_URL: nobody shall load a server by accident.
   examples(program.command('faults').description('kill workers and break the database while work is under way, in a ledger of its own, and count what is lost or done twice')

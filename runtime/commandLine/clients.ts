@@ -3,17 +3,19 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
+import type { Command } from 'commander';
+
 import type { ClientOptions } from '../commands/hook.ts';
 import type { McpHttpSettings } from '../commands/mcp.ts';
 import { print } from '../commands/output.ts';
 import type { ScratchOptions } from '../commands/withScratch.ts';
 import type { Settings } from '../config.ts';
-import { command, ends, examples, integer, port, program, reads, scratchCommand, tokenFile } from './program.ts';
+import { command, ends, examples, integer, port, reads, scratchCommand, tokenFile } from './program.ts';
 
-export function clientsCommands(): void {
+export function clientsCommands(program: Command): void {
   program.commandsGroup('Other agents:');
 
-  examples(reads(command('mcp', 'serve the ledger to an MCP client over stdio, or to clients on other machines over HTTP'))
+  examples(reads(command(program, 'mcp', 'serve the ledger to an MCP client over stdio, or to clients on other machines over HTTP'))
     .option('--conversation <name>', 'what the session is found by (default: this directory); over HTTP each client has its own')
     .option('--work-item <id>', 'be that work item instead')
     .option('--http', 'over HTTP, with a token')
@@ -26,7 +28,7 @@ export function clientsCommands(): void {
       return (options.http ? commands.mcpHttp(options) : commands.mcp(options));
     })), 'mcp', 'mcp --http --token-file token --allow-host ledger.example');
 
-  command('hook <name>', 'called by an interactive client: session-start, user-prompt, post-tool-use, pre-compact, stop')
+  command(program, 'hook <name>', 'called by an interactive client: session-start, user-prompt, post-tool-use, pre-compact, stop')
     .option('--conversation <name>', 'what the session is found by (default: the cwd of the input)')
     .action(ends(async (name: string, options: ClientOptions) => (await import('../commands/hook.ts')).hook(name, options)));
 
@@ -35,11 +37,11 @@ export function clientsCommands(): void {
     print(null, `claude plugin marketplace add '${folder.replaceAll("'", `'\\''`)}' && claude plugin install work-ledger@work-ledger`, false);
   }), 'plugin');
 
-  examples(command('import <paths...>', 'store recorded runs of other agents (Claude Code, Codex, Copilot, Cursor, pi, Gemini CLI, mini-swe-agent, SWE-agent, ATIF): files or directories')
+  examples(command(program, 'import <paths...>', 'store recorded runs of other agents (Claude Code, Codex, Copilot, Cursor, pi, Gemini CLI, mini-swe-agent, SWE-agent, ATIF): files or directories')
     .option('--keep-secrets', 'store what looks like a secret as it is')
     .action(ends(async (paths: string[], options: Settings & { keepSecrets?: boolean }) => (await import('../commands/import.ts')).importFiles(paths, options))), 'import ~/.claude/projects ~/.codex/sessions');
 
-  examples(scratchCommand('replay <file>', 'drive a recorded run (Claude Code, Codex, Copilot, mini-swe-agent, SWE-agent) through the loop')
+  examples(scratchCommand(program, 'replay <file>', 'drive a recorded run (Claude Code, Codex, Copilot, mini-swe-agent, SWE-agent) through the loop')
     .option('--close-every <calls>', 'let a step ride along after so many calls, so that blocks close', integer)
     .action(ends(async (file: string, options: ScratchOptions & { closeEvery?: number }) => (await import('../commands/replay.ts')).replay(file, options))), 'replay session.jsonl --close-every 5', 'replay session.jsonl --keep');
 }

@@ -8,38 +8,38 @@ import type { CostOptions } from '../commands/cost.ts';
 import type { TraceOptions } from '../commands/trace.ts';
 import type { Settings } from '../config.ts';
 import { entryTypes } from '../ledger/entryTypes.ts';
-import { command, consoleOptions, ends, examples, integer, program, reads } from './program.ts';
+import { command, consoleOptions, ends, examples, integer, reads } from './program.ts';
 
 const items = () => import('../commands/items.ts');
 
-export function lookCommands(): void {
+export function lookCommands(program: Command): void {
   program.commandsGroup('Look:');
 
-  examples(consoleOptions(reads(command('console', 'look at the ledger in a browser, live, and act: pages on 127.0.0.1 until a signal stops it'))).action(ends(async (options: ConsoleSettings) => (await import('../commands/console.ts')).console(options))), 'console', 'console --read-only --port 0');
+  examples(consoleOptions(reads(command(program, 'console', 'look at the ledger in a browser, live, and act: pages on 127.0.0.1 until a signal stops it'))).action(ends(async (options: ConsoleSettings) => (await import('../commands/console.ts')).console(options))), 'console', 'console --read-only --port 0');
 
-  const ledger = examples(reads(command('ledger', 'the ledger of a work item')).argument('<id>')
+  const ledger = examples(reads(command(program, 'ledger', 'the ledger of a work item')).argument('<id>')
     .option('--type <type>', 'entries of this type only')
     .option('--last <n>', 'the newest n only', integer)
     .option('--formatted', 'as the block that a model is given')
     .action(ends(async (id: string, options: Settings & { type?: string; last?: number; formatted?: boolean }) => (await items()).ledger(id, options))), 'ledger ID --type finding', "ledger append ID finding 'The index is never used'");
 
-  examples(command('append <id> <type> <content>', `add an entry to the ledger of a work item that no worker drives: ${entryTypes.join(', ')}; content -: from stdin`, ledger)
+  examples(command(ledger, 'append <id> <type> <content>', `add an entry to the ledger of a work item that no worker drives: ${entryTypes.join(', ')}; content -: from stdin`)
     .action(ends(async (id: string, type: string, content: string, _: object, called: Command) => (await items()).ledgerAppend(id, type, content, called.optsWithGlobals<Settings>()))), "ledger append ID finding 'The index is never used'");
 
-  examples(command('retract <id> <seq> <reason>', 'take an entry back: agents no longer read it, and those that were told of it are told so; it stays in the log', ledger)
+  examples(command(ledger, 'retract <id> <seq> <reason>', 'take an entry back: agents no longer read it, and those that were told of it are told so; it stays in the log')
     .action(ends(async (id: string, seq: string, reason: string, _: object, called: Command) => (await items()).ledgerRetract(id, integer(seq), reason, called.optsWithGlobals<Settings>()))), "ledger retract ID 1 'It was the cache'");
 
-  examples(reads(command('digest [id]', 'what a work item is told about everything else'))
+  examples(reads(command(program, 'digest [id]', 'what a work item is told about everything else'))
     .option('--across', 'and what goes on in the ledgers that ledger_link() linked')
     .action(ends(async (id: string | undefined, options: Settings & { across?: boolean }) => (await items()).digest(id, options))), 'digest', 'digest ID', 'digest --across');
 
-  examples(reads(command('cost [id]', 'what work cost: all of it, or a work item with everything below it'))
+  examples(reads(command(program, 'cost [id]', 'what work cost: all of it, or a work item with everything below it'))
     .addOption(new Option('--by <grouping>', 'sums by: tree, item, child, faculty, model, day, cache').choices(['tree', 'item', 'child', 'faculty', 'model', 'day', 'cache']))
     .action(ends(async (id: string | undefined, options: CostOptions) => (await import('../commands/cost.ts')).cost(id, options))), 'cost --by day', 'cost ID');
 
-  examples(reads(command('trace <id>', 'the spans of a work item and of everything below it, from its rows: as a tree, or exported'))
+  examples(reads(command(program, 'trace <id>', 'the spans of a work item and of everything below it, from its rows: as a tree, or exported'))
     .option('--otlp <url>', 'send them to this OTLP endpoint (HTTP, protobuf)')
     .action(ends(async (id: string, options: TraceOptions) => (await import('../commands/trace.ts')).trace(id, options))), 'trace ID', 'trace ID --otlp http://localhost:4318');
 
-  examples(command('sql [query]', 'psql with the ledger\'s address and search path: a session, or one query').action(ends(async (query: string | undefined, options: Settings) => (await import('../commands/psql.ts')).psql(query, options))), 'sql', "sql 'select description, doing, why from v_now'");
+  examples(command(program, 'sql [query]', 'psql with the ledger\'s address and search path: a session, or one query').action(ends(async (query: string | undefined, options: Settings) => (await import('../commands/psql.ts')).psql(query, options))), 'sql', "sql 'select description, doing, why from v_now'");
 }

@@ -3,7 +3,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 import { version } from '../../sql/extensionSource.ts';
-import { exit } from '../commands/output.ts';
+import { io } from '../commands/io.ts';
 import { workspaceRoots } from '../workspaceRoots.ts';
 
 export function integer(text: string): number {
@@ -17,27 +17,29 @@ export function port(text: string): number {
   return n;
 }
 
-export const program = new Command('work-ledger')
-  .description('Durable working memory, bounded context and shared awareness for LLM agents, inside your Postgres.')
-  .version(version())
-  .exitOverride()
-  .showSuggestionAfterError()
-  .configureOutput({ outputError: (text, write) => write(`${text.trim().replaceAll('\n', ' ')} (work-ledger ${named()}--help)\n`) })
-  .addHelpText('after', '\nTry: work-ledger demo, or in a project of yours: work-ledger init\nWithout DATABASE_URL an embedded PostgreSQL in a directory of yours is used.\nExit codes: 0 done, 1 error, 2 wrong usage, 3 the work item failed, 130 interrupted.');
-
-/** The command that was typed, for its help; empty if there is none of that name. */
-const named = (): string => {
-  const typed = program.commands.find((one) => [one.name(), ...one.aliases()].includes(process.argv[2] ?? ''));
-  return typed ? `${typed.name()} ` : '';
-};
-
-let code: number = exit.ok;
-
-export const exitCode = (): number => code;
+export function newProgram(argv: readonly string[]): Command {
+  const program = new Command('work-ledger');
+  /** The command that was typed, for its help; empty if there is none of that name. */
+  const named = (): string => {
+    const typed = program.commands.find((one) => [one.name(), ...one.aliases()].includes(argv[0] ?? ''));
+    return typed ? `${typed.name()} ` : '';
+  };
+  return program
+    .description('Durable working memory, bounded context and shared awareness for LLM agents, inside your Postgres.')
+    .version(version())
+    .exitOverride()
+    .showSuggestionAfterError()
+    .configureOutput({
+      writeOut: (text) => void io().stdout.write(text),
+      writeErr: (text) => void io().stderr.write(text),
+      outputError: (text, write) => write(`${text.trim().replaceAll('\n', ' ')} (work-ledger ${named()}--help)\n`),
+    })
+    .addHelpText('after', '\nTry: work-ledger demo, or in a project of yours: work-ledger init\nWithout DATABASE_URL an embedded PostgreSQL in a directory of yours is used.\nExit codes: 0 done, 1 error, 2 wrong usage, 3 the work item failed, 130 interrupted.');
+}
 
 /** An action; the number that it returns is the exit code. */
 export const ends = <Arguments extends unknown[]>(act: (...given: Arguments) => Promise<number>) => async (...given: Arguments): Promise<void> => {
-  code = await act(...given);
+  io().exitCode = await act(...given);
 };
 
 /** Adds to the help of a command what people type. */
@@ -54,7 +56,7 @@ const located = (made: Command): Command => made
   .addOption(new Option('--listen-url <url>', 'where notifications are listened to, if the database is behind a pooler').env('WORK_LEDGER_LISTEN_URL'));
 
 /** A command with the options that locate the ledger. */
-export function command(name: string, description: string, parent: Command = program): Command {
+export function command(parent: Command, name: string, description: string): Command {
   return located(parent.command(name).description(description))
     .addOption(new Option('--schema <name>', 'the schema of the ledger (default: where the extension is, else work_ledger)').env('WORK_LEDGER_SCHEMA'))
     .option('--json', 'print JSON')
@@ -62,7 +64,7 @@ export function command(name: string, description: string, parent: Command = pro
 }
 
 /** A command with a ledger of its own for as long as it runs: in no schema that anybody names. */
-export const scratchCommand = (name: string, description: string): Command =>
+export const scratchCommand = (program: Command, name: string, description: string): Command =>
   located(program.command(name).description(description))
     .addOption(new Option('--schema <name>').hideHelp().argParser(() => {
       throw new InvalidArgumentError(`${name} works in a schema of its own, whatever others are there.`);

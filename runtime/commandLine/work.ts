@@ -10,7 +10,7 @@ import type { ListOptions } from '../commands/list.ts';
 import type { RunOptions } from '../commands/run.ts';
 import type { WorkOptions } from '../commands/work.ts';
 import type { Settings } from '../config.ts';
-import { command, ends, examples, installs, integer, program, reads, workspaceRootsOption } from './program.ts';
+import { command, ends, examples, installs, integer, reads, workspaceRootsOption } from './program.ts';
 
 const items = () => import('../commands/items.ts');
 
@@ -25,19 +25,19 @@ const workerOptions = (made: Command): Command =>
     .option('--grace-seconds <n>', 'how long iterations may go on after a signal to stop', integer, 5)
     .addOption(new Option('--log-level <level>', 'logs on stderr').choices(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('warn'));
 
-export function workCommands(): void {
+export function workCommands(program: Command): void {
   program.commandsGroup('Work:');
 
-  examples(workerOptions(installs(command('work', 'work on what is queued until a signal stops it'))).action(ends(async (options: WorkOptions) => (await import('../commands/work.ts')).work({ ...options, logLevel: options.logLevel === 'warn' ? 'info' : options.logLevel }))), 'work --faculty engineer.toml', 'work --faculty faculties/ --tools tools.ts --concurrency 8');
+  examples(workerOptions(installs(command(program, 'work', 'work on what is queued until a signal stops it'))).action(ends(async (options: WorkOptions) => (await import('../commands/work.ts')).work({ ...options, logLevel: options.logLevel === 'warn' ? 'info' : options.logLevel }))), 'work --faculty engineer.toml', 'work --faculty faculties/ --tools tools.ts --concurrency 8');
 
-  examples(workerOptions(installs(command('run [task]', 'submit a task and work on it here')))
+  examples(workerOptions(installs(command(program, 'run [task]', 'submit a task and work on it here')))
     .option('--type <type>', 'work type', 'task')
     .option('--resume <id>', 'go on with a work item here, instead of submitting one')
     .option('--scripted <file>', 'try it without a model: the replies of this JSON file are played instead')
     .option('--workspace <dir>', 'let the built-in faculty read, write and run commands in this directory of the host')
     .action(ends(async (task: string | undefined, options: RunOptions) => (await import('../commands/run.ts')).run(task, options))), "run 'Fix the failing test' --workspace .", "run 'Find why the import is slow' --type analyze --faculty engineer.toml", 'run --resume ID');
 
-  examples(command('submit <description>', 'queue a work item and print its id')
+  examples(command(program, 'submit <description>', 'queue a work item and print its id')
     .requiredOption('--type <type>', 'work type: decides which faculty takes it')
     .option('--params <json>', 'parameters, a JSON object')
     .option('--faculty <name>', 'the faculty that shall take it')
@@ -51,21 +51,21 @@ export function workCommands(): void {
     .option('--budget <resource=amount...>', 'what it and everything below it may use: tokens, money, seconds, calls, children')
     .action(ends(async (description: string, options: SubmitOptions) => (await items()).submit(description, options))), "submit 'Find why the import is slow' --type analyze", "submit 'Port the parser' --type task --budget tokens=200000 money=2");
 
-  examples(reads(command('list', 'the newest work items, children below their parents')).alias('ps')
+  examples(reads(command(program, 'list', 'the newest work items, children below their parents')).alias('ps')
     .option('--state <state...>', 'those in this state: queued, running, waiting, paused, completed, failed, dead, cancelled')
     .option('--limit <n>', 'at most this many', integer, 20)
     .option('--watch', 'again at every change, until Ctrl-C')
     .action(ends(async (options: ListOptions) => (await import('../commands/list.ts')).list(options))), 'list --state running waiting', 'list --watch');
 
-  examples(reads(command('show [id]', 'a work item: its state, its calls, what failed; without an id the newest items')).action(ends(async (id: string | undefined, options: Settings) => id === undefined ? await (await import('../commands/list.ts')).list(options) : await (await items()).show(id, options))), 'show ID', 'show ID --json');
+  examples(reads(command(program, 'show [id]', 'a work item: its state, its calls, what failed; without an id the newest items')).action(ends(async (id: string | undefined, options: Settings) => id === undefined ? await (await import('../commands/list.ts')).list(options) : await (await items()).show(id, options))), 'show ID', 'show ID --json');
 
-  examples(reads(command('logs <id>', 'what happened in a work item: what was said, called and entered; "tail" goes on with what comes'))
+  examples(reads(command(program, 'logs <id>', 'what happened in a work item: what was said, called and entered; "tail" goes on with what comes'))
     .option('--limit <n>', 'the newest n lines', integer, 200)
     .action(ends(async (id: string, options: Settings & { limit?: number }) => (await import('../commands/logs.ts')).logs(id, options))), 'logs ID', 'logs ID --json | jq -r .[].name');
 
-  examples(reads(command('tail <id>', 'the ledger of a work item as it grows, until it ends')).action(ends(async (id: string, options: Settings) => (await items()).tail(id, options))), 'tail ID');
+  examples(reads(command(program, 'tail <id>', 'the ledger of a work item as it grows, until it ends')).action(ends(async (id: string, options: Settings) => (await items()).tail(id, options))), 'tail ID');
 
-  examples(command('faculty <path...>', 'check faculty TOML files and save them').action(ends(async (paths: string[], options: Settings) => (await import('../commands/faculty.ts')).faculty(paths, options))), 'faculty engineer.toml', 'faculty faculties/');
+  examples(command(program, 'faculty <path...>', 'check faculty TOML files and save them').action(ends(async (paths: string[], options: Settings) => (await import('../commands/faculty.ts')).faculty(paths, options))), 'faculty engineer.toml', 'faculty faculties/');
 
   for (const [name, way] of [['pull', 'from'], ['push', 'into']] as const) {
     examples(program.command(`${name} <id> <dir>`).description(`copy files ${way} the workspace container of a work item${name === 'pull' ? ' into a directory' : ', from a directory'}`)

@@ -10,6 +10,8 @@ import { literal, literalName } from '../visible.ts';
 import { exactJson, wholeArguments } from '../wholeArguments.ts';
 import type { Argument } from '../wholeArguments.ts';
 import { idOf } from './ids.ts';
+import { io } from './io.ts';
+import type { Output } from './io.ts';
 import { exit, note, paint, print, visible } from './output.ts';
 import { withLedger, withReader } from './withLedger.ts';
 
@@ -22,7 +24,7 @@ export const approvals = (options: Settings): Promise<number> =>
   withReader(options, async (db) => {
     const waiting = await db.approvals();
     const data = waiting.map(({ input_json: json, ...one }) => ({ ...one, input: exactJson(json) }));
-    const shown = waiting.map((one) => approvalText(one, widthOf(process.stdout)));
+    const shown = waiting.map((one) => approvalText(one, widthOf(io().stdout)));
     print(data, shown.join('\n\n') || 'nothing waits for an approval', options.json ?? false);
     return exit.ok;
   });
@@ -57,11 +59,11 @@ async function isWanted(asked: Approval, hash: string | undefined): Promise<bool
     if (asked.input_hash.startsWith(hash)) return true;
     throw new Error(`its arguments are not those of --hash ${hash}; "work-ledger approvals" shows them`);
   }
-  if (!process.stdin.isTTY) {
+  if (!io().stdin.isTTY) {
     throw new UsageError('where nobody can be asked, --hash names the arguments that were looked at; "work-ledger approvals" prints it');
   }
-  note(`${approvalText(asked, widthOf(process.stderr))}\n`);
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  note(`${approvalText(asked, widthOf(io().stderr))}\n`);
+  const terminal = createInterface({ input: io().stdin, output: io().stderr });
   try {
     return /^y(es)?$/i.test((await terminal.question('Approve it? Type yes: ')).trim());
   } finally {
@@ -69,7 +71,7 @@ async function isWanted(asked: Approval, hash: string | undefined): Promise<bool
   }
 }
 
-const widthOf = (stream: NodeJS.WriteStream): number => Math.max(60, (stream.isTTY ? stream.columns : 0) || 120);
+const widthOf = ({ isTTY, columns }: Output): number => Math.max(60, (isTTY && columns) || 120);
 
 const NAME = 28;
 

@@ -54,7 +54,7 @@ function isOurs(path: string): boolean {
   return true;
 }
 
-async function settingsIn(path: string): Promise<FileSettings> {
+export async function settingsIn(path: string): Promise<FileSettings> {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');

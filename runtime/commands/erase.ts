@@ -9,6 +9,7 @@ import type { Db } from '../ledger/db.ts';
 import type { ErasureLine, RetentionPolicy } from '../ledger/erasure.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { retain } from '../worker/retention.ts';
+import { io } from './io.ts';
 import { exit, note, print } from './output.ts';
 import { withLedger, withReader } from './withLedger.ts';
 
@@ -40,8 +41,8 @@ async function workOf(db: Db, what: string): Promise<string> {
 }
 
 async function agrees(id: string): Promise<boolean> {
-  if (!process.stdin.isTTY) return false;
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  if (!io().stdin.isTTY) return false;
+  const terminal = createInterface({ input: io().stdin, output: io().stderr });
   try {
     return /^y(es)?$/i.test((await terminal.question(`Erase ${id} and all of this for good? [y/N] `)).trim());
   } finally {
@@ -66,7 +67,7 @@ function eraseText(lines: readonly ErasureLine[]): string {
 /** One JSON document a line: {relation, row}. */
 export const exportWork = (what: string, options: Settings): Promise<number> =>
   withReader(options, async (db) => {
-    for (const row of await db.workExport(await workOf(db, what))) process.stdout.write(`${JSON.stringify(row)}\n`);
+    for (const row of await db.workExport(await workOf(db, what))) io().stdout.write(`${JSON.stringify(row)}\n`);
     return exit.ok;
   });
 

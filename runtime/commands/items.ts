@@ -11,6 +11,7 @@ import { sqlState, UsageError } from '../ledger/errors.ts';
 import { linkedDigests } from '../ledger/linked.ts';
 import { follow } from './follow.ts';
 import { idOf } from './ids.ts';
+import { io } from './io.ts';
 import { nowText, sayCost, Waits } from './now.ts';
 import { entryLine, exit, itemLine, itemText, note, print, StatusLine, visible, Words } from './output.ts';
 import { withLedger, withReader } from './withLedger.ts';
@@ -100,7 +101,7 @@ export const show = (workItemId: string, options: Settings): Promise<number> =>
 /** Content "-" is read from stdin. */
 export const ledgerAppend = (workItemId: string, type: string, content: string, options: Settings): Promise<number> =>
   withLedger(options, async (db) => {
-    const entry = await db.ledgerAppend(idOf(workItemId), type, content === '-' ? (await text(process.stdin)).trimEnd() : content);
+    const entry = await db.ledgerAppend(idOf(workItemId), type, content === '-' ? (await text(io().stdin)).trimEnd() : content);
     print(entry, entryLine(entry), options.json ?? false);
     return exit.ok;
   });

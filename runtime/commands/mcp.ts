@@ -17,6 +17,7 @@ import type { Updates } from '../mcp/updates.ts';
 import type { ClientOptions } from './hook.ts';
 import { hostnamesOf } from './hostnames.ts';
 import type { Reached } from './hostnames.ts';
+import { io } from './io.ts';
 import { exit, note } from './output.ts';
 
 /** How long a client may take to read the end of its answer when the server stops. */
@@ -85,7 +86,7 @@ export async function mcpHttp(options: McpHttpSettings): Promise<number> {
   try {
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(options.port, options.host, resolve));
     const { address, family, port } = server.address() as AddressInfo;
-    process.stdout.write(`http://${family === 'IPv6' ? `[${address}]` : address}:${port}/mcp\n`);
+    io().stdout.write(`http://${family === 'IPv6' ? `[${address}]` : address}:${port}/mcp\n`);
     if (!isLoopback(address)) note('Other machines can reach this address, and what they send can be read on the way: put a reverse proxy with TLS before it.');
     const signalled = new Promise<null>((resolve) => {
       for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve(null));

@@ -3,6 +3,7 @@
 import type { Db } from '../ledger/db.ts';
 import type { WorkNow } from '../ledger/overview.ts';
 import { money } from '../money.ts';
+import { io } from './io.ts';
 import { note, paint, span, tokensText, visible } from './output.ts';
 
 /** "turn 3 · bash node --test · 12s · 14.2k tokens". */
@@ -29,7 +30,7 @@ export class Waits {
     const key = why.replaceAll(/\d+/g, '#'); // whatever it waits for: a retry that is due waits for a worker, for the same reason
     if (this.#said.has(key)) return null;
     this.#said.add(key);
-    return `${paint('yellow', 'waits:', process.stderr)} ${visible(why)}`;
+    return `${paint('yellow', 'waits:', io().stderr)} ${visible(why)}`;
   }
 }
 
@@ -44,5 +45,5 @@ export async function sayCost(db: Db, workItemId: string, seconds: number | null
     `${tokensText(input)} tokens in${input > 0 ? ` (${Math.floor((100 * total.cached_input_tokens) / input)} % from the cache)` : ''}`,
     `${tokensText(total.output_tokens)} out`,
     ...(total.cost === null ? [] : [`cost ${money(total.cost)}${total.unpriced_requests > 0 ? '+' : ''}`]),
-  ].join(', '), process.stderr));
+  ].join(', '), io().stderr));
 }

@@ -1,20 +1,22 @@
 // What the CLI prints: data on stdout, everything else on stderr. With --json one document, or one line per event.
 
+import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
 
 import type { ActivityEvent } from '../ledger/activity.ts';
 import type { CountedItem, WorkItem } from '../ledger/answers.ts';
 import { visible as shown } from '../visible.ts';
+import { io } from './io.ts';
 
 /** Exit codes, as docs/operating.md has them. */
 export const exit = { ok: 0, error: 1, usage: 2, workItemFailed: 3, interrupted: 130 } as const;
 
 export function print(data: unknown, text: string, isJson: boolean): void {
-  process.stdout.write(isJson ? `${JSON.stringify(data)}\n` : `${text}\n`);
+  io().stdout.write(isJson ? `${JSON.stringify(data)}\n` : `${text}\n`);
 }
 
 export function note(text: string): void {
-  process.stderr.write(`${text}\n`);
+  io().stderr.write(`${text}\n`);
 }
 
 /** Text from a ledger must not control the terminal, nor hide in it: what cannot be seen becomes a sign. */
@@ -23,7 +25,7 @@ export const visible = (text: string): string => shown(text).replaceAll('\t', ' 
 type Color = 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'bold';
 
 /** Coloured where a person reads on a terminal; NO_COLOR and FORCE_COLOR are heeded. */
-export const paint = (color: Color, text: string, stream: NodeJS.WriteStream = process.stdout): string => styleText(color, text, { stream });
+export const paint = (color: Color, text: string, stream: Writable = io().stdout): string => styleText(color, text, { stream });
 
 export const stateColor = (state: string): Color =>
   ({ running: 'cyan', claimed: 'cyan', waiting: 'yellow', paused: 'yellow', completed: 'green', failed: 'red', dead: 'red' } as const)[state] ?? 'dim';
@@ -31,7 +33,7 @@ export const stateColor = (state: string): Color =>
 const entryColor: Record<string, Color> = { error: 'red', finding: 'green', decision: 'green', plan: 'cyan', step: 'cyan' };
 
 /** A ledger entry; without a number where its place is plain. */
-export function entryLine(entry: { seq: number | null; entry_type: string; content: string; retracts?: number | null }, stream: NodeJS.WriteStream = process.stdout): string {
+export function entryLine(entry: { seq: number | null; entry_type: string; content: string; retracts?: number | null }, stream: Writable = io().stdout): string {
   const head = `${entry.seq === null ? '' : `[${entry.seq}] `}${entry.entry_type}${entry.retracts ? ` of [${entry.retracts}]` : ''}:`;
   return `${paint(entryColor[entry.entry_type] ?? 'bold', head, stream)} ${visible(entry.content).replaceAll('\n', '\n    ')}`;
 }
@@ -59,7 +61,7 @@ export function argumentsText(input: string): string {
 }
 
 /** How a call ended. */
-export function outcomeText(status: string, seconds: number | null, stream: NodeJS.WriteStream = process.stdout): string {
+export function outcomeText(status: string, seconds: number | null, stream: Writable = io().stdout): string {
   const took = seconds === null || seconds < 0.1 ? '' : ` (${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s)`;
   return paint(status === 'completed' ? 'dim' : status === 'failed' || status === 'uncertain' ? 'red' : 'yellow', `→ ${status === 'completed' ? 'done' : status}${took}`, stream);
 }
@@ -97,8 +99,8 @@ export function itemText(item: CountedItem): string {
 
 /** One line that is overwritten again and again, on a terminal only. */
 export class StatusLine {
-  readonly #stream = process.stderr;
-  readonly #isOn = process.stderr.isTTY && !process.env['CI'] && process.env['TERM'] !== 'dumb';
+  readonly #stream = io().stderr;
+  readonly #isOn = io().stderr.isTTY && !process.env['CI'] && process.env['TERM'] !== 'dumb';
   #shown = false;
 
   show(text: string): void {
@@ -131,24 +133,24 @@ export class Words {
       case 'said': {
         const head = `${turn} ${event.kind === 'said' ? 'says' : 'thinks'}: `;
         if (this.#open !== head) this.end();
-        process.stdout.write((this.#open === head ? '' : head) + visible(event.text).replaceAll('\n', '\n    '));
+        io().stdout.write((this.#open === head ? '' : head) + visible(event.text).replaceAll('\n', '\n    '));
         this.#open = head;
         break;
       }
       case 'broken_off':
         this.end();
-        process.stdout.write(`${turn}: the response broke off\n`);
+        io().stdout.write(`${turn}: the response broke off\n`);
         break;
       case 'call':
         this.end();
-        process.stdout.write(event.status === 'running' ? `${turn} calls ${event.name} ${argumentsText(event.input)}\n` : `${turn}: ${event.name} ${outcomeText(event.status, null)}\n`);
+        io().stdout.write(event.status === 'running' ? `${turn} calls ${event.name} ${argumentsText(event.input)}\n` : `${turn}: ${event.name} ${outcomeText(event.status, null)}\n`);
         break;
     }
   }
 
   /** Before anything else is printed. */
   end(): void {
-    if (this.#open !== '') process.stdout.write('\n');
+    if (this.#open !== '') io().stdout.write('\n');
     this.#open = '';
   }
 }

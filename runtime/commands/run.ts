@@ -20,6 +20,7 @@ import type { Tool } from '../tools/tool.ts';
 import { startWorker } from '../worker/worker.ts';
 import { saveFaculties } from './faculty.ts';
 import { follow } from './follow.ts';
+import { io } from './io.ts';
 import { itemOf } from './items.ts';
 import { withTools } from './loadTools.ts';
 import { dockerProblems } from './needs.ts';
@@ -173,19 +174,19 @@ async function shown(workItemId: string, { db, url, json }: Drive, signal: Abort
       return status.show(`… ${words.slice(words.trimEnd().lastIndexOf('\n') + 1)}`);
     }
     words = '';
-    if (said !== '' && !json) line(paint('dim', cut(visible(said).trim().replaceAll(/\s+/g, ' '), 200), process.stderr));
+    if (said !== '' && !json) line(paint('dim', cut(visible(said).trim().replaceAll(/\s+/g, ' '), 200), io().stderr));
     said = '';
     if (event.status === 'running') begun.set(event.id, performance.now());
     if (json || event.status === 'running' || event.name === 'ledger_append') return;
     const since = begun.get(event.id);
-    line(`${event.parent_call_id === null ? '' : '  '}${event.name} ${argumentsText(event.input)} ${outcomeText(event.status, since === undefined ? null : (performance.now() - since) / 1000, process.stderr)}`);
+    line(`${event.parent_call_id === null ? '' : '  '}${event.name} ${argumentsText(event.input)} ${outcomeText(event.status, since === undefined ? null : (performance.now() - since) / 1000, io().stderr)}`);
   };
   const ended = await follow(db, url, workItemId, {
     onActivity,
     onEntry: (entry) => {
       status.clear();
       if (json) print(entry, '', true);
-      else note(entryLine(entry, process.stderr));
+      else note(entryLine(entry, io().stderr));
     },
     onPoll: async () => {
       const now = await db.workNow(workItemId);

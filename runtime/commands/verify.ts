@@ -9,6 +9,7 @@ import { UsageError } from '../ledger/errors.ts';
 import { head } from '../ledger/evidence.ts';
 import type { Head } from '../ledger/evidence.ts';
 import { idOf } from './ids.ts';
+import { io } from './io.ts';
 import { exit, note, print, visible } from './output.ts';
 import { withLedger, withReader } from './withLedger.ts';
 
@@ -16,7 +17,7 @@ export type VerifyOptions = Settings & { heads?: string };
 
 /** `id`: a work item; undefined: all of them. */
 export async function verify(id: string | undefined, options: VerifyOptions): Promise<number> {
-  const kept = options.heads === undefined ? null : headsOf(options.heads === '-' ? await text(process.stdin) : await readFile(options.heads, 'utf8'));
+  const kept = options.heads === undefined ? null : headsOf(options.heads === '-' ? await text(io().stdin) : await readFile(options.heads, 'utf8'));
   return withLedger(options, async (db, url) => {
     const code = await comparedCode(url, db.schema);
     if (code === null) note('the functions were not compared with this package: that takes a role that may create a schema (which is rolled back)');
@@ -34,7 +35,7 @@ export async function verify(id: string | undefined, options: VerifyOptions): Pr
 /** One JSON document a line. */
 export const heads = (id: string | undefined, options: Settings): Promise<number> =>
   withReader(options, async (db) => {
-    for (const one of await db.ledgerHead(id === undefined ? null : idOf(id))) process.stdout.write(`${JSON.stringify(one)}\n`);
+    for (const one of await db.ledgerHead(id === undefined ? null : idOf(id))) io().stdout.write(`${JSON.stringify(one)}\n`);
     return exit.ok;
   });
 

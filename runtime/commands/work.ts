@@ -20,6 +20,7 @@ import { logDestination } from '../telemetry/logs.ts';
 import type { Tool } from '../tools/tool.ts';
 import { startWorker } from '../worker/worker.ts';
 import { saveFaculties } from './faculty.ts';
+import { io } from './io.ts';
 import { withTools } from './loadTools.ts';
 import { dockerProblems, hasOwnModel } from './needs.ts';
 import { exit, paint, visible } from './output.ts';
@@ -42,7 +43,7 @@ export type WorkOptions = Settings & {
 
 /** Logs go to stderr: for a person on a terminal as lines, else as JSON. Of an error only its message: the whole object may hold connections, requests and keys. */
 export const logger = (level: string): Logger =>
-  pino({ level, base: null, serializers: { err: briefly } }, logDestination(process.stderr.isTTY ? (line) => `${logLine(line)}\n` : undefined));
+  pino({ level, base: null, serializers: { err: briefly } }, logDestination(io().stderr.isTTY ? (line) => `${logLine(line)}\n` : undefined));
 
 const levels: Record<number, ['dim' | 'yellow' | 'red', string]> = { 10: ['dim', 'trace '], 20: ['dim', 'debug '], 40: ['yellow', 'warning '], 50: ['red', 'error '], 60: ['red', 'error '] };
 
@@ -52,8 +53,8 @@ export function logLine(json: string): string {
   const [color, word] = levels[level] ?? ['dim', ''];
   const isSaid = (value: unknown): boolean => typeof value === 'number' && new RegExp(`\\b${value}\\b`).test(msg);
   const more = Object.entries(rest).filter(([, value]) => !isSaid(value)).map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
-  const text = [msg, ...(err ? [err.message] : []), ...(more.length > 0 ? [paint('dim', visible(more.join(' ')), process.stderr)] : [])].join('  ');
-  return `${paint('dim', new Date(time).toTimeString().slice(0, 8), process.stderr)} ${word === '' ? '' : paint(color, word, process.stderr)}${workItemId === undefined ? '' : `${workItemId} `}${text.replaceAll('\n', ' ')}`;
+  const text = [msg, ...(err ? [err.message] : []), ...(more.length > 0 ? [paint('dim', visible(more.join(' ')), io().stderr)] : [])].join('  ');
+  return `${paint('dim', new Date(time).toTimeString().slice(0, 8), io().stderr)} ${word === '' ? '' : paint(color, word, io().stderr)}${workItemId === undefined ? '' : `${workItemId} `}${text.replaceAll('\n', ' ')}`;
 }
 
 function briefly(error: unknown): unknown {

@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { cli as run } from '../cli.ts';
+import type { Ended } from '../cli.ts';
 import { playedDatabase } from '../playedDatabase.ts';
 import type { Played } from '../playedDatabase.ts';
 
@@ -28,11 +30,8 @@ async function asked(input: unknown, tool = 'erase'): Promise<Waiting> {
 }
 const decisionOn = async ({ id }: Waiting): Promise<string | null> => (await database.query<{ decision: string | null }>(`select decision from approvals where tool_call_id = '${id}'`))[0]?.decision ?? null;
 
-type Ended = { code: number; stdout: string; stderr: string };
 const env = (): NodeJS.ProcessEnv => ({ PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: database.url, WORK_LEDGER_SCHEMA: 'ledger', NO_COLOR: '1' });
-const cli = (...args: string[]): Promise<Ended> => new Promise((resolve) => {
-  execFile(process.execPath, [main, ...args], { env: env(), maxBuffer: 1e9 }, (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr })).stdin?.end();
-});
+const cli = (...args: string[]): Promise<Ended> => run(args, { env: env() });
 /** What is printed of one call. */
 const shown = async ({ id }: Waiting): Promise<string[]> => {
   const all = (await cli('approvals')).stdout.split('\n\n');

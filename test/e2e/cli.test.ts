@@ -1,6 +1,6 @@
 // The command line as a user types it: what it prints where, and how it exits.
 
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,8 @@ import { scriptOf } from '../../runtime/model/script.ts';
 import type { ScriptedReply } from '../../runtime/model/script.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import { cli as typed } from '../cli.ts';
+import type { Ended } from '../cli.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { noDocker } from '../docker.ts';
@@ -38,12 +40,7 @@ const environment = (): NodeJS.ProcessEnv => ({
   ...(model && { ANTHROPIC_API_KEY: 'test-key', ANTHROPIC_BASE_URL: model.url }),
 });
 
-function cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [main, ...args], { env: environment(), cwd: directory }, (error, stdout, stderr) =>
-      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }));
-  });
-}
+const cli = (...args: string[]): Promise<Ended> => typed(args, { env: environment(), cwd: directory });
 
 test('submit prints the id; show, ledger and digest tell of it; --json is one document', async () => {
   const submitted = await cli('submit', 'Find why the import is slow', '--type', 'analyze', '--priority', '3', '--params', '{"table":"orders"}');

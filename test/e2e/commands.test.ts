@@ -17,8 +17,12 @@ import { withConnection } from '../../runtime/ledger/connection.ts';
 import { scriptOf } from '../../runtime/model/script.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { version } from '../../sql/extensionSource.ts';
+import { cli as typed } from '../cli.ts';
+import type { Ended } from '../cli.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
+import { run as start } from '../shell.ts';
+import type { Ran } from '../shell.ts';
 import { servesTests, startWorkerProcess, until } from '../workerProcess.ts';
 
 const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
@@ -42,12 +46,7 @@ afterAll(async () => {
 
 const environment = (more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({ PATH: process.env['PATH'], HOME: home, DATABASE_URL: database.url, DOCKER_HOST: 'unix:///nowhere.sock', ...servesTests, ...more });
 
-function cliWith(env: NodeJS.ProcessEnv, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    const child = execFile(process.execPath, [main, ...args], { env: environment(env), cwd: directory }, (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }));
-    child.stdin?.end('{"from": "stdin"}\n');
-  });
-}
+const cliWith = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> => typed(args, { env: environment(env), cwd: directory, stdin: '{"from": "stdin"}\n' });
 const cli = (...args: string[]) => cliWith({}, ...args);
 const submit = async (description: string, ...args: string[]): Promise<string> => (await cli('submit', description, ...args)).stdout.trim();
 const script = async (replies: unknown): Promise<string> => {
@@ -165,7 +164,7 @@ test('settings come from flags, then the environment, the project, the person', 
   expect(await wanted({ WORK_LEDGER_SCHEMA: 'of_environment' })).toBe('of_environment');
   expect(await wanted({ WORK_LEDGER_SCHEMA: 'of_environment' }, '--schema', 'of_flag')).toBe('of_flag');
   // A client starts these in directories of anybody's making.
-  expect((await asPerson({}, 'hook', 'session-start')).stderr).toContain('"of_person"');
+  expect((await start(directory, environment({ HOME: own, DATABASE_URL: '' }), process.execPath, main, 'hook', 'session-start')).stderr).toContain('"of_person"');
 
   await writeFile(person, 'database_url = "postgresql://127.0.0.1:1/x"\n');
   expect(await wanted({})).toContain(`correct database_url in ${person}`);
@@ -411,8 +410,10 @@ test('a faculty has its own server and key; the worker\'s key does not go there'
 const hasPsql = await new Promise<boolean>((resolve) => execFile('psql', ['--version'], (error) => resolve(!error)));
 if (!hasPsql) console.log('The test of "sql" is skipped: psql is not on PATH');
 test.skipIf(!hasPsql)('sql finds the ledger\'s functions', async () => {
-  expect(await cli('sql', 'select count(*) > 0 as some from work_items where ledger_count(id) >= 0 or true')).toMatchObject({ code: 1 });
-  expect(await cli('sql', 'select work_ledger_version()')).toMatchObject({ code: 0, stdout: expect.stringContaining(version()) });
+  /** psql prints where this process does. */
+  const sql = (query: string): Promise<Ran> => start(directory, environment(), process.execPath, main, 'sql', query);
+  expect(await sql('select count(*) > 0 as some from work_items where ledger_count(id) >= 0 or true')).toMatchObject({ code: 1 });
+  expect(await sql('select work_ledger_version()')).toMatchObject({ code: 0, stdout: expect.stringContaining(version()) });
   expect(await cliWith({ PATH: '' }, 'sql')).toMatchObject({ code: 2, stderr: expect.stringContaining('psql is not on PATH') });
 });
 

@@ -1,7 +1,5 @@
 // `work-ledger cost` as a user sees it, of a tree that a real worker did.
 
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,21 +10,18 @@ import type { Db } from '../../runtime/ledger/db.ts';
 import { createModelClient } from '../../runtime/model/callModel.ts';
 import { defineTool, ok } from '../../runtime/tools/tool.ts';
 import { startWorker } from '../../runtime/worker/worker.ts';
+import { cli as typed } from '../cli.ts';
+import type { Ended } from '../cli.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { awaits, call, calls, done, spawn, startTeam } from '../team.ts';
 import { until } from '../workerProcess.ts';
 
-const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
 let database: TestDatabase;
 let db: Db;
 let rootId: string;
 
-const cli = (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
-  new Promise((resolve) => {
-    execFile(process.execPath, [main, ...args], { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: database.url } }, (error, stdout, stderr) =>
-      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }));
-  });
+const cli = (...args: string[]): Promise<Ended> => typed(args, { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: database.url } });
 
 const look = defineTool({ name: 'look', description: 'Looks.', input: z.strictObject({}), effect: 'pure', risk: 'safe', execute: async () => ok('x'.repeat(20_000)) });
 

@@ -1,18 +1,17 @@
 // `work-ledger move` where it cannot begin: one sentence says all that is missing, and nothing has been made at either end.
 // test/long/move.test.ts moves ledgers.
 
-import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
-import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { installLedger } from '../../runtime/install/installLedger.ts';
+import { cli } from '../cli.ts';
+import type { Ended } from '../cli.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { startWorkerProcess } from '../workerProcess.ts';
 
-const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
 let source: TestDatabase;
 let target: TestDatabase;
 beforeAll(async () => {
@@ -25,12 +24,8 @@ afterAll(async () => {
   await target?.drop();
 });
 
-function move(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [main, 'move', '--schema', 'work_ledger', ...args], { cwd: tmpdir(), env: { PATH: process.env['PATH'], HOME: tmpdir(), DATABASE_URL: source.url } }, (error, stdout, stderr) =>
-      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }));
-  });
-}
+const move = (...args: string[]): Promise<Ended> =>
+  cli(['move', '--schema', 'work_ledger', ...args], { cwd: tmpdir(), env: { PATH: process.env['PATH'], HOME: tmpdir(), DATABASE_URL: source.url } });
 
 const as = (database: TestDatabase, role: string): string => database.url.replace('postgres@', `${role}@`);
 const made = async (): Promise<unknown> => [

@@ -16,6 +16,7 @@ import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import { cli } from '../cli.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { noDocker } from '../docker.ts';
@@ -143,9 +144,7 @@ test('the doctor says as whom commands run, and what cannot be kept from them', 
   await chmod(here, 0o755);
   await db.facultySave({ name: 'here', engage: { workspace: 'host', workspace_dir: here } });
   await db.facultySave({ name: 'elsewhere', engage: { workspace: 'container', workspace_dir: '/etc' } });
-  const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
-  const doctor = [main, 'doctor', '--json', '--workspace-roots', here];
-  const { stdout } = await promisify(execFile)(process.execPath, doctor, { env: { ...process.env, WORK_LEDGER_COMMANDS_AS: '', DATABASE_URL: database.url } }).catch((error: unknown) => error as { stdout: string });
+  const { stdout } = await cli(['doctor', '--json', '--workspace-roots', here], { env: { ...process.env, WORK_LEDGER_COMMANDS_AS: '', DATABASE_URL: database.url } });
   const checks = JSON.parse(stdout) as { check: string; severity: string; detail: string }[];
   expect(checks.filter(({ detail }) => detail.includes('"elsewhere"'))).toMatchObject(isRoot
     ? [{ severity: 'warning', detail: 'work of faculty "elsewhere" would wait: /etc lies outside the workspace_roots of this worker, and a worker that runs as root serves nothing else' }]

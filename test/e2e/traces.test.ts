@@ -1,12 +1,9 @@
 // One run with everything in it, exported while it happened and again from its rows: both are the same spans, and the table in docs/observability.md
 // says what they are.
 
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -14,6 +11,7 @@ import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
 import type { ScriptedReply } from '../../runtime/model/script.ts';
 import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import { cliOrFail } from '../cli.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { noDocker } from '../docker.ts';
@@ -24,7 +22,6 @@ import type { Seen } from '../team.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';
 import type { WorkerProcess } from '../workerProcess.ts';
 
-const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
 const secret = 'the-words-of-the-agent';
 let database: TestDatabase;
 let db: Db;
@@ -130,7 +127,7 @@ async function exported(id: string): Promise<ReceivedSpan[]> {
   const receiver = await startOtlpReceiver();
   try {
     const env = { PATH: process.env['PATH'], HOME: directory, DATABASE_URL: database.url };
-    await promisify(execFile)(process.execPath, [main, 'trace', id, '--otlp', receiver.url], { env });
+    await cliOrFail(['trace', id, '--otlp', receiver.url], { env });
     return distinct(receiver.spans);
   } finally {
     await receiver.close();
@@ -324,7 +321,7 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
   test('nothing that was said is in a span, unless it is asked for', async () => {
     expect(JSON.stringify([...live.spans, ...spans], (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))).not.toContain(secret);
     const env = { PATH: process.env['PATH'], HOME: directory, DATABASE_URL: database.url, OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' };
-    const { stdout } = await promisify(execFile)(process.execPath, [main, 'trace', root, '--json'], { env, maxBuffer: 1e8 });
+    const { stdout } = await cliOrFail(['trace', root, '--json'], { env });
     const all = JSON.parse(stdout) as { name: string; attributes: Record<string, string> }[];
     const chat = all.find((span) => span.attributes['gen_ai.output.messages']?.includes(secret));
     expect(JSON.parse(chat?.attributes['gen_ai.input.messages'] ?? '')).toMatchObject([{ role: 'user', parts: [{ type: 'text' }] }]);
@@ -333,7 +330,7 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
   });
 
   test('in the terminal it is a tree', async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, [main, 'trace', root], { env: { PATH: process.env['PATH'], HOME: directory, DATABASE_URL: database.url } });
+    const { stdout } = await cliOrFail(['trace', root], { env: { PATH: process.env['PATH'], HOME: directory, DATABASE_URL: database.url } });
     expect(stdout).toMatch(/^work\.execute\[lead\] \d+\.\d{3} s failed$/m);
     expect(stdout).toMatch(/^ {4}work\.engage\.iteration\[1\] .*\n {6}gen_ai\.chat\[claude-sonnet-5-5\] /m);
     expect(stdout).toMatch(/^ {6}work\.tool\.execute\[spawn_child_work\] .*\n {8}work\.execute\[lead\]/m);

@@ -1,13 +1,11 @@
 // A faculty that says nothing of its workspace has one in a container: the model, its code and the check meet the same files
 // there, workers come and go, and the files go some time after the work is over.
 
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { promisify } from 'node:util';
 
 import Docker from 'dockerode';
 import { pino } from 'pino';
@@ -24,6 +22,7 @@ import { startWorker } from '../../runtime/worker/worker.ts';
 import type { Worker } from '../../runtime/worker/worker.ts';
 import { listVolumes, removeVolume, VOLUME_LABEL, volumeOf } from '../../sandbox/containerWorkspace.ts';
 import { LEDGER_LABEL } from '../../sandbox/sandboxContainer.ts';
+import { cli } from '../cli.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { docker, noDocker } from '../docker.ts';
@@ -137,7 +136,7 @@ describe.skipIf(noDocker !== null)('a workspace in a container', () => {
     expect(check?.output.trimEnd()).toBe('checked-inside\n/home/agent');
     expect(await readFile(join(seed, 'given.txt'), 'utf8')).toBe('given\n');
     const pulled = join(directory, 'pulled');
-    expect((await promisify(execFile)(process.execPath, ['runtime/main.ts', 'pull', item.id, pulled])).stdout).toBe('2 files\n');
+    expect((await cli(['pull', item.id, pulled], { env: process.env })).stdout).toBe('2 files\n');
     expect(await readFile(join(pulled, 'made.txt'), 'utf8')).toBe('mended\n');
   });
 
@@ -178,7 +177,7 @@ describe.skipIf(noDocker !== null)('a workspace in a container', () => {
     await docker.createVolume({ Name: volumeOf(lost), Labels: { [VOLUME_LABEL]: lost, [LEDGER_LABEL]: ledger } });
     await docker.createVolume({ Name: volumeOf(others), Labels: { [VOLUME_LABEL]: others, [LEDGER_LABEL]: 'another' } });
     try {
-      const { stdout } = await promisify(execFile)(process.execPath, ['runtime/main.ts', 'doctor', '--json'], { env: { ...process.env, DATABASE_URL: database.url } }).catch((error: unknown) => error as { stdout: string });
+      const { stdout } = await cli(['doctor', '--json'], { env: { ...process.env, DATABASE_URL: database.url } });
       const found = (JSON.parse(stdout) as { check: string; severity: string; detail: string; remedy: string }[]).filter(({ check }) => check === 'workspaces');
       const [own, unlabelled] = found;
       expect(own).toMatchObject({ severity: 'warning', detail: `1 volume of items that this ledger had and does not know any more: ${volumeOf(lost)}`, remedy: 'docker volume rm NAME' });

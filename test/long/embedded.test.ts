@@ -14,6 +14,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ensureEmbedded, isEmbeddedUrl, stopEmbedded } from '../../runtime/install/embedded.ts';
 import { isAlive } from '../../sandbox/isAlive.ts';
 import { version } from '../../sql/extensionSource.ts';
+import { cli as typed } from '../cli.ts';
+import type { Ended } from '../cli.ts';
 import { until } from '../workerProcess.ts';
 
 let dataDir: string;
@@ -177,12 +179,10 @@ test('an ordinary user has it too', async () => {
 });
 
 /** A command of a person whose embedded server is in `dataDir`. */
-function cli(databaseUrl: string | null, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const env = { PATH: process.env['PATH'], HOME: dataDir, WORK_LEDGER_DATA_DIR: dataDir, ANTHROPIC_API_KEY: 'k', ...(databaseUrl !== null && { DATABASE_URL: databaseUrl }) };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [fileURLToPath(new URL('../../runtime/start.ts', import.meta.url)), ...args], { cwd: dataDir, env }, (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }));
-  });
-}
+const cli = (databaseUrl: string | null, ...args: string[]): Promise<Ended> => typed(args, {
+  cwd: dataDir,
+  env: { PATH: process.env['PATH'], HOME: dataDir, WORK_LEDGER_DATA_DIR: dataDir, ANTHROPIC_API_KEY: 'k', ...(databaseUrl !== null && { DATABASE_URL: databaseUrl }) },
+});
 
 test('the address that up printed starts it again, like none; down says what it stops', async () => {
   const first = await cli(null, 'up');

@@ -1,7 +1,6 @@
 // A command that meets a ledger of other sources, or no database, says what is there, what it wants and what to do, and ends.
-// Each is run as a process and waited for: one that something keeps open would never come back.
+// What one has opened, it closes: a process that something keeps open would never end.
 
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,11 +9,13 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { installLedger } from '../../runtime/install/installLedger.ts';
+import { cli as typed } from '../cli.ts';
+import type { Ended } from '../cli.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { noDocker } from '../docker.ts';
+import { until } from '../workerProcess.ts';
 
-const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
 let database: TestDatabase;
 let directory: string;
 
@@ -29,11 +30,14 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-function cli(args: string[], environment: Record<string, string> = {}): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [main, ...args], { cwd: directory, env: { PATH: process.env['PATH'], HOME: directory, DOCKER_HOST: process.env['DOCKER_HOST'], DATABASE_URL: database.url, ...environment } }, (error, stdout, stderr) =>
-      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }));
-  });
+/** What would keep this process from ending. */
+const open = (): number => process.getActiveResourcesInfo().filter((name) => name !== 'Immediate').length;
+
+async function cli(args: string[], environment: Record<string, string> = {}): Promise<Ended> {
+  const before = open();
+  const ended = await typed(args, { cwd: directory, env: { PATH: process.env['PATH'], HOME: directory, DOCKER_HOST: process.env['DOCKER_HOST'], DATABASE_URL: database.url, ...environment } });
+  await until(() => open() <= before);
+  return ended;
 }
 
 const id = '00000000-0000-7000-8000-000000000000';

@@ -6,7 +6,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -19,11 +18,11 @@ import { openDb } from '../../runtime/ledger/db.ts';
 import { scriptOf } from '../../runtime/model/script.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { build } from '../../sql/extensionSource.ts';
+import { cliOrFail } from '../cli.ts';
 import { servers } from '../servers.ts';
 import type { Database } from '../servers.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';
 
-const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
 
 describe.each(servers)('on $server', ({ start, missing }) => {
   describe.skipIf(missing !== null)('a role', () => {
@@ -52,7 +51,7 @@ describe.each(servers)('on $server', ({ start, missing }) => {
       return { role, url: database.url.replace('postgres@', `${role}@`) };
     }
     const cli = (url: string | null, ...args: string[]): Promise<{ stdout: string; stderr: string }> =>
-      promisify(execFile)(process.execPath, [main, ...args], { maxBuffer: 1 << 26, env: { PATH: process.env['PATH'], HOME: folder, WORK_LEDGER_DATA_DIR: join(folder, 'data'), ...(url !== null && { DATABASE_URL: url }) } });
+      cliOrFail(args, { env: { PATH: process.env['PATH'], HOME: folder, WORK_LEDGER_DATA_DIR: join(folder, 'data'), ...(url !== null && { DATABASE_URL: url }) } });
     async function psql(url: string, script: string): Promise<void> {
       await writeFile(join(folder, 'install.sql'), script);
       await promisify(execFile)('psql', [url, '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', join(folder, 'install.sql')]);

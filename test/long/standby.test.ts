@@ -1,7 +1,6 @@
 // A ledger is read on a hot standby, where nothing can be written and nothing is notified: every function that reads, the views, the
 // console, the commands that only read, and MCP's resources; by an address of its own, beside the one for writing.
 
-import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,6 +22,8 @@ import { connect, withConnection } from '../../runtime/ledger/connection.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
 import { sqlState } from '../../runtime/ledger/errors.ts';
 import { checkStandby } from '../../runtime/ledger/standby.ts';
+import { cli as typed } from '../cli.ts';
+import type { Ended } from '../cli.ts';
 import { startCrew } from '../console/crew.ts';
 import type { Crew } from '../console/crew.ts';
 import { createDatabase } from '../database.ts';
@@ -199,9 +200,7 @@ test('every function that reads does so, and takes no lock that others wait for'
   await client.end();
 });
 
-const cliIn = (own: Record<string, string>, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> => new Promise((resolve) => {
-  execFile(process.execPath, [main, ...args], { env: { ...env, ...own } }, (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }));
-});
+const cliIn = (own: Record<string, string>, ...args: string[]): Promise<Ended> => typed(args, { env: { ...env, ...own } });
 const nowhere = 'postgresql://127.0.0.1:1/x';
 
 test('what reads goes to WORK_LEDGER_READ_URL, what writes does not, and a database that is named nearer has none', async () => {

@@ -1517,8 +1517,8 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'approve asks nobody where nobody can be asked',
     file: 'runtime/commands/approvals.ts',
-    from: 'if (!process.stdin.isTTY) {',
-    to: 'if (!process.stdin.isTTY) return true;\n  if (process.stdin.closed) {',
+    from: 'if (!io().stdin.isTTY) {',
+    to: 'if (!io().stdin.isTTY) return true;\n  if (io().stdin.closed) {',
     test: 'test/e2e/approvals.test.ts',
     title: 'where nobody can be asked',
   },

@@ -23,6 +23,7 @@ import type { ScriptedModel } from '../../model/scriptedModel.ts';
 import { builtinTools } from '../../tools/builtinTools.ts';
 import { startWorker } from '../../worker/worker.ts';
 import type { Worker } from '../../worker/worker.ts';
+import { io } from '../io.ts';
 import { note } from '../output.ts';
 import { withScratch } from '../withScratch.ts';
 import type { ScratchOptions } from '../withScratch.ts';
@@ -65,7 +66,7 @@ export const withStage = (options: ScratchOptions, script: Script, show: (stage:
       if (!access) scripted = await startScriptedModel(script);
       const model = createModelClient(access ?? { apiKey: 'demo', baseURL: scripted?.url ?? '' });
       const isJson = options.json ?? false;
-      const say = (text: string): void => (isJson ? note(text) : void process.stdout.write(`${text}\n`));
+      const say = (text: string): void => (isJson ? note(text) : void io().stdout.write(`${text}\n`));
       if (process.env['CONSOLE']) {
         const { startConsole } = await import('../../console/server.ts');
         watched = await startConsole({ url: place.url, schema: place.schema, port: 0 });
