@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { importFile } from '../runtime/commands/import.ts';
-import type { ImportedSession, ImportReport } from '../runtime/commands/import.ts';
+import { importFile } from '../runtime/import/importFile.ts';
+import type { ImportedSession, ImportReport } from '../runtime/import/importFile.ts';
 import { openDb } from '../runtime/ledger/db.ts';
 import type { Db } from '../runtime/ledger/db.ts';
 import { createDatabase } from './database.ts';

@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
-import type { ImportReport } from '../commands/import.ts';
-import { importFile } from '../commands/import.ts';
+import type { ImportReport } from '../import/importFile.ts';
+import { importFile } from '../import/importFile.ts';
 import type { Db } from '../ledger/db.ts';
 import { LedgerError } from '../ledger/errors.ts';
 import { uuid } from './page.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 
 import type pg from 'pg';
 
-import { importFile } from '../../runtime/commands/import.ts';
+import { importFile } from '../../runtime/import/importFile.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
 import { against, lineOf, timed } from './harness/question.ts';
 import type { Line, Question } from './harness/question.ts';

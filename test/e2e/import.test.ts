@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { parseRecordedRun } from '../../plv8/readers/recordedRun.ts';
-import { importFile } from '../../runtime/commands/import.ts';
+import { importFile } from '../../runtime/import/importFile.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
 import type { TestDatabase } from '../database.ts';
 import { claudeSession, Importer } from '../importer.ts';

@@ -10,8 +10,8 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { importFile } from '../../runtime/commands/import.ts';
-import type { ImportedSession } from '../../runtime/commands/import.ts';
+import { importFile } from '../../runtime/import/importFile.ts';
+import type { ImportedSession } from '../../runtime/import/importFile.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
 import { createModelClient } from '../../runtime/model/callModel.ts';
 import { startWorker } from '../../runtime/worker/worker.ts';

@@ -13,7 +13,7 @@ import { sql } from 'slonik';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 
-import { importFile } from '../../runtime/commands/import.ts';
+import { importFile } from '../../runtime/import/importFile.ts';
 import { startConsole } from '../../runtime/console/server.ts';
 import type { Console } from '../../runtime/console/server.ts';
 import { ensureEmbedded, stopEmbedded } from '../../runtime/install/embedded.ts';

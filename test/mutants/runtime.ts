@@ -727,7 +727,7 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'what a database computes is imported',
-    file: 'runtime/commands/cursorDatabase.ts',
+    file: 'runtime/import/cursorDatabase.ts',
     from: " and type = 'table' and not exists (select 1 from pragma_table_xinfo('cursorDiskKV') where hidden <> 0)",
     to: '',
     test: 'test/e2e/import.test.ts',

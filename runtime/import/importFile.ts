@@ -1,0 +1,168 @@
+// Stores a recorded run of another agent in the ledger. Its file is read in parts, so that its size does not matter; importing again adds
+// only what is new.
+
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, readFile, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+
+import { lastSessionId, LinesReader, parseRecordedRuns } from '../../plv8/readers/recordedRun.ts';
+import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
+import type { Db } from '../ledger/db.ts';
+import { messageOf } from '../ledger/errors.ts';
+
+export type ImportedSession = { session: string; workItemId: string; turns: number; calls: number; added: { turns: number; calls: number } };
+/** The session of the file comes first, then its subagents. What was stored before an error stays. */
+export type ImportReport =
+  | { file: string; format: string; sessions: ImportedSession[]; leftOut: { reason: string; count: number; line?: number }[] }
+  | { file: string; error: string };
+
+type ReadOptions = {
+  onProgress?: (percent: number) => void;
+  /** What the file is called, where it is not read from its own place. */
+  name?: string;
+  /** How much of a file is read before the result so far is stored. */
+  partBytes?: number;
+};
+
+/** The longest that is read into one text; no recorder writes a hundredth of it. */
+const MAX_LINE_BYTES = 256e6;
+const MAX_META_BYTES = 1e6;
+
+/** Reads a file and stores what is not in the ledger yet. */
+export async function importFile(db: Db, file: string, { onProgress, name = file, partBytes = 8_000_000 }: ReadOptions = {}): Promise<ImportReport> {
+  const report = new Report(db, name);
+  try {
+    const size = await sizeOf(file);
+    if ((await bytesOf(file, 0, 15)).toString('latin1') === 'SQLite format 3') {
+      const { cursorRuns } = await import('./cursorDatabase.ts');
+      for (const run of cursorRuns(file, (reason) => report.leave(reason))) {
+        await report.store(run).catch((error: unknown) => report.leave(`conversation ${run.sessionId}: ${messageOf(error)}`));
+      }
+      return report.result();
+    }
+    const spawnedBy = await spawnOf(file);
+    let identity: string | undefined;
+    const store = async (runs: RecordedRun[]): Promise<void> => {
+      identity ??= runs[0] && identityOf(name, runs[0]);
+      for (const run of runs) await report.store({ ...run, sessionId: run.sessionId ?? identity ?? basename(name), ...(spawnedBy !== undefined && { spawnedBy }) });
+    };
+    const reader = new LinesReader(await ownSessionId(file, size));
+    let [read, stored] = [0, 0];
+    for await (const { text, bytes, isUnfinished } of linesIn(file)) {
+      reader.read(text, isUnfinished);
+      if (reader.isHopeless) break;
+      read += bytes;
+      if (read - stored < partBytes) continue;
+      await store(reader.take(false));
+      stored = read;
+      onProgress?.(Math.floor((read / size) * 100));
+    }
+    await store(reader.isTold ? reader.take(true) : parseRecordedRuns(await readFile(file, 'utf8')));
+    return report.result();
+  } catch (error) {
+    return { file: name, error: messageOf(error) };
+  }
+}
+
+/** What a file has yielded so far. */
+class Report {
+  readonly #db: Db;
+  readonly #file: string;
+  readonly #sessions = new Map<string, ImportedSession>();
+  readonly #skipped = new Map<string, RecordedRun['skipped']>();
+  readonly #left = new Map<string, number>();
+  #format = '';
+
+  constructor(db: Db, file: string) {
+    this.#db = db;
+    this.#file = file;
+  }
+
+  async store(run: RecordedRun): Promise<void> {
+    const added = await this.#db.sessionImport({ ...run, file: this.#file });
+    const so = this.#sessions.get(added.session) ?? { session: added.session, workItemId: added.work_item_id, turns: 0, calls: 0, added: { turns: 0, calls: 0 } };
+    this.#sessions.set(added.session, {
+      ...so,
+      turns: so.turns + run.exchanges.length,
+      calls: so.calls + run.exchanges.reduce((sum, { calls }) => sum + calls.length, 0),
+      added: { turns: so.added.turns + added.turns, calls: so.added.calls + added.calls },
+    });
+    this.#skipped.set(added.session, run.skipped); // counts the whole run so far
+    this.#format ||= run.format;
+  }
+
+  leave(reason: string): void {
+    this.#left.set(reason, (this.#left.get(reason) ?? 0) + 1);
+  }
+
+  result(): ImportReport {
+    const sessions = [...this.#sessions.values()];
+    const left = [...this.#left].map(([reason, count]) => ({ reason, count }));
+    if (sessions.length === 0) return { file: this.#file, error: `no recorded run in it${left.map(({ reason }) => `: ${reason}`).join('')}` };
+    return { file: this.#file, format: this.#format, sessions, leftOut: [...this.#skipped.values()].flat().concat(left) };
+  }
+}
+
+/** Throws for what has no end, or is only there once: a device, a pipe. */
+async function sizeOf(file: string): Promise<number> {
+  const found = await stat(file);
+  if (!found.isFile()) throw new Error('it is no regular file');
+  return found.size;
+}
+
+/** The lines of a file. The last one may be unfinished: it has no newline. Throws where a line does not end: a file may be nothing but a hole. */
+async function* linesIn(file: string): AsyncGenerator<{ text: string; bytes: number; isUnfinished: boolean }> {
+  let rest: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
+    let from = 0;
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
+      const line = rest.length === 0 ? chunk.subarray(from, end) : Buffer.concat([...rest, chunk.subarray(from, end)]);
+      rest = [];
+      length = 0;
+      from = end + 1;
+      yield { text: line.toString('utf8'), bytes: line.length + 1, isUnfinished: false };
+    }
+    if (from < chunk.length) rest.push(chunk.subarray(from));
+    length += chunk.length - from;
+    if (length > MAX_LINE_BYTES) throw new Error(`a line of more than ${MAX_LINE_BYTES / 1e6} MB`);
+  }
+  if (rest.length > 0) yield { text: Buffer.concat(rest).toString('utf8'), bytes: 0, isUnfinished: true };
+}
+
+async function bytesOf(file: string, from: number, length: number): Promise<Buffer> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, from);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** For Claude Code, whose files may begin with copies of other sessions: the session id at the end of the file. */
+async function ownSessionId(file: string, size: number): Promise<string | undefined> {
+  for (const length of [65_536, 1_048_576, 16_777_216]) {
+    const id = lastSessionId((await bytesOf(file, Math.max(0, size - length), Math.min(length, size))).toString('utf8').split('\n'));
+    if (id !== undefined || length >= size) return id;
+  }
+  return undefined;
+}
+
+/** What Claude Code stores beside a subagent's file: the call that started it, even if that call was interrupted. */
+async function spawnOf(file: string): Promise<string | undefined> {
+  if (!/^agent-.*\.jsonl$/.test(basename(file))) return undefined;
+  const beside = file.replace(/\.jsonl$/, '.meta.json');
+  try {
+    if ((await sizeOf(beside)) > MAX_META_BYTES) return undefined;
+    const { toolUseId } = JSON.parse(await readFile(beside, 'utf8')) as { toolUseId?: unknown };
+    return typeof toolUseId === 'string' ? toolUseId : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The identity of a record without an id: its file's name, what was asked and the first answer, which stay when it grows. */
+const identityOf = (file: string, { prompt, exchanges: [first] }: RecordedRun): string =>
+  `${basename(file).replace(/\.(traj\.json|traj|jsonl|json)$/, '')}-${createHash('sha256').update(JSON.stringify([prompt, first?.text, first?.calls.map(({ input }) => input)])).digest('hex').slice(0, 12)}`;
