@@ -25,7 +25,7 @@ test-sql: node_modules ## run the pgTAP files whose path holds T
 	T='$(T)' vitest run test/sql.test.ts
 
 faults: node_modules ## 1,000 killed workers and 40 broken databases, then a promoted standby and a full disk: nothing lost, doubled or stuck; SEED plays one again
-	node runtime/main.ts faults --kills $(or $(KILLS),1000) --database-faults $(or $(FAULTS),40) --workers 4 $(if $(SEED),--seed $(SEED))
+	KILLS='$(KILLS)' FAULTS='$(FAULTS)' $(if $(SEED),SEED='$(SEED)') node test/faults/play.ts
 	vitest run --project faults
 
 soak: node_modules ## 10,000 iterations in one worker: memory, descriptors, jobs and connections stay what they are

@@ -11,7 +11,7 @@ const long = ['test/long/**/*.test.ts', 'test/model/**/*.test.ts', 'test/console
 /** What takes longest, the longest first, so that none is left over at the end: vitest goes by the size of those that it has not run yet. */
 const longest = [
   'roles/matrix', 'roles/hostile', 'e2e/commands', 'sql', 'faults/storm', 'docs', 'e2e/cli', 'e2e/modelFailures', 'e2e/crash',
-  'model/model', 'long/package', 'long/connections', 'long/codeChaos', 'long/replay', 'long/failover', 'long/faults', 'long/move', 'console/browserReading', 'long/restore',
+  'model/model', 'long/package', 'long/connections', 'long/codeChaos', 'long/replay', 'long/failover', 'long/move', 'console/browserReading', 'long/restore',
   'long/collectors', 'long/context', 'long/thousandSteps', 'long/upgrade', 'console/browserTimeline', 'long/standby', 'sandbox/codeSandbox', 'long/everyFunction', 'long/everyAbility', 'long/rolling',
 ];
 

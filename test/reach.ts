@@ -22,7 +22,7 @@ export const costly: readonly Costly[] = [
   {
     // A page shows what any function of SQL answers.
     tests: ['test/console/browser*.test.ts'],
-    paths: [...everywhere, ...commands, ...work, 'runtime/{console,mcp,faculty,telemetry}/**', 'plv8/**', 'sql/**', 'test/console/**'],
+    paths: [...everywhere, ...commands, ...work, 'runtime/{console,import,mcp,faculty,telemetry}/**', 'plv8/**', 'sql/**', 'test/console/**'],
   },
   {
     tests: ['test/long/move.test.ts', 'test/e2e/move.test.ts'],
@@ -30,7 +30,7 @@ export const costly: readonly Costly[] = [
   },
   {
     tests: ['test/long/failover.test.ts', 'test/long/standby.test.ts'],
-    paths: [...everywhere, ...commands, ...worker, 'runtime/{console,mcp}/**', 'sql/api/95_views/**', 'test/console/crew.ts', '*/faults/ground.ts'],
+    paths: [...everywhere, ...commands, ...worker, 'runtime/{console,import,mcp}/**', 'sandbox/isAlive.ts', 'sql/api/95_views/**', 'test/console/crew.ts', 'test/faults/ground.ts'],
   },
   {
     tests: ['test/long/pgbouncer.test.ts', 'test/long/connections.test.ts'],
@@ -42,7 +42,7 @@ export const costly: readonly Costly[] = [
   },
   {
     tests: ['test/long/daemons.test.ts', 'test/long/hosts.test.ts'],
-    paths: [...everywhere, ...work, 'sandbox/**', 'runtime/faculty/**', 'sql/api/95_views/**', '*/faults/ground.ts'],
+    paths: [...everywhere, ...work, 'sandbox/**', 'runtime/faculty/**', 'sql/api/95_views/**', 'test/faults/ground.ts'],
   },
   { tests: ['test/long/release.test.ts'], paths: [...everywhere, 'release.ts'] },
   { tests: ['test/long/clocks.test.ts'], paths: [...everywhere, ...work, 'sandbox/**'] },

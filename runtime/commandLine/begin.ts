@@ -6,14 +6,13 @@ import type { Command } from 'commander';
 import { sandboxImage } from '../../sandbox/image.ts';
 import type { DoctorOptions } from '../commands/doctor.ts';
 import type { ConsoleSettings } from '../commands/console.ts';
-import type { FaultsOptions } from '../commands/faults.ts';
 import type { InstallOptions } from '../commands/install.ts';
 import type { MoveOptions } from '../commands/move.ts';
 import { exit, note, print } from '../commands/output.ts';
 import type { ScratchOptions } from '../commands/withScratch.ts';
 import type { Settings } from '../config.ts';
 import { shownUrl } from '../ledger/address.ts';
-import { command, consoleOptions, ends, examples, integer, reads, scratchCommand, workspaceRootsOption } from './program.ts';
+import { command, consoleOptions, ends, examples, reads, scratchCommand, workspaceRootsOption } from './program.ts';
 
 const scenes = {
   one: async () => (await import('../commands/demo/demo.ts')).demo,
@@ -79,22 +78,6 @@ export function beginCommands(program: Command): void {
     .action(ends(async ({ image, ...options }: { image: string; debian?: boolean; json?: boolean }) => (await import('../commands/sandboxImage.ts')).buildSandboxImage(image, options))), 'sandbox-image', 'sandbox-image --debian');
 
   examples(reads(command(program, 'doctor', 'look for what would lose or stall work')).addOption(workspaceRootsOption()).action(ends(async (options: DoctorOptions) => (await import('../commands/doctor.ts')).doctor(options))), 'doctor');
-
-  // Not DATABASE_URL: nobody shall load a server by accident.
-  examples(program.command('faults').description('kill workers and break the database while work is under way, in a ledger of its own, and count what is lost or done twice')
-    .option('--database-url <url>', 'in a schema of its own on this server (default: on an embedded server that is removed afterwards)')
-    .option('--seed <n>', 'play the same again (default: by chance)', integer)
-    .option('--kills <n>', 'so many workers are killed', integer, 40)
-    .option('--database-faults <n>', 'so often the database breaks', integer, 8)
-    .option('--workers <n>', 'so many work at a time', integer, 3)
-    .option('--faculty <path...>', 'your own faculty instead of the built-in work; its tools run for real')
-    .option('--tools <file...>', 'your own tools, as for "work"')
-    .option('--scripted <file>', 'the replies that call them, as for "run" (default: each tool once, with the least input that its schema takes)')
-    .option('--log <file>', 'where the workers log')
-    .option('--json', 'print JSON')
-    .exitOverride()
-    .action(ends(async ({ databaseUrl, ...options }: FaultsOptions, called: Command) =>
-      (await import('../commands/faults.ts')).faults({ ...options, ...(databaseUrl !== undefined && called.getOptionValueSource('databaseUrl') === 'cli' && { databaseUrl }) }))), 'faults', 'faults --faculty engineer.toml --tools tools.ts --scripted replies.json', 'faults --seed 7 --kills 1000 --database-faults 40');
 
   examples(program.command('completion').description('print what completes commands and options in a shell')
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))

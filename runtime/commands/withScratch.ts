@@ -12,7 +12,7 @@ import { exit, note } from './output.ts';
 export type ScratchOptions = Omit<Settings, 'schema' | 'readUrl'> & { install?: boolean; keep?: boolean };
 
 /** Makes the ledger, calls `use`, and drops it, also after a signal, which `use` hears of and ends; then the exit code is that of an interruption. */
-export async function withScratch(purpose: Exclude<Purpose, 'faults'>, options: ScratchOptions, use: (place: Place, interrupted: AbortSignal) => Promise<number>): Promise<number> {
+export async function withScratch(purpose: Purpose, options: ScratchOptions, use: (place: Place, interrupted: AbortSignal) => Promise<number>): Promise<number> {
   const interrupted = new AbortController();
   const onSignal = (): void => interrupted.abort();
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -7,17 +7,17 @@ import { join } from 'node:path';
 import { ownMark, runs } from './processMark.ts';
 
 /** Makes one whose name says whose it is, and which any user may pass through; whoever made it removes it. With `isKept` nobody else does. */
-export async function scratchFolder(purpose: 'demo' | 'faults', { isKept = false } = {}): Promise<string> {
+export async function scratchFolder({ isKept = false } = {}): Promise<string> {
   await removeLeft();
   const { machine, pid, started } = ownMark();
-  const folder = await mkdtemp(join(tmpdir(), `work-ledger-${purpose}-${isKept ? 'kept' : `${machine ?? 'any'}-${pid}-${started}`}-`));
+  const folder = await mkdtemp(join(tmpdir(), `work-ledger-demo-${isKept ? 'kept' : `${machine ?? 'any'}-${pid}-${started}`}-`));
   await chmod(folder, 0o711); // commands of root's agents run as another user
   return folder;
 }
 
 async function removeLeft(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
-    const [, machine = '', pid, started] = /^work-ledger-(?:demo|faults)-([0-9a-f]{16}|any)-(\d+)-(\d+)-/.exec(name) ?? [];
+    const [, machine = '', pid, started] = /^work-ledger-demo-([0-9a-f]{16}|any)-(\d+)-(\d+)-/.exec(name) ?? [];
     if (machine === '' || runs({ machine: machine === 'any' ? null : machine, pid: Number(pid), started: Number(started) }) !== false) continue;
     const path = join(tmpdir(), name);
     const found = await lstat(path).catch(() => null);

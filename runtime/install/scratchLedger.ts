@@ -13,11 +13,11 @@ import { sqlState } from '../ledger/errors.ts';
 import { installLedger } from './installLedger.ts';
 import { ownMark, processMark, runs } from './processMark.ts';
 
-export type Purpose = 'demo' | 'replay' | 'faults';
+export type Purpose = 'demo' | 'replay';
 export type Scratch = { url: string; schema: string; /** Drops it, or lets it be where it is to be kept. */ remove(): Promise<void> };
 
 const said = processMark.extend({ work_ledger: z.literal('scratch'), schema: z.string(), kept: z.boolean(), at: z.string() });
-const names = String.raw`^work_ledger_(demo|replay|faults)_[0-9a-f]{16}$`;
+const names = String.raw`^work_ledger_(demo|replay)_[0-9a-f]{16}$`;
 
 /** How often its process says that it is there, for others that cannot see it, and when they believe that it is not. */
 const BEAT_MS = 60_000;

@@ -60,15 +60,4 @@ export const upkeep = ({ call, values, one, run, once, named, schema }: Calls) =
 
   /** What is not as it must be, of everything that is stored. */
   check: () => run(() => sql.type(z.object({ invariant: z.string(), work_item_id: z.string().nullable(), says: z.string() }))`select * from ${named('work_ledger_check')}()`),
-
-  /** How every call of a tool ended; null: it is open. */
-  callOutcomes: () => run(() => sql.type(z.object({ id: z.string(), tool: z.string(), status: z.string() }))`select tool_call_id as id, tool_name as tool, status from ${named('v_calls')}`),
-
-  entryContents: async () => (await run(() => sql.type(z.object({ content: z.string() }))`select content from ${named('v_ledger')}`)).map(({ content }) => content),
-
-  /** Every work item that workers drive, and how often its model has answered. */
-  itemOutcomes: () => run(() => sql.type(z.object({ id: z.string(), state: z.string(), reason: z.string().nullable(), iterations: z.number() }))`
-    select w.work_item_id as id, w.state, w.state_reason as reason,
-           (select count(*) from ${named('v_turns')} t where t.work_item_id = w.work_item_id and t.status = 'completed')::integer as iterations
-      from ${named('v_work_list')} w where w.work_type <> 'journal'`),
 });

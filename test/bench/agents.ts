@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import pg from 'pg';
 
-import { seededRandom } from '../../runtime/faults/random.ts';
+import { seededRandom } from '../random.ts';
 import { lineOf, median, spread } from './harness/question.ts';
 import type { Line, Question } from './harness/question.ts';
 import { withServer } from './harness/server.ts';

@@ -1,4 +1,4 @@
-// Commands that have a ledger of their own (demo, replay, faults): they never work in that of a user, whatever names it, and nothing of
+// Commands that have a ledger of their own (demo, replay): they never work in that of a user, whatever names it, and nothing of
 // them is left when they have ended, nor, once another begins, when they were killed.
 
 import { spawn } from 'node:child_process';
@@ -73,7 +73,7 @@ const everything = async (): Promise<unknown> => ({
   folders: await folders(),
 });
 const schemas = async (): Promise<string[]> => (await database.query<{ name: string }>(`select nspname as name from pg_namespace where nspname !~ '^pg_(temp|toast_temp)' order by 1`)).map(({ name }) => name);
-const folders = async (): Promise<string[]> => (await readdir(temporary)).filter((name) => /^work-ledger-(demo|faults)/.test(name));
+const folders = async (): Promise<string[]> => (await readdir(temporary)).filter((name) => name.startsWith('work-ledger-demo'));
 const ofDemos = async (): Promise<string[]> => (await schemas()).filter((name) => name.startsWith('work_ledger_demo_'));
 
 test.each(['one', 'team', 'context', ...(noDocker === null ? ['code'] : [])])('the scene %s leaves a user\'s queue, faculties, models and files as they were, and nothing of its own', async (scene) => {
@@ -91,13 +91,6 @@ test('a replay does, too, whatever names a schema; one that is named for it is r
   for (const command of [['replay', recorded], ['demo']]) {
     expect(await cli(...command, '--install', '--schema', 'ledger')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('works in a schema of its own, whatever others are there') });
   }
-  expect(await everything()).toEqual(before);
-});
-
-test('faults are played in a schema that is gone afterwards', async () => {
-  const before = await everything();
-  const played = await cli('faults', '--database-url', database.url, '--kills', '1', '--database-faults', '0', '--workers', '1', '--seed', '3');
-  expect(played, played.stderr).toMatchObject({ code: 0 });
   expect(await everything()).toEqual(before);
 });
 

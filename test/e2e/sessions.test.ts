@@ -5,7 +5,6 @@ import { sql } from 'slonik';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 
-import { startProxy } from '../../runtime/faults/proxy.ts';
 import { connect } from '../../runtime/ledger/connection.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
 import { isConnectionLost } from '../../runtime/ledger/reachable.ts';
@@ -13,6 +12,7 @@ import { createModelClient } from '../../runtime/model/callModel.ts';
 import { startWorker } from '../../runtime/worker/worker.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
+import { startProxy } from '../faults/proxy.ts';
 import { done, startTeam } from '../team.ts';
 import { until } from '../workerProcess.ts';
 

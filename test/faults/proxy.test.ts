@@ -8,8 +8,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import Docker from 'dockerode';
 
-import { startProxy } from '../../runtime/faults/proxy.ts';
-import type { Proxy } from '../../runtime/faults/proxy.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
 import { createModelClient } from '../../runtime/model/callModel.ts';
 import { scriptOf } from '../../runtime/model/script.ts';
@@ -17,6 +15,8 @@ import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { noDocker } from '../docker.ts';
+import { startProxy } from './proxy.ts';
+import type { Proxy } from './proxy.ts';
 
 let database: TestDatabase;
 let proxy: Proxy;

@@ -10,7 +10,6 @@ import { sql } from 'slonik';
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
 
-import { crash } from '../../runtime/faults/ground.ts';
 import { installLedger } from '../../runtime/install/installLedger.ts';
 import { startThrowaway } from '../../runtime/install/throwaway.ts';
 import { withConnection } from '../../runtime/ledger/connection.ts';
@@ -18,6 +17,7 @@ import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
 import { scriptOf } from '../../runtime/model/script.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import { crash } from '../faults/ground.ts';
 import { startStandby } from '../standby.ts';
 import type { Standby } from '../standby.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';

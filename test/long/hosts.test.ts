@@ -7,12 +7,12 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { socketOf } from '../../runtime/faults/ground.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
 import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
+import { socketOf } from '../faults/ground.ts';
 import { makeHost, noHosts } from '../network.ts';
 import type { Host } from '../network.ts';
 import { call, calls, done, startTeam } from '../team.ts';

@@ -14,7 +14,7 @@ import type { ScriptedReply } from '../../runtime/model/script.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
-import { seed, seededRandom } from '../../runtime/faults/random.ts';
+import { seed, seededRandom } from '../random.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';
 import type { WorkerProcess } from '../workerProcess.ts';
 

@@ -4,7 +4,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { ownWorkload, tools } from '../../runtime/faults/workload.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
 import { createModelClient } from '../../runtime/model/callModel.ts';
@@ -12,8 +11,10 @@ import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { startWorker } from '../../runtime/worker/worker.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
-import { until } from '../workerProcess.ts';
+import { entryContents, itemOutcomes } from '../faults/outcomes.ts';
 import { setSqlFailpoints } from '../faults/sqlFailpoints.ts';
+import { ownWorkload, tools } from '../faults/workload.ts';
+import { until } from '../workerProcess.ts';
 
 let database: TestDatabase;
 let db: Db;
@@ -27,6 +28,7 @@ afterAll(async () => {
 });
 
 test('a connection is lost at every statement that writes', async () => {
+  const ledger = { url: database.url, schema: 'ledger' };
   const workload = ownWorkload({ hasCode: false });
   for (const faculty of workload.faculties) await db.facultySave(faculty);
   const points = await setSqlFailpoints(database);
@@ -40,10 +42,10 @@ test('a connection is lost at every statement that writes', async () => {
   await db.workMessage(items[0] ?? '', 'A word.', false);
   await until(async () => {
     for (const call of await db.approvals()) await db.toolCallApprove(call.tool_call_id).catch(() => {});
-    return (await db.itemOutcomes()).every(({ state }) => ['completed', 'failed', 'dead', 'cancelled'].includes(state));
+    return (await itemOutcomes(ledger)).every(({ state }) => ['completed', 'failed', 'dead', 'cancelled'].includes(state));
   });
-  expect(await db.itemOutcomes()).toEqual(Array.from({ length: 6 }, () => expect.objectContaining({ state: 'completed' })));
-  const contents = await db.entryContents();
+  expect(await itemOutcomes(ledger)).toEqual(Array.from({ length: 6 }, () => expect.objectContaining({ state: 'completed' })));
+  const contents = await entryContents(ledger);
   for (const key of items.flatMap((_, n) => [`k${n}`, `k${n}_a`, `k${n}_b`])) {
     for (let step = 0; step < 6; step++) expect(contents.filter((content) => content === `${key}.${step}`), `${key}.${step}`).toHaveLength(1);
   }

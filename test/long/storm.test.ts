@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
-import { seed, seededRandom } from '../../runtime/faults/random.ts';
+import { seed, seededRandom } from '../random.ts';
 import { until as waiting } from '../workerProcess.ts';
 
 const SECONDS = Number(process.env['STORM_SECONDS'] ?? 30);

@@ -1660,7 +1660,7 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'the count of a storm finds no lost entry',
-    file: 'runtime/faults/witness.ts',
+    file: 'test/faults/witness.ts',
     from: '(held.get(content) ?? 0) < ids.size',
     to: '(held.get(content) ?? 0) < 0',
     test: 'test/faults/storm.test.ts',
@@ -1668,7 +1668,7 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'the count of a storm finds no call that ran twice',
-    file: 'runtime/faults/scorecard.ts',
+    file: 'test/faults/scorecard.ts',
     from: "effect === 'unsafe' && began > 1",
     to: "effect === 'unsafe' && began > 100",
     test: 'test/faults/storm.test.ts',
@@ -1676,10 +1676,10 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'a storm ends the connections of others',
-    file: 'runtime/faults/ground.ts',
+    file: 'test/faults/ground.ts',
     from: 'where application_name = $1 and pid <> pg_backend_pid()',
     to: 'where $1 <> application_name and datname = current_database() and pid <> pg_backend_pid()',
-    test: 'test/long/faults.test.ts',
+    test: 'test/faults/storm.test.ts',
     title: 'it ends no connections but those of its own workers',
   },
   {

@@ -9,11 +9,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { ownServer } from '../../../runtime/faults/ground.ts';
-import { seed } from '../../../runtime/faults/random.ts';
-import { scorecardText } from '../../../runtime/faults/scorecard.ts';
-import { storm } from '../../../runtime/faults/storm.ts';
-import { ownWorkload } from '../../../runtime/faults/workload.ts';
+import { seed } from '../../random.ts';
+import { ownServer } from '../ground.ts';
+import { scorecardText } from '../scorecard.ts';
+import { storm } from '../storm.ts';
+import { ownWorkload } from '../workload.ts';
 
 const mount = await mkdtemp(join(tmpdir(), 'wl-full-'));
 let why: string | null = null;

@@ -2,17 +2,17 @@
 
 import { expect, test } from 'vitest';
 
-import { crash, marker, socketOf, terminate } from '../../../runtime/faults/ground.ts';
-import type { Ground } from '../../../runtime/faults/ground.ts';
-import { startProxy } from '../../../runtime/faults/proxy.ts';
-import { seed } from '../../../runtime/faults/random.ts';
-import { scorecardText } from '../../../runtime/faults/scorecard.ts';
-import { storm } from '../../../runtime/faults/storm.ts';
-import { ownWorkload } from '../../../runtime/faults/workload.ts';
 import { installLedger } from '../../../runtime/install/installLedger.ts';
 import { startThrowaway } from '../../../runtime/install/throwaway.ts';
 import { withConnection } from '../../../runtime/ledger/connection.ts';
+import { seed } from '../../random.ts';
 import { startStandby } from '../../standby.ts';
+import { crash, marker, socketOf, terminate } from '../ground.ts';
+import type { Ground } from '../ground.ts';
+import { startProxy } from '../proxy.ts';
+import { scorecardText } from '../scorecard.ts';
+import { storm } from '../storm.ts';
+import { ownWorkload } from '../workload.ts';
 
 test(`a standby is promoted while workers die (SEED=${seed})`, async () => {
   const primary = await startThrowaway({ isDurable: true });

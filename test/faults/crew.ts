@@ -2,13 +2,12 @@
 // the place's own row of chance, so that a seed plays the same deaths in the same order whatever the machine is doing.
 
 import { fork } from 'node:child_process';
-import { extname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { seededRandom } from './random.ts';
+import { seededRandom } from '../random.ts';
 
-const main = fileURLToPath(new URL(`./workerMain${extname(import.meta.url)}`, import.meta.url));
+const main = fileURLToPath(new URL('./workerMain.ts', import.meta.url));
 
 /** By a failpoint that it comes to; at some moment; or frozen for longer than its lease, woken, and killed a little later. */
 export type Death = { at: string } | { afterMs: number } | { frozenAfterMs: number; forMs: number };
@@ -43,7 +42,7 @@ type CrewOptions = {
   /** A descriptor that they log to. */
   log: number | null;
   /** What workerMain takes. */
-  worker: { leaseSeconds: number; toolFiles: readonly string[] | null } & Record<string, unknown>;
+  worker: { leaseSeconds: number } & Record<string, unknown>;
 };
 
 export function startCrew({ places, seed, most, deaths, log, worker }: CrewOptions): Crew {
@@ -56,8 +55,7 @@ export function startCrew({ places, seed, most, deaths, log, worker }: CrewOptio
     while (!over.signal.aborted) {
       const death = given.shift() ?? deathOf(random, worker.leaseSeconds);
       const child = fork(main, { stdio: ['ignore', 'ignore', log ?? 'ignore', 'ipc'], env: {
-        // A user's tools have the variables that they need.
-        ...(worker.toolFiles !== null && process.env), PATH: process.env['PATH'], HOME: process.env['HOME'], DOCKER_HOST: process.env['DOCKER_HOST'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+        PATH: process.env['PATH'], HOME: process.env['HOME'], DOCKER_HOST: process.env['DOCKER_HOST'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
         WORK_LEDGER_FAULTS_WORKER: JSON.stringify(worker), ...('at' in death && !isSpared && { WORK_LEDGER_FAILPOINTS: death.at }),
       } });
       const ended = new Promise<NodeJS.Signals | null>((resolve) => child.once('exit', (_, signal) => resolve(signal)));

@@ -3,7 +3,7 @@
 import { appendFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
-import type { Tool } from '../tools/tool.ts';
+import type { Tool } from '../../runtime/tools/tool.ts';
 
 /** The tool, and each of its runs in the file. */
 export const recorded = (tool: Tool, file: string): Tool => ({

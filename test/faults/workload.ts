@@ -5,17 +5,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { z } from 'zod';
 
-import type { FacultyConfig } from '../faculty/loadFaculties.ts';
-import type { Submission } from '../ledger/submit.ts';
-import type { ContentBlock, ModelRequest } from '../model/message.ts';
-import type { Script } from '../model/script.ts';
-import { defineTool, ok } from '../tools/tool.ts';
-import type { Effect, Tool } from '../tools/tool.ts';
+import type { FacultyConfig } from '../../runtime/faculty/loadFaculties.ts';
+import type { Submission } from '../../runtime/ledger/submit.ts';
+import type { ContentBlock, ModelRequest } from '../../runtime/model/message.ts';
+import type { Script } from '../../runtime/model/script.ts';
+import { defineTool, ok } from '../../runtime/tools/tool.ts';
+import type { Effect, Tool } from '../../runtime/tools/tool.ts';
 
 export type Workload = {
   faculties: FacultyConfig[];
-  /** Files with tools of the user's; null: the tools below. */
-  toolFiles: string[] | null;
   script: Script;
   /** The n-th work item to submit. */
   submission(n: number): Submission;
@@ -39,7 +37,6 @@ export const ownWorkload = ({ hasCode }: { hasCode: boolean }): Workload => ({
     name: 'storm', accepts: ['storm', 'part'], awareness: { enabled: false }, recover: { max_attempts: 1000 },
     engage: { workspace: 'none', tools: tools.map(({ name }) => name), require_approval: 'dangerous', ledger_nudge_interval: 0, stall_limit: 0, max_turns: 1000, compact_every: 4, compact_keep_recent: 2, code_execution: hasCode, code_execution_memory: '64m' },
   }],
-  toolFiles: null,
   submission: (n) => ({ workType: 'storm', description: `Weather it. key:k${n}`, idempotencyKey: `k${n}` }),
   script: (request, { exchange }) => ({ content: whatFollows(request, hasCode), delayMs: 5 + (exchange * 7) % 30 }),
 });

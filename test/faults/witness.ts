@@ -3,8 +3,8 @@
 
 import { createHash } from 'node:crypto';
 
-import type { ContentBlock, ModelRequest } from '../model/message.ts';
-import type { Position, Script, ScriptedReply } from '../model/script.ts';
+import type { ContentBlock, ModelRequest } from '../../runtime/model/message.ts';
+import type { Position, Script, ScriptedReply } from '../../runtime/model/script.ts';
 
 export class Witness {
   /** By content: the calls that asked to record it, and those that were answered that it is. */

@@ -1,5 +1,5 @@
-// Where faults are played: a ledger of their own that was made for them and goes with them. On the user's server a schema of a name
-// that was free; else a server of its own, which can also be crashed. Nothing that was there before is written to.
+// Where faults are played: a ledger that was made for them and goes with them. In a schema of its own on a server that others use, too,
+// or on a server of its own, which can also be crashed.
 
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -10,12 +10,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 import { isAlive } from '../../sandbox/isAlive.ts';
-import { ensureEmbedded } from '../install/embedded.ts';
-import { installLedger } from '../install/installLedger.ts';
-import { makeScratch } from '../install/scratchLedger.ts';
-import { startThrowaway } from '../install/throwaway.ts';
-import { withConnection } from '../ledger/connection.ts';
-import { UsageError } from '../ledger/errors.ts';
+import { ensureEmbedded } from '../../runtime/install/embedded.ts';
+import { installLedger } from '../../runtime/install/installLedger.ts';
+import { makeScratch } from '../../runtime/install/scratchLedger.ts';
+import { startThrowaway } from '../../runtime/install/throwaway.ts';
+import { withConnection } from '../../runtime/ledger/connection.ts';
 
 export type Ground = {
   url: string;
@@ -25,7 +24,7 @@ export type Ground = {
   behind(port: number): string;
   /** Ends every connection of the workers. */
   terminate(): Promise<void>;
-  /** The server dies and comes back: at once as on "pg_ctl stop -m immediate", or by SIGKILL to all its processes. Null: it is not ours. */
+  /** The server dies and comes back: at once as on "pg_ctl stop -m immediate", or by SIGKILL to all its processes. Null: others use it, too. */
   crash: ((how: 'immediate' | 'kill') => Promise<void>) | null;
   remove(): Promise<void>;
 };
@@ -37,7 +36,7 @@ export const terminate = (url: string) => (): Promise<void> => withConnection({ 
   await client.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid()', [marker]);
 });
 
-/** A server of its own, as durable as one of a user. */
+/** As durable as one of a user. */
 export async function ownServer(): Promise<Ground> {
   const { url, dataDir, stop } = await startThrowaway({ isDurable: true });
   const schema = 'work_ledger';
@@ -71,12 +70,11 @@ export async function crash(dataDir: string, how: 'immediate' | 'kill'): Promise
 /** A zombie, which nobody reaps in some containers, does not run. */
 const isRunning = async (pid: number): Promise<boolean> => isAlive(pid) && !/^\d+ \(.*\) Z /.test(await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ''));
 
-/** A schema on a server of the user's. */
+/** A schema in a database that is there. */
 export async function ownSchema(url: string): Promise<Ground> {
-  const address = URL.canParse(url) ? new URL(url) : null;
-  if (address === null || !/^postgres(ql)?:$/.test(address.protocol)) throw new UsageError('pass the address of a database, such as postgresql://user@host:5432/database, or none to use a throwaway server');
+  const address = new URL(url);
   const host = decodeURIComponent(address.hostname || 'localhost');
-  const scratch = await makeScratch(url, 'faults');
+  const scratch = await makeScratch(url, 'demo');
   return {
     url,
     schema: scratch.schema,

@@ -1,7 +1,9 @@
 // What came of a storm, counted from outside of the ledger: from what the model was told, what tools wrote down and what clients were answered.
 
-import type { Db } from '../ledger/db.ts';
+import type { Db } from '../../runtime/ledger/db.ts';
 import { effectsIn } from './effects.ts';
+import type { Ground } from './ground.ts';
+import { callOutcomes, entryContents, itemOutcomes } from './outcomes.ts';
 import type { Witness } from './witness.ts';
 
 export type Scorecard = {
@@ -35,8 +37,8 @@ export type Scorecard = {
 export const isClean = (card: Scorecard): boolean => [card.lost, card.doubled, card.stuck, card.failed, card.violations].every((list) => list.length === 0);
 
 /** What only the ledger and the file of effects can say. */
-export async function counted(db: Db, witness: Witness, effectsFile: string): Promise<Pick<Scorecard, 'items' | 'completed' | 'iterations' | 'acknowledged' | 'effects' | 'lost' | 'doubled' | 'uncertain' | 'uncertainHappened' | 'failed' | 'violations'>> {
-  const [effects, calls, entries, items] = [await effectsIn(effectsFile), await db.callOutcomes(), await db.entryContents(), await db.itemOutcomes()];
+export async function counted(ground: Ground, db: Db, witness: Witness, effectsFile: string): Promise<Pick<Scorecard, 'items' | 'completed' | 'iterations' | 'acknowledged' | 'effects' | 'lost' | 'doubled' | 'uncertain' | 'uncertainHappened' | 'failed' | 'violations'>> {
+  const [effects, calls, entries, items] = [await effectsIn(effectsFile), await callOutcomes(ground), await entryContents(ground), await itemOutcomes(ground)];
   const entered = witness.compare(entries);
   const known = calls.filter(({ id }) => effects.has(id));
   const uncertain = calls.filter(({ status }) => status === 'uncertain');

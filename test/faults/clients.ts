@@ -3,12 +3,15 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { withConnection } from '../ledger/connection.ts';
-import type { Db } from '../ledger/db.ts';
+import { withConnection } from '../../runtime/ledger/connection.ts';
+import type { Db } from '../../runtime/ledger/db.ts';
+import type { Ground } from './ground.ts';
+import { itemOutcomes } from './outcomes.ts';
 import type { Witness } from './witness.ts';
 import type { Workload } from './workload.ts';
 
 type ClientOptions = {
+  ground: Ground;
   /** Straight to the server, and through the proxy that breaks. */
   db: Db;
   told: Db;
@@ -27,7 +30,7 @@ export type Clients = {
   stop(): Promise<void>;
 };
 
-export function startClients({ db, told, witness, workload, random, open, naiveUrl }: ClientOptions): Clients {
+export function startClients({ ground, db, told, witness, workload, random, open, naiveUrl }: ClientOptions): Clients {
   const calm = new AbortController();
   const over = new AbortController();
   const until = async (signal: AbortSignal, everyMs: number, act: () => Promise<unknown>): Promise<void> => {
@@ -41,7 +44,7 @@ export function startClients({ db, told, witness, workload, random, open, naiveU
   let appended = 0;
   let notebook: string | null = null;
   const submit = async (): Promise<void> => {
-    const items = await db.itemOutcomes();
+    const items = await itemOutcomes(ground);
     // Children count as half of a root.
     const busy = items.filter(({ state }) => !['completed', 'failed', 'dead', 'cancelled'].includes(state)).length / 2;
     for (let n = busy; n < open && !calm.signal.aborted; n++) {
@@ -61,7 +64,7 @@ export function startClients({ db, told, witness, workload, random, open, naiveU
     for (const call of await db.approvals()) await (random() < 0.9 ? db.toolCallApprove(call.tool_call_id) : db.toolCallReject(call.tool_call_id, 'not now')).catch(() => {});
   };
   const meddle = async (): Promise<void> => {
-    const running = (await db.itemOutcomes()).filter(({ state }) => ['running', 'waiting', 'queued'].includes(state));
+    const running = (await itemOutcomes(ground)).filter(({ state }) => ['running', 'waiting', 'queued'].includes(state));
     const one = running[Math.floor(random() * running.length)];
     if (one) await (random() < 0.7 ? db.workMessage(one.id, 'A word.', random() < 0.5) : db.console.compact(one.id, null));
   };

@@ -2,20 +2,20 @@
 // then the count.
 
 import { closeSync, openSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { scratchFolder } from '../install/scratchFolder.ts';
-import { openDb } from '../ledger/db.ts';
-import type { Db } from '../ledger/db.ts';
-import { startScriptedModel } from '../model/scriptedModel.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import { seededRandom } from '../random.ts';
 import { startClients } from './clients.ts';
 import { startCrew } from './crew.ts';
 import type { Crew, Death } from './crew.ts';
 import type { Ground } from './ground.ts';
+import { itemOutcomes } from './outcomes.ts';
 import { startProxy } from './proxy.ts';
-import { seededRandom } from './random.ts';
 import { counted } from './scorecard.ts';
 import type { Scorecard } from './scorecard.ts';
 import { startWeather } from './weather.ts';
@@ -50,7 +50,7 @@ export async function storm(options: StormOptions): Promise<Scorecard> {
   const { ground, seed, leaseSeconds } = options;
   const begun = performance.now();
   const witness = new Witness();
-  const directory = await scratchFolder('faults');
+  const directory = await mkdtemp(join(tmpdir(), 'work-ledger-faults-'));
   const effectsFile = join(directory, 'effects');
   const log = options.logFile === undefined ? null : openSync(options.logFile, 'a');
   const model = await startScriptedModel(witness.watch(options.workload.script, seed));
@@ -61,18 +61,18 @@ export async function storm(options: StormOptions): Promise<Scorecard> {
   try {
     for (const faculty of options.workload.faculties) await db.facultySave(faculty);
     const crew = startCrew({ places: options.places, seed, most: options.kills, deaths: options.first?.deaths ?? [], log, worker: {
-      url: behind, schema: ground.schema, modelUrl: model.url, effectsFile, toolFiles: options.workload.toolFiles, leaseSeconds, hasDocker: options.hasDocker, repeatsUnsafe: options.naive === 'repeats_unsafe',
+      url: behind, schema: ground.schema, modelUrl: model.url, effectsFile, leaseSeconds, hasDocker: options.hasDocker, repeatsUnsafe: options.naive === 'repeats_unsafe',
     } });
-    const clients = startClients({ db, told, witness, workload: options.workload, random: seededRandom(seed, 1001), open: 2 * options.places, naiveUrl: options.naive === 'acknowledges_early' ? behind : null });
+    const clients = startClients({ ground, db, told, witness, workload: options.workload, random: seededRandom(seed, 1001), open: 2 * options.places, naiveUrl: options.naive === 'acknowledges_early' ? behind : null });
     const weather = startWeather({ ground, proxy, random: seededRandom(seed, 1002), most: options.databaseFaults, first: options.first?.faults ?? [] });
     try {
       await untilBlownOver(options, crew, weather);
       crew.spare();
       await clients.calm();
-      const stuck = await settle(db, options.patienceSeconds, options.signal);
+      const stuck = await settle(ground, options.patienceSeconds, options.signal);
       await clients.stop();
       return {
-        seed, stuck, ...(await counted(db, witness, effectsFile)),
+        seed, stuck, ...(await counted(ground, db, witness, effectsFile)),
         seconds: (performance.now() - begun) / 1000, kills: crew.kills, freezes: crew.freezes, faults: { ...weather.faults, ...(witness.faults > 0 && { model: witness.faults }) },
       };
     } finally {
@@ -98,11 +98,11 @@ async function untilBlownOver({ kills, databaseFaults, onProgress, signal }: Sto
 }
 
 /** Waits until every item is over; those that are not when nothing has moved for so long. */
-async function settle(db: Db, patienceSeconds: number, signal?: AbortSignal): Promise<string[]> {
+async function settle(ground: Ground, patienceSeconds: number, signal?: AbortSignal): Promise<string[]> {
   let last = '';
   let since = performance.now();
   for (;;) {
-    const items = await db.itemOutcomes();
+    const items = await itemOutcomes(ground);
     const open = items.filter(({ state }) => !['completed', 'failed', 'dead', 'cancelled'].includes(state));
     if (open.length === 0 || signal?.aborted) return [];
     const now = JSON.stringify(open);
