@@ -28,6 +28,9 @@ faults: node_modules ## 1,000 killed workers and 40 broken databases, then a pro
 	KILLS='$(KILLS)' FAULTS='$(FAULTS)' $(if $(SEED),SEED='$(SEED)') node test/faults/play.ts
 	vitest run --project faults
 
+replay: node_modules ## drive a recorded run of another agent through the loop: FILE; CLOSE=5: with a step after every five calls
+	node test/replay.ts '$(FILE)' $(CLOSE)
+
 soak: node_modules ## 10,000 iterations in one worker: memory, descriptors, jobs and connections stay what they are
 	node test/faults/soak.ts
 
@@ -99,4 +102,4 @@ psql: node_modules ## psql on the ledger's database
 clean: ## remove what was built
 	rm -rf build dist
 
-.PHONY: help demo test test-long test-sql faults soak mutants check lint format verify schema matrix freeze release next build extension dist install installcheck sandbox-image db psql clean
+.PHONY: help demo test test-long test-sql faults replay soak mutants check lint format verify schema matrix freeze release next build extension dist install installcheck sandbox-image db psql clean

@@ -12,7 +12,6 @@ import { parse } from 'yaml';
 import { parseRecordedRun } from '../plv8/readers/recordedRun.ts';
 import { settingsIn } from '../runtime/commands/configFile.ts';
 import { withTools } from '../runtime/commands/loadTools.ts';
-import { replayRun } from '../runtime/commands/replay.ts';
 import { loadFaculties } from '../runtime/faculty/loadFaculties.ts';
 import { stopEmbedded } from '../runtime/install/embedded.ts';
 import { installLedger } from '../runtime/install/installLedger.ts';
@@ -28,6 +27,7 @@ import { anchorsOf, blocksOf, commandsOf, pages, placeOf, root, statementsOf, wo
 import type { Block } from './pages.ts';
 import { parseCommands } from './parseCommands.ts';
 import { putRecordings } from './recordings.ts';
+import { replayRun } from './replay.ts';
 import { expectOutput, literally, run, Shell, uuid } from './shell.ts';
 import type { Ran } from './shell.ts';
 import { until } from './workerProcess.ts';
@@ -286,7 +286,7 @@ describe.each(['extension', 'script'] as const)('on a ledger with work in it, in
         await shell.type(block, {
           ID: id, ITEM: id, TURN: turn, 'http://localhost:4318': collector.url, 'postgresql://user@host:5432/database': empty.url, 'work-ledger console': 'work-ledger console --port 0',
           // The page speaks of the embedded database; this one is named, and nobody makes anything there unasked.
-          'close-every 5': 'close-every 5 --install',
+          'scene context': 'scene context --install',
         });
       } finally {
         await collector.close();

@@ -78,7 +78,7 @@ export class Shell {
           expectOutput(`${stdout}\n${stderr}`, output);
           const [id] = stdout.match(new RegExp(`^${uuid.source}$`, 'm')) ?? [];
           if (id) meant['ID'] = id;
-          const [schema] = /\bwork_ledger_(?:demo|replay)_[0-9a-f]{16}\b/.exec(stdout + stderr) ?? [];
+          const [schema] = /\bwork_ledger_demo_[0-9a-f]{16}\b/.exec(stdout + stderr) ?? [];
           if (schema) meant['SCHEMA'] = schema;
         }
       }

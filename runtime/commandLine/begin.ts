@@ -9,7 +9,7 @@ import type { ConsoleSettings } from '../commands/console.ts';
 import type { InstallOptions } from '../commands/install.ts';
 import type { MoveOptions } from '../commands/move.ts';
 import { exit, note, print } from '../commands/output.ts';
-import type { ScratchOptions } from '../commands/withScratch.ts';
+import type { ScratchOptions } from '../commands/demo/withScratch.ts';
 import type { Settings } from '../config.ts';
 import { shownUrl } from '../ledger/address.ts';
 import { command, consoleOptions, ends, examples, reads, scratchCommand, workspaceRootsOption } from './program.ts';

@@ -8,9 +8,8 @@ import type { Command } from 'commander';
 import type { ClientOptions } from '../commands/hook.ts';
 import type { McpHttpSettings } from '../commands/mcp.ts';
 import { print } from '../commands/output.ts';
-import type { ScratchOptions } from '../commands/withScratch.ts';
 import type { Settings } from '../config.ts';
-import { command, ends, examples, integer, port, reads, scratchCommand, tokenFile } from './program.ts';
+import { command, ends, examples, port, reads, tokenFile } from './program.ts';
 
 export function clientsCommands(program: Command): void {
   program.commandsGroup('Other agents:');
@@ -40,8 +39,4 @@ export function clientsCommands(program: Command): void {
   examples(command(program, 'import <paths...>', 'store recorded runs of other agents (Claude Code, Codex, Copilot, Cursor, pi, Gemini CLI, mini-swe-agent, SWE-agent, ATIF): files or directories')
     .option('--keep-secrets', 'store what looks like a secret as it is')
     .action(ends(async (paths: string[], options: Settings & { keepSecrets?: boolean }) => (await import('../commands/import.ts')).importFiles(paths, options))), 'import ~/.claude/projects ~/.codex/sessions');
-
-  examples(scratchCommand(program, 'replay <file>', 'drive a recorded run (Claude Code, Codex, Copilot, mini-swe-agent, SWE-agent) through the loop')
-    .option('--close-every <calls>', 'let a step ride along after so many calls, so that blocks close', integer)
-    .action(ends(async (file: string, options: ScratchOptions & { closeEvery?: number }) => (await import('../commands/replay.ts')).replay(file, options))), 'replay session.jsonl --close-every 5', 'replay session.jsonl --keep');
 }

@@ -13,19 +13,18 @@ import { sqlState } from '../ledger/errors.ts';
 import { installLedger } from './installLedger.ts';
 import { ownMark, processMark, runs } from './processMark.ts';
 
-export type Purpose = 'demo' | 'replay';
 export type Scratch = { url: string; schema: string; /** Drops it, or lets it be where it is to be kept. */ remove(): Promise<void> };
 
 const said = processMark.extend({ work_ledger: z.literal('scratch'), schema: z.string(), kept: z.boolean(), at: z.string() });
-const names = String.raw`^work_ledger_(demo|replay)_[0-9a-f]{16}$`;
+const names = String.raw`^work_ledger_demo_[0-9a-f]{16}$`;
 
 /** How often its process says that it is there, for others that cannot see it, and when they believe that it is not. */
 const BEAT_MS = 60_000;
 const SILENT_MS = 3_600_000;
 
 /** Makes one, and drops what dead programs left. With `isKept` it stays when it is removed. Ends with a ledger that is ready, or with nothing. */
-export async function makeScratch(url: string, purpose: Purpose, { isKept = false } = {}): Promise<Scratch> {
-  const schema = `work_ledger_${purpose}_${randomBytes(8).toString('hex')}`;
+export async function makeScratch(url: string, { isKept = false } = {}): Promise<Scratch> {
+  const schema = `work_ledger_demo_${randomBytes(8).toString('hex')}`;
   await withConnection({ connectionString: url }, async (client) => {
     await dropLeft(client);
     // With its comment at once: there is no moment at which nobody could tell whose it is.

@@ -6,7 +6,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { parseRecordedRuns } from '../../plv8/readers/recordedRun.ts';
-import { replayRun } from '../../runtime/commands/replay.ts';
+import { replayRun } from '../replay.ts';
 import { launch } from './browser.ts';
 import { play } from './play.ts';
 

@@ -114,7 +114,6 @@ test('what goes wrong is said in one line, with what to do', async () => {
     [{}, ['fork', '12'], /^error: "12" is not the id of a turn.*\n$/],
     [{}, ['logs', '00000000-0000-7000-8000-000000000000'], /^error: there is no work item 00000000-.*"work-ledger list".*\n$/],
     [{}, ['pause', '00000000-0000-7000-8000-000000000000'], /^error: .*\(WL001\).*\n$/],
-    [{}, ['replay', 'nowhere.jsonl'], /^error: there is no .*nowhere\.jsonl\n$/],
     [{}, ['submit', 'x', '--type', 'a', '--run-at', 'tomorrowish'], /^error: --run-at "tomorrowish" is not a time; one is .*\n$/],
     [{}, ['submit', 'x', '--type', 'a', '--parent', '12'], /^error: "12" is not the id of a work item; "work-ledger list" shows .*\n$/],
     [{}, ['submit', 'x'], /^error: required option '--type <type>' not specified \(work-ledger submit --help\)\n$/],

@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
-import { replayRun } from '../../runtime/commands/replay.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
+import { replayRun } from '../replay.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
-// Commands that have a ledger of their own (demo, replay): they never work in that of a user, whatever names it, and nothing of
-// them is left when they have ended, nor, once another begins, when they were killed.
+// The demo has a ledger of its own: it never works in that of a user, whatever names it, and nothing
+// of it is left when it has ended, nor, once another begins, when it was killed.
 
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -21,7 +21,6 @@ import { rowsOf } from '../everyTable.ts';
 import { until } from '../workerProcess.ts';
 
 const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
-const recorded = fileURLToPath(new URL('../fixtures/claudeCode.jsonl', import.meta.url));
 let database: TestDatabase;
 let directory: string;
 let temporary: string;
@@ -84,21 +83,15 @@ test.each(['one', 'team', 'context', ...(noDocker === null ? ['code'] : [])])('t
   expect(await everything()).toEqual(before);
 });
 
-test('a replay does, too, whatever names a schema; one that is named for it is refused', async () => {
+test('a schema that is named for it is refused', async () => {
   const before = await everything();
-  const played = await cli('replay', recorded, '--install');
-  expect(played, played.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('with --keep') });
-  for (const command of [['replay', recorded], ['demo']]) {
-    expect(await cli(...command, '--install', '--schema', 'ledger')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('works in a schema of its own, whatever others are there') });
-  }
+  expect(await cli('demo', '--install', '--schema', 'ledger')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('works in a schema of its own, whatever others are there') });
   expect(await everything()).toEqual(before);
 });
 
-test('in a database that somebody names they make nothing unless they are let', async () => {
+test('in a database that somebody names it makes nothing unless it is let', async () => {
   const before = await everything();
-  for (const command of [['demo'], ['replay', recorded]]) {
-    expect(await cli(...command)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/makes a ledger of its own in postgresql:.*, in a schema that is gone when it ends: --install lets it; without an address it uses the embedded database\n$/) });
-  }
+  expect(await cli('demo')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/makes a ledger of its own in postgresql:.*, in a schema that is gone when it ends: --install lets it; without an address it uses the embedded database\n$/) });
   expect(await everything()).toEqual(before);
 });
 
@@ -126,7 +119,7 @@ test('what a killed one left goes when the next begins; what runs is left to it'
   const own = await ofDemos();
   expect(own).toHaveLength(1);
   expect(own).not.toEqual(left);
-  expect(await cli('replay', recorded, '--install')).toMatchObject({ code: 0 });
+  expect(await cli('demo', '--install')).toMatchObject({ code: 0 });
   expect([await ofDemos(), (await folders()).length]).toEqual([own, 1]);
   living.child.kill('SIGINT');
   expect(await living.ended).toMatchObject({ code: 0 });
@@ -138,7 +131,7 @@ test('what is kept stays, with nothing in it that a worker would do', async () =
   expect(kept, kept.stderr).toMatchObject({ code: 0 });
   const [schema = ''] = await ofDemos();
   expect(kept.stdout).toContain(`work-ledger console --schema ${schema}\n`);
-  expect(await cli('replay', recorded, '--install')).toMatchObject({ code: 0 });
+  expect(await cli('demo', '--install')).toMatchObject({ code: 0 });
   expect(await ofDemos()).toEqual([schema]);
   expect(await database.query(`select distinct state from ${schema}.work_items`)).toEqual([{ state: 'completed' }]);
   const [folder = ''] = await folders();
@@ -175,7 +168,7 @@ test('one that cannot be installed leaves nothing', async () => {
   const before = await schemas();
   await database.query(`create function refuse() returns event_trigger language plpgsql as $$ begin if exists (select from pg_class where relname = 'work_items' and relnamespace::regnamespace::text like 'work_ledger_demo%') then raise 'no more tables'; end if; end $$;
     create event trigger refuse on ddl_command_end execute function refuse()`);
-  await expect(makeScratch(database.url, 'demo')).rejects.toThrow('no more tables');
+  await expect(makeScratch(database.url)).rejects.toThrow('no more tables');
   await database.query('drop event trigger refuse');
   expect(await schemas()).toEqual(before);
 });

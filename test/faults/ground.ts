@@ -74,7 +74,7 @@ const isRunning = async (pid: number): Promise<boolean> => isAlive(pid) && !/^\d
 export async function ownSchema(url: string): Promise<Ground> {
   const address = new URL(url);
   const host = decodeURIComponent(address.hostname || 'localhost');
-  const scratch = await makeScratch(url, 'demo');
+  const scratch = await makeScratch(url);
   return {
     url,
     schema: scratch.schema,

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { parseRecordedRun } from '../../plv8/readers/recordedRun.ts';
-import { replayRun } from '../../runtime/commands/replay.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
+import { replayRun } from '../replay.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => database?.drop());
 
 const transcripts = fileURLToPath(new URL('../../../shared/transcripts/', import.meta.url));
-/** Longer ones take minutes and show nothing new; `work-ledger replay` drives them as well. */
+/** Longer ones take minutes and show nothing new; `make replay` drives them as well. */
 const maxModelCalls = 120;
 
 describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project', () => {

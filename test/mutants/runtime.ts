@@ -1895,7 +1895,7 @@ export const runtimeMutants: readonly Mutant[] = [
   // Ledgers that a program makes for itself
   {
     name: 'a demo works in the ledger that the environment names',
-    file: 'runtime/commands/withScratch.ts',
+    file: 'runtime/commands/demo/withScratch.ts',
     from: 'use({ url, schema: scratch.schema, isEmbedded }',
     to: `use({ url, schema: process.env['WORK_LEDGER_SCHEMA'] ?? scratch.schema, isEmbedded }`,
     test: 'test/e2e/scratch.test.ts',
@@ -1903,15 +1903,15 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'a demo makes its schema where nobody let it',
-    file: 'runtime/commands/withScratch.ts',
+    file: 'runtime/commands/demo/withScratch.ts',
     from: 'if (!isEmbedded && !options.install) {',
     to: 'if (!isEmbedded && options.keep) {',
     test: 'test/e2e/scratch.test.ts',
-    title: 'they make nothing unless they are let',
+    title: 'it makes nothing unless it is let',
   },
   {
     name: 'a demo dies of a signal',
-    file: 'runtime/commands/withScratch.ts',
+    file: 'runtime/commands/demo/withScratch.ts',
     from: 'for (const name of signals) process.once(name, onSignal);',
     to: `for (const name of signals) process.once('SIGUSR2', () => void [name, onSignal]);`,
     test: 'test/e2e/scratch.test.ts',
@@ -1975,7 +1975,7 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'a replay drives the work of others',
-    file: 'runtime/commands/replay.ts',
+    file: 'test/replay.ts',
     from: 'treeId: item.id,',
     to: '',
     test: 'test/e2e/replay.test.ts',

@@ -8,7 +8,7 @@ import { scriptOf } from '../../model/script.ts';
 import { builtinTools } from '../../tools/builtinTools.ts';
 import { follow } from '../follow.ts';
 import { entryLine, exit, print, visible } from '../output.ts';
-import type { ScratchOptions } from '../withScratch.ts';
+import type { ScratchOptions } from './withScratch.ts';
 import { task } from './project.ts';
 import { demoReplies } from './script.ts';
 import { withStage } from './stage.ts';

@@ -10,7 +10,7 @@ import { CodeSandbox } from '../../../sandbox/codeSandbox.ts';
 import { sandboxImage } from '../../../sandbox/image.ts';
 import { follow } from '../follow.ts';
 import { exit, note, print, visible } from '../output.ts';
-import type { ScratchOptions } from '../withScratch.ts';
+import type { ScratchOptions } from './withScratch.ts';
 import { withStage } from './stage.ts';
 import type { Stage } from './stage.ts';
 

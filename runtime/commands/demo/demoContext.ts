@@ -5,7 +5,7 @@ import type { ContextPart } from '../../ledger/answers.ts';
 import { builtinTools } from '../../tools/builtinTools.ts';
 import { follow } from '../follow.ts';
 import { entryLine, exit, print, visible } from '../output.ts';
-import type { ScratchOptions } from '../withScratch.ts';
+import type { ScratchOptions } from './withScratch.ts';
 import { contextScript, contextTask } from './contextScript.ts';
 import { withStage } from './stage.ts';
 import type { Stage } from './stage.ts';

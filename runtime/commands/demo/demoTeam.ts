@@ -8,7 +8,7 @@ import type { WorkItem } from '../../ledger/answers.ts';
 import type { Db } from '../../ledger/db.ts';
 import { builtinTools } from '../../tools/builtinTools.ts';
 import { entryLine, exit, print, visible } from '../output.ts';
-import type { ScratchOptions } from '../withScratch.ts';
+import type { ScratchOptions } from './withScratch.ts';
 import { withStage } from './stage.ts';
 import type { Stage } from './stage.ts';
 import { leadTask, reviewTask, teamScript } from './teamScript.ts';

@@ -25,8 +25,8 @@ import { startWorker } from '../../worker/worker.ts';
 import type { Worker } from '../../worker/worker.ts';
 import { io } from '../io.ts';
 import { note } from '../output.ts';
-import { withScratch } from '../withScratch.ts';
-import type { ScratchOptions } from '../withScratch.ts';
+import { withScratch } from './withScratch.ts';
+import type { ScratchOptions } from './withScratch.ts';
 import { logger } from '../work.ts';
 import { layOutProject } from './project.ts';
 
@@ -50,7 +50,7 @@ export type Stage = {
 
 /** Sets the stage, shows the scene, and always clears up afterwards: nothing is left open that would keep the process running, and nothing is left. */
 export const withStage = (options: ScratchOptions, script: Script, show: (stage: Stage) => Promise<number>): Promise<number> =>
-  withScratch('demo', options, async (place, interrupted) => {
+  withScratch(options, async (place, interrupted) => {
     const isKept = options.keep ?? false;
     const db = await openChecked(place.url, place.schema);
     const folder = await scratchFolder({ isKept });

@@ -1,6 +1,5 @@
-// `work-ledger replay FILE`: drives a recorded run through the loop. Model and tools answer from the record;
-// everything in between is real. It works in a ledger of its own, which is gone when it ends, so that no other
-// worker can mistake its calls for real ones, nor it those of others.
+// Drives a recorded run through the loop: model and tools answer from the record, everything in between is real. `make replay FILE=…` does
+// it with a file, in a ledger that is gone when it ends; CLOSE=5: with a step after every five calls.
 
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -8,27 +7,26 @@ import { readFile } from 'node:fs/promises';
 import { pino } from 'pino';
 import { z } from 'zod';
 
-import { parseRecordedRun, stepsOf } from '../../plv8/readers/recordedRun.ts';
-import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
-import { storableText } from '../../plv8/storable.ts';
-import { hostName } from '../config.ts';
-import { readyLedger } from '../install/installLedger.ts';
-import type { WorkItem } from '../ledger/answers.ts';
-import { openChecked } from '../ledger/db.ts';
-import type { Db } from '../ledger/db.ts';
-import { createModelClient } from '../model/callModel.ts';
-import type { ModelClient } from '../model/message.ts';
-import type { ScriptedReply } from '../model/script.ts';
-import { startScriptedModel } from '../model/scriptedModel.ts';
-import { validateRequest } from '../model/validateRequest.ts';
-import { logDestination } from '../telemetry/logs.ts';
-import type { Tool } from '../tools/tool.ts';
-import { startWorker } from '../worker/worker.ts';
-import type { Worker } from '../worker/worker.ts';
-import { follow } from './follow.ts';
-import { exit, print, StatusLine } from './output.ts';
-import { withScratch } from './withScratch.ts';
-import type { ScratchOptions } from './withScratch.ts';
+import { parseRecordedRun, stepsOf } from '../plv8/readers/recordedRun.ts';
+import type { RecordedRun } from '../plv8/readers/recordedRun.ts';
+import { storableText } from '../plv8/storable.ts';
+import { follow } from '../runtime/commands/follow.ts';
+import { StatusLine } from '../runtime/commands/output.ts';
+import { hostName } from '../runtime/config.ts';
+import { readyLedger } from '../runtime/install/installLedger.ts';
+import { startThrowaway } from '../runtime/install/throwaway.ts';
+import type { WorkItem } from '../runtime/ledger/answers.ts';
+import { openChecked } from '../runtime/ledger/db.ts';
+import type { Db } from '../runtime/ledger/db.ts';
+import { createModelClient } from '../runtime/model/callModel.ts';
+import type { ModelClient } from '../runtime/model/message.ts';
+import type { ScriptedReply } from '../runtime/model/script.ts';
+import { startScriptedModel } from '../runtime/model/scriptedModel.ts';
+import { validateRequest } from '../runtime/model/validateRequest.ts';
+import { logDestination } from '../runtime/telemetry/logs.ts';
+import type { Tool } from '../runtime/tools/tool.ts';
+import { startWorker } from '../runtime/worker/worker.ts';
+import type { Worker } from '../runtime/worker/worker.ts';
 
 export type ReplayReport = {
   workItemId: string;
@@ -43,26 +41,11 @@ export type ReplayReport = {
   rebuiltRequests: number;
 };
 
-export async function replay(file: string, options: ScratchOptions & { closeEvery?: number }): Promise<number> {
-  const run = parseRecordedRun(await readFile(file, 'utf8'));
-  return withScratch('replay', options, async (place, interrupted) => {
-    const report = await replayRun(run, place.url, place.schema, options.closeEvery, interrupted);
-    if (interrupted.aborted) return exit.interrupted;
-    const isWhole = report.state === 'completed' && report.strangeCalls === 0 && report.rebuiltRequests === report.requests && report.validRequests === report.requests;
-    print({ file, ...report, ...(options.keep && { schema: place.schema }) }, [
-      `${report.format}: ${report.modelCalls} recorded model calls, ${report.toolCalls} tool calls, work item ${report.workItemId} ${report.state}`,
-      `${report.requests} requests sent, ${report.validRequests} valid, ${report.rebuiltRequests} rebuilt byte for byte by context_at()`,
-      options.keep ? `look: set search_path = ${place.schema}; select * from context_cost('${report.workItemId}'); it stays until you drop schema ${place.schema}` : 'look: with --keep its ledger stays',
-    ].join('\n'), options.json ?? false);
-    return isWhole ? exit.ok : exit.workItemFailed;
-  });
-}
-
 /**
- * Drives the run to its end or until `interrupted` fires, in a ledger that is made where there is none, and reports what was sent and what could be rebuilt.
+ * Drives the run to its end, in a ledger that is made where there is none, and reports what was sent and what could be rebuilt.
  * With `closeEvery` a step goes beside the next calls after every `closeEvery` calls, so that blocks close as with our own agents.
  */
-export async function replayRun(run: RecordedRun, url: string, schema: string, closeEvery = Infinity, interrupted: AbortSignal = new AbortController().signal): Promise<ReplayReport> {
+export async function replayRun(run: RecordedRun, url: string, schema: string, closeEvery = Infinity): Promise<ReplayReport> {
   await readyLedger(url, schema);
   const db = await openChecked(url, schema);
   const steps = stepsOf(run, closeEvery);
@@ -103,7 +86,7 @@ export async function replayRun(run: RecordedRun, url: string, schema: string, c
     const status = new StatusLine();
     const ended = await follow(db, url, item.id, {
       onPoll: async () => status.show(`replaying: ${(await db.workProgress(item.id)).turns} of ${run.exchanges.length} model calls`),
-    }, interrupted);
+    }, new AbortController().signal);
     status.clear();
     return await reportOn(db, run, ended ?? item, model.requests.map((request) => request.body), strangeCalls());
   } finally {
@@ -196,4 +179,21 @@ async function reportOn(db: Db, run: RecordedRun, item: WorkItem, bodies: readon
     validRequests: bodies.filter((body) => validateRequest(JSON.parse(body)).length === 0).length,
     rebuiltRequests: bodies.filter((body) => rebuilt.has(body)).length,
   };
+}
+
+if (import.meta.main) {
+  const [file = '', closeEvery] = process.argv.slice(2);
+  const run = parseRecordedRun(await readFile(file, 'utf8'));
+  const server = await startThrowaway({ isDurable: false });
+  try {
+    const report = await replayRun(run, server.url, 'work_ledger', closeEvery === undefined ? Infinity : Number(closeEvery));
+    console.log([
+      `${report.format}: ${report.modelCalls} recorded model calls, ${report.toolCalls} tool calls, work item ${report.state}`,
+      `${report.requests} requests sent, ${report.validRequests} valid, ${report.rebuiltRequests} rebuilt byte for byte by context_at()`,
+    ].join('\n'));
+    const isWhole = report.state === 'completed' && report.strangeCalls === 0 && report.rebuiltRequests === report.requests && report.validRequests === report.requests;
+    process.exitCode = isWhole ? 0 : 1;
+  } finally {
+    await server.stop();
+  }
 }
