@@ -58,13 +58,6 @@ export const distributionCheck = (): string => read('schema/001_distributed.sql'
 /** The names of the ledger's tables. */
 export const tables = (): string[] => inPackage()?.tables ?? sqlFiles('schema/').flatMap((file) => [...read(file).matchAll(/^create table (\w+)/gm)].map((found) => found[1] ?? ''));
 
-/** The tables whose rows a dump takes along, each with the condition on them: a whole where clause, or nothing. */
-export function dumpedTables(): Map<string, string> {
-  const known = tables();
-  const marked = [...read('extension.sql').matchAll(/^select pg_extension_config_dump\('(\w+)', '(.*)'\);/gm)].map(([, name = '', condition = '']): [string, string] => [name, condition]);
-  return new Map(marked.filter(([name, condition]) => condition !== 'where false' && known.includes(name)));
-}
-
 /** The names of its indexes, without those that belong to keys. */
 const indexes = (): string[] => sqlFiles('schema/').flatMap((file) => [...read(file).matchAll(/^create (?:unique )?index (\w+)/gm)].map((found) => found[1] ?? ''));
 

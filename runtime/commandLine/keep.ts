@@ -4,7 +4,6 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 
 import type { EraseOptions, RetentionOptions } from '../commands/erase.ts';
-import type { RestoreOptions } from '../commands/restore.ts';
 import type { VerifyOptions } from '../commands/verify.ts';
 import type { Settings } from '../config.ts';
 import { command, ends, examples, reads } from './program.ts';
@@ -36,8 +35,4 @@ export function keepCommands(program: Command): void {
 
   examples(reads(command(program, 'heads [id]', 'the ends of the chains of hashes, as JSON lines: kept elsewhere, they show later that nothing was cut off'))
     .action(ends(async (id: string | undefined, options: Settings) => (await import('../commands/verify.ts')).heads(id, options))), 'heads', 'heads ID');
-
-  examples(command(program, 'restore <file>', 'a ledger from a dump of pg_dump, in any format, into a schema that is free, under any name; needs psql, and pg_restore unless the dump is plain')
-    .option('--from <schema>', 'which ledger, if the dump has several')
-    .action(ends(async (file: string, options: RestoreOptions) => (await import('../commands/restore.ts')).restore(file, options))), 'restore ledger.dump --schema may', 'restore all.dump --from team_a --schema team_a_2');
 }

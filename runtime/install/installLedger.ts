@@ -48,13 +48,6 @@ export async function readyLedger(url: string, schema: string, { mayInstall = tr
   await checkLedger(url, schema, { isWorker: true });
 }
 
-/** Everything that a new ledger needs before it: throws if the database or the rights of this role do not allow it, and brings graphile-worker's schema up. */
-export async function readyToInstall(url: string, schema: string): Promise<void> {
-  const found = await standing(url, schema);
-  await checkInstallable(url, schema, found);
-  await readyQueue(url, found);
-}
-
 /** Throws if the database or the rights of this role do not allow it. `found`: null: this role may not even look. */
 const checkInstallable = (url: string, schema: string, found: Standing | null): Promise<void> =>
   withConnection({ connectionString: url }, async (client) => {

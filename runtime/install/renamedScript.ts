@@ -46,8 +46,8 @@ end
 $renamed$;
 `;
 
-/** The same in rows alone: the qualified names of functions that stand in the ledger's schema. */
-export function renamedRows(from: string, to: string): string {
+/** The qualified names of functions that stand in rows. */
+function renamedRows(from: string, to: string): string {
   const [old, now] = [pg.escapeLiteral(from), pg.escapeLiteral(to)];
   const renamed = (table: string, column: string): string => `update ${pg.escapeIdentifier(to)}.${table}
    set ${column} = quote_ident(${now}) || substr(${column}, length(quote_ident(${old})) + 1)

@@ -56,7 +56,7 @@ test('every command ends over an older ledger, with what to do', async () => {
     ['console', '--port', '0'], ['ledger', 'retract', id, '1', 'x'], ['erase', id], ['retention'], ['person', 'list'], ['export', id], ['verify'], ['heads'],
   ];
   // Those that need no ledger or make their own, and those that never stop their client, which the tests of MCP look at.
-  const others = ['help', 'down', 'pull', 'push', 'mcp', 'hook', 'doctor', 'init', 'completion', 'plugin', 'sandbox-image', 'demo', 'restore'];
+  const others = ['help', 'down', 'pull', 'push', 'mcp', 'hook', 'doctor', 'init', 'completion', 'plugin', 'sandbox-image', 'demo'];
   const named = [...(await cli(['--help'])).stdout.matchAll(/^ {2}([a-z-]+)[ |]/gm)].map(([, name]) => name ?? '');
   expect(named.filter((name) => !others.includes(name)).toSorted()).toEqual([...new Set(commands.map(([name = '']) => name))].toSorted());
   for (const args of commands) {
