@@ -5,8 +5,8 @@ import type { Command } from 'commander';
 
 import { beginCommands } from './commandLine/begin.ts';
 import { clientsCommands } from './commandLine/clients.ts';
-import { keepCommands } from './commandLine/keep.ts';
 import { lookCommands } from './commandLine/look.ts';
+import { operateCommands } from './commandLine/operate.ts';
 import { peopleCommands } from './commandLine/people.ts';
 import { newProgram } from './commandLine/program.ts';
 import { workCommands } from './commandLine/work.ts';
@@ -32,7 +32,7 @@ export function main(argv: readonly string[], streams: Io = process): Promise<vo
 /** All commands. `argv`: what is typed, for what an error says of it. */
 export function makeProgram(argv: readonly string[] = []): Command {
   const program = newProgram(argv);
-  for (const declare of [beginCommands, workCommands, peopleCommands, lookCommands, clientsCommands, keepCommands]) declare(program);
+  for (const declare of [beginCommands, workCommands, peopleCommands, lookCommands, clientsCommands, operateCommands]) declare(program);
   return program;
 }
 

@@ -232,6 +232,6 @@ function judge(ended: Ended | null, isOutOfMemory: boolean | null, timeoutSecond
 function advice(error: unknown, image: string): string {
   const { code, message } = error as { code?: string; message?: string };
   if (code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'EACCES') return `no Docker daemon answers (${code}): start one, or set DOCKER_HOST`;
-  if (isImageMissing(error)) return `there is no image ${image}: work-ledger sandbox-image builds one`;
+  if (isImageMissing(error)) return `there is no image ${image}: work-ledger workspace image builds one`;
   return message ?? String(error);
 }

@@ -124,7 +124,7 @@ test('every block says what it is, and those that are not run say why', () => {
 });
 
 test('a command line with a word, a value or an option that is not there is none', async () => {
-  const lines = [['lst'], ['list', '--state'], ['list', '--limits', '3'], ['list', '--limit', 'three'], ['show', 'ID', 'OTHER'], ['submit', 'Look'], ['cost', '--by', 'hour'], ['ledger', 'append', 'ID', 'finding'], ['mcp', '--port', '70000']];
+  const lines = [['lst'], ['list', '--state'], ['list', '--limits', '3'], ['list', '--limit', 'three'], ['show', 'ID', 'OTHER'], ['submit', 'Look'], ['cost', '--by', 'hour'], ['verify', '--heads', '--against', 'heads.jsonl'], ['install', '--print', '--javascript'], ['ledger', 'append', 'ID', 'finding'], ['mcp', '--port', '70000']];
   const { problems } = await parseCommands(lines);
   expect(problems.filter((problem) => problem !== '')).toHaveLength(lines.length);
 });

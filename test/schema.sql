@@ -2623,7 +2623,7 @@ create function _code_ledger_read(p_input jsonb) returns text
 create function _code_note() returns void
   sql volatile; -- body a3cf0130, comment e6c990c4
 create function _code_now() returns TABLE(kind text, name text, digest text, is_new boolean)
-  sql stable; -- body 542de3b2, comment 2b4a1182
+  sql stable; -- body 542de3b2, comment 8e873ad7
 create function _code_problems() returns TABLE(place text, problem text)
   sql stable; -- body b864053b, comment bfcf11b6
 create function _code_spawn_child_work(p_input jsonb) returns text
@@ -2851,7 +2851,7 @@ create function _goes_on(p_item work_items, p_focus foci, p_driven_seconds doubl
 create function _granted_functions() returns TABLE(oid oid, kinds text[])
   sql stable; -- body 5879beb4, comment 96927880
 create function _has_javascript() returns boolean
-  sql stable; -- body 7ce8b05a, comment 3e97938c
+  sql stable; -- body 7ce8b05a, comment b3d55b10
 create function _head_problems(p_heads jsonb) returns TABLE(work_item_id uuid, place text, problem text)
   sql stable; -- body c3c823f8, comment 5caebc67
 create function _hints_at_secret(p_text text) returns boolean
@@ -3187,7 +3187,7 @@ create function _next_steps(p_item work_items, p_uncertain text[], p_plan text[]
 create function _next_tokens(p_engage jsonb, p_last turns, p_head turns, p_cut elisions, p_say text, p_chars bigint DEFAULT NULL::bigint) returns integer
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d636bfe5, comment c305d02b
 create function _no_javascript(p_function text) returns jsonb
-  plpgsql immutable; -- body 9e58520c, comment 1a2ca040
+  plpgsql immutable; -- body 38372272, comment 1a2ca040
 create function _no_longer_fits(p_tokens numeric, p_window integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 23bb5b7a
 create function _notify_completed() returns trigger
@@ -3827,7 +3827,7 @@ create function journal_summary_request(p_work_item_id uuid, p_model text DEFAUL
 create function journal_summary_save(p_work_item_id uuid, p_summary text, p_model text, p_input_tokens integer DEFAULT NULL::integer, p_output_tokens integer DEFAULT NULL::integer, p_id uuid DEFAULT NULL::uuid) returns journal_entries
   plpgsql volatile; -- body 8f340f29, comment 4a5b1a54
 create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
-  sql immutable; -- body 6983df61, comment 651058f1
+  sql immutable; -- body 6983df61, comment 8cd3d746
 create function lease_renew(p_worker_id text, p_work_item_ids uuid[], p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid, p_concurrency integer DEFAULT NULL::integer, p_version text DEFAULT NULL::text, p_daemon text DEFAULT NULL::text) returns SETOF uuid
   plpgsql volatile; -- body f2fb0591, comment f20d7cc3
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[]) returns work_ledger
@@ -3867,9 +3867,9 @@ create function ledger_verify(p_work_item_id uuid DEFAULT NULL::uuid, p_heads js
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
   plpgsql volatile; -- body 238cf0ee, comment 1ff2e21f
 create function markdown_codeblocks(p_text text) returns jsonb
-  sql immutable; -- body 6c0befa0, comment 99d4ca5f
+  sql immutable; -- body 6c0befa0, comment ba734472
 create function markdown_file_references(p_text text) returns jsonb
-  sql immutable; -- body 24f17ac2, comment 2a0bfdc5
+  sql immutable; -- body 24f17ac2, comment 2b77d582
 create function message_lints_save(p_message_id uuid, p_lints jsonb) returns integer
   plpgsql volatile; -- body f6f8667d, comment 762f9fc6
 create function model_price_save(p_name text, p_input numeric, p_output numeric, p_cache_read numeric DEFAULT NULL::numeric, p_cache_write numeric DEFAULT NULL::numeric) returns models
@@ -3887,7 +3887,7 @@ create function person_revoke(p_name text) returns timestamp with time zone
 create function recall_block(p_work_item_id uuid, p_block integer, p_query text DEFAULT NULL::text) returns text
   plpgsql stable; -- body 5c84ba0a, comment bf372bab
 create function recorded_runs_parse(p_content text) returns jsonb
-  sql immutable; -- body ba1e617e, comment d9ab5f09
+  sql immutable; -- body ba1e617e, comment 807c465b
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb
   plpgsql stable; -- body 1dd21280, comment f96f9188
 create function retention_policy_save(p_age interval, p_state text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_keep text DEFAULT 'nothing'::text, p_export regprocedure DEFAULT NULL::regprocedure) returns retention_policies
@@ -3909,7 +3909,7 @@ create function session_head_at(p_session text, p_at timestamp with time zone) r
 create function session_import(p_run json) returns jsonb
   plpgsql volatile; -- body 18869b1d, comment d93077d7
 create function session_import(p_format text, p_content text) returns jsonb
-  plpgsql volatile; -- body 0f1f3b9e, comment 661f8657
+  plpgsql volatile; -- body 0f1f3b9e, comment 5183553a
 create function session_open(p_name text) returns sessions
   plpgsql volatile; -- body b8419851, comment 8a2b10dd
 create function session_rollback(p_session text, p_turn_id uuid) returns sessions

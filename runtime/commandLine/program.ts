@@ -1,9 +1,12 @@
 // The program that the commands belong to, and what their declarations have in common. A command loads what it needs when it is called.
 
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 
 import { version } from '../../sql/extensionSource.ts';
+import { completion } from '../commands/completion.ts';
+import type { Shell } from '../commands/completion.ts';
 import { io } from '../commands/io.ts';
+import { print } from '../commands/output.ts';
 import { workspaceRoots } from '../workspaceRoots.ts';
 
 export function integer(text: string): number {
@@ -27,6 +30,12 @@ export function newProgram(argv: readonly string[]): Command {
   return program
     .description('Durable working memory, bounded context and shared awareness for LLM agents, inside your Postgres.')
     .version(version())
+    .addOption(new Option('--completion <shell>', 'print the script that completes commands and options in a shell').choices(['bash', 'zsh', 'fish']))
+    .on('option:completion', (shell: Shell) => {
+      print(null, completion(program, shell), false);
+      throw new CommanderError(0, 'work-ledger.completion', '');
+    })
+    .addHelpCommand(new Command('help').argument('[command]').description('show how a command is used').helpOption(false).helpGroup('Begin:'))
     .exitOverride()
     .showSuggestionAfterError()
     .configureOutput({
@@ -56,8 +65,8 @@ const located = (made: Command): Command => made
   .addOption(new Option('--listen-url <url>', 'where notifications are listened to, if the database is behind a pooler').env('WORK_LEDGER_LISTEN_URL'));
 
 /** A command with the options that locate the ledger. */
-export function command(parent: Command, name: string, description: string): Command {
-  return located(parent.command(name).description(description))
+export function command(parent: Command, name: string, description: string, how: { hidden?: boolean } = {}): Command {
+  return located(parent.command(name, how).description(description))
     .addOption(new Option('--schema <name>', 'the schema of the ledger (default: where the extension is, else work_ledger)').env('WORK_LEDGER_SCHEMA'))
     .option('--json', 'print JSON')
     .exitOverride();

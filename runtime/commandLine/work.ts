@@ -51,28 +51,41 @@ export function workCommands(program: Command): void {
     .option('--budget <resource=amount...>', 'what it and everything below it may use: tokens, money, seconds, calls, children')
     .action(ends(async (description: string, options: SubmitOptions) => (await items()).submit(description, options))), "submit 'Find why the import is slow' --type analyze", "submit 'Port the parser' --type task --budget tokens=200000 money=2");
 
-  examples(reads(command(program, 'list', 'the newest work items, children below their parents')).alias('ps')
+  examples(reads(command(program, 'list', 'list the newest work items, children below their parents')).alias('ps')
     .option('--state <state...>', 'those in this state: queued, running, waiting, paused, completed, failed, dead, cancelled')
     .option('--limit <n>', 'at most this many', integer, 20)
     .option('--watch', 'again at every change, until Ctrl-C')
     .action(ends(async (options: ListOptions) => (await import('../commands/list.ts')).list(options))), 'list --state running waiting', 'list --watch');
 
-  examples(reads(command(program, 'show [id]', 'a work item: its state, its calls, what failed; without an id the newest items')).action(ends(async (id: string | undefined, options: Settings) => id === undefined ? await (await import('../commands/list.ts')).list(options) : await (await items()).show(id, options))), 'show ID', 'show ID --json');
+  examples(reads(command(program, 'show [id]', 'show a work item: its state, its calls, what failed; without an id the newest items')).action(ends(async (id: string | undefined, options: Settings) => id === undefined ? await (await import('../commands/list.ts')).list(options) : await (await items()).show(id, options))), 'show ID', 'show ID --json');
 
-  examples(reads(command(program, 'logs <id>', 'what happened in a work item: what was said, called and entered; "tail" goes on with what comes'))
+  examples(reads(command(program, 'logs <id>', 'print what happened in a work item: what was said, called and entered'))
     .option('--limit <n>', 'the newest n lines', integer, 200)
-    .action(ends(async (id: string, options: Settings & { limit?: number }) => (await import('../commands/logs.ts')).logs(id, options))), 'logs ID', 'logs ID --json | jq -r .[].name');
-
-  examples(reads(command(program, 'tail <id>', 'the ledger of a work item as it grows, until it ends')).action(ends(async (id: string, options: Settings) => (await items()).tail(id, options))), 'tail ID');
+    .option('--follow', 'print its ledger from the beginning, then what happens, until it ends')
+    .action(ends(async (id: string, options: Settings & { limit?: number; follow?: boolean }) =>
+      options.follow ? (await items()).tail(id, options) : (await import('../commands/logs.ts')).logs(id, options))), 'logs ID', 'logs ID --follow', 'logs ID --json | jq -r .[].name');
 
   examples(command(program, 'faculty <path...>', 'check faculty TOML files and save them').action(ends(async (paths: string[], options: Settings) => (await import('../commands/faculty.ts')).faculty(paths, options))), 'faculty engineer.toml', 'faculty faculties/');
 
-  for (const [name, way] of [['pull', 'from'], ['push', 'into']] as const) {
-    examples(program.command(`${name} <id> <dir>`).description(`copy files ${way} the workspace container of a work item${name === 'pull' ? ' into a directory' : ', from a directory'}`)
+  workspaceCommands(program);
+}
+
+/** Of workspaces in containers. */
+function workspaceCommands(program: Command): void {
+  const workspace = examples(program.command('workspace').description('copy files out of and into the containers of work, build their image, or give the files up').summary('copy files out of and into containers, build their image').helpCommand(false).exitOverride(),
+    'workspace pull ID files/', 'workspace push ID files/', 'workspace image', 'workspace abandon ID');
+  for (const [name, way] of [['pull', 'from the workspace of a work item into a directory'], ['push', 'from a directory into the workspace of a work item']] as const) {
+    examples(workspace.command(`${name} <id> <dir>`).description(`copy files ${way}`)
       .option('--image <image>', 'any image that the daemon has', sandboxImage)
       .option('--max-size <size>', 'the most that is copied', '1g')
       .option('--json', 'print JSON')
-      .exitOverride()
-      .action(ends(async (id: string, directory: string, options: FileOptions) => (await import('../commands/files.ts'))[name](id, directory, options))), `${name} ID files/`);
+      .action(ends(async (id: string, directory: string, options: FileOptions) => (await import('../commands/files.ts'))[name](id, directory, options))), `workspace ${name} ID files/`);
   }
+  examples(workspace.command('image').description('build the image in which agents\' code and workspaces run')
+    .option('--image <image>', 'its name', sandboxImage)
+    .option('--debian', 'from Debian packages, where no base image can be pulled (root, debootstrap)')
+    .option('--json', 'print JSON')
+    .action(ends(async ({ image, ...options }: { image: string; debian?: boolean; json?: boolean }) => (await import('../commands/sandboxImage.ts')).buildSandboxImage(image, options))), 'workspace image', 'workspace image --debian');
+  examples(command(workspace, 'abandon <id>', 'give up files on a host that does not come back: the work goes on elsewhere, without them')
+    .action(ends(async (id: string, options: Settings) => (await items()).abandonFiles(id, options))), 'workspace abandon ID');
 }

@@ -33,7 +33,7 @@ export const approve = (toolCallId: string, options: Settings & { hash?: string 
   withLedger(options, async (db) => {
     const id = idOf(toolCallId, 'tool call');
     if (options.hash !== undefined && !/^[0-9a-f]{16,64}$/.test(options.hash)) {
-      throw new UsageError(`--hash takes at least ${HASH} characters of a hash, as "work-ledger approvals" prints it`);
+      throw new UsageError(`--hash requires at least ${HASH} characters of a hash, as "work-ledger approve" prints it`);
     }
     const [asked] = await db.approvals(id);
     if (asked && !(await isWanted(asked, options.hash))) {
@@ -57,10 +57,10 @@ export const reject = (toolCallId: string, options: Settings & { reason?: string
 async function isWanted(asked: Approval, hash: string | undefined): Promise<boolean> {
   if (hash !== undefined) {
     if (asked.input_hash.startsWith(hash)) return true;
-    throw new Error(`its arguments are not those of --hash ${hash}; "work-ledger approvals" shows them`);
+    throw new Error(`its arguments are not those of --hash ${hash}; "work-ledger approve" shows them`);
   }
   if (!io().stdin.isTTY) {
-    throw new UsageError('where nobody can be asked, --hash names the arguments that were looked at; "work-ledger approvals" prints it');
+    throw new UsageError('where nobody can be asked, --hash names the arguments that were looked at; "work-ledger approve" prints it');
   }
   note(`${approvalText(asked, widthOf(io().stderr))}\n`);
   const terminal = createInterface({ input: io().stdin, output: io().stderr });

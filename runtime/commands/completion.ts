@@ -4,8 +4,10 @@ import type { Command, Option } from 'commander';
 
 type Words = { command: string; description: string; aliases: readonly string[]; options: readonly Option[] };
 
-export function completion(program: Command, shell: 'bash' | 'zsh' | 'fish'): string {
-  const all = program.commands.map((one): Words => ({ command: one.name(), description: one.description(), aliases: one.aliases(), options: one.options.filter(({ hidden }) => !hidden) }));
+export type Shell = 'bash' | 'zsh' | 'fish';
+
+export function completion(program: Command, shell: Shell): string {
+  const all = program.createHelp().visibleCommands(program).map((one): Words => ({ command: one.name(), description: one.description(), aliases: one.aliases(), options: one.options.filter(({ hidden }) => !hidden) }));
   return { bash, zsh, fish }[shell](all);
 }
 
@@ -18,7 +20,7 @@ function bash(all: readonly Words[]): string {
     ...choices(words).map(([flag, list]) => `    ${names(words).map((name) => `${name}:${flag}`).join('|')}) COMPREPLY=($(compgen -W '${list.join(' ')}' -- "$word")); return ;;`),
     `    ${names(words).map((name) => `${name}:*`).join('|')}) words='${flags(words).join(' ')}' ;;`,
   ]);
-  return `# work-ledger completion bash
+  return `# work-ledger --completion bash
 _work_ledger() {
   local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} words
   if [ "$COMP_CWORD" = 1 ]; then

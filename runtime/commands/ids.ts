@@ -6,7 +6,7 @@ import { UsageError } from '../ledger/errors.ts';
 
 const shownBy = {
   'work item': '"work-ledger list" shows those that there are',
-  'tool call': '"work-ledger approvals" shows those that wait for approval',
+  'tool call': '"work-ledger approve" shows those that wait for approval',
   turn: 'those of a work item: work-ledger sql "select id, depth from turns where work_item_id = \'ID\' order by depth"',
 } as const;
 

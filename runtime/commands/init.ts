@@ -28,7 +28,7 @@ ${hasDocker ? 'Its files and commands are in a container.' : `Its tools read and
   export ANTHROPIC_API_KEY=…
   work-ledger work${isSettled ? '' : ` --faculty ${pathOf(`${name}.toml`)}`}                       # in a terminal of its own
   work-ledger submit 'Find out what this project does' --type task
-  work-ledger tail ID`);
+  work-ledger logs ID --follow`);
   return exit.ok;
 }
 

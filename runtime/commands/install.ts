@@ -9,15 +9,16 @@ import { withConnection } from '../ledger/connection.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { exit, note, print } from './output.ts';
 
-export type InstallOptions = Settings & { print?: boolean; owner?: string };
+export type InstallOptions = Settings & { print?: boolean; owner?: string; javascript?: boolean };
 
 export async function install(options: InstallOptions): Promise<number> {
   if (options.print) return printScript(options);
   if (options.owner !== undefined) throw new UsageError('--owner belongs to --print: without it the ledger belongs to the role that installs it');
   const place = await findLedger(options);
   const installed = await installLedger(place.url, place.schema);
+  const language = options.javascript ? await (await import('../install/javascript.ts')).installJavascript(place.url, place.schema) : null;
   const done = installed.upgradedFrom !== null ? `upgraded from ${installed.upgradedFrom}` : installed.renamedFrom !== null ? `found in its new schema (it was ${installed.renamedFrom})` : installed.changed ? 'installed' : 'is up to date';
-  print(installed, `ledger ${installed.version} ${done} in schema ${installed.schema} (${installed.form})`, options.json ?? false);
+  print({ ...installed, ...(language !== null && { language }) }, `ledger ${installed.version} ${done} in schema ${installed.schema} (${installed.form})${language === null ? '' : `, with functions in ${language}`}`, options.json ?? false);
   note(`For psql: set search_path to "${installed.schema}", public; to keep it, with one of these before it: alter role current_user, alter database NAME`);
   return exit.ok;
 }

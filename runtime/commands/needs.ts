@@ -28,7 +28,7 @@ export async function dockerProblems(faculties: readonly FacultyNeeds[]): Promis
   const problems: string[] = [];
   for (const image of new Set(wanting.flatMap(imagesOf))) {
     const isThere = await docker.getImage(image).inspect().then(() => true, (error: { statusCode?: number }) => error.statusCode !== 404);
-    if (!isThere) problems.push(`${whose(wanting.filter((faculty) => imagesOf(faculty).includes(image)))} the image ${image}, and Docker does not have it: ${image === sandboxImage ? 'work-ledger sandbox-image builds it' : 'build or pull it'}, ${remedy}`);
+    if (!isThere) problems.push(`${whose(wanting.filter((faculty) => imagesOf(faculty).includes(image)))} the image ${image}, and Docker does not have it: ${image === sandboxImage ? 'work-ledger workspace image builds it' : 'build or pull it'}, ${remedy}`);
   }
   return problems;
 }

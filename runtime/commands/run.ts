@@ -87,7 +87,7 @@ async function unfinished(db: Db, workItemId: string): Promise<WorkItem> {
 async function resumed(db: Db, workItemId: string, keeper: string, host: string): Promise<WorkItem> {
   const item = await unfinished(db, workItemId);
   const driver = await db.driverOf(item.id);
-  if (driver !== null) throw new UsageError(`a worker on ${driver.host} (process ${driver.pid}) drives it: work-ledger tail ${item.id}`);
+  if (driver !== null) throw new UsageError(`a worker on ${driver.host} (process ${driver.pid}) drives it: work-ledger logs ${item.id} --follow`);
   await db.workKeep(item.id, keeper, host);
   return db.workResume(item.id);
 }

@@ -21,7 +21,7 @@ export async function buildSandboxImage(image: string, { debian = false, json = 
     throw new Error(`there is no ${command} on PATH`, { cause: error });
   }
   if (code !== 0) {
-    note(debian ? 'error: the image was not built; it takes root, debootstrap and a Docker daemon' : 'error: the image was not built; where its base cannot be pulled: work-ledger sandbox-image --debian');
+    note(debian ? 'error: the image was not built; it takes root, debootstrap and a Docker daemon' : 'error: the image was not built; where its base cannot be pulled: work-ledger workspace image --debian');
     return exit.error;
   }
   print({ image }, image, json);

@@ -13,11 +13,12 @@ import { io } from './io.ts';
 import { exit, note, print, visible } from './output.ts';
 import { withLedger, withReader } from './withLedger.ts';
 
-export type VerifyOptions = Settings & { heads?: string };
+export type VerifyOptions = Settings & { heads?: boolean; against?: string };
 
 /** `id`: a work item; undefined: all of them. */
 export async function verify(id: string | undefined, options: VerifyOptions): Promise<number> {
-  const kept = options.heads === undefined ? null : headsOf(options.heads === '-' ? await text(io().stdin) : await readFile(options.heads, 'utf8'));
+  if (options.heads) return heads(id, options);
+  const kept = options.against === undefined ? null : headsOf(options.against === '-' ? await text(io().stdin) : await readFile(options.against, 'utf8'));
   return withLedger(options, async (db, url) => {
     const code = await comparedCode(url, db.schema);
     if (code === null) note('the functions were not compared with this package: that takes a role that may create a schema (which is rolled back)');
@@ -33,7 +34,7 @@ export async function verify(id: string | undefined, options: VerifyOptions): Pr
 }
 
 /** One JSON document a line. */
-export const heads = (id: string | undefined, options: Settings): Promise<number> =>
+const heads = (id: string | undefined, options: Settings): Promise<number> =>
   withReader(options, async (db) => {
     for (const one of await db.ledgerHead(id === undefined ? null : idOf(id))) io().stdout.write(`${JSON.stringify(one)}\n`);
     return exit.ok;
@@ -44,7 +45,7 @@ function headsOf(lines: string): Head[] {
     try {
       return head.parse(JSON.parse(line));
     } catch {
-      throw new UsageError(`line ${i + 1} is not a line of "work-ledger heads"`);
+      throw new UsageError(`line ${i + 1} is not a line of "work-ledger verify --heads"`);
     }
   });
 }

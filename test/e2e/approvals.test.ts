@@ -34,7 +34,7 @@ const env = (): NodeJS.ProcessEnv => ({ PATH: process.env['PATH'], HOME: process
 const cli = (...args: string[]): Promise<Ended> => run(args, { env: env() });
 /** What is printed of one call. */
 const shown = async ({ id }: Waiting): Promise<string[]> => {
-  const all = (await cli('approvals')).stdout.split('\n\n');
+  const all = (await cli('approve')).stdout.split('\n\n');
   return all.find((one) => one.startsWith(id))?.trimEnd().split('\n') ?? [];
 };
 const rowsOf = (lines: string[]): string[] => lines.filter((line) => line.startsWith('    '));
@@ -68,7 +68,7 @@ test('numbers have every digit, and a megabyte is printed to its end', async () 
   expect((await shown(call)).slice(-3).join('')).toContain('the end');
   const id = await database.play(`select submit('Count'); select play('[[{"type": "tool_use", "id": "big", "name": "erase", "input": {"account": 12345678901234567890}}]]'); select call('big')::text`);
   expect((await shown({ id, hash: '' })).join('\n')).toContain('│ 12345678901234567890');
-  expect((await cli('approvals', '--json')).stdout).toContain('"input":{"account":12345678901234567890}');
+  expect((await cli('approve', '--json')).stdout).toContain('"input":{"account":12345678901234567890}');
 });
 
 test('where nobody can be asked the arguments are named by their hash, and others are refused', async () => {

@@ -160,7 +160,7 @@ test('Ctrl-C leaves the work for later, and tail shows it to its end', async () 
   const id = /run --resume ([0-9a-f-]{36})/.exec(errors)?.[1] ?? '';
   expect(JSON.parse((await cli('show', id, '--json')).stdout)).toMatchObject({ state: 'running' });
 
-  const tail = cli('tail', id);
+  const tail = cli('logs', id, '--follow');
   const worker = spawn(process.execPath, [main, 'work'], { env: environment(), cwd: directory });
   const tailed = await tail;
   expect(tailed.stdout).toContain('[1] plan: Say hello');

@@ -86,7 +86,7 @@ test('an agent without a worker is served by ledger append and complete; logs te
   expect(await cli('ledger', 'append', id, 'finding', 'The index is missing')).toMatchObject({ code: 0, stdout: '[1] finding: The index is missing\n' });
   expect(JSON.parse((await cli('ledger', 'append', id, 'note', '-', '--json')).stdout)).toMatchObject({ seq: 2, content: '{"from": "stdin"}' });
   expect(await cli('ledger', 'append', id, 'rumour', 'x')).toMatchObject({ code: 1, stderr: expect.stringMatching(/^error: .*One of: /) });
-  expect(await cli('complete', id, 'It is there now', '--evidence', 'explain analyze')).toMatchObject({ code: 0, stdout: expect.stringContaining('completed') });
+  expect(await cli('ledger', 'complete', id, 'It is there now', '--evidence', 'explain analyze')).toMatchObject({ code: 0, stdout: expect.stringContaining('completed') });
   expect((await cli('show', id)).stdout).toContain('outcome    It is there now');
   expect((await cli('logs', id)).stdout).toMatch(/^\d\d:\d\d:\d\d {2}finding: The index is missing\n\d\d:\d\d:\d\d {2}note: \{"from": "stdin"\}\n\d\d:\d\d:\d\d {2}completed: It is there now\n$/);
   expect(JSON.parse((await cli('logs', id, '--limit', '1', '--json')).stdout)).toMatchObject([{ kind: 'end', status: 'completed', text: 'It is there now' }]);
@@ -109,7 +109,7 @@ test('what goes wrong is said in one line, with what to do', async () => {
     [{ DATABASE_URL: `${database.url}_gone` }, ['list'], /^error: the database .* refuses: database ".*_gone" does not exist\. Correct DATABASE_URL.*\n$/],
     [{ DATABASE_URL: 'localhost' }, ['list'], /^error: "localhost" is not the address of a database, such as postgresql:.*\n$/],
     [{}, ['list', '--schema', 'empty'], /^error: there is no ledger in schema "empty"\. Install one: work-ledger install --schema empty\n$/],
-    [{}, ['tail', '12'], /^error: "12" is not the id of a work item.*\n$/],
+    [{}, ['logs', '12', '--follow'], /^error: "12" is not the id of a work item.*\n$/],
     [{}, ['trace', '12'], /^error: "12" is not the id of a work item.*\n$/],
     [{}, ['fork', '12'], /^error: "12" is not the id of a turn.*\n$/],
     [{}, ['logs', '00000000-0000-7000-8000-000000000000'], /^error: there is no work item 00000000-.*"work-ledger list".*\n$/],
@@ -122,14 +122,14 @@ test('what goes wrong is said in one line, with what to do', async () => {
     [{}, ['console', '--port', '0', '--host', '192.0.2.1'], /^error: this machine has no address 192\.0\.2\.1: .*\n$/],
     [{}, ['digest', nothing], /^error: there is no work item .* \(WL001\)\. "work-ledger list" shows .*\n$/],
     [{}, ['budget', nothing], /^error: there is no work item .*"work-ledger list".*\n$/],
-    [{}, ['approve', '12'], /^error: "12" is not the id of a tool call; "work-ledger approvals" shows .*\n$/],
-    [{}, ['approve', nothing], /^error: there is no tool call .*"work-ledger approvals" shows .*\n$/],
+    [{}, ['approve', '12'], /^error: "12" is not the id of a tool call; "work-ledger approve" shows .*\n$/],
+    [{}, ['approve', nothing], /^error: there is no tool call .*"work-ledger approve" shows .*\n$/],
     [{}, ['fork', nothing], /^error: there is no turn .*select id, depth from turns.*\n$/],
     [{}, ['run', 'x', '--scripted', '.'], /^error: \. is a directory, not a file of replies\n$/],
     [{}, ['run', 'x', '--workspace', 'nowhere'], /^error: --workspace nowhere is not a directory\n$/],
     [{}, ['faculty', 'nowhere.toml'], /^error: .*nowhere\.toml:1:1: there is no such file\n$/],
-    [{}, ['pull', nothing, 'there'], /^error: no Docker daemon answers \(ENOENT\): start one, or set DOCKER_HOST\n$/],
-    [{}, ['sandbox-image'], /^error: no Docker daemon answers .*\n$/],
+    [{}, ['workspace', 'pull', nothing, 'there'], /^error: no Docker daemon answers \(ENOENT\): start one, or set DOCKER_HOST\n$/],
+    [{}, ['workspace', 'image'], /^error: no Docker daemon answers .*\n$/],
     [{ ANTHROPIC_API_KEY: '' }, ['run', 'x', '--workspace', '.'], /^error: ANTHROPIC_API_KEY is not set: .*work-ledger demo, .*\n$/],
     [{}, ['run'], /^error: give a task, or --resume ID.*\n$/],
     [{}, ['work', '--tools', 'nowhere.ts'], /^error: there is no .*nowhere\.ts\n$/],
@@ -266,7 +266,7 @@ test('run --resume leaves alone what a worker drives', async () => {
   const worker = await startWorkerProcess({ url: database.url, modelUrl: model.url, dockerHost: 'unix:///nowhere.sock' });
   const id = await submit('Driven', '--type', 'driven');
   await until(() => model.requests.length > 0);
-  expect(await cli('run', '--resume', id, '--scripted', await script([{ say: 'x' }]))).toMatchObject({ code: 2, stderr: expect.stringContaining(`(process ${worker.pid}) drives it: work-ledger tail ${id}`) });
+  expect(await cli('run', '--resume', id, '--scripted', await script([{ say: 'x' }]))).toMatchObject({ code: 2, stderr: expect.stringContaining(`(process ${worker.pid}) drives it: work-ledger logs ${id} --follow`) });
   await cli('cancel', id);
   await worker.end('SIGTERM');
   await model.close();
@@ -306,7 +306,7 @@ test('run, and tail beside it, say each new reason to wait once, also without a 
     const found = await database.query<{ id: string }>(`select id from ledger.work_items where description = 'Retried'`);
     return found.length > 0 ? found : null;
   });
-  const tail = watched({}, 'tail', item?.id ?? '');
+  const tail = watched({}, 'logs', item?.id ?? '', '--follow');
   for (const next of ['broken', null]) {
     const [asked, said] = [model.requests.length, trouble ?? ''];
     await until(() => model.requests.length >= asked + 2 && [run, tail].every((one) => one.waits().some((line) => line.includes(said))));
@@ -325,7 +325,7 @@ test('a reason to wait is not said again when the retry is due and waits for a w
   const id = await submit('Waits', '--type', 'driven');
   const set = (reason: string, runAt: string) => database.query(`update ledger.work_items set state_reason = '${reason}', run_at = ${runAt} where id = '${id}'`);
   await set('no answer, try 1', `now() + interval '1 hour'`);
-  const tail = watched({}, 'tail', id);
+  const tail = watched({}, 'logs', id, '--follow');
   /** Entries are shown before reasons are looked for: once the second is here, reasons have been looked for after the first. */
   const looked = async (): Promise<void> => {
     for (const entry of [crypto.randomUUID(), crypto.randomUUID()]) {
@@ -367,7 +367,7 @@ test('that an image is missing is told before work starts, with the command that
   const daemon = createServer((incoming, outgoing) => void outgoing.writeHead(incoming.url?.endsWith('/_ping') ? 200 : 404, { 'content-type': 'application/json' }).end('{"message": "no such image"}'));
   await new Promise<void>((resolve) => daemon.listen(0, '127.0.0.1', resolve));
   const withDaemon = { ANTHROPIC_API_KEY: 'k', DOCKER_HOST: `tcp://127.0.0.1:${(daemon.address() as AddressInfo).port}` };
-  for (const [image, remedy] of [['work-ledger-sandbox', 'work-ledger sandbox-image builds it'], ['nowhere/nothing:1', 'build or pull it']]) {
+  for (const [image, remedy] of [['work-ledger-sandbox', 'work-ledger workspace image builds it'], ['nowhere/nothing:1', 'build or pull it']]) {
     await writeFile(join(directory, 'image.toml'), `[faculty]\nname = "imaged"\naccepts = ["imaged"]\n[faculty.engage]\ntools = ["bash"]\nworkspace_image = "${image}"\n`);
     expect(await cliWith(withDaemon, 'run', 'x', '--type', 'imaged', '--faculty', 'image.toml')).toMatchObject({
       code: 2, stderr: `error: the files and commands of faculty "imaged" need the image ${image}, and Docker does not have it: ${remedy}, or workspace = "host"\n` });
@@ -420,22 +420,22 @@ const inShell = (shell: string, text: string): Promise<string> => new Promise((r
   execFile(shell, ['-c', text], { env: { PATH: process.env['PATH'] } }, (error, stdout) => (error ? reject(error) : resolve(stdout)));
 });
 test('bash completes commands, options and the words that they take', async () => {
-  const { stdout } = await cli('completion', 'bash');
+  const { stdout } = await cli('--completion', 'bash');
   await writeFile(join(directory, 'completion'), stdout);
   const complete = (words: string): Promise<string> => inShell('bash', `source ${directory}/completion; COMP_WORDS=(${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _work_ledger; echo "\${COMPREPLY[@]}"`);
   expect(await complete('work-ledger li')).toBe('list\n');
   expect(await complete('work-ledger list --wa')).toBe('--watch\n');
   expect(await complete('work-ledger ps --st')).toBe('--state\n');
   expect(await complete('work-ledger demo --scene te')).toBe('team\n');
-  expect((await cli('completion', 'zsh')).stdout).toMatch(/^#compdef work-ledger\n/);
-  expect((await cli('completion', 'fish')).stdout).toContain("complete -c work-ledger -n __fish_use_subcommand -a list -d '");
-  expect(await cli('completion', 'tcsh')).toMatchObject({ code: 2 });
+  expect((await cli('--completion', 'zsh')).stdout).toMatch(/^#compdef work-ledger\n/);
+  expect((await cli('--completion', 'fish')).stdout).toContain("complete -c work-ledger -n __fish_use_subcommand -a list -d '");
+  expect(await cli('--completion', 'tcsh')).toMatchObject({ code: 2 });
 });
 for (const [shell, name] of [['zsh', '_work-ledger'], ['fish', 'work-ledger.fish']] as const) {
   const isThere = await inShell(shell, 'true').then(() => true, () => false);
   if (!isThere) console.log(`What ${shell} completes is not read by it: ${shell} is not on PATH`);
   test.skipIf(!isThere)(`${shell} reads its completion`, async () => {
-    await writeFile(join(directory, name), (await cli('completion', shell)).stdout);
+    await writeFile(join(directory, name), (await cli('--completion', shell)).stdout);
     await inShell(shell, `${shell === 'zsh' ? 'zsh -n' : 'fish --no-execute'} ${join(directory, name)}`);
   });
 }

@@ -95,13 +95,13 @@ test('every grouping adds up to the total; other words are refused', async () =>
 test('the last line of tail says what all of it cost, that a request has no price, and nothing of cost where none has', async () => {
   const used = String.raw`requests?, [\d.]+k? tokens in \(\d+ % from the cache\), \d+ out`;
   const { total } = JSON.parse((await cli('cost', rootId, '--json')).stdout);
-  const { code, stdout, stderr } = await cli('tail', rootId);
+  const { code, stdout, stderr } = await cli('logs', rootId, '--follow');
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/\n {2}outcome {4}Done\.\n/) });
   expect(stderr).toMatch(new RegExp(String.raw`^7 ${used}, cost ${total.cost.toFixed(4)}\+\n$`));
 
   const [child] = await database.query<{ id: string }>(`select id from ledger.work_items where parent_id = '${rootId}'`);
-  expect((await cli('tail', child?.id ?? '')).stderr).toMatch(new RegExp(`^1 ${used}\n$`));
+  expect((await cli('logs', child?.id ?? '', '--follow')).stderr).toMatch(new RegExp(`^1 ${used}\n$`));
   await database.query(`select ledger.model_price_save('model-without-price', 3, 15)`);
-  expect((await cli('tail', child?.id ?? '')).stderr).toMatch(new RegExp(String.raw`^1 ${used}, cost \d\.\d{4}\n$`));
-  expect(await cli('tail', child?.id ?? '', '--json')).toMatchObject({ stderr: '' });
+  expect((await cli('logs', child?.id ?? '', '--follow')).stderr).toMatch(new RegExp(String.raw`^1 ${used}, cost \d\.\d{4}\n$`));
+  expect(await cli('logs', child?.id ?? '', '--follow', '--json')).toMatchObject({ stderr: '' });
 });

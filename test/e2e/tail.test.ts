@@ -66,7 +66,7 @@ afterAll(async () => {
 });
 
 function startTail(...args: string[]): { said(): string; ended: Promise<unknown[]> } {
-  const child = spawn(process.execPath, [main, 'tail', ...args], { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: database.url }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [main, 'logs', '--follow', ...args], { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: database.url }, stdio: ['ignore', 'pipe', 'inherit'] });
   let said = '';
   child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
   return { said: () => said, ended: once(child, 'exit') };

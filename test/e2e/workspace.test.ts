@@ -136,7 +136,7 @@ describe.skipIf(noDocker !== null)('a workspace in a container', () => {
     expect(check?.output.trimEnd()).toBe('checked-inside\n/home/agent');
     expect(await readFile(join(seed, 'given.txt'), 'utf8')).toBe('given\n');
     const pulled = join(directory, 'pulled');
-    expect((await cli(['pull', item.id, pulled], { env: process.env })).stdout).toBe('2 files\n');
+    expect((await cli(['workspace', 'pull', item.id, pulled], { env: process.env })).stdout).toBe('2 files\n');
     expect(await readFile(join(pulled, 'made.txt'), 'utf8')).toBe('mended\n');
   });
 

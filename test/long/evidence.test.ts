@@ -73,13 +73,13 @@ test('heads that were kept elsewhere show what was cut off with all its counters
   const { id } = await db.workSubmit({ workType: 'notes', description: 'Collect' });
   for (const content of ['First', 'Second', 'Third']) await db.ledgerAppend(id, 'note', content);
   const kept = join(directory, 'heads.jsonl');
-  await writeFile(kept, (await cli('heads')).stdout);
-  expect(await cli('verify', '--heads', kept)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^everything is as it was written, and \d+ heads fit\n$/) });
+  await writeFile(kept, (await cli('verify', '--heads')).stdout);
+  expect(await cli('verify', '--against', kept)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^everything is as it was written, and \d+ heads fit\n$/) });
   await forge('work_ledger', `delete from work_ledger where work_item_id = '${id}' and seq = 3; update fences set ledger_count = 2 where work_item_id = '${id}'`);
   expect(await cli('verify', id)).toMatchObject({ code: 0, stdout: 'everything is as it was written\n' });
-  expect(await cli('verify', '--heads', kept)).toMatchObject({ code: 1, stdout: `${id}  entry 3  is gone: it was the head\n` });
+  expect(await cli('verify', '--against', kept)).toMatchObject({ code: 1, stdout: `${id}  entry 3  is gone: it was the head\n` });
   await writeFile(kept, 'no head\n');
-  expect(await cli('verify', '--heads', kept)).toMatchObject({ code: 2, stderr: expect.stringContaining('line 1 is not a line of "work-ledger heads"') });
+  expect(await cli('verify', '--against', kept)).toMatchObject({ code: 2, stderr: expect.stringContaining('line 1 is not a line of "work-ledger verify --heads"') });
   await db.ledgerAppend(id, 'note', 'Another third');
 });
 
@@ -179,7 +179,7 @@ test('readers verify, too, and are told what they cannot compare', async () => {
     expect(await cli('verify', '--database-url', url)).toMatchObject({
       code: 0, stdout: 'everything is as it was written\n', stderr: expect.stringContaining('the functions were not compared with this package'),
     });
-    expect((await cli('heads', '--database-url', url)).stdout).toBe((await cli('heads')).stdout);
+    expect((await cli('verify', '--heads', '--database-url', url)).stdout).toBe((await cli('verify', '--heads')).stdout);
     expect(await cli('verify')).toMatchObject({ code: 0 });
   } finally {
     await database.query('select work_roles_drop()');

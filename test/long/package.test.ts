@@ -102,11 +102,11 @@ describe('installed by npm 12, which runs no scripts', () => {
     const base = 'debian:bookworm-slim';
     const hadBase = await docker.getImage(base).inspect().then(() => true, () => false);
     try {
-      const packed = await workLedger('sandbox-image', '--debian', '--image', debian);
+      const packed = await workLedger('workspace', 'image', '--debian', '--image', debian);
       expect(packed, packed.stderr).toMatchObject({ code: 0, stdout: `${debian}\n` });
       // Where nothing can be pulled or downloaded, what was just built stands in for the base, with an apt-get that has nothing left to do.
       if (!hadBase) await done(directory, 'sh', '-c', `printf 'FROM ${debian}\\nUSER 0\\nRUN echo "#!/bin/sh" >/usr/bin/apt-get && chmod 755 /usr/bin/apt-get\\n' | docker build --tag ${base} -`);
-      const built = await workLedger('sandbox-image', '--image', alone, '--json');
+      const built = await workLedger('workspace', 'image', '--image', alone, '--json');
       expect(built, built.stderr).toMatchObject({ code: 0, stdout: `${JSON.stringify({ image: alone })}\n` });
       for (const image of [debian, alone]) {
         const ran = await done(directory, 'docker', 'run', '--rm', '--network', 'none', image, 'python3', '-I', '-c', 'import os, shutil; print(os.getuid(), os.getcwd(), shutil.which("apt-get"), shutil.which("su"))');
@@ -119,7 +119,7 @@ describe('installed by npm 12, which runs no scripts', () => {
 
   test('what its texts refer to comes along, and the plugin finds the package that it is part of', async () => {
     expect(await run(project, {}, join(project, 'node_modules', 'work-ledger', 'plugin', 'work-ledger'), '--version')).toMatchObject({ code: 0, stderr: '' });
-    expect((await workLedger('plugin')).stdout).toContain(`marketplace add '${join(project, 'node_modules', 'work-ledger', 'plugin')}'`);
+    expect((await workLedger('mcp', '--plugin')).stdout).toContain(`marketplace add '${join(project, 'node_modules', 'work-ledger', 'plugin')}'`);
     const there = (path: string): boolean => existsSync(join(project, 'node_modules', 'work-ledger', path));
     expect(['dist/sandbox/Dockerfile', 'dist/sandbox/buildImage.sh', 'dist/sandbox/trimImage.sh', 'dist/sandbox/seccomp.json', 'docs/sql.md', 'plugin/hooks/hooks.json', 'plugin/.claude-plugin/marketplace.json', 'dist/extension/Makefile', 'dist/extension/work_ledger.control', 'dist/extension/pg_tle.sql'].filter((path) => !there(path))).toEqual([]);
   });

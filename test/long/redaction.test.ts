@@ -97,7 +97,7 @@ const ended = (id: string) => until(async () => {
 test('secrets are in no row, log, span, page or answer, and in no request; what was done with them was done', async () => {
   const printed: string[] = [];
   const id = /[0-9a-f-]{36}/.exec(await cli('submit', `Talk about ${all}`, '--type', 'talk', '--params', JSON.stringify({ all })))?.[0] ?? '';
-  const tail = spawn(process.execPath, [main, 'tail', id], { env: env(), stdio: ['ignore', 'pipe', 'pipe'] });
+  const tail = spawn(process.execPath, [main, 'logs', id, '--follow'], { env: env(), stdio: ['ignore', 'pipe', 'pipe'] });
   for (const stream of [tail.stdout, tail.stderr]) stream.on('data', (chunk: Buffer) => printed.push(chunk.toString()));
   const streamed = new Set<string>();
   printed.push(await cli('message', id, `Mind ${all}`));

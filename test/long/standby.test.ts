@@ -206,7 +206,7 @@ const nowhere = 'postgresql://127.0.0.1:1/x';
 test('what reads goes to WORK_LEDGER_READ_URL, what writes does not, and a database that is named nearer has none', async () => {
   const { ids } = crew;
   const apart = { DATABASE_URL: nowhere, WORK_LEDGER_READ_URL: standby.url };
-  const forReading = [['show', ids.root], ['list'], ['logs', ids.root], ['cost', ids.root], ['trace', ids.root], ['tail', ids.failed], ['ledger', ids.root], ['digest'], ['approvals'], ['export', ids.done], ['heads', ids.root]];
+  const forReading = [['show', ids.root], ['list'], ['logs', ids.root], ['cost', ids.root], ['trace', ids.root], ['logs', ids.failed, '--follow'], ['ledger', ids.root], ['digest'], ['approve'], ['export', ids.done], ['verify', '--heads', ids.root]];
   const outcomes = await Promise.all(forReading.map((args) => cliIn(apart, ...args)));
   for (const [i, { code, stderr }] of outcomes.entries()) expect([forReading[i], code, stderr]).toEqual([forReading[i], 0, expect.not.stringContaining('error')]);
   for (const args of [['cancel', ids.root], ['ledger', 'append', ids.untaken, 'note', 'x'], ['budget', ids.root]]) expect(await cliIn(apart, ...args)).toMatchObject({ code: 1, stderr: expect.stringContaining('127.0.0.1:1/x cannot be reached') });
@@ -296,7 +296,7 @@ test('an address that names both servers leads to the one that is wanted', async
 test('the commands that only read work', async () => {
   const { ids } = crew;
   const cli = (...args: string[]): ReturnType<typeof cliIn> => cliIn({}, ...args);
-  const forReading = [['show', ids.root], ['list'], ['logs', ids.root], ['cost', ids.root], ['cost'], ['trace', ids.root], ['tail', ids.failed], ['ledger', ids.root], ['digest'], ['digest', ids.root], ['approvals'], ['budget', ids.root]];
+  const forReading = [['show', ids.root], ['list'], ['logs', ids.root], ['cost', ids.root], ['cost'], ['trace', ids.root], ['logs', ids.failed, '--follow'], ['ledger', ids.root], ['digest'], ['digest', ids.root], ['approve'], ['budget', ids.root]];
   const outcomes = await Promise.all(forReading.map(async (args) => ({ args, ...(await cli(...args)) })));
   for (const { args, code, stdout, stderr } of outcomes) expect([args, code, stdout !== '', stderr]).toEqual([args, 0, true, expect.not.stringMatching(/read-only|recovery/)]);
   expect(await cli('doctor')).toMatchObject({ code: 1, stdout: expect.stringContaining('this node takes no writes') });

@@ -978,15 +978,6 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'says each minute that it is alive',
   },
   {
-    name: 'JavaScript is put into a ledger of other sources',
-    file: 'runtime/commands/javascript.ts',
-    from: `  await checkPlace(place);
-`,
-    to: '',
-    test: 'test/long/otherLedger.test.ts',
-    title: 'every command ends over an older ledger',
-  },
-  {
     name: 'a schema of an MCP server that cannot be used refuses every call',
     file: 'runtime/tools/fitting.ts',
     from: 'if (!isCheckedAgain || !message.startsWith(UNUSABLE))',

@@ -19,7 +19,7 @@ id=$(printed)
 type 'export ANTHROPIC_API_KEY=KEY'
 export ANTHROPIC_BASE_URL=$model
 begin 'work-ledger work'
-type "work-ledger tail $id"
+type "work-ledger logs $id --follow"
 sees '\[1\] finding: A package with one script: test\.' '  state      completed' '  outcome    Its tests are run by npm test\.'
 type 'work-ledger list'
 sees 'ID +AGE +STATE +FACULTY +WORK' "$id +[0-9]+s +completed +engineer +Find out what this project does"

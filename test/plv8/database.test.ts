@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { schemaErrors } from '../../plv8/jsonSchema.ts';
 import { codeBlocks, fileReferences } from '../../plv8/markdown.ts';
 import { parseRecordedRuns } from '../../plv8/readers/recordedRun.ts';
-import { installJavascript } from '../../runtime/commands/javascript.ts';
+import { installJavascript } from '../../runtime/install/javascript.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { libraryPath, noPljs } from '../pljs.ts';
@@ -21,8 +21,8 @@ const calls = [`json_schema_errors('{}', '{}')`, `markdown_codeblocks('x')`, `ma
 test('without an engine each says so, and nothing else needs one', async () => {
   const database = await createDatabase();
   try {
-    for (const call of calls) await expect(database.query(`select ${call}`)).rejects.toMatchObject({ code: '0A000', hint: expect.stringContaining('work-ledger javascript') });
-    expect(await installJavascript(database.url, 'ledger')).toBeNull();
+    for (const call of calls) await expect(database.query(`select ${call}`)).rejects.toMatchObject({ code: '0A000', hint: expect.stringContaining('work-ledger install --javascript') });
+    await expect(installJavascript(database.url, 'ledger')).rejects.toThrow('this database has no JavaScript engine');
     expect(await database.query(`select ability_invoke('ldg:task:get', '{"taskId": "x"}') as r`)).toEqual([{ r: { task: null } }]);
   } finally {
     await database.drop();

@@ -398,7 +398,7 @@ return {"setuid": find("-type", "f", "-perm", "/6000"), "writable": [p for p in 
 
   test('says what is missing: no image, no daemon', async () => {
     const noImage = open({ image: 'no-such-image' });
-    expect(await noImage.problem()).toBe('there is no image no-such-image: work-ledger sandbox-image builds one');
+    expect(await noImage.problem()).toBe('there is no image no-such-image: work-ledger workspace image builds one');
     expect(await run('return 1', 20, noImage)).toMatchObject({ verdict: 'infrastructure', error: expect.stringContaining('no-such-image') });
     await noImage.close();
     const { default: Docker } = await import('dockerode');

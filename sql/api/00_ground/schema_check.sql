@@ -86,4 +86,4 @@ as $$
                   where p.oid = to_regprocedure(format('%I._js_json_schema_errors(text, text)', _ledger_schema())) and l.lanname in ('pljs', 'plv8'));
 $$;
 
-comment on function _has_javascript() is 'Whether the JavaScript functions are installed (by "work-ledger javascript").';
+comment on function _has_javascript() is 'Whether the JavaScript functions are installed (by "work-ledger install --javascript").';

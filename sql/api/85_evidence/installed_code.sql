@@ -30,7 +30,7 @@ as $$
        where c.relnamespace = quote_ident(_ledger_schema())::regnamespace and c.relkind = 'v') c;
 $$;
 
-comment on function _code_now() is 'The functions, triggers and views in the schema of this ledger. is_new: this transaction made them. Without those that "work-ledger javascript" replaces.';
+comment on function _code_now() is 'The functions, triggers and views in the schema of this ledger. is_new: this transaction made them. Without those that "work-ledger install --javascript" replaces.';
 
 create or replace function _code_note()
   returns void

@@ -39,7 +39,7 @@ end
 $$;
 
 comment on function session_import(text, text) is
-  'Stores the recorded runs in the content of a file, like "work-ledger import": select session_import(''claude-code'', pg_read_file(''/tmp/session.jsonl'')). p_format: claude-code, codex, copilot, pi, mini-swe-agent, swe-agent, gemini-cli or atif; null: detected. Returns a list of results of session_import(json), the session first, then its subagents. Needs "work-ledger javascript". Raises 0A000 without it, WL002, WL003, WL006, 42501.';
+  'Stores the recorded runs in the content of a file, like "work-ledger import": select session_import(''claude-code'', pg_read_file(''/tmp/session.jsonl'')). p_format: claude-code, codex, copilot, pi, mini-swe-agent, swe-agent, gemini-cli or atif; null: detected. Returns a list of results of session_import(json), the session first, then its subagents. Needs "work-ledger install --javascript". Raises 0A000 without it, WL002, WL003, WL006, 42501.';
 
 create or replace function _session_import(p_run json)
   returns jsonb

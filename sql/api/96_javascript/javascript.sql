@@ -1,5 +1,5 @@
 -- Functions that need a JavaScript engine in the database. Until one is installed, the functions named _js_ are stand-ins that
--- say how to get them; "work-ledger javascript" replaces them (plv8/build.ts makes their bodies). Nothing else depends on them.
+-- say how to get them; "work-ledger install --javascript" replaces them (plv8/build.ts makes their bodies). Nothing else depends on them.
 
 create or replace function _no_javascript(p_function text)
   returns jsonb
@@ -11,7 +11,7 @@ begin
   raise exception using
     errcode = 'feature_not_supported',
     message = format('%s() needs a JavaScript engine in the database', p_function),
-    hint = 'create extension pljs (or plv8), then: work-ledger javascript. The command line and the TypeScript API do the same without one.';
+    hint = 'create extension pljs (or plv8), then: work-ledger install --javascript. The command line and the TypeScript API do the same without one.';
 end
 $$;
 
@@ -85,7 +85,7 @@ as $$
 $$;
 
 comment on function json_schema_errors(jsonb, jsonb) is
-  'Why a value does not fit a JSON Schema (draft 2020-12, or draft 7 if $schema says so): a list of strings, each naming the place in the value; empty if it fits. Refused are schemas that refer to other documents ($ref) or take more than about a second. format is not checked. At most 1,000,000 characters of schema, 10,000,000 of value. Needs "work-ledger javascript". Raises 0A000 without it, WL002.';
+  'Why a value does not fit a JSON Schema (draft 2020-12, or draft 7 if $schema says so): a list of strings, each naming the place in the value; empty if it fits. Refused are schemas that refer to other documents ($ref) or take more than about a second. format is not checked. At most 1,000,000 characters of schema, 10,000,000 of value. Needs "work-ledger install --javascript". Raises 0A000 without it, WL002.';
 
 create or replace function markdown_codeblocks(p_text text)
   returns jsonb
@@ -97,7 +97,7 @@ as $$
 $$;
 
 comment on function markdown_codeblocks(text) is
-  'The code blocks of a Markdown text of at most 1,000,000 characters: [{idx, language, content, filePath}]. Needs "work-ledger javascript". Raises 0A000 without it, WL002 (too long, or nested too deeply).';
+  'The code blocks of a Markdown text of at most 1,000,000 characters: [{idx, language, content, filePath}]. Needs "work-ledger install --javascript". Raises 0A000 without it, WL002 (too long, or nested too deeply).';
 
 create or replace function markdown_file_references(p_text text)
   returns jsonb
@@ -109,7 +109,7 @@ as $$
 $$;
 
 comment on function markdown_file_references(text) is
-  'The files that a Markdown text of at most 1,000,000 characters names: [{filePath, lineStart, lineEnd}]. Needs "work-ledger javascript". Raises 0A000 without it, WL002 (too long, or nested too deeply).';
+  'The files that a Markdown text of at most 1,000,000 characters names: [{filePath, lineStart, lineEnd}]. Needs "work-ledger install --javascript". Raises 0A000 without it, WL002 (too long, or nested too deeply).';
 
 create or replace function recorded_runs_parse(p_content text)
   returns jsonb
@@ -121,4 +121,4 @@ as $$
 $$;
 
 comment on function recorded_runs_parse(text) is
-  'The recorded runs in the content of another agent''s file, at most 100,000,000 characters: a list of arguments for session_import(), the session first, then its subagents. Needs "work-ledger javascript". Raises 0A000 without it, WL002 (too long, or an unknown format).';
+  'The recorded runs in the content of another agent''s file, at most 100,000,000 characters: a list of arguments for session_import(), the session first, then its subagents. Needs "work-ledger install --javascript". Raises 0A000 without it, WL002 (too long, or an unknown format).';

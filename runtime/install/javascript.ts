@@ -1,32 +1,19 @@
-// `work-ledger javascript`: installs the functions that need a JavaScript engine, if the database has one.
+// The functions that need a JavaScript engine, if the database has one.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import type { Settings } from '../config.ts';
-import { findLedger } from '../install/findLedger.ts';
 import { withConnection } from '../ledger/connection.ts';
 import { UsageError } from '../ledger/errors.ts';
-import { exit, print } from './output.ts';
-import { checkPlace } from './withLedger.ts';
 
 const languages = ['plv8', 'pljs'] as const;
 
-export async function javascript(options: Settings): Promise<number> {
-  const place = await findLedger(options);
-  await checkPlace(place);
-  const language = await installJavascript(place.url, place.schema);
-  if (language === null) throw new UsageError('this database has no JavaScript engine: create extension pljs (or plv8) first. The command line does the same work without one.');
-  print({ language, schema: place.schema }, `installed with ${language} in schema ${place.schema}`, options.json ?? false);
-  return exit.ok;
-}
-
-/** Installs the functions for the engine that the database has; null if it has none. */
-export async function installJavascript(url: string, schema: string): Promise<(typeof languages)[number] | null> {
+/** Installs the functions for the engine that the database has, and returns it. */
+export async function installJavascript(url: string, schema: string): Promise<(typeof languages)[number]> {
   return withConnection({ connectionString: url }, async (client) => {
     const { rows } = await client.query<{ lanname: (typeof languages)[number] }>('select lanname from pg_language where lanname = any ($1) order by lanname desc', [languages]);
     const language = rows[0]?.lanname;
-    if (language === undefined) return null;
+    if (language === undefined) throw new UsageError('this database has no JavaScript engine: create extension pljs (or plv8) first. The command line does the same work without one.');
     const script = (await functionsSql()).replaceAll('@language@', language).replaceAll('@extschema@', client.escapeIdentifier(schema));
     await client.query(`begin;\n${script}\ncommit`);
     return language;
