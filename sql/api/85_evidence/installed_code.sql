@@ -16,8 +16,9 @@ as $$
         join pg_language l on l.oid = p.prolang
        where p.pronamespace = quote_ident(_ledger_schema())::regnamespace and p.proname !~ '^_js_(?!text)' and p.prokind = 'f'
       union all
+      -- Pretty, it does not name the schema, which somebody may rename.
       select 'trigger', format('%I on %s', t.tgname, t.tgrelid::regclass), t.xmin,
-             concat_ws(E'\n', pg_get_triggerdef(t.oid), t.tgenabled)
+             concat_ws(E'\n', pg_get_triggerdef(t.oid, true), t.tgenabled)
         from pg_trigger t
         join pg_class c on c.oid = t.tgrelid
        where c.relnamespace = quote_ident(_ledger_schema())::regnamespace and not t.tgisinternal
