@@ -31,7 +31,7 @@ const LANES = 2;
 const PLANNER = 'sql/api/97_planner/planner.sql';
 
 /** How a test ended. broken: it was not run, or stopped where it was being set up. */
-type Verdict = { kind: 'green' } | { kind: 'failed' } | { kind: 'broken'; why: string };
+type Verdict = { kind: 'green' } | { kind: 'failed'; why?: string } | { kind: 'broken'; why: string };
 /** Files, each with the text that stands in for its own. */
 type Change = ReadonlyMap<string, string>;
 type Run = (test: Pick<Mutant, 'test' | 'title'>, change: Change) => Promise<Verdict>;
@@ -90,7 +90,7 @@ function inDatabase({ serverUrl }: Cluster, name: string): Run {
   };
 }
 
-type Report = { testResults: { message: string; assertionResults: { status: string }[] }[] };
+type Report = { testResults: { message: string; assertionResults: { status: string; failureMessages: string[] }[] }[] };
 
 /** By vitest, in a copy of the tree; on a cluster of its own only where the functions of SQL are other ones. */
 function inTree(cluster: Cluster, tree: string): Run {
@@ -118,8 +118,9 @@ function inTree(cluster: Cluster, tree: string): Run {
     if (duration === undefined) durations.set(keyOf(of), performance.now() - startedAt);
     if (!existsSync(report)) return { kind: 'broken', why: 'vitest left no report' };
     const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report;
-    const ends = testResults.flatMap(({ assertionResults }) => assertionResults.map(({ status }) => status));
-    if (ends.includes('failed')) return { kind: 'failed' };
+    const results = testResults.flatMap(({ assertionResults }) => assertionResults);
+    const ends = results.map(({ status }) => status);
+    if (ends.includes('failed')) return { kind: 'failed', why: results.flatMap(({ failureMessages }) => failureMessages).join('\n') };
     const why = testResults.map(({ message }) => message).filter(Boolean).join('\n');
     return ends.includes('passed') && why === '' ? { kind: 'green' } : { kind: 'broken', why: why || 'no test was run' };
   };
@@ -147,10 +148,12 @@ async function runAll(mutants: readonly Mutant[], runs: readonly Run[]): Promise
 /** The mutants of one test, after their control. */
 async function runGroup(mutants: readonly Mutant[], run: Run): Promise<void> {
   const key = keyOf(mutants[0]!).trim();
-  const before = await run(mutants[0]!, control(mutants));
+  let before = await run(mutants[0]!, control(mutants));
+  // Once more: other runs of this machine share its Docker daemon, and may have been seen.
+  if (before.kind === 'failed') before = await run(mutants[0]!, control(mutants));
   for (const mutant of mutants) {
     const verdict: Verdict = before.kind === 'green' ? await run(mutant, mutation(mutant))
-      : { kind: 'broken', why: `${key} is not green where only comments changed${before.kind === 'broken' ? `: ${before.why}` : ''}` };
+      : { kind: 'broken', why: `${key} is not green where only comments changed: ${before.why ?? ''}` };
     count[verdict.kind]++;
     const said = { failed: 'caught  ', green: 'SURVIVED', broken: 'broken  ' }[verdict.kind];
     console.log(`${said} ${mutant.name}${verdict.kind === 'failed' ? '' : ` (${mutant.file}, ${key})`}${verdict.kind === 'broken' ? `\n  ${verdict.why.replaceAll('\n', '\n  ')}` : ''}`);

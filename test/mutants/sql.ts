@@ -1079,7 +1079,7 @@ export const sqlMutants: readonly Mutant[] = [
     file: 'sql/api/40_focus/focus_claim.sql',
     from: 'free_slot := case when (v_away.item).is_stranded then p_item.slot_faculty end;',
     to: 'free_slot := null;',
-    test: 'test/sql/focus_claim/goes_to_the_hosts_of_its_faculty.test.sql',
+    test: 'test/sql/focus_claim/gives_the_slot_of_an_item_that_waits_for_its_host_to_the_next.test.sql',
   },
   {
     name: 'an item that waits for a host is not found when a worker is there',
