@@ -39,9 +39,10 @@ mutants: node_modules ## take each guard away and see that its test fails; T: on
 
 check: lint verify test ## all that a commit must pass
 
-lint: node_modules ## types, then lint rules
+lint: node_modules ## types, lint rules, style
 	tsc -p tsconfig.json
 	oxlint --type-aware --deny-warnings
+	oxfmt --check .
 
 format: node_modules ## write TypeScript, and what browsers load, in one style of 140 columns
 	oxfmt .

@@ -50,11 +50,18 @@ const sectionOf = (version: string): { heading: string; text: string } | null =>
 /** Why this version cannot be released from here and now, each reason as a sentence. */
 function problems(version: string): string[] {
   const section = sectionOf(version);
-  const notSaid = section === null ? [`CHANGELOG.md has no section "## ${version} (YYYY-MM-DD)"`] : [
-    ...(/ \(\d{4}-\d\d-\d\d\)$/.test(section.heading) ? [] : [`CHANGELOG.md has "${section.heading}", not "## ${version} (YYYY-MM-DD)"`]),
-    ...(section.text === '' ? [`CHANGELOG.md says nothing about version ${version}`] : []),
-    ...(/\bpending\b|not released yet/i.test(section.text) ? [`CHANGELOG.md still calls something of version ${version} pending`] : []),
-  ];
+  const notSaid =
+    section === null
+      ? [`CHANGELOG.md has no section "## ${version} (YYYY-MM-DD)"`]
+      : [
+          ...(/ \(\d{4}-\d\d-\d\d\)$/.test(section.heading)
+            ? []
+            : [`CHANGELOG.md has "${section.heading}", not "## ${version} (YYYY-MM-DD)"`]),
+          ...(section.text === '' ? [`CHANGELOG.md says nothing about version ${version}`] : []),
+          ...(/\bpending\b|not released yet/i.test(section.text)
+            ? [`CHANGELOG.md still calls something of version ${version} pending`]
+            : []),
+        ];
   const branch = output('git', ['branch', '--show-current']);
   return [
     ...(frozen().versions.some((one) => one.version === version) ? [`version ${version} is released already`] : []),
@@ -159,7 +166,10 @@ function begin(version: string): void {
   console.log(`${version} is begun: look at git diff, run make verify, commit.`);
 }
 
-const { values, positionals: [version = ''] } = parseArgs({
+const {
+  values,
+  positionals: [version = ''],
+} = parseArgs({
   allowPositionals: true,
   options: { rehearse: { type: 'boolean', default: false }, next: { type: 'boolean', default: false } },
 });

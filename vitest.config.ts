@@ -6,13 +6,45 @@ import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
 
 /** What plays many cases, or for long: behind `make test-long`, so that `make test` stays short. */
-const long = ['test/long/**/*.test.ts', 'test/model/**/*.test.ts', 'test/console/browser*.test.ts', 'test/sandbox/{codeSandbox,containerWorkspace}.test.ts'];
+const long = [
+  'test/long/**/*.test.ts',
+  'test/model/**/*.test.ts',
+  'test/console/browser*.test.ts',
+  'test/sandbox/{codeSandbox,containerWorkspace}.test.ts',
+];
 
-/** What takes longest, the longest first, so that none is left over at the end: vitest goes by the size of those that it has not run yet. */
+/**
+ * What takes longest, the longest first, so that none is left over at the end: vitest goes by the size of those that it has not run yet.
+ */
 const longest = [
-  'roles/matrix', 'roles/hostile', 'e2e/commands', 'sql', 'faults/storm', 'docs', 'e2e/cli', 'e2e/modelFailures', 'e2e/crash',
-  'model/model', 'long/package', 'long/connections', 'long/codeChaos', 'long/replay', 'long/failover', 'long/move', 'console/browserReading', 'long/restore',
-  'long/collectors', 'long/context', 'long/thousandSteps', 'long/upgrade', 'console/browserTimeline', 'long/standby', 'sandbox/codeSandbox', 'long/everyFunction', 'long/everyAbility', 'long/rolling',
+  'roles/matrix',
+  'roles/hostile',
+  'e2e/commands',
+  'sql',
+  'faults/storm',
+  'docs',
+  'e2e/cli',
+  'e2e/modelFailures',
+  'e2e/crash',
+  'model/model',
+  'long/package',
+  'long/connections',
+  'long/codeChaos',
+  'long/replay',
+  'long/failover',
+  'long/move',
+  'console/browserReading',
+  'long/restore',
+  'long/collectors',
+  'long/context',
+  'long/thousandSteps',
+  'long/upgrade',
+  'console/browserTimeline',
+  'long/standby',
+  'sandbox/codeSandbox',
+  'long/everyFunction',
+  'long/everyAbility',
+  'long/rolling',
 ];
 
 class LongestFirst extends BaseSequencer {

@@ -18,17 +18,21 @@ export function parseJson(text: string): { value: unknown; odd: string | null } 
     if (typeof inner !== 'object' || inner === null) return inner;
     if (Array.isArray(inner)) return inner.map(harmless);
     // fromEntries defines properties, so that a key `__proto__` stays a key.
-    return Object.fromEntries(Object.entries(inner).map(([key, one]) => {
-      const clean = storableText(key);
-      isKeyOdd ||= clean !== key;
-      return [clean, harmless(one)];
-    }));
+    return Object.fromEntries(
+      Object.entries(inner).map(([key, one]) => {
+        const clean = storableText(key);
+        isKeyOdd ||= clean !== key;
+        return [clean, harmless(one)];
+      }),
+    );
   };
   const clean = harmless(value);
   return { value: clean, odd: odd ?? (isKeyOdd ? 'key with NUL or half of a character' : null) };
 }
 
-/** The same JSON, with values that are nested too deep as the text of their JSON. Without recursion: engines overflow at different depths. */
+/**
+ * The same JSON, with values that are nested too deep as the text of their JSON. Without recursion: engines overflow at different depths.
+ */
 function withoutDepth(text: string): string {
   const parts: string[] = [];
   let [depth, start, kept] = [0, 0, 0];

@@ -7,7 +7,12 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const functions = [
-  { name: 'json_schema_errors', module: './jsonSchema.ts', takes: ['p_schema text', 'p_value text'], calls: 'schemaErrors(JSON.parse(p_schema), JSON.parse(p_value))' },
+  {
+    name: 'json_schema_errors',
+    module: './jsonSchema.ts',
+    takes: ['p_schema text', 'p_value text'],
+    calls: 'schemaErrors(JSON.parse(p_schema), JSON.parse(p_value))',
+  },
   { name: 'markdown_codeblocks', module: './markdown.ts', takes: ['p_text text'], calls: 'codeBlocks(p_text)' },
   { name: 'markdown_file_references', module: './markdown.ts', takes: ['p_text text'], calls: 'fileReferences(p_text)' },
   { name: 'recorded_runs_parse', module: './readers/recordedRun.ts', takes: ['p_content text'], calls: 'parseRecordedRuns(p_content)' },
@@ -19,14 +24,24 @@ export async function databaseFunctions(): Promise<string> {
   for (const module of new Set(functions.map((one) => one.module))) {
     const { outputFiles } = await build({
       entryPoints: [fileURLToPath(new URL(module, import.meta.url))],
-      bundle: true, write: false, format: 'iife', globalName: 'bundle', target: 'es2022', platform: 'neutral', mainFields: ['module', 'main'], charset: 'ascii', minify: true, legalComments: 'none',
+      bundle: true,
+      write: false,
+      format: 'iife',
+      globalName: 'bundle',
+      target: 'es2022',
+      platform: 'neutral',
+      mainFields: ['module', 'main'],
+      charset: 'ascii',
+      minify: true,
+      legalComments: 'none',
     });
     const [file] = outputFiles;
     if (!file || file.text.includes('$bundle$')) throw new Error(`${module} cannot be bundled`);
     bodies.set(module, file.text);
   }
   // Evaluated once per connection: the engines keep globalThis, and evaluating costs milliseconds and memory.
-  const made = functions.map(({ name, module, takes, calls }) => `create or replace function @extschema@._js_${name}(${takes.join(', ')})
+  const made = functions.map(
+    ({ name, module, takes, calls }) => `create or replace function @extschema@._js_${name}(${takes.join(', ')})
   returns jsonb
   language @language@
   immutable
@@ -41,7 +56,8 @@ try {
   return { error: /RangeError|InternalError/.test(error.name) ? 'it is too large or nests too deep' : String(error.message).split('\\n')[0].slice(0, 300) };
 }
 $bundle$;
-`);
+`,
+  );
   // As at the end of sql/api: who may call what.
   return [...made, 'select @extschema@._functions_close(), @extschema@._roles_apply();\n'].join('\n');
 }

@@ -37,7 +37,20 @@ export function schemaErrors(schema: unknown, value: unknown): string[] {
 }
 
 /** Keywords whose value is one schema, a list of them, or an object of them. */
-const holdOne = ['additionalProperties', 'propertyNames', 'items', 'additionalItems', 'contains', 'not', 'if', 'then', 'else', 'unevaluatedItems', 'unevaluatedProperties', 'contentSchema'];
+const holdOne = [
+  'additionalProperties',
+  'propertyNames',
+  'items',
+  'additionalItems',
+  'contains',
+  'not',
+  'if',
+  'then',
+  'else',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+  'contentSchema',
+];
 const holdLists = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
 const holdObjects = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'];
 
@@ -66,7 +79,8 @@ class Check {
   };
 
   #deeper<T>(act: () => T): T {
-    if (++this.#depth > MAX_DEPTH) throw new SchemaError(`schema or value nest deeper than ${MAX_DEPTH} levels, or a $ref leads back to itself`);
+    if (++this.#depth > MAX_DEPTH)
+      throw new SchemaError(`schema or value nest deeper than ${MAX_DEPTH} levels, or a $ref leads back to itself`);
     const result = act();
     this.#depth--;
     return result;
@@ -129,7 +143,8 @@ class Check {
     const anchor = reference.split(/#(.*)/s)[1] ?? '';
     if (!isObject(found) || anchor === '' || own(found, '$dynamicAnchor') !== anchor) return found;
     let outermost: unknown = found;
-    for (let inner: Scope | null = scope; inner !== null; inner = inner.outer) outermost = this.#dynamic.get(`${inner.base}#${anchor}`) ?? outermost;
+    for (let inner: Scope | null = scope; inner !== null; inner = inner.outer)
+      outermost = this.#dynamic.get(`${inner.base}#${anchor}`) ?? outermost;
     return outermost;
   }
 
@@ -158,7 +173,8 @@ class Check {
     const errors: string[] = [];
     const [reference, dynamic] = [own(schema, '$ref'), own(schema, '$dynamicRef')];
     if (typeof reference === 'string') errors.push(...this.#check(this.#referenced(reference, place), value, at, scope, seen));
-    if (typeof dynamic === 'string' && place.draft === 2020) errors.push(...this.#check(this.#dynamicallyReferenced(dynamic, place, scope), value, at, scope, seen));
+    if (typeof dynamic === 'string' && place.draft === 2020)
+      errors.push(...this.#check(this.#dynamicallyReferenced(dynamic, place, scope), value, at, scope, seen));
     return errors;
   }
 
@@ -174,23 +190,34 @@ class Check {
     refuse(Object.hasOwn(schema, 'const') && !this.#same(schema['const'], value), () => `must be ${short(schema['const'])}`);
     if (typeof value === 'number') {
       for (const [key, word, isWrong] of [
-        ['minimum', 'at least', (limit: number) => value < limit], ['maximum', 'at most', (limit: number) => value > limit],
-        ['exclusiveMinimum', 'more than', (limit: number) => value <= limit], ['exclusiveMaximum', 'less than', (limit: number) => value >= limit],
+        ['minimum', 'at least', (limit: number) => value < limit],
+        ['maximum', 'at most', (limit: number) => value > limit],
+        ['exclusiveMinimum', 'more than', (limit: number) => value <= limit],
+        ['exclusiveMaximum', 'less than', (limit: number) => value >= limit],
         ['multipleOf', 'a multiple of', (limit: number) => !isMultiple(value, limit)],
       ] as const) {
         const limit = bound(key);
         refuse(limit !== null && isWrong(limit), () => `must be ${word} ${limit}`);
       }
     }
-    const size = typeof value === 'string' ? Array.from(value).length : Array.isArray(value) ? value.length : isObject(value) ? Object.keys(value).length : null;
-    const [kind, unit] = typeof value === 'string' ? ['Length', 'characters'] : Array.isArray(value) ? ['Items', 'items'] : ['Properties', 'keys'];
+    const size =
+      typeof value === 'string'
+        ? Array.from(value).length
+        : Array.isArray(value)
+          ? value.length
+          : isObject(value)
+            ? Object.keys(value).length
+            : null;
+    const [kind, unit] =
+      typeof value === 'string' ? ['Length', 'characters'] : Array.isArray(value) ? ['Items', 'items'] : ['Properties', 'keys'];
     if (size !== null) {
       const [least, most] = [bound(`min${kind}`), bound(`max${kind}`)];
       refuse(least !== null && size < least, () => `must have at least ${least} ${unit}`);
       refuse(most !== null && size > most, () => `must have at most ${most} ${unit}`);
     }
     const pattern = own(schema, 'pattern');
-    if (typeof value === 'string' && typeof pattern === 'string') refuse(!patternFound(pattern, value, this.#spend), () => `must match the pattern ${pattern}`);
+    if (typeof value === 'string' && typeof pattern === 'string')
+      refuse(!patternFound(pattern, value, this.#spend), () => `must match the pattern ${pattern}`);
     return errors;
   }
 
@@ -202,7 +229,16 @@ class Check {
       if (options === undefined) continue;
       const misses = list(options).map((inner) => this.#check(inner, value, at, scope, seen));
       const fitting = misses.filter((missed) => missed.length === 0).length;
-      if (fitting === 0) errors.push(said(at, `fits none of ${misses.length} alternatives (${misses.map((missed) => missed[0]).join('; ').slice(0, 300)})`));
+      if (fitting === 0)
+        errors.push(
+          said(
+            at,
+            `fits none of ${misses.length} alternatives (${misses
+              .map((missed) => missed[0])
+              .join('; ')
+              .slice(0, 300)})`,
+          ),
+        );
       else if (key === 'oneOf' && fitting > 1) errors.push(said(at, `fits ${fitting} of the alternatives of which it may fit one`));
     }
     const [not, condition] = [own(schema, 'not'), own(schema, 'if')];
@@ -231,11 +267,18 @@ class Check {
       const { draft } = this.#places.get(schema) ?? { draft: 2020 };
       const fitting = [...value.keys()].filter((n) => this.#check(contains, value[n], `${at}/${n}`, scope, empty()).length === 0);
       if (draft === 2020) for (const n of fitting) seen.items.add(n);
-      const [least, most] = [(draft === 2020 ? number(own(schema, 'minContains')) : null) ?? 1, draft === 2020 ? number(own(schema, 'maxContains')) : null];
-      if (fitting.length < least) errors.push(said(at, `must have at least ${least} item${least === 1 ? '' : 's'} that fit${least === 1 ? 's' : ''} ${short(contains)}`));
+      const [least, most] = [
+        (draft === 2020 ? number(own(schema, 'minContains')) : null) ?? 1,
+        draft === 2020 ? number(own(schema, 'maxContains')) : null,
+      ];
+      if (fitting.length < least)
+        errors.push(
+          said(at, `must have at least ${least} item${least === 1 ? '' : 's'} that fit${least === 1 ? 's' : ''} ${short(contains)}`),
+        );
       if (most !== null && fitting.length > most) errors.push(said(at, `must have at most ${most} items that fit ${short(contains)}`));
     }
-    if (own(schema, 'uniqueItems') === true && new Set(value.map((item) => this.#canonical(item))).size < value.length) errors.push(said(at, 'must not have the same item twice'));
+    if (own(schema, 'uniqueItems') === true && new Set(value.map((item) => this.#canonical(item))).size < value.length)
+      errors.push(said(at, 'must not have the same item twice'));
     const others = own(schema, 'unevaluatedItems');
     if (others !== undefined) for (const n of value.keys()) if (!seen.items.has(n)) check(others, n);
     return errors;
@@ -249,7 +292,8 @@ class Check {
       errors.push(...this.#check(inner, value[key], `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, scope, empty()));
     };
     const need = (needed: unknown, why: string): void => {
-      for (const key of list(needed)) if (typeof key === 'string' && !Object.hasOwn(value, key)) errors.push(said(at, `needs "${key}"${why}`));
+      for (const key of list(needed))
+        if (typeof key === 'string' && !Object.hasOwn(value, key)) errors.push(said(at, `needs "${key}"${why}`));
     };
     need(own(schema, 'required'), '');
     const properties = object(own(schema, 'properties'));
@@ -284,7 +328,10 @@ class Check {
     this.#spend(1);
     return this.#deeper(() => {
       if (Array.isArray(value)) return `[${value.map((item) => this.#canonical(item)).join(',')}]`;
-      if (isObject(value)) return `{${sorted(Object.keys(value)).map((key) => `${JSON.stringify(key)}:${this.#canonical(value[key])}`).join(',')}}`;
+      if (isObject(value))
+        return `{${sorted(Object.keys(value))
+          .map((key) => `${JSON.stringify(key)}:${this.#canonical(value[key])}`)
+          .join(',')}}`;
       return JSON.stringify(value) ?? 'null';
     });
   }
@@ -341,7 +388,9 @@ function resolveUri(reference: string, base: string): string {
   if (scheme !== undefined) return scheme + (authority ?? '') + withoutDots(path) + (query ?? '') + fragment;
   if (authority !== undefined) return baseScheme + authority + withoutDots(path) + (query ?? '') + fragment;
   if (path === '') return baseScheme + baseAuthority + basePath + (query ?? baseQuery) + fragment;
-  const merged = path.startsWith('/') ? path : (baseAuthority !== '' && basePath === '' ? '/' : basePath.slice(0, basePath.lastIndexOf('/') + 1)) + path;
+  const merged = path.startsWith('/')
+    ? path
+    : (baseAuthority !== '' && basePath === '' ? '/' : basePath.slice(0, basePath.lastIndexOf('/') + 1)) + path;
   return baseScheme + baseAuthority + withoutDots(merged) + (query ?? '') + fragment;
 }
 

@@ -16,7 +16,12 @@ export function codeBlocks(text: string): CodeBlock[] {
     const info = typeof token['lang'] === 'string' ? token['lang'] : '';
     const [language = ''] = info.split(/[\s:{,]/, 1);
     const rest = info.slice(language.length);
-    found.push({ idx: found.length, language: language === '' ? null : language, content: String(token['text']), filePath: pathIn.exec(rest)?.[1] ?? null });
+    found.push({
+      idx: found.length,
+      language: language === '' ? null : language,
+      content: String(token['text']),
+      filePath: pathIn.exec(rest)?.[1] ?? null,
+    });
   });
   return found;
 }
@@ -29,7 +34,11 @@ export function fileReferences(text: string): FileReference[] {
     if ('tokens' in token && Array.isArray(token.tokens)) return; // its parts are visited, too
     const everywhere = new RegExp(pathIn.source, 'g');
     for (const [, filePath = '', start, end] of String(token['text']).matchAll(everywhere)) {
-      const reference = { filePath, lineStart: start === undefined ? null : Number(start), lineEnd: end === undefined ? (start === undefined ? null : Number(start)) : Number(end) };
+      const reference = {
+        filePath,
+        lineStart: start === undefined ? null : Number(start),
+        lineEnd: end === undefined ? (start === undefined ? null : Number(start)) : Number(end),
+      };
       found.set(JSON.stringify(reference), reference);
     }
   });
@@ -39,7 +48,12 @@ export function fileReferences(text: string): FileReference[] {
 function walk(tokens: readonly Token[], visit: (token: Token & Record<string, unknown>) => void): void {
   for (const token of tokens) {
     visit(token as Token & Record<string, unknown>);
-    const { tokens: inner, items, header, rows } = token as unknown as { tokens?: Token[]; items?: Token[]; header?: { tokens: Token[] }[]; rows?: { tokens: Token[] }[][] };
+    const {
+      tokens: inner,
+      items,
+      header,
+      rows,
+    } = token as unknown as { tokens?: Token[]; items?: Token[]; header?: { tokens: Token[] }[]; rows?: { tokens: Token[] }[][] };
     if (inner) walk(inner, visit);
     if (items) walk(items, visit);
     for (const cell of [...(header ?? []), ...(rows ?? []).flat()]) walk(cell.tokens, visit);

@@ -31,7 +31,14 @@ export function patternFound(pattern: string, text: string, spend: Spend): boole
 }
 
 /** The end of a match that begins at `start` or, unless `isAnchored`, later; null: there is none. */
-function runs(program: readonly Step[], text: readonly string[], start: number, isAnchored: boolean, spend: Spend, wanted?: number): number | null {
+function runs(
+  program: readonly Step[],
+  text: readonly string[],
+  start: number,
+  isAnchored: boolean,
+  spend: Spend,
+  wanted?: number,
+): number | null {
   let states: number[] = [];
   for (let at = start; ; at++) {
     if (at === start || !isAnchored) states.push(0);
@@ -40,10 +47,12 @@ function runs(program: readonly Step[], text: readonly string[], start: number, 
     if (reached.includes(program.length - 1) && (wanted === undefined || wanted === at)) return at;
     const character = text[at];
     if (character === undefined || (isAnchored && reached.length === 0)) return null;
-    states = reached.filter((state) => {
-      const step = program[state];
-      return step?.op === 'character' && step.test(character);
-    }).map((state) => state + 1);
+    states = reached
+      .filter((state) => {
+        const step = program[state];
+        return step?.op === 'character' && step.test(character);
+      })
+      .map((state) => state + 1);
   }
 }
 
@@ -78,10 +87,13 @@ function programOf(node: Node): Step[] {
         break;
       case 'look': {
         const inner = programOf(one.item);
-        add({ op: 'check', test: (text, at, spend) => {
-          const starts = one.isBehind ? Array.from({ length: at + 1 }, (_, n) => at - n) : [at];
-          return starts.some((start) => runs(inner, text, start, true, spend, one.isBehind ? at : undefined) !== null) !== one.isNegative;
-        } });
+        add({
+          op: 'check',
+          test: (text, at, spend) => {
+            const starts = one.isBehind ? Array.from({ length: at + 1 }, (_, n) => at - n) : [at];
+            return starts.some((start) => runs(inner, text, start, true, spend, one.isBehind ? at : undefined) !== null) !== one.isNegative;
+          },
+        });
         break;
       }
       case 'sequence':
@@ -131,7 +143,8 @@ function programOf(node: Node): Step[] {
 
 const isWord: Test = (character) => /^\w$/.test(character);
 const isWordAt = (text: readonly string[], at: number): boolean => text[at] !== undefined && isWord(text[at]);
-const escapes = /\\(?:[pP]\{[^}]*\}|u\{[0-9a-fA-F]+\}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[a-zA-Z]|[^])/uy;
+const escapes =
+  /\\(?:[pP]\{[^}]*\}|u\{[0-9a-fA-F]+\}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[a-zA-Z]|[^])/uy;
 
 class Parser {
   readonly #source: string;
@@ -179,7 +192,12 @@ class Parser {
   }
 
   #one(): Node {
-    for (const [opening, isBehind, isNegative] of [['(?=', false, false], ['(?!', false, true], ['(?<=', true, false], ['(?<!', true, true]] as const) {
+    for (const [opening, isBehind, isNegative] of [
+      ['(?=', false, false],
+      ['(?!', false, true],
+      ['(?<=', true, false],
+      ['(?<!', true, true],
+    ] as const) {
       if (this.#take(opening)) return { kind: 'look', item: this.#closed(), isBehind, isNegative };
     }
     const group = /\((?:\?:|\?<[^>]*>)?/y;
@@ -194,7 +212,8 @@ class Parser {
     if (this.#take('$')) return { kind: 'edge', test: (text, at) => at === text.length };
     if (this.#take('\\b')) return { kind: 'edge', test: (text, at) => isWordAt(text, at - 1) !== isWordAt(text, at) };
     if (this.#take('\\B')) return { kind: 'edge', test: (text, at) => isWordAt(text, at - 1) === isWordAt(text, at) };
-    if (/^\\[1-9k]/.test(this.#source.slice(this.#at, this.#at + 2))) throw new PatternError('a pattern refers to an earlier group, which cannot be checked here');
+    if (/^\\[1-9k]/.test(this.#source.slice(this.#at, this.#at + 2)))
+      throw new PatternError('a pattern refers to an earlier group, which cannot be checked here');
     return { kind: 'character', test: this.#character() };
   }
 

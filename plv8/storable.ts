@@ -9,7 +9,8 @@ export function storableText(text: string): string {
 export function storableJson(value: unknown): string | null {
   const json = JSON.stringify(value, (_, inner: unknown) => {
     if (typeof inner === 'string') return storableText(inner);
-    if (typeof inner !== 'object' || inner === null || Array.isArray(inner) || Object.keys(inner).every((key) => storableText(key) === key)) return inner;
+    if (typeof inner !== 'object' || inner === null || Array.isArray(inner) || Object.keys(inner).every((key) => storableText(key) === key))
+      return inner;
     // fromEntries defines properties, so that a key `__proto__` stays a key.
     return Object.fromEntries(Object.entries(inner).map(([key, one]) => [storableText(key), one as unknown]));
   }) as string | undefined;

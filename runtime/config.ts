@@ -27,9 +27,15 @@ export function modelAccess(): { apiKey: string; baseURL?: string } | null {
 /** The name of this machine, by which faculties may ask for it: as given, else WORK_LEDGER_HOST, else what the system says. */
 export const hostName = (given?: string): string => given || process.env['WORK_LEDGER_HOST'] || hostname();
 
-const hostHeaders = z.record(z.string().regex(/^[a-z0-9.-]+(:\d+)?$/), z.record(z.string().regex(/^[\w-]+$/), z.string().regex(/^[\t -~]+$/)));
+const hostHeaders = z.record(
+  z.string().regex(/^[a-z0-9.-]+(:\d+)?$/),
+  z.record(z.string().regex(/^[\w-]+$/), z.string().regex(/^[\t -~]+$/)),
+);
 
-/** The headers that web_fetch sends to each host: WORK_LEDGER_WEB_FETCH_HEADERS, `{"api.example.org": {"authorization": "Bearer …"}}`. Throws if it has another form. */
+/**
+ * The headers that web_fetch sends to each host: WORK_LEDGER_WEB_FETCH_HEADERS, `{"api.example.org": {"authorization": "Bearer …"}}`.
+ * Throws if it has another form.
+ */
 export function webFetchHeaders(): HostHeaders | null {
   const given = process.env['WORK_LEDGER_WEB_FETCH_HEADERS'];
   if (!given) return null;
@@ -37,6 +43,8 @@ export function webFetchHeaders(): HostHeaders | null {
     return hostHeaders.parse(JSON.parse(given));
   } catch {
     // The error does not quote the value: it contains secrets.
-    throw new Error('WORK_LEDGER_WEB_FETCH_HEADERS must be JSON such as {"api.example.org": {"authorization": "Bearer TOKEN"}}, with hosts in lower case, name or name:port');
+    throw new Error(
+      'WORK_LEDGER_WEB_FETCH_HEADERS must be JSON such as {"api.example.org": {"authorization": "Bearer TOKEN"}}, with hosts in lower case, name or name:port',
+    );
   }
 }

@@ -2,7 +2,8 @@
 // Only WORK_LEDGER_FAILPOINTS in the environment that the process was started with sets them; without it atFailpoints() is a call
 // and nothing else, and no row, request or file can set one.
 //
-//   WORK_LEDGER_FAILPOINTS='after_turn_record:3=kill before_model=throw after_tool=delay:500 before_lease_renew=barrier:http://127.0.0.1:4711/'
+// WORK_LEDGER_FAILPOINTS='after_turn_record:3=kill before_model=throw after_tool=delay:500
+// before_lease_renew=barrier:http://127.0.0.1:4711/'
 //
 // Points: before_ and after_ each SQL function that the process calls, by its name; before_ and after_model, _tool, _code. `:n`: only the
 // n-th time that the process comes there (default: the first). kill: SIGKILL to itself. barrier: waits until that address has answered.
@@ -48,11 +49,17 @@ async function happen({ name, nth, act, by }: Failpoint): Promise<void> {
 
 /** Throws if a failpoint cannot be read: one that is never hit would show nothing. */
 function parse(text: string): Failpoint[] {
-  return text.split(/\s+/).filter(Boolean).map((word) => {
-    const [, name, nth = '1', act, by = ''] = /^((?:before|after)_\w+?)(?::(\d+))?=(kill|throw|delay|barrier)(?::(.+))?$/.exec(word) ?? [];
-    if (name === undefined || (act === 'delay') !== /^\d+$/.test(by) || (act === 'barrier') !== by.startsWith('http:')) {
-      throw new Error(`WORK_LEDGER_FAILPOINTS: "${word}" is not such as after_turn_record:3=kill, before_model=throw, after_tool=delay:500 or before_model=barrier:http://…`);
-    }
-    return { name, nth: Number(nth), act: act as Failpoint['act'], by };
-  });
+  return text
+    .split(/\s+/)
+    .filter(Boolean)
+    .map((word) => {
+      const [, name, nth = '1', act, by = ''] =
+        /^((?:before|after)_\w+?)(?::(\d+))?=(kill|throw|delay|barrier)(?::(.+))?$/.exec(word) ?? [];
+      if (name === undefined || (act === 'delay') !== /^\d+$/.test(by) || (act === 'barrier') !== by.startsWith('http:')) {
+        throw new Error(
+          `WORK_LEDGER_FAILPOINTS: "${word}" is not such as after_turn_record:3=kill, before_model=throw, after_tool=delay:500 or before_model=barrier:http://…`,
+        );
+      }
+      return { name, nth: Number(nth), act: act as Failpoint['act'], by };
+    });
 }

@@ -15,13 +15,17 @@ import type { Io } from './commands/io.ts';
 import { exit } from './commands/output.ts';
 import { shownUrl } from './ledger/address.ts';
 
-/** Runs a command line, given without the words that started it, and sets the exit code of `streams`: by default this process and its own. */
+/**
+ * Runs a command line, given without the words that started it, and sets the exit code of `streams`: by default this process and its own.
+ */
 export function main(argv: readonly string[], streams: Io = process): Promise<void> {
   return withIo(streams, async () => {
     /** Where the database's address was given. */
     const address = { from: 'DATABASE_URL' };
     try {
-      await makeProgram(argv).hook('preAction', (_, called) => settle(called, argv, address)).parseAsync(argv, { from: 'user' });
+      await makeProgram(argv)
+        .hook('preAction', (_, called) => settle(called, argv, address))
+        .parseAsync(argv, { from: 'user' });
     } catch (error) {
       if (error instanceof CommanderError) io().exitCode = error.exitCode === 0 ? exit.ok : exit.usage;
       else io().exitCode = (await import('./commands/problem.ts')).problem(error, address.from);
@@ -43,7 +47,10 @@ async function settle(called: Command, argv: readonly string[], address: { from:
   if (isFromFlag('databaseUrl')) address.from = '--database-url';
   if (['databaseUrl', 'listenUrl', 'readUrl', 'to', 'fetchFrom'].some(isFromFlag)) {
     // Every user of the machine can read the arguments of a process; a title takes their place.
-    process.title = ['work-ledger', ...argv.map((word) => shownUrl(word.replace(/^--(?:(?:database|listen|read)-url|to|fetch-from)=/, '')))].join(' ');
+    process.title = [
+      'work-ledger',
+      ...argv.map((word) => shownUrl(word.replace(/^--(?:(?:database|listen|read)-url|to|fetch-from)=/, ''))),
+    ].join(' ');
   }
   const takes = new Set(called.options.filter((option) => !option.hidden).map((option) => option.attributeName()));
   if (!takes.has('databaseUrl')) return;
@@ -53,14 +60,17 @@ async function settle(called: Command, argv: readonly string[], address: { from:
   if (file.databaseFrom !== undefined && !given('databaseUrl')) address.from = file.databaseFrom;
   const isWorker = takes.has('leaseSeconds');
   for (const key of ['databaseUrl', 'listenUrl', 'readUrl', 'schema', 'tools', 'host', 'workspaceRoots'] as const) {
-    if (takes.has(key) && (key !== 'host' || isWorker) && file[key] !== undefined && !given(key)) called.setOptionValueWithSource(key, file[key], 'config');
+    if (takes.has(key) && (key !== 'host' || isWorker) && file[key] !== undefined && !given(key))
+      called.setOptionValueWithSource(key, file[key], 'config');
   }
   // It belongs to the database that is named beside it: one that is named nearer is read where it is written.
   const nearness = (key: string): number => (given(key) ? ['config', 'env', 'cli'].indexOf(called.getOptionValueSource(key) ?? '') : -1);
   if (nearness('readUrl') < nearness('databaseUrl')) called.setOptionValue('readUrl', undefined);
-  if (given('readUrl')) address.from += ` or ${isFromFlag('readUrl') ? '--read-url' : called.getOptionValueSource('readUrl') === 'env' ? 'WORK_LEDGER_READ_URL' : 'read_url'}`;
+  if (given('readUrl'))
+    address.from += ` or ${isFromFlag('readUrl') ? '--read-url' : called.getOptionValueSource('readUrl') === 'env' ? 'WORK_LEDGER_READ_URL' : 'read_url'}`;
   // Those of a file are saved; none of them is chosen for a task, as one of a flag is.
-  if ((isWorker || called.name() === 'submit') && file.faculties && !given('faculty')) called.setOptionValueWithSource('facultiesOfFile', file.faculties, 'config');
+  if ((isWorker || called.name() === 'submit') && file.faculties && !given('faculty'))
+    called.setOptionValueWithSource('facultiesOfFile', file.faculties, 'config');
 }
 
 if (import.meta.main) await main(process.argv.slice(2));

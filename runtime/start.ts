@@ -5,7 +5,8 @@ import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { dirname, isAbsolute, join } from 'node:path';
 
-// Half of a short command's time goes into compiling what it loads. The cache is in a directory of the user's own, because what is found there is run.
+// Half of a short command's time goes into compiling what it loads. The cache is in a directory of the user's own, because what is found
+// there is run.
 const caches = process.env['XDG_CACHE_HOME'] || join(process.env['HOME'] ?? '', '.cache');
 if (isAbsolute(caches) && existsSync(dirname(caches))) enableCompileCache(join(caches, 'work-ledger'));
 

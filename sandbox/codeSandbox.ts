@@ -44,8 +44,17 @@ export type SandboxOptions = ContainerSettings & {
 
 /** The messages of PID 1. */
 type SupervisorEvent =
-  | { event: 'ready' } | { event: 'started' }
-  | { event: 'ended'; ending: 'timeout' | 'output' | 'result' | null; result: CodeAnswer | null; output: string; printed: number; signal: number | null; exit_code: number | null }
+  | { event: 'ready' }
+  | { event: 'started' }
+  | {
+      event: 'ended';
+      ending: 'timeout' | 'output' | 'result' | null;
+      result: CodeAnswer | null;
+      output: string;
+      printed: number;
+      signal: number | null;
+      exit_code: number | null;
+    }
   | { event?: undefined; connection: number; data: string };
 
 /** The answer of the code itself. */
@@ -56,7 +65,11 @@ type Warm = { container: SandboxContainer<SupervisorEvent>; socket: ToolSocket }
 const program = pythonProgram('supervisor');
 
 const codeContainer = (socketDirectory: string | null): ContainerKind => ({
-  program, workingDir: '/tmp', maxProcesses: 64, maxOpenFiles: 256, maxFileBytes: 67_108_864,
+  program,
+  workingDir: '/tmp',
+  maxProcesses: 64,
+  maxOpenFiles: 256,
+  maxFileBytes: 67_108_864,
   mounts: socketDirectory === null ? {} : { Binds: [`${socketDirectory}:/run/work-ledger:ro`] },
 });
 
@@ -105,7 +118,13 @@ export class CodeSandbox {
     try {
       warm = await this.#take(code.session);
     } catch (error) {
-      return { ...nothing, verdict: 'infrastructure', error: advice(error, this.#options.image), durationMs: took(), isPassing: (error as { statusCode?: number }).statusCode !== 404 };
+      return {
+        ...nothing,
+        verdict: 'infrastructure',
+        error: advice(error, this.#options.image),
+        durationMs: took(),
+        isPassing: (error as { statusCode?: number }).statusCode !== 404,
+      };
     }
     const { container, socket } = warm;
     const kill = (): void => void container.kill();
@@ -113,22 +132,36 @@ export class CodeSandbox {
     let isReusable = false;
     try {
       socket.serve(code.onCall);
-      container.tell({ code: code.code, sdk: code.sdk, timeout: code.timeoutSeconds, transport: this.#transport, is_session: code.session !== undefined });
+      container.tell({
+        code: code.code,
+        sdk: code.sdk,
+        timeout: code.timeoutSeconds,
+        transport: this.#transport,
+        is_session: code.session !== undefined,
+      });
       const ended = code.signal.aborted ? null : await this.#follow(warm, code.timeoutSeconds);
       // PID 1 ends everything that ran before it reports the outcome.
-      isReusable = code.session !== undefined && !code.signal.aborted && ended !== null && ended !== 'late' && ended.ending === null && ended.result !== null;
+      isReusable =
+        code.session !== undefined &&
+        !code.signal.aborted &&
+        ended !== null &&
+        ended !== 'late' &&
+        ended.ending === null &&
+        ended.result !== null;
       if (isReusable) socket.rest();
       else {
         await container.kill();
         await socket.close();
       }
       if (code.signal.aborted) return { ...nothing, verdict: 'aborted', durationMs: took() };
-      if (ended === 'late') return { ...nothing, verdict: 'timeout', error: `The code was killed after ${code.timeoutSeconds} seconds.`, durationMs: took() };
+      if (ended === 'late')
+        return { ...nothing, verdict: 'timeout', error: `The code was killed after ${code.timeoutSeconds} seconds.`, durationMs: took() };
       const isOutOfMemory = isReusable ? false : await container.wasOutOfMemory();
       return { ...judge(ended, isOutOfMemory, code.timeoutSeconds, this.#options.memoryBytes), durationMs: took() };
     } finally {
       code.signal.removeEventListener('abort', kill);
-      if (isReusable && !this.#isClosed && code.session !== undefined && !this.#sessions.has(code.session)) this.#sessions.set(code.session, { warm, restsSince: performance.now() });
+      if (isReusable && !this.#isClosed && code.session !== undefined && !this.#sessions.has(code.session))
+        this.#sessions.set(code.session, { warm, restsSince: performance.now() });
       else await discard(warm);
       this.#fill();
     }
@@ -186,7 +219,10 @@ export class CodeSandbox {
   async #start(): Promise<Warm> {
     const socket = this.#transport === 'socket' ? await ToolSocket.listen(await (this.#root ??= socketRoot())) : ToolSocket.relayed();
     try {
-      return { container: await SandboxContainer.start(this.#docker, containerOptions(this.#options, codeContainer(socket.directory))), socket };
+      return {
+        container: await SandboxContainer.start(this.#docker, containerOptions(this.#options, codeContainer(socket.directory))),
+        socket,
+      };
     } catch (error) {
       await socket.close();
       throw error;
@@ -210,7 +246,12 @@ async function discard({ container, socket }: Warm): Promise<void> {
 
 type Ended = Extract<SupervisorEvent, { event: 'ended' }>;
 
-function judge(ended: Ended | null, isOutOfMemory: boolean | null, timeoutSeconds: number, memoryBytes: number): Omit<CodeResult, 'durationMs'> {
+function judge(
+  ended: Ended | null,
+  isOutOfMemory: boolean | null,
+  timeoutSeconds: number,
+  memoryBytes: number,
+): Omit<CodeResult, 'durationMs'> {
   const memory = `The code used up its memory of ${Math.round(memoryBytes / 1024 / 1024)} MiB and was killed.`;
   if (ended === null) {
     if (isOutOfMemory === true) return { verdict: 'memory', returned: null, error: memory, output: '' };
@@ -223,7 +264,12 @@ function judge(ended: Ended | null, isOutOfMemory: boolean | null, timeoutSecond
   if (ending === 'result') return failed('error', 'The code returned more than it may. Return what matters.');
   if (result === null) {
     if (isOutOfMemory === true) return failed('memory', memory);
-    return failed('killed', ended.signal === null ? `The code ended its own process with exit code ${ended.exit_code}, and returned nothing.` : `The code was killed by signal ${ended.signal}.`);
+    return failed(
+      'killed',
+      ended.signal === null
+        ? `The code ended its own process with exit code ${ended.exit_code}, and returned nothing.`
+        : `The code was killed by signal ${ended.signal}.`,
+    );
   }
   if (result.kind === 'error') return failed('error', result.error);
   return { verdict: 'ok', returned: result.kind === 'text' ? result.text : null, error: null, output };
@@ -231,7 +277,8 @@ function judge(ended: Ended | null, isOutOfMemory: boolean | null, timeoutSecond
 
 function advice(error: unknown, image: string): string {
   const { code, message } = error as { code?: string; message?: string };
-  if (code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'EACCES') return `no Docker daemon answers (${code}): start one, or set DOCKER_HOST`;
+  if (code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'EACCES')
+    return `no Docker daemon answers (${code}): start one, or set DOCKER_HOST`;
   if (isImageMissing(error)) return `there is no image ${image}: work-ledger workspace image builds one`;
   return message ?? String(error);
 }

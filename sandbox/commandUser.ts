@@ -1,7 +1,7 @@
 // As whom commands of agents run on the host, so that they cannot read the worker: its environment, memory and descriptors in /proc,
-// nor those of the shell that started it. Where the worker is root, they run as another user, and never as root unless whoever started it says
-// so. Where it is not, they run in a user namespace of their own: the kernel lets nobody in there look into processes outside of it, also of
-// the same user. No directory is given away: a user who cannot use it runs nothing there.
+// nor those of the shell that started it. Where the worker is root, they run as another user, and never as root unless whoever started it
+// says so. Where it is not, they run in a user namespace of their own: the kernel lets nobody in there look into processes outside of it,
+// also of the same user. No directory is given away: a user who cannot use it runs nothing there.
 
 import { constants } from 'node:fs';
 import { lchown, mkdir, open, readdir, readFile, stat } from 'node:fs/promises';
@@ -15,14 +15,22 @@ import { WorkspaceUnavailable } from './workspace.ts';
 /** A directory without links in its path, and whose it is. isOwn: whoever started this process named it to it. */
 export type Place = Owner & { path: string; isOwn: boolean };
 
-/** another: other than that of the worker. namespace: that of the worker, in a user namespace of its own. same: nothing keeps the worker from being read. */
+/**
+ * another: other than that of the worker. namespace: that of the worker, in a user namespace of its own. same: nothing keeps the worker
+ * from being read.
+ */
 export type CommandUser =
   | ({ kind: 'another'; name: string; mayWrite: boolean } & Owner)
   | { kind: 'namespace'; why: string | null }
   | { kind: 'same'; why: string };
 
 /** What starts a command as this user: words before it, and options of spawn. */
-export type Start = { prefix: readonly string[]; owner: Owner | null; env: NodeJS.ProcessEnv; /** In a process namespace of its own. */ isContained: boolean };
+export type Start = {
+  prefix: readonly string[];
+  owner: Owner | null;
+  env: NodeJS.ProcessEnv;
+  /** In a process namespace of its own. */ isContained: boolean;
+};
 
 /** Has no entry in /etc/passwd anywhere. */
 const nameless = 65_533;
@@ -45,31 +53,45 @@ export async function commandUser(place: Place): Promise<CommandUser> {
   if (named) {
     const user = (await users()).find(({ name, uid: id }) => name === named || String(id) === named);
     if (!user) throw new WorkspaceUnavailable(`WORK_LEDGER_COMMANDS_AS names ${named}, and this machine has no such user`);
-    return user.uid === 0 ? ownUser('WORK_LEDGER_COMMANDS_AS says so') : { kind: 'another', ...user, mayWrite: await canUse(path, user, constants.S_IWOTH) };
+    return user.uid === 0
+      ? ownUser('WORK_LEDGER_COMMANDS_AS says so')
+      : { kind: 'another', ...user, mayWrite: await canUse(path, user, constants.S_IWOTH) };
   }
-  if (uid !== 0) return { kind: 'another', ...((await users()).find((user) => user.uid === uid) ?? { uid, gid, name: String(uid) }), mayWrite: true };
+  if (uid !== 0)
+    return { kind: 'another', ...((await users()).find((user) => user.uid === uid) ?? { uid, gid, name: String(uid) }), mayWrite: true };
   const user = await unprivileged();
   const mayWrite = await canUse(path, user, constants.S_IWOTH);
   if (isOwn && !(mayWrite && (await canUse(dirname(process.execPath), user)))) return ownUser(`${path} belongs to root, who started this`);
   if (await canUse(path, user)) return { kind: 'another', ...user, mayWrite };
-  throw new WorkspaceUnavailable(`agents' commands do not run as root, and the user ${user.name} cannot use ${path}: give it to another user, or name one in WORK_LEDGER_COMMANDS_AS`);
+  throw new WorkspaceUnavailable(
+    `agents' commands do not run as root, and the user ${user.name} cannot use ${path}: give it to another user, or name one in WORK_LEDGER_COMMANDS_AS`,
+  );
 }
 
-/** What commands can do to processes outside because this machine allows no process namespaces; null: nothing, they have one of their own. */
+/**
+ * What commands can do to processes outside because this machine allows no process namespaces; null: nothing, they have one of their own.
+ */
 export async function uncontained(): Promise<string | null> {
   const user = process.getuid?.() === 0 ? await unprivileged() : null;
   const way = await wayFor(user && { uid: user.uid, gid: user.gid });
-  return way?.isContained ? null : 'this machine allows no process namespaces (unshare of util-linux, or bubblewrap): what a command starts with setsid outlives it, and commands may signal other processes of their user';
+  return way?.isContained
+    ? null
+    : 'this machine allows no process namespaces (unshare of util-linux, or bubblewrap): what a command starts with setsid outlives it, and commands may signal other processes of their user';
 }
 
 async function ownUser(why: string | null): Promise<CommandUser> {
-  return (await wayFor(null)) !== null ? { kind: 'namespace', why } : { kind: 'same', why: [why, 'this machine allows no user namespaces'].filter(Boolean).join(', and ') };
+  return (await wayFor(null)) !== null
+    ? { kind: 'namespace', why }
+    : { kind: 'same', why: [why, 'this machine allows no user namespaces'].filter(Boolean).join(', and ') };
 }
 
 type User = Owner & { name: string };
 
 async function users(): Promise<User[]> {
-  const lines = await readFile('/etc/passwd', 'utf8').then((text) => text.split('\n'), () => []);
+  const lines = await readFile('/etc/passwd', 'utf8').then(
+    (text) => text.split('\n'),
+    () => [],
+  );
   return lines.map((line) => line.split(':')).map(([name = '', , uid, gid]) => ({ name, uid: Number(uid), gid: Number(gid) }));
 }
 
@@ -77,7 +99,9 @@ async function users(): Promise<User[]> {
 async function unprivileged(): Promise<User> {
   const all = await users();
   const named = (name: string): User | undefined => all.find((user) => user.name === name);
-  return named('work-ledger') ?? (named('postgres') ? named('nobody') : undefined) ?? { uid: nameless, gid: nameless, name: String(nameless) };
+  return (
+    named('work-ledger') ?? (named('postgres') ? named('nobody') : undefined) ?? { uid: nameless, gid: nameless, name: String(nameless) }
+  );
 }
 
 /** Whether a user may enter a directory by its path, list it and, if asked, change it; by its modes alone. */
@@ -92,19 +116,29 @@ async function canUse(path: string, { uid, gid }: Owner, more = 0): Promise<bool
 }
 
 /**
- * Gives a directory that this process has just made for commands, with what is in it, to the user as whom they run there where this process is root.
+ * Gives a directory that this process has just made for commands, with what is in it, to the user as whom they run there where this process
+ * is root.
  * Never for one that anybody else could reach before.
  */
 export async function giveToCommands(made: string): Promise<void> {
   const user = await unprivileged();
-  if (process.getuid?.() !== 0 || process.env['WORK_LEDGER_COMMANDS_AS'] || !(await canUse(dirname(made), user)) || !(await canUse(dirname(process.execPath), user))) return;
+  if (
+    process.getuid?.() !== 0 ||
+    process.env['WORK_LEDGER_COMMANDS_AS'] ||
+    !(await canUse(dirname(made), user)) ||
+    !(await canUse(dirname(process.execPath), user))
+  )
+    return;
   for (const path of ['', ...(await readdir(made, { recursive: true }))]) await lchown(join(made, path), user.uid, user.gid);
 }
 
 /** A home of its own: the programs that it starts keep caches and settings there. */
 async function homeOf({ uid, gid }: Owner): Promise<string> {
   const home = join(tmpdir(), `work-ledger-home-${uid}`);
-  await mkdir(home, { mode: 0o700 }).then(() => lchown(home, uid, gid), () => {});
+  await mkdir(home, { mode: 0o700 }).then(
+    () => lchown(home, uid, gid),
+    () => {},
+  );
   const directory = await open(home, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(() => null);
   const found = await directory?.stat();
   await directory?.close();

@@ -23,7 +23,10 @@ export type WorkspaceSettings = ContainerSettings & {
 
 type Answer = { id: number; refused?: string } & Record<string, unknown>;
 
-/** Where a volume is mounted. The workspace is the directory `agent` in it: the daemon sets the owner of what it unpacks, but never of the volume itself. */
+/**
+ * Where a volume is mounted. The workspace is the directory `agent` in it: the daemon sets the owner of what it unpacks, but never of the
+ * volume itself.
+ */
 const MOUNT = '/home';
 const MAX_FILES = 100_000;
 /** The label of every volume made here; its value is the work item. */
@@ -33,8 +36,22 @@ const program = pythonProgram('workspace');
 export const volumeOf = (workItemId: string): string => `work-ledger-${workItemId}`;
 
 const workspaceContainer = (workItemId: string, sizeBytes: number): ContainerKind => ({
-  program, workingDir: MOUNT, maxProcesses: 256, maxOpenFiles: 1024, maxFileBytes: sizeBytes,
-  mounts: { Mounts: [{ Type: 'volume', Source: volumeOf(workItemId), Target: MOUNT, ReadOnly: false, VolumeOptions: { NoCopy: true, Labels: {}, DriverConfig: { Name: 'local', Options: {} } } }] },
+  program,
+  workingDir: MOUNT,
+  maxProcesses: 256,
+  maxOpenFiles: 1024,
+  maxFileBytes: sizeBytes,
+  mounts: {
+    Mounts: [
+      {
+        Type: 'volume',
+        Source: volumeOf(workItemId),
+        Target: MOUNT,
+        ReadOnly: false,
+        VolumeOptions: { NoCopy: true, Labels: {}, DriverConfig: { Name: 'local', Options: {} } },
+      },
+    ],
+  },
   labels: { [VOLUME_LABEL]: workItemId },
 });
 
@@ -73,7 +90,10 @@ export class ContainerWorkspace implements Workspace {
   }
 
   async writeFile(path: string, content: string | Buffer, expected?: string | null): Promise<void> {
-    const { is_changed } = await this.#ask({ op: 'write', path, data: Buffer.from(content).toString('base64'), ...(expected !== undefined && { expected }) }, 60);
+    const { is_changed } = await this.#ask(
+      { op: 'write', path, data: Buffer.from(content).toString('base64'), ...(expected !== undefined && { expected }) },
+      60,
+    );
     if (is_changed === true) throw changedMeanwhile(path);
   }
 
@@ -84,10 +104,19 @@ export class ContainerWorkspace implements Workspace {
 
   async run(command: string, options: RunOptions): Promise<ProcessResult> {
     const { timeoutSeconds, signal, maxBytes = 1_000_000, stdin } = options;
-    const ended = await this.#ask({ op: 'run', command, timeout: timeoutSeconds, max_bytes: maxBytes, stdin: stdin ?? null }, timeoutSeconds, signal);
+    const ended = await this.#ask(
+      { op: 'run', command, timeout: timeoutSeconds, max_bytes: maxBytes, stdin: stdin ?? null },
+      timeoutSeconds,
+      signal,
+    );
     return {
-      stdout: String(ended['stdout']), stderr: String(ended['stderr']), exitCode: ended['exit_code'] as number | null, signal: ended['signal'] as string | null,
-      cause: ended['cause'] as ProcessResult['cause'], isTruncated: ended['is_truncated'] === true, durationMs: Number(ended['duration_ms']),
+      stdout: String(ended['stdout']),
+      stderr: String(ended['stderr']),
+      exitCode: ended['exit_code'] as number | null,
+      signal: ended['signal'] as string | null,
+      cause: ended['cause'] as ProcessResult['cause'],
+      isTruncated: ended['is_truncated'] === true,
+      durationMs: Number(ended['duration_ms']),
     };
   }
 
@@ -160,9 +189,13 @@ export class ContainerWorkspace implements Workspace {
     const { sizeBytes, seed } = this.#settings;
     await this.#bind();
     const isLimited = await makeVolume(this.#docker, this.#workItemId, sizeBytes, this.#settings.ledger);
-    const container = await SandboxContainer.start<Answer>(this.#docker, containerOptions(this.#settings, workspaceContainer(this.#workItemId, sizeBytes)));
+    const container = await SandboxContainer.start<Answer>(
+      this.#docker,
+      containerOptions(this.#settings, workspaceContainer(this.#workItemId, sizeBytes)),
+    );
     try {
-      if (container.ready['is_writable'] !== true) await container.put(await packFiles((await seed?.()) ?? null, { maxBytes: sizeBytes, maxFiles: MAX_FILES }), MOUNT);
+      if (container.ready['is_writable'] !== true)
+        await container.put(await packFiles((await seed?.()) ?? null, { maxBytes: sizeBytes, maxFiles: MAX_FILES }), MOUNT);
       container.tell({ op: 'limit', bytes: isLimited ? null : sizeBytes });
     } catch (error) {
       await container.kill();
@@ -184,15 +217,22 @@ export class ContainerWorkspace implements Workspace {
   }
 }
 
-/** Makes the volume of a work item unless it exists. Returns whether the daemon itself enforces its size (it does on XFS with project quotas). */
+/**
+ * Makes the volume of a work item unless it exists. Returns whether the daemon itself enforces its size (it does on XFS with project
+ * quotas).
+ */
 async function makeVolume(docker: Docker, workItemId: string, sizeBytes: number, ledger?: string): Promise<boolean> {
   const Name = volumeOf(workItemId);
-  const there = await docker.getVolume(Name).inspect().catch((error: { statusCode?: number }) => {
-    if (error.statusCode === 404) return null;
-    throw error;
-  });
+  const there = await docker
+    .getVolume(Name)
+    .inspect()
+    .catch((error: { statusCode?: number }) => {
+      if (error.statusCode === 404) return null;
+      throw error;
+    });
   if (there) return there.Options?.['size'] !== undefined;
-  const make = (DriverOpts: Record<string, string>): Promise<unknown> => docker.createVolume({ Name, Driver: 'local', DriverOpts, Labels: { [VOLUME_LABEL]: workItemId, ...ofLedger(ledger) } });
+  const make = (DriverOpts: Record<string, string>): Promise<unknown> =>
+    docker.createVolume({ Name, Driver: 'local', DriverOpts, Labels: { [VOLUME_LABEL]: workItemId, ...ofLedger(ledger) } });
   try {
     await make({ size: String(sizeBytes) });
     return true;
@@ -204,15 +244,31 @@ async function makeVolume(docker: Docker, workItemId: string, sizeBytes: number,
 }
 
 /** Copies the files of a work item's workspace into a directory of this host; links and the like are left out. */
-export async function pullFiles(docker: Docker, workItemId: string, image: string, directory: string, limits: ArchiveLimits): Promise<{ files: number; leftOut: string[] }> {
+export async function pullFiles(
+  docker: Docker,
+  workItemId: string,
+  image: string,
+  directory: string,
+  limits: ArchiveLimits,
+): Promise<{ files: number; leftOut: string[] }> {
   await docker.getVolume(volumeOf(workItemId)).inspect();
-  return withVolume(docker, workItemId, image, async (container) => unpackFiles(await container.getArchive({ path: `${MOUNT}/agent` }), directory, limits));
+  return withVolume(docker, workItemId, image, async (container) =>
+    unpackFiles(await container.getArchive({ path: `${MOUNT}/agent` }), directory, limits),
+  );
 }
 
 /** Copies what is below a directory of this host into a work item's workspace, which it makes if there is none yet. */
-export async function pushFiles(docker: Docker, workItemId: string, image: string, directory: string, limits: ArchiveLimits): Promise<void> {
+export async function pushFiles(
+  docker: Docker,
+  workItemId: string,
+  image: string,
+  directory: string,
+  limits: ArchiveLimits,
+): Promise<void> {
   const opened = await openDirectory(directory).catch((error: NodeJS.ErrnoException) => {
-    throw new WorkspaceError(error.code === 'ENOENT' ? `there is no ${directory}` : `${directory} cannot be read: ${error.code ?? String(error)}`);
+    throw new WorkspaceError(
+      error.code === 'ENOENT' ? `there is no ${directory}` : `${directory} cannot be read: ${error.code ?? String(error)}`,
+    );
   });
   const archive = await packFiles(opened, limits);
   await makeVolume(docker, workItemId, limits.maxBytes);
@@ -220,8 +276,15 @@ export async function pushFiles(docker: Docker, workItemId: string, image: strin
 }
 
 /** Creates a container without starting it: its volume can then be read and written. */
-async function withVolume<T>(docker: Docker, workItemId: string, image: string, use: (container: Docker.Container) => Promise<T>): Promise<T> {
-  const container = await docker.createContainer(containerOptions({ image, memoryBytes: 64 * 1024 * 1024, cpus: 1 }, workspaceContainer(workItemId, 1)));
+async function withVolume<T>(
+  docker: Docker,
+  workItemId: string,
+  image: string,
+  use: (container: Docker.Container) => Promise<T>,
+): Promise<T> {
+  const container = await docker.createContainer(
+    containerOptions({ image, memoryBytes: 64 * 1024 * 1024, cpus: 1 }, workspaceContainer(workItemId, 1)),
+  );
   try {
     return await use(container);
   } finally {
@@ -235,10 +298,18 @@ export const listVolumes = async (docker: Docker): Promise<string[]> => (await l
 /** With the ledger for whose work each was made; null: an earlier version made it, or `push`, which knows none. */
 export async function listOwned(docker: Docker): Promise<{ workItemId: string; ledger: string | null }[]> {
   const { Volumes } = await docker.listVolumes({ filters: { label: [VOLUME_LABEL] } });
-  return Volumes.flatMap(({ Labels }) => (Labels[VOLUME_LABEL] ? [{ workItemId: Labels[VOLUME_LABEL], ledger: Labels[LEDGER_LABEL] ?? null }] : []));
+  return Volumes.flatMap(({ Labels }) =>
+    Labels[VOLUME_LABEL] ? [{ workItemId: Labels[VOLUME_LABEL], ledger: Labels[LEDGER_LABEL] ?? null }] : [],
+  );
 }
 
 /** Removes a work item's files. False if something still uses them. */
 export async function removeVolume(docker: Docker, workItemId: string): Promise<boolean> {
-  return docker.getVolume(volumeOf(workItemId)).remove().then(() => true, () => false);
+  return docker
+    .getVolume(volumeOf(workItemId))
+    .remove()
+    .then(
+      () => true,
+      () => false,
+    );
 }

@@ -18,7 +18,8 @@ export async function daemonId(docker: Docker): Promise<string> {
   };
   return marked().catch(async (error: { statusCode?: number }) => {
     if (error.statusCode !== 404) throw error;
-    await docker.createVolume({ Name: MARK, Driver: 'local', Labels: { [MARK]: randomUUID() } }); // where two do it at once, the first one's label stays
+    // where two do it at once, the first one's label stays
+    await docker.createVolume({ Name: MARK, Driver: 'local', Labels: { [MARK]: randomUUID() } });
     return marked();
   });
 }

@@ -20,7 +20,10 @@ export type ArchiveLimits = { maxBytes: number; maxFiles: number };
 const HOME = 'agent/';
 const owner = { uid: 65534, gid: 65534, uname: '', gname: '' };
 
-/** A tar of what is below an open directory of the host, which it closes, or of nothing. Throws WorkspaceError at the start if that exceeds the limits. */
+/**
+ * A tar of what is below an open directory of the host, which it closes, or of nothing. Throws WorkspaceError at the start if that exceeds
+ * the limits.
+ */
 export async function packFiles(directory: Directory | null, limits: ArchiveLimits): Promise<Pack> {
   const archive = pack();
   try {
@@ -55,7 +58,9 @@ async function listed(root: Directory, limits: ArchiveLimits): Promise<Headers[]
         entries.push({ name, type: 'file', size, mode: (mode & 0o777) | 0o600, mtime, ...owner });
       }
       if (bytes > limits.maxBytes || entries.length > limits.maxFiles) {
-        throw new WorkspaceError(`${root.path} holds more than ${Math.floor(limits.maxBytes / 1024 / 1024)} MiB or ${limits.maxFiles} files, which is the most that a workspace takes`);
+        throw new WorkspaceError(
+          `${root.path} holds more than ${Math.floor(limits.maxBytes / 1024 / 1024)} MiB or ${limits.maxFiles} files, which is the most that a workspace takes`,
+        );
       }
     }
   };
@@ -75,7 +80,8 @@ async function fill(archive: Pack, root: Directory | null, entries: readonly Hea
 async function fillAll(archive: Pack, root: Directory | null, entries: readonly Headers[]): Promise<void> {
   for (const entry of entries) {
     const header = { ...entry, name: HOME + entry.name };
-    if (entry.type !== 'file' || root === null) await new Promise<void>((resolve, reject) => archive.entry(header, (error) => (error ? reject(error) : resolve())));
+    if (entry.type !== 'file' || root === null)
+      await new Promise<void>((resolve, reject) => archive.entry(header, (error) => (error ? reject(error) : resolve())));
     else {
       const file = await openFile(root, entry.name);
       try {
@@ -112,8 +118,15 @@ async function openFile(root: Directory, path: string): Promise<FileHandle> {
   }
 }
 
-/** Writes the files of an archive, whose names begin with a directory's, into a directory of the host. Returns how many, and which were left out. */
-export async function unpackFiles(archive: NodeJS.ReadableStream, directory: string, limits: ArchiveLimits): Promise<{ files: number; leftOut: string[] }> {
+/**
+ * Writes the files of an archive, whose names begin with a directory's, into a directory of the host. Returns how many, and which were left
+ * out.
+ */
+export async function unpackFiles(
+  archive: NodeJS.ReadableStream,
+  directory: string,
+  limits: ArchiveLimits,
+): Promise<{ files: number; leftOut: string[] }> {
   const target = new HostWorkspace(directory);
   const leftOut: string[] = [];
   let files = 0;
@@ -128,7 +141,8 @@ export async function unpackFiles(archive: NodeJS.ReadableStream, directory: str
         return void stream.resume();
       }
       bytes += entry.size ?? 0;
-      if (bytes > limits.maxBytes || ++files > limits.maxFiles) throw new WorkspaceError(`there is more than ${Math.floor(limits.maxBytes / 1024 / 1024)} MiB or ${limits.maxFiles} files`);
+      if (bytes > limits.maxBytes || ++files > limits.maxFiles)
+        throw new WorkspaceError(`there is more than ${Math.floor(limits.maxBytes / 1024 / 1024)} MiB or ${limits.maxFiles} files`);
       await target.writeFile(name, stream, undefined, (entry.mode ?? 0o644) & 0o777);
     };
     void (async () => {

@@ -12,14 +12,52 @@ const types: Record<string, string> = { string: 'str', integer: 'int', number: '
 /** What a function returns, and how that is made from the engine's answer. A hook may have turned it into plain text. */
 const results: Record<string, [type: string, make: string]> = {
   bash: ['BashResult', 'BashResult(**value) if isinstance(value, dict) else BashResult(value, "", 0, 0, value.count("\\n") + 1, False)'],
-  grep: ['list[GrepMatch]', '[GrepMatch(**match) for match in value] if isinstance(value, list) else [GrepMatch("", 0, line) for line in value.split("\\n")]'],
+  grep: [
+    'list[GrepMatch]',
+    '[GrepMatch(**match) for match in value] if isinstance(value, list) else [GrepMatch("", 0, line) for line in value.split("\\n")]',
+  ],
   glob: ['list[str]', 'value if isinstance(value, list) else value.split("\\n")'],
   ledger_append: ['dict', 'json.loads(value)'],
   ledger_read: ['list[dict]', 'json.loads(value)'],
   check_child_work: ['list[dict]', 'json.loads(value)'],
 };
-const keywords = new Set(['False', 'None', 'True', 'and', 'as', 'assert', 'async', 'await', 'break', 'class', 'continue', 'def', 'del', 'elif', 'else', 'except', 'finally', 'for',
-  'from', 'global', 'if', 'import', 'in', 'is', 'lambda', 'nonlocal', 'not', 'or', 'pass', 'raise', 'return', 'try', 'while', 'with', 'yield']);
+const keywords = new Set([
+  'False',
+  'None',
+  'True',
+  'and',
+  'as',
+  'assert',
+  'async',
+  'await',
+  'break',
+  'class',
+  'continue',
+  'def',
+  'del',
+  'elif',
+  'else',
+  'except',
+  'finally',
+  'for',
+  'from',
+  'global',
+  'if',
+  'import',
+  'in',
+  'is',
+  'lambda',
+  'nonlocal',
+  'not',
+  'or',
+  'pass',
+  'raise',
+  'return',
+  'try',
+  'while',
+  'with',
+  'yield',
+]);
 
 /** Python source: the fixed part, then the tools. */
 export function generateSdk(tools: readonly CodeTool[], socketPath: string): string {
@@ -54,6 +92,9 @@ function literal(value: unknown): string {
   if (value === null || value === undefined) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
-  if (typeof value === 'object') return `{${Object.entries(value).map(([key, one]) => `${literal(key)}: ${literal(one)}`).join(', ')}}`;
+  if (typeof value === 'object')
+    return `{${Object.entries(value)
+      .map(([key, one]) => `${literal(key)}: ${literal(one)}`)
+      .join(', ')}}`;
   return JSON.stringify(value);
 }

@@ -18,12 +18,16 @@ type HostRun = RunOptions & { cwd: string; start?: Start };
 /** A watchdog in the group waits on descriptor 3, which only this process holds: when it dies, the watchdog ends the group. */
 const inGroup = '{ read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 & exec 3<&-; exec "$0" "$@"';
 /**
- * In a process namespace -1 is all that is in there; this shell is one of its first two processes, or it would be all that the user has. The watchdog
- * sends the signals that it is told, since those from outside would end the namespace at once or not reach its first process. This shell waits
- * for the command: a first process cannot be killed by a signal of its own. That a signal ended the command it says to nobody: the command's
+ * In a process namespace -1 is all that is in there; this shell is one of its first two processes, or it would be all that the user has.
+ * The watchdog
+ * sends the signals that it is told, since those from outside would end the namespace at once or not reach its first process. This shell
+ * waits
+ * for the command: a first process cannot be killed by a signal of its own. That a signal ended the command it says to nobody: the
+ * command's
  * errors are the command's alone.
  */
-const inNamespace = 'case $$ in 1|2) all=-1;; *) all=0;; esac; trap : TERM; { while read -r s <&3; do kill -"$s" "$all"; done; kill -KILL "$all"; } >/dev/null 2>&1 & exec 3<&- 4>&2 2>/dev/null; "$0" "$@" 2>&4 4>&-; exit $?';
+const inNamespace =
+  'case $$ in 1|2) all=-1;; *) all=0;; esac; trap : TERM; { while read -r s <&3; do kill -"$s" "$all"; done; kill -KILL "$all"; } >/dev/null 2>&1 & exec 3<&- 4>&2 2>/dev/null; "$0" "$@" 2>&4 4>&-; exit $?';
 
 export async function runProcess(command: string, options: HostRun): Promise<ProcessResult> {
   hideEnvironment();
@@ -83,15 +87,26 @@ function runWith(shell: string, args: readonly string[], options: HostRun): Prom
     });
     child.once('exit', (exitCode, signal) => {
       settle();
-      const hasNoShell = (): boolean => prefix.length > 0 && /^(bwrap: execvp|[a-z]+: failed to execute) (bash|sh): /.exec(stderr.text())?.[2] === shell;
+      const hasNoShell = (): boolean =>
+        prefix.length > 0 && /^(bwrap: execvp|[a-z]+: failed to execute) (bash|sh): /.exec(stderr.text())?.[2] === shell;
       const ended = isContained ? asSignal(exitCode, signal) : { exitCode, signal };
       const over = Promise.all([drained(child.stdout), drained(child.stderr)]);
       // Processes that the shell left behind end with it, including any that still hold the pipes open.
       killGroup(child, 'SIGKILL');
-      void over.then(() => resolve(hasNoShell() ? null : {
-        stdout: stdout.text(), stderr: stderr.text(), ...ended, cause, isTruncated: stdout.isTruncated,
-        durationMs: Math.round(performance.now() - startedAt),
-      }));
+      void over.then(() =>
+        resolve(
+          hasNoShell()
+            ? null
+            : {
+                stdout: stdout.text(),
+                stderr: stderr.text(),
+                ...ended,
+                cause,
+                isTruncated: stdout.isTruncated,
+                durationMs: Math.round(performance.now() - startedAt),
+              },
+        ),
+      );
     });
   });
 }
@@ -165,9 +180,10 @@ class Capped {
     const over = Math.max(0, tail.length - this.#half);
     const dropped = this.#dropped + over;
     const middle = dropped > 0 ? `\n[… ${dropped} bytes omitted …]\n` : '';
-    const whole = dropped > 0
-      ? this.#head.toString('utf8') + middle + tail.subarray(over).toString('utf8')
-      : Buffer.concat([this.#head, tail]).toString('utf8');
+    const whole =
+      dropped > 0
+        ? this.#head.toString('utf8') + middle + tail.subarray(over).toString('utf8')
+        : Buffer.concat([this.#head, tail]).toString('utf8');
     return storableText(whole);
   }
 }

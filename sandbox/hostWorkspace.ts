@@ -70,7 +70,12 @@ export class HostWorkspace implements Workspace {
     }
   }
 
-  async writeFile(path: string, content: string | Buffer | AsyncIterable<Buffer>, expected?: string | null, newMode = 0o644): Promise<void> {
+  async writeFile(
+    path: string,
+    content: string | Buffer | AsyncIterable<Buffer>,
+    expected?: string | null,
+    newMode = 0o644,
+  ): Promise<void> {
     await this.#inParent(path, true, async (parent, name) => {
       const mode = await this.#modeOf(parent, name, path);
       const temporary = at(parent, `.work-ledger-${randomBytes(8).toString('hex')}`);
@@ -122,7 +127,11 @@ export class HostWorkspace implements Workspace {
     }
   }
 
-  async *#below(directory: Directory, prefix: string, options: { isEverything?: boolean; signal?: AbortSignal }): AsyncGenerator<FoundFile> {
+  async *#below(
+    directory: Directory,
+    prefix: string,
+    options: { isEverything?: boolean; signal?: AbortSignal },
+  ): AsyncGenerator<FoundFile> {
     try {
       for (const entry of await entriesOf(directory)) {
         if (options.signal?.aborted) return;
@@ -164,7 +173,9 @@ export class HostWorkspace implements Workspace {
 
   async #open(): Promise<Directory> {
     return this.#opens.open().catch((error: unknown) => {
-      throw error instanceof WorkspaceError || error instanceof WorkspaceUnavailable ? error : new WorkspaceError('the workspace directory is not there');
+      throw error instanceof WorkspaceError || error instanceof WorkspaceUnavailable
+        ? error
+        : new WorkspaceError('the workspace directory is not there');
     });
   }
 
@@ -202,7 +213,9 @@ export class HostWorkspace implements Workspace {
     const found = await lstat(at(parent, name)).catch(() => null);
     if (!found) return null;
     if (found.isFile()) return found.mode & 0o7777 & ~0o6000;
-    throw new WorkspaceError(found.isSymbolicLink() ? `${asked} is a symbolic link; links are not followed` : `${asked} is not a regular file`);
+    throw new WorkspaceError(
+      found.isSymbolicLink() ? `${asked} is a symbolic link; links are not followed` : `${asked} is not a regular file`,
+    );
   }
 
   async #explain(error: unknown, directory: Directory, name: string, asked: string): Promise<unknown> {
@@ -226,10 +239,13 @@ async function ownerOf(root: Directory): Promise<Owner | null> {
 
 /** Makes a directory unless something of that name is there. */
 async function makeBelow(directory: Directory, name: string, owner: Owner | null): Promise<void> {
-  const isThere = await mkdir(at(directory, name)).then(() => false, (error: NodeJS.ErrnoException) => {
-    ignoreExisting(error);
-    return true;
-  });
+  const isThere = await mkdir(at(directory, name)).then(
+    () => false,
+    (error: NodeJS.ErrnoException) => {
+      ignoreExisting(error);
+      return true;
+    },
+  );
   if (isThere || owner === null) return;
   const made = await openBelow(directory, name);
   try {

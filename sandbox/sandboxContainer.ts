@@ -48,10 +48,36 @@ const WORD_EVERY_MS = 10_000;
 const seccomp = JSON.stringify(JSON.parse(readFileSync(fileURLToPath(new URL('seccomp.json', import.meta.url)), 'utf8')));
 
 const maskedPaths = [
-  '/proc/acpi', '/proc/asound', '/proc/kcore', '/proc/keys', '/proc/latency_stats', '/proc/timer_list', '/proc/timer_stats', '/proc/sched_debug', '/proc/scsi',
-  '/proc/cmdline', '/proc/version', '/proc/meminfo', '/proc/cpuinfo', '/proc/uptime', '/proc/loadavg', '/proc/stat', '/proc/vmstat', '/proc/zoneinfo',
-  '/proc/modules', '/proc/kallsyms', '/proc/diskstats', '/proc/partitions', '/proc/devices', '/proc/interrupts', '/proc/swaps', '/proc/mounts',
-  '/sys/firmware', '/sys/devices', '/sys/kernel', '/sys/module',
+  '/proc/acpi',
+  '/proc/asound',
+  '/proc/kcore',
+  '/proc/keys',
+  '/proc/latency_stats',
+  '/proc/timer_list',
+  '/proc/timer_stats',
+  '/proc/sched_debug',
+  '/proc/scsi',
+  '/proc/cmdline',
+  '/proc/version',
+  '/proc/meminfo',
+  '/proc/cpuinfo',
+  '/proc/uptime',
+  '/proc/loadavg',
+  '/proc/stat',
+  '/proc/vmstat',
+  '/proc/zoneinfo',
+  '/proc/modules',
+  '/proc/kallsyms',
+  '/proc/diskstats',
+  '/proc/partitions',
+  '/proc/devices',
+  '/proc/interrupts',
+  '/proc/swaps',
+  '/proc/mounts',
+  '/sys/firmware',
+  '/sys/devices',
+  '/sys/kernel',
+  '/sys/module',
 ];
 
 export const pythonProgram = (name: string): string => readFileSync(fileURLToPath(new URL(`python/${name}.py`, import.meta.url)), 'utf8');
@@ -66,7 +92,12 @@ export const containerOptions = (settings: ContainerSettings, kind: ContainerKin
   Hostname: 'sandbox',
   Env: ['PATH=/usr/bin:/bin', 'HOME=/tmp', 'LANG=C.UTF-8'],
   Labels: { [LABEL]: ownerLabel(), ...ofLedger(settings.ledger), ...kind.labels },
-  OpenStdin: true, StdinOnce: true, AttachStdin: true, AttachStdout: true, AttachStderr: true, Tty: false,
+  OpenStdin: true,
+  StdinOnce: true,
+  AttachStdin: true,
+  AttachStdout: true,
+  AttachStderr: true,
+  Tty: false,
   StopSignal: 'SIGKILL',
   HostConfig: {
     NetworkMode: 'none',
@@ -74,14 +105,16 @@ export const containerOptions = (settings: ContainerSettings, kind: ContainerKin
     ReadonlyRootfs: true,
     Tmpfs: { '/tmp': 'rw,nosuid,nodev,noexec,size=64m,mode=1777' },
     ...kind.mounts,
-    Memory: settings.memoryBytes, MemorySwap: settings.memoryBytes,
+    Memory: settings.memoryBytes,
+    MemorySwap: settings.memoryBytes,
     NanoCpus: Math.round(settings.cpus * 1e9),
     PidsLimit: kind.maxProcesses,
     CapDrop: ['ALL'],
     SecurityOpt: ['no-new-privileges', `seccomp=${seccomp}`],
     LogConfig: { Type: 'none', Config: {} },
     Ulimits: [
-      { Name: 'nofile', Soft: kind.maxOpenFiles, Hard: kind.maxOpenFiles }, { Name: 'core', Soft: 0, Hard: 0 },
+      { Name: 'nofile', Soft: kind.maxOpenFiles, Hard: kind.maxOpenFiles },
+      { Name: 'core', Soft: 0, Hard: 0 },
       { Name: 'fsize', Soft: kind.maxFileBytes, Hard: kind.maxFileBytes },
     ],
     OomScoreAdj: 1000,
@@ -127,11 +160,15 @@ export class SandboxContainer<Event extends object> {
   static async start<Event extends object>(docker: Docker, options: ContainerCreateOptions): Promise<SandboxContainer<Event>> {
     const container = await docker.createContainer(options);
     try {
-      const started = new SandboxContainer<Event>(container, await container.attach({ stream: true, hijack: true, stdin: true, stdout: true, stderr: true }));
+      const started = new SandboxContainer<Event>(
+        container,
+        await container.attach({ stream: true, hijack: true, stdin: true, stdout: true, stderr: true }),
+      );
       await container.start();
       const first = await started.next(READY_SECONDS * 1000);
       if (first === 'late') throw new Error(`its container was not ready within ${READY_SECONDS} seconds`);
-      if (first === null) throw new Error(`its container ended before it was ready${started.#complaint && `: ${started.#complaint.trim()}`}`);
+      if (first === null)
+        throw new Error(`its container ended before it was ready${started.#complaint && `: ${started.#complaint.trim()}`}`);
       if (!('event' in first) || first.event !== 'ready') throw new Error(`the image ${options.Image} does not start Python`);
       started.ready = { ...first };
       return started;
@@ -213,10 +250,14 @@ export function isImageMissing(error: unknown): boolean {
 
 /** Removes our containers that have ended, were never started, or have lost their owner. Returns how many. */
 export async function reap(docker: Docker): Promise<number> {
-  const { SystemTime } = (await docker.info()) as { SystemTime: string }; // by the daemon's clock, not ours: who starts one now must keep it
+  // by the daemon's clock, not ours: who starts one now must keep it
+  const { SystemTime } = (await docker.info()) as { SystemTime: string };
   const startingSince = Date.parse(SystemTime) / 1000 - 60;
   const found = await docker.listContainers({ all: true, filters: { label: [LABEL] } });
-  const over = found.filter(({ State, Created, Labels }) => ['exited', 'dead'].includes(State) || (State === 'created' && Created < startingSince) || isOrphan(Labels[LABEL]));
+  const over = found.filter(
+    ({ State, Created, Labels }) =>
+      ['exited', 'dead'].includes(State) || (State === 'created' && Created < startingSince) || isOrphan(Labels[LABEL]),
+  );
   const gone = await Promise.allSettled(over.map(({ Id }) => docker.getContainer(Id).remove({ force: true, v: true })));
   return gone.filter(({ status }) => status === 'fulfilled').length;
 }

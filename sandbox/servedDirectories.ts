@@ -27,7 +27,8 @@ export class ServedDirectories {
   }
 
   /**
-   * Opens a directory if it is served; the caller closes it. It is opened before it is looked at, so that no link can be changed in between. Throws
+   * Opens a directory if it is served; the caller closes it. It is opened before it is looked at, so that no link can be changed in
+   * between. Throws
    * DirectoryRefused, and WorkspaceError if it is served and cannot be opened: of others nobody learns whether they are there.
    */
   async open(named: NamedDirectory): Promise<Directory> {
@@ -37,7 +38,11 @@ export class ServedDirectories {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (!(await isBelow(resolve(named.path), this.#roots)) && !mayBeOwn(named)) throw this.#refused(named);
-      throw new WorkspaceError(code === 'ENOENT' || code === 'ENOTDIR' ? `the workspace directory is not there: ${named.path}` : `${named.path} cannot be read: ${code ?? String(error)}`);
+      throw new WorkspaceError(
+        code === 'ENOENT' || code === 'ENOTDIR'
+          ? `the workspace directory is not there: ${named.path}`
+          : `${named.path} cannot be read: ${code ?? String(error)}`,
+      );
     }
     try {
       if (await isBelow(await realPath(directory), this.#roots)) return directory;
@@ -68,7 +73,11 @@ export class ServedDirectories {
     const where = `lies outside the workspace_roots of this worker${this.#roots.length === 0 ? ', which has none' : ''}`;
     const who = namedBy === null ? 'nobody knows who named it' : `"${namedBy}" named it`;
     if (!isAdministered) return new DirectoryRefused(`${path} ${where}, and ${who}, not the ledger's owner or an administrator`);
-    return new DirectoryRefused(process.getuid?.() === 0 ? `${path} ${where}, and a worker that runs as root serves nothing else` : `${path} ${where}, and does not belong to the user that it runs as`);
+    return new DirectoryRefused(
+      process.getuid?.() === 0
+        ? `${path} ${where}, and a worker that runs as root serves nothing else`
+        : `${path} ${where}, and does not belong to the user that it runs as`,
+    );
   }
 }
 

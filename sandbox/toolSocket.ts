@@ -29,9 +29,12 @@ export class ToolSocket {
 
   private constructor(directory: string | null) {
     this.directory = directory;
-    this.#server = createServer({ maxHeaderSize: 8192, headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 3_600_000 }, (request, response) => {
-      void this.#respond(request, response);
-    });
+    this.#server = createServer(
+      { maxHeaderSize: 8192, headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 3_600_000 },
+      (request, response) => {
+        void this.#respond(request, response);
+      },
+    );
     this.#server.maxConnections = 64;
     this.#server.on('clientError', (_, socket) => socket.destroy());
   }
@@ -93,7 +96,9 @@ export class ToolSocket {
   }
 
   async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const answer = await this.#answered(request).catch((error: unknown): CodeCallAnswer => ({ error: error instanceof Error ? error.message : String(error) }));
+    const answer = await this.#answered(request).catch((error: unknown): CodeCallAnswer => ({
+      error: error instanceof Error ? error.message : String(error),
+    }));
     const body = JSON.stringify(answer);
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
     response.end(body);
@@ -112,7 +117,8 @@ export const socketRoot = (): Promise<string> => mkdtemp(join(tmpdir(), `work-le
 export async function clearSockets(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = Number(/^work-ledger-sandbox-(\d+)-/.exec(name)?.[1]);
-    if (pid > 0 && !isAlive(pid)) await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => {}); // it belongs to another user
+    // it belongs to another user
+    if (pid > 0 && !isAlive(pid)) await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => {});
   }
 }
 
@@ -130,7 +136,14 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 function readCall(body: Buffer): CodeCall {
   if (depthOf(body) > MAX_DEPTH) throw new Error(`a call is at most ${MAX_DEPTH} levels deep`);
   const { ordinal, name, input } = JSON.parse(body.toString('utf8')) as Partial<CodeCall>;
-  if (!Number.isSafeInteger(ordinal) || (ordinal ?? -1) < 0 || typeof name !== 'string' || typeof input !== 'object' || input === null || Array.isArray(input)) {
+  if (
+    !Number.isSafeInteger(ordinal) ||
+    (ordinal ?? -1) < 0 ||
+    typeof name !== 'string' ||
+    typeof input !== 'object' ||
+    input === null ||
+    Array.isArray(input)
+  ) {
     throw new Error('this is no tool call');
   }
   return { ordinal: ordinal ?? 0, name, input };

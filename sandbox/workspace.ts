@@ -15,7 +15,8 @@ export class WorkspaceUnavailable extends Error {
 export const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
 /** Something else changed the file between reading and writing. */
-export const changedMeanwhile = (path: string): WorkspaceError => new WorkspaceError(`somebody else changed ${path} since it was read; read it again`);
+export const changedMeanwhile = (path: string): WorkspaceError =>
+  new WorkspaceError(`somebody else changed ${path} since it was read; read it again`);
 
 export type FoundFile = { path: string; modifiedMs: number; size: number };
 

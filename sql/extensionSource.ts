@@ -8,7 +8,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 const root = new URL('./', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const sqlFiles = (folder: string): string[] =>
-  readdirSync(new URL(folder, root), { recursive: true }).map(String).filter((name) => name.endsWith('.sql')).toSorted().map((name) => `${folder}${name}`);
+  readdirSync(new URL(folder, root), { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith('.sql'))
+    .toSorted()
+    .map((name) => `${folder}${name}`);
 
 export const controlFile = (): string => read('work_ledger.control');
 
@@ -26,7 +30,8 @@ export type BuiltinAbility = { name: string; description: string; input_schema: 
 export const builtinAbilities = (): BuiltinAbility[] => JSON.parse(read('abilities.json')) as BuiltinAbility[];
 
 /** Digests of the sources of tables and, behind the slash, of functions: what tells two ledgers of one version from each other. */
-export const build = (): string => inPackage()?.build ?? [sqlFiles('schema/'), [...sqlFiles('api/'), 'abilities.json']].map(digestOf).join('/');
+export const build = (): string =>
+  inPackage()?.build ?? [sqlFiles('schema/'), [...sqlFiles('api/'), 'abilities.json']].map(digestOf).join('/');
 
 /** What `make build` has found once for the npm package: every command asks for it. Null: these are the sources themselves. */
 const inPackage = (): { build: string; tables: string[] } | null =>
@@ -49,46 +54,66 @@ const sources = (files: readonly string[]): string => filled(files.map((file) =>
 /** Functions, views and what comes with them: replaced as a whole at every change. */
 const api = (): string => sources(sqlFiles('api/'));
 
-/** Refuses a database that is not in UTF8. For itself, before anything else: the rest is Unicode, which such a database cannot even read. */
+/**
+ * Refuses a database that is not in UTF8. For itself, before anything else: the rest is Unicode, which such a database cannot even read.
+ */
 export const encodingCheck = (): string => read('schema/000_encoding.sql');
 
 /** Refuses a schema that Citus distributes: the one that comes first in the search path, or one that is to be made. */
 export const distributionCheck = (): string => read('schema/001_distributed.sql');
 
 /** The names of the ledger's tables. */
-export const tables = (): string[] => inPackage()?.tables ?? sqlFiles('schema/').flatMap((file) => [...read(file).matchAll(/^create table (\w+)/gm)].map((found) => found[1] ?? ''));
+export const tables = (): string[] =>
+  inPackage()?.tables ??
+  sqlFiles('schema/').flatMap((file) => [...read(file).matchAll(/^create table (\w+)/gm)].map((found) => found[1] ?? ''));
 
 /** The names of its indexes, without those that belong to keys. */
-const indexes = (): string[] => sqlFiles('schema/').flatMap((file) => [...read(file).matchAll(/^create (?:unique )?index (\w+)/gm)].map((found) => found[1] ?? ''));
+const indexes = (): string[] =>
+  sqlFiles('schema/').flatMap((file) => [...read(file).matchAll(/^create (?:unique )?index (\w+)/gm)].map((found) => found[1] ?? ''));
 
 const generated = '-- Generated from sql/ by sql/build.ts. Do not edit.';
 
 /** The files of the extension by name: what `create extension work_ledger` runs, and what carries it over from each released version. */
 export function extensionScripts(): Map<string, string> {
-  const script = (statement: string, ...parts: string[]): string => [generated, `\\echo Use "${statement}" to load this file. \\quit`, '', ...parts].join('\n');
+  const script = (statement: string, ...parts: string[]): string =>
+    [generated, `\\echo Use "${statement}" to load this file. \\quit`, '', ...parts].join('\n');
   return new Map([
     [`work_ledger--${version()}.sql`, extensionScript()],
-    ...upgradable().map((from): [string, string] => [`work_ledger--${from}--${version()}.sql`, script('alter extension work_ledger update', upgrade(from), sources(['extension.sql']), rolesAgain)]),
+    ...upgradable().map((from): [string, string] => [
+      `work_ledger--${from}--${version()}.sql`,
+      script('alter extension work_ledger update', upgrade(from), sources(['extension.sql']), rolesAgain),
+    ]),
   ]);
 }
 
 /** What `create extension work_ledger` runs. */
 export function extensionScript(): string {
-  return [generated, '\\echo Use "create extension work_ledger" to load this file. \\quit', '', sources([...sqlFiles('schema/'), ...sqlFiles('api/'), 'extension.sql'])].join('\n');
+  return [
+    generated,
+    '\\echo Use "create extension work_ledger" to load this file. \\quit',
+    '',
+    sources([...sqlFiles('schema/'), ...sqlFiles('api/'), 'extension.sql']),
+  ].join('\n');
 }
 
-/** What registers the extension with pg_tle, for servers where nobody can add files but this: then `create extension` and `alter extension … update` find it. */
+/**
+ * What registers the extension with pg_tle, for servers where nobody can add files but this: then `create extension` and `alter extension …
+ * update` find it.
+ */
 export function pgTleScript(): string {
   const quoted = (script: string): string => {
     // pg_tle quotes with the last two; it refuses a script that has them.
-    for (const quote of ['$work_ledger$', '$_pgtle_o_$', '$_pgtle_i_$']) if (script.includes(quote)) throw new Error(`the extension's script may not contain ${quote}`);
+    for (const quote of ['$work_ledger$', '$_pgtle_o_$', '$_pgtle_i_$'])
+      if (script.includes(quote)) throw new Error(`the extension's script may not contain ${quote}`);
     return `$work_ledger$\n${script.replace(/^\\echo .*\n/m, '')}\n$work_ledger$`;
   };
   const scripts = extensionScripts();
-  const updates = upgradable().map((from) => `
+  const updates = upgradable().map(
+    (from) => `
   if not exists (select from pgtle.extension_update_paths('work_ledger') p where p.source = '${from}' and p.target = '${version()}' and p.path is not null) then
     perform pgtle.install_update_path('work_ledger', '${from}', '${version()}', ${quoted(scripts.get(`work_ledger--${from}--${version()}.sql`) ?? '')});
-  end if;`);
+  end if;`,
+  );
   return `${generated}
 -- psql -f pg_tle.sql, as a member of pgtle_admin; then: create schema work_ledger; create extension work_ledger schema work_ledger;
 -- Where an earlier version is installed: alter extension work_ledger update;
@@ -141,13 +166,23 @@ export function plainScript(schema: string, since: string | null): string {
 const rolesAgain = 'do $do$\nbegin\n  perform _roles_apply(), _code_note();\nend\n$do$;\n';
 
 /** What sql/schema/ says of tables, columns and words: as a whole, like functions. */
-const comments = (): string => sqlFiles('schema/').flatMap((file) => read(file).match(/^comment on [^]*?;$/gm) ?? []).join('\n');
+const comments = (): string =>
+  sqlFiles('schema/')
+    .flatMap((file) => read(file).match(/^comment on [^]*?;$/gm) ?? [])
+    .join('\n');
 
 /** From a version to this one: what its upgrade scripts do before and after there are the functions of this one. */
 function upgrade(from: string): string {
   const scripts = upgradePath(from).map((file) => ({ file, parts: sources([file]).split(/^@functions@\n/m) }));
-  for (const { file, parts } of scripts) if (parts.length !== 2) throw new Error(`sql/${file} does not say once, in a line of its own, where the @functions@ come`);
-  return [...scripts.map(({ parts }) => parts[0] ?? ''), comments(), '', api(), ...scripts.map(({ file, parts }) => `-- ${file}, with these functions\n${parts[1] ?? ''}`)].join('\n');
+  for (const { file, parts } of scripts)
+    if (parts.length !== 2) throw new Error(`sql/${file} does not say once, in a line of its own, where the @functions@ come`);
+  return [
+    ...scripts.map(({ parts }) => parts[0] ?? ''),
+    comments(),
+    '',
+    api(),
+    ...scripts.map(({ file, parts }) => `-- ${file}, with these functions\n${parts[1] ?? ''}`),
+  ].join('\n');
 }
 
 /** The upgrade scripts between a version and this one, in order. */
@@ -167,19 +202,29 @@ type Frozen = { versions: { version: string; build: string; hash: string }[]; up
 
 /** What has been released (sql/upgrades/frozen.txt). */
 export function frozen(): Frozen {
-  const lines = read('upgrades/frozen.txt').split('\n').filter((line) => line !== '' && !line.startsWith('#')).map((line) => line.split(/\s+/));
+  const lines = read('upgrades/frozen.txt')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => line.split(/\s+/));
   return {
-    versions: lines.filter((words) => words.length === 3).map(([name = '', buildOf = '', hash = '']) => ({ version: name, build: buildOf, hash })),
+    versions: lines
+      .filter((words) => words.length === 3)
+      .map(([name = '', buildOf = '', hash = '']) => ({ version: name, build: buildOf, hash })),
     upgrades: lines.filter((words) => words.length === 2).map(([name = '', hash = '']) => ({ name, hash })),
   };
 }
 
 /** The released versions that this one comes after. */
-const upgradable = (): string[] => frozen().versions.map((one) => one.version).filter((one) => one !== version());
+const upgradable = (): string[] =>
+  frozen()
+    .versions.map((one) => one.version)
+    .filter((one) => one !== version());
 
 /** Whether a ledger of that version and build can be upgraded to this one: it has the tables of a release. */
 export const isUpgradable = (there: { version: string; build: string }): boolean =>
-  frozen().versions.some((one) => one.version === there.version && one.version !== version() && tablesOf(one.build) === tablesOf(there.build));
+  frozen().versions.some(
+    (one) => one.version === there.version && one.version !== version() && tablesOf(one.build) === tablesOf(there.build),
+  );
 
 /** Of a build, the digest of its tables. */
 export const tablesOf = (of: string): string => of.split('/')[0] ?? '';
@@ -190,7 +235,14 @@ export const digest = (text: string): string => createHash('sha256').update(text
 export function thawed(): string[] {
   const { versions, upgrades } = frozen();
   return [
-    ...versions.filter((one) => one.version === version() && one.hash !== digest(extensionScript())).map((one) => `the sources of version ${one.version} were changed after its release: the next one has a number of its own, in sql/work_ledger.control, and an upgrade script in sql/upgrades/`),
-    ...upgrades.filter(({ name, hash }) => hash !== digest(read(`upgrades/${name}.sql`))).map(({ name }) => `sql/upgrades/${name}.sql was changed after its release`),
+    ...versions
+      .filter((one) => one.version === version() && one.hash !== digest(extensionScript()))
+      .map(
+        (one) =>
+          `the sources of version ${one.version} were changed after its release: the next one has a number of its own, in sql/work_ledger.control, and an upgrade script in sql/upgrades/`,
+      ),
+    ...upgrades
+      .filter(({ name, hash }) => hash !== digest(read(`upgrades/${name}.sql`)))
+      .map(({ name }) => `sql/upgrades/${name}.sql was changed after its release`),
   ];
 }

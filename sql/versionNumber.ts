@@ -13,8 +13,10 @@ const original = { file: 'sql/work_ledger.control', at: /^(default_version = ')(
 
 /** Copies below the folder `at` that are not the version, each as a sentence. */
 export function differingCopies(at: URL, version: string): string[] {
-  return copies.map((copy) => ({ file: copy.file, says: copy.at.exec(readFileSync(new URL(copy.file, at), 'utf8'))?.[2] }))
-    .filter(({ says }) => says !== version).map(({ file, says }) => `${file} says version ${says}, work_ledger.control says ${version}`);
+  return copies
+    .map((copy) => ({ file: copy.file, says: copy.at.exec(readFileSync(new URL(copy.file, at), 'utf8'))?.[2] }))
+    .filter(({ says }) => says !== version)
+    .map(({ file, says }) => `${file} says version ${says}, work_ledger.control says ${version}`);
 }
 
 /** Sets the version everywhere below the folder `at`. */
@@ -22,6 +24,9 @@ export function setVersion(at: URL, version: string): void {
   for (const { file, at: place } of [original, ...copies]) {
     const text = readFileSync(new URL(file, at), 'utf8');
     if (!place.test(text)) throw new Error(`${file} has no version where one was expected`);
-    writeFileSync(new URL(file, at), text.replace(place, (_, before: string) => before + version));
+    writeFileSync(
+      new URL(file, at),
+      text.replace(place, (_, before: string) => before + version),
+    );
   }
 }

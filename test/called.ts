@@ -90,8 +90,14 @@ export function missingFor(called: Called, all: Called): string[] {
 
 /** A line for each function and view, so that a change shows in a review what it changes. */
 export function calledText(lists: Readonly<Record<string, Called>>): string {
-  const lines = <T>(of: Record<string, T>): string => Object.entries(of).map(([name, value]) => `      ${JSON.stringify(name)}: ${JSON.stringify(value)}`).join(',\n');
+  const lines = <T>(of: Record<string, T>): string =>
+    Object.entries(of)
+      .map(([name, value]) => `      ${JSON.stringify(name)}: ${JSON.stringify(value)}`)
+      .join(',\n');
   return `{\n${Object.entries(lists)
-    .map(([version, { functions, views }]) => `  ${JSON.stringify(version)}: {\n    "functions": {\n${lines(functions)}\n    },\n    "views": {\n${lines(views)}\n    }\n  }`)
+    .map(
+      ([version, { functions, views }]) =>
+        `  ${JSON.stringify(version)}: {\n    "functions": {\n${lines(functions)}\n    },\n    "views": {\n${lines(views)}\n    }\n  }`,
+    )
     .join(',\n')}\n}\n`;
 }

@@ -35,5 +35,8 @@ export async function catalogLines(client: Asking, schema: string): Promise<stri
 /** The lines that only one of them has, those of the first with -, of the second with +. */
 export function difference(first: readonly string[], second: readonly string[]): string[] {
   const [one, other] = [new Set(first), new Set(second)];
-  return [...first.filter((line) => !other.has(line)).map((line) => `- ${line}`), ...second.filter((line) => !one.has(line)).map((line) => `+ ${line}`)];
+  return [
+    ...first.filter((line) => !other.has(line)).map((line) => `- ${line}`),
+    ...second.filter((line) => !one.has(line)).map((line) => `+ ${line}`),
+  ];
 }

@@ -1,5 +1,5 @@
-// A command line as a user types it, run in this process: it saves the second that another one takes to start. What asks something of a process
-// of its own (signals, a terminal, what it loads, the secrets of its environment, what a child of its prints) is started as one.
+// A command line as a user types it, run in this process: it saves the second that another one takes to start. What asks something of a
+// process of its own (signals, a terminal, what it loads, the secrets of its environment, what a child of its prints) is started as one.
 
 import { Readable, Writable } from 'node:stream';
 
@@ -18,14 +18,25 @@ export function cli(args: readonly string[], options: { env: NodeJS.ProcessEnv; 
 }
 
 /** As execFile() does: an exit code other than 0 is an error that has it. */
-export async function cliOrFail(args: readonly string[], options: { env: NodeJS.ProcessEnv; cwd?: string; stdin?: string }): Promise<Ended> {
+export async function cliOrFail(
+  args: readonly string[],
+  options: { env: NodeJS.ProcessEnv; cwd?: string; stdin?: string },
+): Promise<Ended> {
   const ended = await cli(args, options);
   if (ended.code !== 0) throw Object.assign(new Error(`work-ledger ${args.join(' ')}: ${ended.stderr}`), ended);
   return ended;
 }
 
-async function typed(args: readonly string[], { env, cwd, stdin = '' }: { env: NodeJS.ProcessEnv; cwd?: string; stdin?: string }): Promise<Ended> {
-  const before = { env: { ...process.env }, cwd: process.cwd(), title: process.title, heard: signals.map((signal) => process.listeners(signal)) };
+async function typed(
+  args: readonly string[],
+  { env, cwd, stdin = '' }: { env: NodeJS.ProcessEnv; cwd?: string; stdin?: string },
+): Promise<Ended> {
+  const before = {
+    env: { ...process.env },
+    cwd: process.cwd(),
+    title: process.title,
+    heard: signals.map((signal) => process.listeners(signal)),
+  };
   const [stdout, stderr] = [new Kept(), new Kept()];
   const streams = { stdin: Readable.from([stdin]), stdout, stderr, exitCode: 0 };
   setEnvironment(env);
@@ -37,7 +48,8 @@ async function typed(args: readonly string[], { env, cwd, stdin = '' }: { env: N
     process.chdir(before.cwd);
     process.title = before.title;
     for (const [i, signal] of signals.entries()) {
-      for (const listener of process.listeners(signal).filter((one) => !before.heard[i]?.includes(one))) process.removeListener(signal, listener);
+      for (const listener of process.listeners(signal).filter((one) => !before.heard[i]?.includes(one)))
+        process.removeListener(signal, listener);
     }
   }
   return { code: streams.exitCode, stdout: stdout.text, stderr: stderr.text };

@@ -56,7 +56,10 @@ export async function createDatabase(options: { from?: string | null } = {}): Pr
     async drop({ unchecked } = {}) {
       await idle?.end();
       const found = unchecked === undefined ? await violationsIn(url) : [];
-      const { rows } = await admin.query<{ active: number }>('select active_time / 1000 as active from pg_stat_database where datname = $1', [name]);
+      const { rows } = await admin.query<{ active: number }>(
+        'select active_time / 1000 as active from pg_stat_database where datname = $1',
+        [name],
+      );
       executed.seconds += rows[0]?.active ?? 0;
       await admin.query(`drop database ${name} with (force)`);
       await admin.end();
@@ -70,9 +73,16 @@ export async function violationsIn(url: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    const { rows: ledgers } = await client.query<{ call: string }>(`select format('%s(null)', oid::regproc) as call from pg_proc where proname = 'work_ledger_check'`);
+    const { rows: ledgers } = await client.query<{ call: string }>(
+      `select format('%s(null)', oid::regproc) as call from pg_proc where proname = 'work_ledger_check'`,
+    );
     const found: string[] = [];
-    for (const { call } of ledgers) found.push(...(await client.query<{ found: string }>(`select format('%s of %s: %s', invariant, work_item_id, says) as found from ${call}`)).rows.map((row) => row.found));
+    for (const { call } of ledgers)
+      found.push(
+        ...(
+          await client.query<{ found: string }>(`select format('%s of %s: %s', invariant, work_item_id, says) as found from ${call}`)
+        ).rows.map((row) => row.found),
+      );
     return found;
   } finally {
     await client.end();

@@ -15,7 +15,8 @@ export type DebianServer = { serverUrl: string; extensionDir: string; stop(): Pr
 const installed = (major: number): string => `/usr/lib/postgresql/${major}`;
 
 /** Null: it can be started here; else why not. */
-export const noDebian = (major: number): string | null => (existsSync(join(installed(major), 'bin', 'initdb')) ? null : `there is no ${installed(major)} (apt-get install postgresql-${major})`);
+export const noDebian = (major: number): string | null =>
+  existsSync(join(installed(major), 'bin', 'initdb')) ? null : `there is no ${installed(major)} (apt-get install postgresql-${major})`;
 
 /** `settings`: of the server, each such as wal_level=logical. */
 export async function startDebian(major: number, settings: readonly string[] = []): Promise<DebianServer> {
@@ -28,18 +29,31 @@ export async function startDebian(major: number, settings: readonly string[] = [
   await cp(`/usr/share/postgresql/${major}`, share, { recursive: true });
   await rm(join(share, 'extension'), { recursive: true });
   await mkdir(join(share, 'extension'));
-  for (const name of ['plpgsql.control', 'plpgsql--1.0.sql', 'postgres_fdw.control', 'postgres_fdw--1.0.sql', 'postgres_fdw--1.0--1.1.sql']) await cp(`/usr/share/postgresql/${major}/extension/${name}`, join(share, 'extension', name));
+  for (const name of ['plpgsql.control', 'plpgsql--1.0.sql', 'postgres_fdw.control', 'postgres_fdw--1.0.sql', 'postgres_fdw--1.0--1.1.sql'])
+    await cp(`/usr/share/postgresql/${major}/extension/${name}`, join(share, 'extension', name));
 
   const isRoot = process.getuid?.() === 0; // which PostgreSQL refuses
   const run = (program: string, ...args: string[]) => {
     const command = [join(home, 'bin', program), ...args];
-    return isRoot ? execute('runuser', ['-u', 'postgres', '--', ...command], { cwd: '/' }) : execute(command[0] ?? '', command.slice(1), { cwd: '/' });
+    return isRoot
+      ? execute('runuser', ['-u', 'postgres', '--', ...command], { cwd: '/' })
+      : execute(command[0] ?? '', command.slice(1), { cwd: '/' });
   };
   const data = join(root, 'data');
   await mkdir(data);
   if (isRoot) await execute('chown', ['postgres', root, data]);
   await run('initdb', '-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync');
-  await run('pg_ctl', '-D', data, '-w', '-l', join(root, 'log'), '-o', `-c listen_addresses='' -c unix_socket_directories='${root}' -c fsync=off${settings.map((one) => ` -c ${one}`).join('')}`, 'start');
+  await run(
+    'pg_ctl',
+    '-D',
+    data,
+    '-w',
+    '-l',
+    join(root, 'log'),
+    '-o',
+    `-c listen_addresses='' -c unix_socket_directories='${root}' -c fsync=off${settings.map((one) => ` -c ${one}`).join('')}`,
+    'start',
+  );
   return {
     serverUrl: `postgresql://postgres@${encodeURIComponent(root)}/`,
     extensionDir: join(share, 'extension'),

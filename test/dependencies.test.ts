@@ -12,15 +12,29 @@ const locked = Object.entries(lock.packages as Record<string, Locked>).filter(([
 const brought = locked.filter(([, { dev, devOptional }]) => !dev && !devOptional).map(([path]) => path.replace(/^.*node_modules\//, ''));
 
 test('every dependency is one that the package imports', () => {
-  const sources = globSync(['runtime/**/*.ts', 'sandbox/**/*.ts', 'plv8/**/*.ts', 'sql/*.ts'], { cwd: new URL('..', import.meta.url).pathname }).map((file) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')).join('\n');
-  const unused = Object.keys(packageJson.dependencies).filter((name) => !new RegExp(`(?:from |import\\(|resolve\\()['\`]${name}['/\`]`).test(sources));
+  const sources = globSync(['runtime/**/*.ts', 'sandbox/**/*.ts', 'plv8/**/*.ts', 'sql/*.ts'], {
+    cwd: new URL('..', import.meta.url).pathname,
+  })
+    .map((file) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8'))
+    .join('\n');
+  const unused = Object.keys(packageJson.dependencies).filter(
+    (name) => !new RegExp(`(?:from |import\\(|resolve\\()['\`]${name}['/\`]`).test(sources),
+  );
   expect(unused).toEqual([]);
 });
 
 test('nothing comes along for those who build it', () => {
   expect(brought.filter((name) => name in packageJson.devDependencies && !name.startsWith('@types/'))).toEqual([]);
   // graphile-worker's own.
-  expect(brought.filter((name) => name.startsWith('@types/')).toSorted()).toEqual(['@types/debug', '@types/interpret', '@types/ms', '@types/node', '@types/node', '@types/pg', '@types/semver']);
+  expect(brought.filter((name) => name.startsWith('@types/')).toSorted()).toEqual([
+    '@types/debug',
+    '@types/interpret',
+    '@types/ms',
+    '@types/node',
+    '@types/node',
+    '@types/pg',
+    '@types/semver',
+  ]);
   expect(brought.filter((name) => /^typescript$|^@typescript\/(?!typescript-)/.test(name))).toEqual([]);
 });
 

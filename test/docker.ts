@@ -8,5 +8,11 @@ export const image = sandboxImage;
 export const docker = new Docker();
 
 /** Why tests with containers cannot run here; null when they can. */
-export const noDocker: string | null = await docker.getImage(image).inspect().then(() => null, (error: Error) => error.message || String((error as NodeJS.ErrnoException).code));
+export const noDocker: string | null = await docker
+  .getImage(image)
+  .inspect()
+  .then(
+    () => null,
+    (error: Error) => error.message || String((error as NodeJS.ErrnoException).code),
+  );
 if (noDocker !== null) console.log(`Tests with containers are skipped: ${noDocker} (start dockerd, then make sandbox-image)`);

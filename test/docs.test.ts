@@ -1,4 +1,5 @@
-// README, CONTRIBUTING and docs/: what they show is run, as far as it can be; links lead somewhere; README stays short; maps name what is there.
+// README, CONTRIBUTING and docs/: what they show is run, as far as it can be; links lead somewhere; README stays short; maps name what is
+// there.
 
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -49,10 +50,23 @@ const makesRoles = (block: Block): boolean => block.code.includes('work_roles_cr
 
 /** What psql would print are these lines and no others; … stands for anything within a line, or for any lines. */
 function expectRows(results: readonly pg.QueryResult<Record<string, unknown>>[], lines: readonly string[]): void {
-  const printed = results.flatMap(({ fields, rows }) => [fields.map(({ name }) => name).join(' | '), ...rows.map((row) => Object.values(row).join(' | '))]);
+  const printed = results.flatMap(({ fields, rows }) => [
+    fields.map(({ name }) => name).join(' | '),
+    ...rows.map((row) => Object.values(row).join(' | ')),
+  ]);
   /** Without what psql draws around it. */
-  const plain = (text: readonly string[]): string[] => text.flatMap((line) => line.split('\n')).map((line) => line.replaceAll(uuid, 'ID').replaceAll(/\s+/g, ' ').replace(/ ?\+$/, '').trim()).filter((line) => !/^(-+(\+-+)*|\(\d+ rows?\))?$/.test(line));
-  expect(plain(printed).join('\n')).toMatch(new RegExp(`^${plain(lines).map((line) => (line === '…' ? '(?:.*\\n?)*?' : `${line.split('…').map(literally).join('.*')}(?:\\n|$)`)).join('')}$`));
+  const plain = (text: readonly string[]): string[] =>
+    text
+      .flatMap((line) => line.split('\n'))
+      .map((line) => line.replaceAll(uuid, 'ID').replaceAll(/\s+/g, ' ').replace(/ ?\+$/, '').trim())
+      .filter((line) => !/^(-+(\+-+)*|\(\d+ rows?\))?$/.test(line));
+  expect(plain(printed).join('\n')).toMatch(
+    new RegExp(
+      `^${plain(lines)
+        .map((line) => (line === '…' ? '(?:.*\\n?)*?' : `${line.split('…').map(literally).join('.*')}(?:\\n|$)`))
+        .join('')}$`,
+    ),
+  );
 }
 
 /** Parts of what the demo tells the agent of a second work item. */
@@ -71,14 +85,21 @@ test('README has at most 900 words', () => {
 });
 
 test('every relative link leads to a file, and to a heading in it', () => {
-  const files = globSync(['*.md', 'docs/**/*.md', '{sql,runtime,test,sandbox,plugin,plv8}/**/README.md'], { cwd: root, exclude: ['**/node_modules/**'] });
+  const files = globSync(['*.md', 'docs/**/*.md', '{sql,runtime,test,sandbox,plugin,plv8}/**/README.md'], {
+    cwd: root,
+    exclude: ['**/node_modules/**'],
+  });
   const broken = files.flatMap((file) => {
     const text = readFileSync(`${root}${file}`, 'utf8');
-    return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^\w+:/.test(link)).filter((link) => {
-      const [path = '', anchor] = link.split('#');
-      const target = path === '' ? `${root}${file}` : join(root, dirname(file), path);
-      return !existsSync(target) || (anchor !== undefined && !anchorsOf(readFileSync(target, 'utf8')).includes(anchor));
-    }).map((link) => `${file}: ${link}`);
+    return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+      .map(([, link = '']) => link)
+      .filter((link) => !/^\w+:/.test(link))
+      .filter((link) => {
+        const [path = '', anchor] = link.split('#');
+        const target = path === '' ? `${root}${file}` : join(root, dirname(file), path);
+        return !existsSync(target) || (anchor !== undefined && !anchorsOf(readFileSync(target, 'utf8')).includes(anchor));
+      })
+      .map((link) => `${file}: ${link}`);
   });
   expect(broken).toEqual([]);
 });
@@ -90,28 +111,53 @@ test('README leads to every page of docs/', () => {
 
 test('every decision is in the list, under its own title', () => {
   const records = globSync('docs/decisions/[0-9]*.md', { cwd: root }).toSorted();
-  const titles = records.map((path) => readFileSync(`${root}${path}`, 'utf8').split('\n')[0]?.replace(/^# (\d+) (.+)$/, `| [$1](${basename(path)}) | $2 |`));
-  const list = readFileSync(`${root}docs/decisions/README.md`, 'utf8').split('\n').filter((line) => /^\| \[\d/.test(line));
+  const titles = records.map((path) =>
+    readFileSync(`${root}${path}`, 'utf8')
+      .split('\n')[0]
+      ?.replace(/^# (\d+) (.+)$/, `| [$1](${basename(path)}) | $2 |`),
+  );
+  const list = readFileSync(`${root}docs/decisions/README.md`, 'utf8')
+    .split('\n')
+    .filter((line) => /^\| \[\d/.test(line));
   expect(list).toEqual(titles);
 });
 
 /** The first cells of a table in a page, those in backquotes. */
 const firstCells = (page: string): string[] =>
-  readFileSync(`${root}${page}`, 'utf8').split('\n').filter((line) => line.startsWith('| `')).flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
+  readFileSync(`${root}${page}`, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
 
 test('the maps of runtime/ and of the console name every folder and file', () => {
-  const folders = readdirSync(`${root}runtime`, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => `${name}/`);
+  const folders = readdirSync(`${root}runtime`, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => `${name}/`);
   expect(firstCells('runtime/README.md').toSorted()).toEqual(folders.toSorted());
-  const files = readdirSync(`${root}runtime/console`, { withFileTypes: true }).filter(({ name }) => name !== 'README.md').map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name));
+  const files = readdirSync(`${root}runtime/console`, { withFileTypes: true })
+    .filter(({ name }) => name !== 'README.md')
+    .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name));
   expect(firstCells('runtime/console/README.md').toSorted()).toEqual(files.toSorted());
 });
 
 test('what CODEOWNERS names is there, and issue forms have what a form needs', () => {
-  const owned = readFileSync(`${root}.github/CODEOWNERS`, 'utf8').split('\n').filter((line) => line.startsWith('/')).map((line) => line.split(/\s+/)[0] ?? '');
+  const owned = readFileSync(`${root}.github/CODEOWNERS`, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('/'))
+    .map((line) => line.split(/\s+/)[0] ?? '');
   expect(owned.filter((path) => !existsSync(join(root, path)))).toEqual([]);
-  const forms = globSync('.github/ISSUE_TEMPLATE/!(config).yml', { cwd: root }).map((path) => parse(readFileSync(`${root}${path}`, 'utf8')) as Record<string, unknown>);
+  const forms = globSync('.github/ISSUE_TEMPLATE/!(config).yml', { cwd: root }).map(
+    (path) => parse(readFileSync(`${root}${path}`, 'utf8')) as Record<string, unknown>,
+  );
   expect(forms.length).toBeGreaterThan(0);
-  for (const form of forms) expect(form).toMatchObject({ name: expect.any(String), description: expect.any(String), body: expect.arrayContaining([expect.objectContaining({ type: expect.stringMatching(/^(textarea|input|dropdown)$/), id: expect.any(String) })]) });
+  for (const form of forms)
+    expect(form).toMatchObject({
+      name: expect.any(String),
+      description: expect.any(String),
+      body: expect.arrayContaining([
+        expect.objectContaining({ type: expect.stringMatching(/^(textarea|input|dropdown)$/), id: expect.any(String) }),
+      ]),
+    });
 });
 
 test('every block says what it is, and those that are not run say why', () => {
@@ -120,11 +166,25 @@ test('every block says what it is, and those that are not run say why', () => {
   expect(blocks.filter((block) => !known.includes(block.language)).map(placeOf)).toEqual([]);
   const texts = blocks.filter((block) => ['text', 'mermaid'].includes(block.language));
   const notRun = blocks.filter((block) => block.notRun !== null);
-  console.log(`${blocks.length - notRun.length - texts.length} of ${blocks.length - texts.length} code blocks are run or checked; ${texts.length} are text${notRun.map((block) => `\n  not run: ${placeOf(block)} (${block.language}): ${block.notRun}`).join('')}`);
+  console.log(
+    `${blocks.length - notRun.length - texts.length} of ${blocks.length - texts.length} code blocks are run or checked; ${texts.length} are text${notRun.map((block) => `\n  not run: ${placeOf(block)} (${block.language}): ${block.notRun}`).join('')}`,
+  );
 });
 
 test('a command line with a word, a value or an option that is not there is none', async () => {
-  const lines = [['lst'], ['list', '--state'], ['list', '--limits', '3'], ['list', '--limit', 'three'], ['show', 'ID', 'OTHER'], ['submit', 'Look'], ['cost', '--by', 'hour'], ['verify', '--heads', '--against', 'heads.jsonl'], ['install', '--print', '--javascript'], ['ledger', 'append', 'ID', 'finding'], ['mcp', '--port', '70000']];
+  const lines = [
+    ['lst'],
+    ['list', '--state'],
+    ['list', '--limits', '3'],
+    ['list', '--limit', 'three'],
+    ['show', 'ID', 'OTHER'],
+    ['submit', 'Look'],
+    ['cost', '--by', 'hour'],
+    ['verify', '--heads', '--against', 'heads.jsonl'],
+    ['install', '--print', '--javascript'],
+    ['ledger', 'append', 'ID', 'finding'],
+    ['mcp', '--port', '70000'],
+  ];
   const { problems } = await parseCommands(lines);
   expect(problems.filter((problem) => problem !== '')).toHaveLength(lines.length);
 });
@@ -132,16 +192,28 @@ test('a command line with a word, a value or an option that is not there is none
 test('the help of every command that people type ends with examples, each of them a command line', async () => {
   const { hook, ...examples } = (await parseCommands([])).examples;
   expect(hook, 'is called by clients').toEqual([]);
-  expect(Object.entries(examples).filter(([name, lines]) => lines.length === 0 || lines.some((line) => !line.split(' ').includes(name)))).toEqual([]);
+  expect(
+    Object.entries(examples).filter(([name, lines]) => lines.length === 0 || lines.some((line) => !line.split(' ').includes(name))),
+  ).toEqual([]);
   const lines = Object.values(examples).flat();
   const { problems } = await parseCommands(lines.map((line) => wordsOf(line.replace(/ [|>] .*/, ''))));
   expect(problems.flatMap((problem, i) => (problem === '' ? [] : [`${lines[i]}: ${problem}`]))).toEqual([]);
 });
 
-test('every command line is one of work-ledger\'s or a target of make, with options that are there', async () => {
-  const typed = [...blocksOf('sh'), ...blocksOf('console')].flatMap((block) => commandsOf(block).map(({ words }) => ({ place: placeOf(block), notRun: block.notRun, words: wordsOf(words) })));
-  const said = pages.flatMap(({ path, codes }) => codes.filter((code) => /^(\w+=\S+ )*((\.\/)?work-ledger|make) [a-z-]/.test(code)).map((code) => ({ place: path, notRun: null, words: wordsOf(code) })));
-  const lines = [...typed, ...said].map(({ words: [program = '', ...args], ...line }) => ({ ...line, program: program.replace('./', ''), args }));
+test("every command line is one of work-ledger's or a target of make, with options that are there", async () => {
+  const typed = [...blocksOf('sh'), ...blocksOf('console')].flatMap((block) =>
+    commandsOf(block).map(({ words }) => ({ place: placeOf(block), notRun: block.notRun, words: wordsOf(words) })),
+  );
+  const said = pages.flatMap(({ path, codes }) =>
+    codes
+      .filter((code) => /^(\w+=\S+ )*((\.\/)?work-ledger|make) [a-z-]/.test(code))
+      .map((code) => ({ place: path, notRun: null, words: wordsOf(code) })),
+  );
+  const lines = [...typed, ...said].map(({ words: [program = '', ...args], ...line }) => ({
+    ...line,
+    program: program.replace('./', ''),
+    args,
+  }));
 
   const targets = [...readFileSync(`${root}Makefile`, 'utf8').matchAll(/^([a-z-]+):/gm)].map(([, target = '']) => target);
   const made = lines.filter(({ program }) => program === 'make');
@@ -149,10 +221,14 @@ test('every command line is one of work-ledger\'s or a target of make, with opti
 
   const ours = lines.filter(({ program }) => program === 'work-ledger');
   const { names, options, problems } = await parseCommands(ours.map(({ args }) => args));
-  expect(problems.flatMap((problem, i) => (problem === '' ? [] : [`${ours[i]?.place}: work-ledger ${ours[i]?.args.join(' ')}: ${problem}`]))).toEqual([]);
+  expect(
+    problems.flatMap((problem, i) => (problem === '' ? [] : [`${ours[i]?.place}: work-ledger ${ours[i]?.args.join(' ')}: ${problem}`])),
+  ).toEqual([]);
   expect(ours.length).toBeGreaterThan(40);
 
-  const namedAlone = pages.flatMap(({ path, codes }) => codes.flatMap((code) => [...code.matchAll(/^--[a-z-]+/g)].map(([option]) => ({ path, option }))));
+  const namedAlone = pages.flatMap(({ path, codes }) =>
+    codes.flatMap((code) => [...code.matchAll(/^--[a-z-]+/g)].map(([option]) => ({ path, option }))),
+  );
   expect(namedAlone.filter(({ option }) => !options.includes(option))).toEqual([]);
   expect(namedAlone.length).toBeGreaterThan(20);
 
@@ -160,8 +236,15 @@ test('every command line is one of work-ledger\'s or a target of make, with opti
   expect(others, 'a line of another program needs a comment before its block that says why it is not run').toEqual([]);
 
   // The table of commands in docs/operating.md has each of them, and no other.
-  const table = pages.find(({ path }) => path === 'docs/operating.md')?.text.split('| Command | |')[1]?.split('\n\n')[0] ?? '';
-  const cells = table.split('\n').slice(2).flatMap((row) => [...(row.split(/(?<!\\)\|/)[1] ?? '').matchAll(/`([a-z-]+)/g)].map(([, name = '']) => name));
+  const table =
+    pages
+      .find(({ path }) => path === 'docs/operating.md')
+      ?.text.split('| Command | |')[1]
+      ?.split('\n\n')[0] ?? '';
+  const cells = table
+    .split('\n')
+    .slice(2)
+    .flatMap((row) => [...(row.split(/(?<!\\)\|/)[1] ?? '').matchAll(/`([a-z-]+)/g)].map(([, name = '']) => name));
   expect([...new Set(cells)].toSorted()).toEqual(names.toSorted());
 });
 
@@ -179,18 +262,28 @@ describe.each(['extension', 'script'] as const)('on a ledger with work in it, in
     const recorded = parseRecordedRun(readFileSync(`${root}test/fixtures/claudeCode.jsonl`, 'utf8'));
     const { workItemId: replayed } = await replayRun(recorded, database.url, 'work_ledger', 1);
     crew = await startCrew(database.url, 'work_ledger');
-    client = new pg.Client({ connectionString: database.url, types: { getTypeParser: () => (text: string) => text } }); // values as psql prints them
+    // values as psql prints them
+    client = new pg.Client({ connectionString: database.url, types: { getTypeParser: () => (text: string) => text } });
     await client.connect();
     await client.query(`set search_path = work_ledger, public; set lock_timeout = '30s'`);
     const all = async (sql: string): Promise<string[]> => (await client.query<{ id: string }>(sql)).rows.map(({ id }) => id);
     const [mine = ''] = await all(`select id from work_submit('by hand', 'Find why the import is slow')`);
     const [parent = ''] = await all(`select id from work_submit('by hand', 'The queries of the year')`);
     const items = [mine, ...Object.values(crew.ids), replayed];
-    const labels = await all(`select label as id from sessions s order by exists (select from work_items w where w.id = '${crew.ids.root}'), label`);
+    const labels = await all(
+      `select label as id from sessions s order by exists (select from work_items w where w.id = '${crew.ids.root}'), label`,
+    );
     names = {
-      ITEM: items, PARENT: [parent], CHILD: await all(`select id from spawn_child_work('${parent}', 'by hand', 'Only the queries of March')`),
+      ITEM: items,
+      PARENT: [parent],
+      CHILD: await all(`select id from spawn_child_work('${parent}', 'by hand', 'Only the queries of March')`),
       TURN: await all(`select id from turns where work_item_id in ('${replayed}', '${crew.ids.done}') order by depth desc, id`),
-      CALL: (await crew.db.approvals()).map((call) => call.tool_call_id), HASH: (await crew.db.approvals()).map((call) => call.input_hash), HANDLE: await all(`select left(_artifact_store(null, 'some output'), 16) as id`), LABEL: labels, OTHER: labels.toReversed(), SESSION: labels,
+      CALL: (await crew.db.approvals()).map((call) => call.tool_call_id),
+      HASH: (await crew.db.approvals()).map((call) => call.input_hash),
+      HANDLE: await all(`select left(_artifact_store(null, 'some output'), 16) as id`),
+      LABEL: labels,
+      OTHER: labels.toReversed(),
+      SESSION: labels,
     };
   });
   afterAll(async () => {
@@ -205,7 +298,8 @@ describe.each(['extension', 'script'] as const)('on a ledger with work in it, in
     let tries: Record<string, string>[] = [{}];
     for (const name of meant) tries = tries.flatMap((before) => (names[name] ?? []).map((id) => ({ ...before, [name]: id })));
     let problem: unknown = new Error(`nothing stands for ${meant.join(', ')}`);
-    const said = (ids: Record<string, string>): string => meant.reduce((sql, name) => sql.replaceAll(new RegExp(`(['"])${name}(['"])`, 'g'), `$1${ids[name]}$2`), statement);
+    const said = (ids: Record<string, string>): string =>
+      meant.reduce((sql, name) => sql.replaceAll(new RegExp(`(['"])${name}(['"])`, 'g'), `$1${ids[name]}$2`), statement);
     let silent: string | null = null;
     for (const ids of tries.slice(0, 200)) {
       await client.query('savepoint before');
@@ -245,74 +339,112 @@ describe.each(['extension', 'script'] as const)('on a ledger with work in it, in
     }
   });
 
-  if (form === 'script') test('faculties are accepted, settings and tools are read', async () => {
-    const at = await mkdtemp(join(directory, 'toml-'));
-    await mkdir(join(at, 'scripts'));
-    await writeFile(join(at, 'engineer.md'), 'You mend things.');
-    for (const block of blocksOf('toml')) {
-      for (const [, command = ''] of block.code.matchAll(/= "(scripts\/\w+)"/g)) {
-        await writeFile(join(at, command), '#!/bin/sh\n');
-        await chmod(join(at, command), 0o755);
+  if (form === 'script')
+    test('faculties are accepted, settings and tools are read', async () => {
+      const at = await mkdtemp(join(directory, 'toml-'));
+      await mkdir(join(at, 'scripts'));
+      await writeFile(join(at, 'engineer.md'), 'You mend things.');
+      for (const block of blocksOf('toml')) {
+        for (const [, command = ''] of block.code.matchAll(/= "(scripts\/\w+)"/g)) {
+          await writeFile(join(at, command), '#!/bin/sh\n');
+          await chmod(join(at, command), 0o755);
+        }
+        const file = join(at, 'block.toml');
+        await writeFile(
+          file,
+          block.code.includes('[faculty]') || !block.code.includes('[faculty.') ? block.code : `[faculty]\nname = "part"\n\n${block.code}`,
+        );
+        if (block.code.includes('[faculty'))
+          await expect(loadFaculties(crew.db, [file]), placeOf(block)).resolves.toMatchObject([{ warnings: [] }]);
+        else if (block.code.includes('[[tool]]'))
+          await expect(
+            withTools([file], async (tools) => tools.length),
+            placeOf(block),
+          ).resolves.toBeGreaterThan(0);
+        else {
+          await writeFile(join(at, 'work-ledger.toml'), block.code);
+          expect(await settingsIn(join(at, 'work-ledger.toml')), placeOf(block)).not.toEqual({});
+        }
       }
-      const file = join(at, 'block.toml');
-      await writeFile(file, block.code.includes('[faculty]') || !block.code.includes('[faculty.') ? block.code : `[faculty]\nname = "part"\n\n${block.code}`);
-      if (block.code.includes('[faculty')) await expect(loadFaculties(crew.db, [file]), placeOf(block)).resolves.toMatchObject([{ warnings: [] }]);
-      else if (block.code.includes('[[tool]]')) await expect(withTools([file], async (tools) => tools.length), placeOf(block)).resolves.toBeGreaterThan(0);
-      else {
-        await writeFile(join(at, 'work-ledger.toml'), block.code);
-        expect(await settingsIn(join(at, 'work-ledger.toml')), placeOf(block)).not.toEqual({});
-      }
-    }
-  });
+    });
 
   // Last, since it changes the ledger.
-  const typed = [...blocksOf('console'), ...blocksOf('sh')].filter((block) => block.page !== 'README.md' && block.notRun === null && !ofTeam(block) && !asksModel(block) && (hasPsql || !block.code.includes('work-ledger sql')) && !usesDocker(block));
-  if (form === 'script') describe('commands', () => {
-    let shell: Shell;
-    beforeAll(async () => {
-      shell = await Shell.open({ DATABASE_URL: database.url });
-      await putRecordings(shell.home);
-    });
-    afterAll(() => shell?.close());
+  const typed = [...blocksOf('console'), ...blocksOf('sh')].filter(
+    (block) =>
+      block.page !== 'README.md' &&
+      block.notRun === null &&
+      !ofTeam(block) &&
+      !asksModel(block) &&
+      (hasPsql || !block.code.includes('work-ledger sql')) &&
+      !usesDocker(block),
+  );
+  if (form === 'script')
+    describe('commands', () => {
+      let shell: Shell;
+      beforeAll(async () => {
+        shell = await Shell.open({ DATABASE_URL: database.url });
+        await putRecordings(shell.home);
+      });
+      afterAll(() => shell?.close());
 
-    test.each(typed.map((block) => [placeOf(block), block] as const))('what is typed in %s', async (_, block) => {
-      const empty = await createDatabase({ from: null });
-      const collector = await startOtlpReceiver();
-      try {
-        const over = await client.query<{ id: string; turn: string }>(`
+      test.each(typed.map((block) => [placeOf(block), block] as const))('what is typed in %s', async (_, block) => {
+        const empty = await createDatabase({ from: null });
+        const collector = await startOtlpReceiver();
+        try {
+          const over = await client.query<{ id: string; turn: string }>(`
           select id, (select t.id from turns t where t.work_item_id = w.id order by t.depth limit 1) as turn from work_items w
            where state = 'completed' and parent_id is null and erased_at is null order by id <> '${crew.ids.done}', id limit 1`);
-        const { id = '', turn = '' } = over.rows[0] ?? {};
-        await shell.type(block, {
-          ID: id, ITEM: id, TURN: turn, 'http://localhost:4318': collector.url, 'postgresql://user@host:5432/database': empty.url, 'work-ledger console': 'work-ledger console --port 0',
-          // The page speaks of the embedded database; this one is named, and nobody makes anything there unasked.
-          'scene context': 'scene context --install',
-        });
-      } finally {
-        await collector.close();
-        await empty.drop();
-      }
+          const { id = '', turn = '' } = over.rows[0] ?? {};
+          await shell.type(block, {
+            ID: id,
+            ITEM: id,
+            TURN: turn,
+            'http://localhost:4318': collector.url,
+            'postgresql://user@host:5432/database': empty.url,
+            'work-ledger console': 'work-ledger console --port 0',
+            // The page speaks of the embedded database; this one is named, and nobody makes anything there unasked.
+            'scene context': 'scene context --install',
+          });
+        } finally {
+          await collector.close();
+          await empty.drop();
+        }
+      });
     });
-  });
 });
 
 test('TypeScript compiles strictly', async () => {
   const at = await mkdtemp(join(directory, 'ts-'));
-  const files = await Promise.all(blocksOf('ts').map(async ({ code }, i) => {
-    await writeFile(join(at, `${i}.ts`), code);
-    return `${i}.ts`;
-  }));
+  const files = await Promise.all(
+    blocksOf('ts').map(async ({ code }, i) => {
+      await writeFile(join(at, `${i}.ts`), code);
+      return `${i}.ts`;
+    }),
+  );
   await writeFile(join(at, 'package.json'), '{"type": "module"}');
-  await writeFile(join(at, 'tsconfig.json'), JSON.stringify({
-    extends: '../../../tsconfig.json', files, include: [], compilerOptions: { rootDir: '../../..', noUnusedLocals: false, paths: { 'work-ledger': ['../../../runtime/index.ts'] } },
-  }));
-  expect(await run(at, { PATH: process.env['PATH'] }, join(root, 'node_modules', '.bin', 'tsc'), '-p', '.')).toEqual({ code: 0, stdout: '', stderr: '' });
+  await writeFile(
+    join(at, 'tsconfig.json'),
+    JSON.stringify({
+      extends: '../../../tsconfig.json',
+      files,
+      include: [],
+      compilerOptions: { rootDir: '../../..', noUnusedLocals: false, paths: { 'work-ledger': ['../../../runtime/index.ts'] } },
+    }),
+  );
+  expect(await run(at, { PATH: process.env['PATH'] }, join(root, 'node_modules', '.bin', 'tsc'), '-p', '.')).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: '',
+  });
 });
 
 test('the Python compiles', async () => {
   for (const block of blocksOf('python')) {
     const code = `def answer():\n${block.code.replaceAll(/^/gm, '    ')}`;
-    expect(await run(directory, { PATH: process.env['PATH'] }, 'python3', '-c', 'import ast, sys; ast.parse(sys.argv[1])', code), placeOf(block)).toMatchObject({ code: 0 });
+    expect(
+      await run(directory, { PATH: process.env['PATH'] }, 'python3', '-c', 'import ast, sys; ast.parse(sys.argv[1])', code),
+      placeOf(block),
+    ).toMatchObject({ code: 0 });
   }
 });
 
@@ -324,7 +456,11 @@ test('every text is what a block or the demo prints, but the diagram', () => {
 
 test('every program of a page is one that a test below runs', () => {
   expect(['ts', 'python', 'json'].flatMap((language) => blocksOf(language).map(({ page }) => `${page}: ${language}`))).toEqual([
-    'README.md: ts', 'docs/journal.md: ts', 'docs/tools.md: ts', 'docs/code.md: python', 'docs/operating.md: json',
+    'README.md: ts',
+    'docs/journal.md: ts',
+    'docs/tools.md: ts',
+    'docs/code.md: python',
+    'docs/operating.md: json',
   ]);
 });
 
@@ -345,24 +481,36 @@ describe('after the demo with a team', () => {
     await database?.drop();
   });
 
-  test.each([...blocksOf('sh')].filter(ofTeam).map((block) => [placeOf(block), block] as const))('what is typed in %s', async (_, block) => {
-    const [{ id } = { id: '' }] = await database.query<{ id: string }>(`select id from ${schema}.work_items where work_type = 'demo-review'`);
-    const collector = await startOtlpReceiver();
-    try {
-      await shell.type(block, { ID: id, ITEM: id, 'http://localhost:4318': collector.url });
-    } finally {
-      await collector.close();
-    }
-  });
+  test.each([...blocksOf('sh')].filter(ofTeam).map((block) => [placeOf(block), block] as const))(
+    'what is typed in %s',
+    async (_, block) => {
+      const [{ id } = { id: '' }] = await database.query<{ id: string }>(
+        `select id from ${schema}.work_items where work_type = 'demo-review'`,
+      );
+      const collector = await startOtlpReceiver();
+      try {
+        await shell.type(block, { ID: id, ITEM: id, 'http://localhost:4318': collector.url });
+      } finally {
+        await collector.close();
+      }
+    },
+  );
 
-  test.each(blocksOf('sql').filter(makesRoles).map((block) => [placeOf(block), block] as const))('SQL of %s', async (_, block) => {
+  test.each(
+    blocksOf('sql')
+      .filter(makesRoles)
+      .map((block) => [placeOf(block), block] as const),
+  )('SQL of %s', async (_, block) => {
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
     try {
       await client.query(`begin; set local search_path = ${schema}, public; create role app`);
       const results: pg.QueryResult[] = [];
       for (const statement of statementsOf(block.code)) results.push(await client.query(statement));
-      expectRows(results.filter(({ command }) => command === 'SELECT'), block.output ?? []);
+      expectRows(
+        results.filter(({ command }) => command === 'SELECT'),
+        block.output ?? [],
+      );
     } finally {
       await client.end(); // takes the roles back
     }
@@ -403,14 +551,39 @@ describe('with a model', () => {
   });
 
   // Later pages go on where README ends, with the faculty that it made.
-  test.each([...blocksOf('console'), ...blocksOf('sh')].filter((block) => asksModel(block) || (usesDocker(block) && noDocker === null)).map((block) => [placeOf(block), block] as const))('what is typed in %s', async (_, block) => {
+  test.each(
+    [...blocksOf('console'), ...blocksOf('sh')]
+      .filter((block) => asksModel(block) || (usesDocker(block) && noDocker === null))
+      .map((block) => [placeOf(block), block] as const),
+  )('what is typed in %s', async (_, block) => {
     // The model begins when somebody looks at what was just submitted.
-    const isWatched = async (): Promise<void> => void (await until(async () => (await database.query(`
-      select 1 from work_ledger.fences where watch_ends_at > now() and work_item_id = (select id from work_ledger.work_items order by id desc limit 1)`)).length > 0));
-    const model = await startScriptedModel(scriptOf([
-      { content: [{ type: 'text', text: 'I look first.' }, { type: 'tool_use', name: 'read_file', input: { path: 'package.json' } }], stopReason: 'tool_use', afterEvent: (count) => (count === 1 ? isWatched() : undefined) },
-      { content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'finding', content: 'A package with one script: test.' } }, { type: 'tool_use', name: 'work_complete', input: { summary: 'Its tests are run by npm test.' } }], stopReason: 'tool_use' },
-    ]));
+    const isWatched = async (): Promise<void> =>
+      void (await until(
+        async () =>
+          (
+            await database.query(`
+      select 1 from work_ledger.fences where watch_ends_at > now() and work_item_id = (select id from work_ledger.work_items order by id desc limit 1)`)
+          ).length > 0,
+      ));
+    const model = await startScriptedModel(
+      scriptOf([
+        {
+          content: [
+            { type: 'text', text: 'I look first.' },
+            { type: 'tool_use', name: 'read_file', input: { path: 'package.json' } },
+          ],
+          stopReason: 'tool_use',
+          afterEvent: (count) => (count === 1 ? isWatched() : undefined),
+        },
+        {
+          content: [
+            { type: 'tool_use', name: 'ledger_append', input: { entry_type: 'finding', content: 'A package with one script: test.' } },
+            { type: 'tool_use', name: 'work_complete', input: { summary: 'Its tests are run by npm test.' } },
+          ],
+          stopReason: 'tool_use',
+        },
+      ]),
+    );
     shell.env['ANTHROPIC_BASE_URL'] = model.url;
     try {
       await shell.type(block, {}, usesDocker(block) ? { DOCKER_HOST: process.env['DOCKER_HOST'], ...onEmbedded } : {});
@@ -420,7 +593,8 @@ describe('with a model', () => {
   });
 
   /** What the package's name leads to where it is installed. */
-  const asInstalled = (code: string): string => code.replace(`'work-ledger'`, JSON.stringify(new URL('../runtime/index.ts', import.meta.url).href));
+  const asInstalled = (code: string): string =>
+    code.replace(`'work-ledger'`, JSON.stringify(new URL('../runtime/index.ts', import.meta.url).href));
 
   /** Runs the page's block of TypeScript as a program. */
   async function runProgram(page: string, env: NodeJS.ProcessEnv = {}): Promise<Ran> {
@@ -431,26 +605,57 @@ describe('with a model', () => {
   }
 
   test('the TypeScript of README does the work', async () => {
-    const model = await startScriptedModel(scriptOf([
-      { content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'finding', content: 'It has one script' } }, { type: 'tool_use', name: 'work_complete', input: { summary: 'A package' } }], stopReason: 'tool_use' },
-    ]));
+    const model = await startScriptedModel(
+      scriptOf([
+        {
+          content: [
+            { type: 'tool_use', name: 'ledger_append', input: { entry_type: 'finding', content: 'It has one script' } },
+            { type: 'tool_use', name: 'work_complete', input: { summary: 'A package' } },
+          ],
+          stopReason: 'tool_use',
+        },
+      ]),
+    );
     try {
-      expect(await runProgram('README.md', { ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url })).toMatchObject({ code: 0, stdout: 'finding It has one script\ncompleted A package\n' });
+      expect(await runProgram('README.md', { ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url })).toMatchObject({
+        code: 0,
+        stdout: 'finding It has one script\ncompleted A package\n',
+      });
     } finally {
       await model.close();
     }
   });
 
   /** Lets an agent with these tools make these calls; returns what each came to. */
-  async function callsOfAgent(tools: readonly string[], calls: readonly { name: string; input: unknown }[], more: { engage?: string; flags?: string[]; env?: NodeJS.ProcessEnv } = {}): Promise<{ tool_name: string; status: string; output: string }[]> {
+  async function callsOfAgent(
+    tools: readonly string[],
+    calls: readonly { name: string; input: unknown }[],
+    more: { engage?: string; flags?: string[]; env?: NodeJS.ProcessEnv } = {},
+  ): Promise<{ tool_name: string; status: string; output: string }[]> {
     const faculty = join(directory, 'caller.toml');
-    await writeFile(faculty, `[faculty]\nname = "caller"\naccepts = ["call"]\n[faculty.engage]\nmodel = "claude-sonnet-5-5"\nworkspace = "host"\nworkspace_dir = "${root}"\ntools = ${JSON.stringify(tools)}\n${more.engage ?? ''}`);
-    const model = await startScriptedModel(scriptOf([
-      { content: calls.map((one) => ({ type: 'tool_use', id: '', ...one })), stopReason: 'tool_use' },
-      { content: [{ type: 'tool_use', name: 'work_complete', input: { summary: 'Called.' } }], stopReason: 'tool_use' },
-    ]));
+    await writeFile(
+      faculty,
+      `[faculty]\nname = "caller"\naccepts = ["call"]\n[faculty.engage]\nmodel = "claude-sonnet-5-5"\nworkspace = "host"\nworkspace_dir = "${root}"\ntools = ${JSON.stringify(tools)}\n${more.engage ?? ''}`,
+    );
+    const model = await startScriptedModel(
+      scriptOf([
+        { content: calls.map((one) => ({ type: 'tool_use', id: '', ...one })), stopReason: 'tool_use' },
+        { content: [{ type: 'tool_use', name: 'work_complete', input: { summary: 'Called.' } }], stopReason: 'tool_use' },
+      ]),
+    );
     try {
-      const { code, stdout, stderr } = await run(directory, { ...shell.env, ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url, ...more.env }, 'work-ledger', 'run', 'Call them', '--type', 'call', '--faculty', faculty, ...(more.flags ?? []));
+      const { code, stdout, stderr } = await run(
+        directory,
+        { ...shell.env, ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url, ...more.env },
+        'work-ledger',
+        'run',
+        'Call them',
+        '--type',
+        'call',
+        '--faculty',
+        faculty,
+        ...(more.flags ?? []),
+      );
       expect(code, stdout + stderr).toBe(0);
     } finally {
       await model.close();
@@ -470,8 +675,12 @@ describe('with a model', () => {
   });
 
   test('the tools of docs/tools.md, a function, a module and a command, do what they say when an agent calls them', async () => {
-    const [sql = '', module = '', commands = ''] = ['sql', 'ts', 'toml'].map((language) => blocksOf(language).find((block) => block.page === 'docs/tools.md')?.code);
-    await database.query(`begin; set local search_path = work_ledger, public; create table public.orders (id int primary key); ${sql}; commit`);
+    const [sql = '', module = '', commands = ''] = ['sql', 'ts', 'toml'].map(
+      (language) => blocksOf(language).find((block) => block.page === 'docs/tools.md')?.code,
+    );
+    await database.query(
+      `begin; set local search_path = work_ledger, public; create table public.orders (id int primary key); ${sql}; commit`,
+    );
     await writeFile(join(directory, 'wordCount.ts'), asInstalled(module));
     await writeFile(join(directory, 'commands.toml'), commands);
     const calls = [
@@ -479,24 +688,35 @@ describe('with a model', () => {
       { name: 'word_count', input: { text: 'one two  three' } },
       { name: 'lint', input: { path: 'runtime/index.ts' } },
     ];
-    expect(await callsOfAgent(calls.map(({ name }) => name), calls, { flags: ['--tools', 'wordCount.ts', 'commands.toml'] })).toEqual([
+    expect(
+      await callsOfAgent(
+        calls.map(({ name }) => name),
+        calls,
+        { flags: ['--tools', 'wordCount.ts', 'commands.toml'] },
+      ),
+    ).toEqual([
       { tool_name: 'unused_indexes', status: 'completed', output: '["orders_pkey"]' },
       { tool_name: 'word_count', status: 'completed', output: '3' },
       { tool_name: 'lint', status: 'completed', output: expect.stringMatching(/0 errors/) },
     ]);
   });
 
-  test.skipIf(noDocker !== null)('the Python of docs/code.md is run as an agent\'s code', async () => {
+  test.skipIf(noDocker !== null)("the Python of docs/code.md is run as an agent's code", async () => {
     const code = blocksOf('python').find((block) => block.page === 'docs/code.md')?.code;
     const env = { DOCKER_HOST: process.env['DOCKER_HOST'] };
-    expect(await callsOfAgent(['bash'], [{ name: 'execute_code', input: { code } }], { engage: 'code_execution = true\n', env })).toMatchObject([{ status: 'completed', output: expect.stringMatching(/: \d+ of \d+ lines fail/) }]);
+    expect(
+      await callsOfAgent(['bash'], [{ name: 'execute_code', input: { code } }], { engage: 'code_execution = true\n', env }),
+    ).toMatchObject([{ status: 'completed', output: expect.stringMatching(/: \d+ of \d+ lines fail/) }]);
   });
 
   test('the TypeScript of the journal keeps one, and ends', async () => {
     const { code, stdout, stderr } = await runProgram('docs/journal.md');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const [, says = 'nothing'] = /\.join\(\)\); +\/\/ (.+)/.exec(blocksOf('ts').find(({ page }) => page === 'docs/journal.md')?.code ?? '') ?? [];
+    const [, says = 'nothing'] =
+      /\.join\(\)\); +\/\/ (.+)/.exec(blocksOf('ts').find(({ page }) => page === 'docs/journal.md')?.code ?? '') ?? [];
     expect(stdout.split('\n')).toContain(says);
-    expect(await database.query(`select status from work_ledger.work_sessions where original_prompt = 'Build the thing'`)).toEqual([{ status: 'completed' }]);
+    expect(await database.query(`select status from work_ledger.work_sessions where original_prompt = 'Build the thing'`)).toEqual([
+      { status: 'completed' },
+    ]);
   });
 });

@@ -13,14 +13,23 @@ export async function fillTables(database: Asked, schema: string): Promise<void>
 }
 
 const tablesOf = async (database: Asked, schema: string): Promise<string[]> =>
-  (await database.query<{ name: string }>(`select relname as name from pg_class where relnamespace = '${schema}'::regnamespace and relkind = 'r' order by 1`)).map(({ name }) => name);
+  (
+    await database.query<{ name: string }>(
+      `select relname as name from pg_class where relnamespace = '${schema}'::regnamespace and relkind = 'r' order by 1`,
+    )
+  ).map(({ name }) => name);
 
 /** The rows of users, by table. */
 export async function rowsOf(database: Asked, schema: string): Promise<Map<string, Record<string, unknown>[]>> {
   const found = new Map<string, Record<string, unknown>[]>();
   for (const table of await tablesOf(database, schema)) {
-    const rows = await database.query<{ row: Record<string, unknown> }>(`select to_jsonb(t) as row from ${schema}.${table} t where (to_jsonb(t) ->> 'is_builtin') is distinct from 'true' order by t::text`);
-    found.set(table, rows.map(({ row }) => row));
+    const rows = await database.query<{ row: Record<string, unknown> }>(
+      `select to_jsonb(t) as row from ${schema}.${table} t where (to_jsonb(t) ->> 'is_builtin') is distinct from 'true' order by t::text`,
+    );
+    found.set(
+      table,
+      rows.map(({ row }) => row),
+    );
   }
   return found;
 }

@@ -52,6 +52,8 @@ export async function restartUnder(clock: FakeClock, { dataDir }: Pick<Embedded,
   const { uid, gid } = await stat(cluster);
   await stopEmbedded(dataDir);
   await promisify(execFile)(join(bin, 'pg_ctl'), ['-D', cluster, '-l', join(dataDir, 'postgres.log'), '-w', '-s', 'start'], {
-    cwd: '/', env: { PATH: process.env['PATH'], LC_ALL: 'C', ...clock.env }, ...(process.getuid?.() === 0 && { uid, gid }),
+    cwd: '/',
+    env: { PATH: process.env['PATH'], LC_ALL: 'C', ...clock.env },
+    ...(process.getuid?.() === 0 && { uid, gid }),
   });
 }

@@ -1,5 +1,5 @@
-// What each test file costs: CPU of its process with the children that it waited for, and how long its databases were executing on the server
-// of the run, which is another process. Each file adds a line as it ends; the run prints the dearest.
+// What each test file costs: CPU of its process with the children that it waited for, and how long its databases were executing on the
+// server of the run, which is another process. Each file adds a line as it ends; the run prints the dearest.
 
 import { appendFileSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -13,7 +13,9 @@ import { executed } from './database.ts';
 function cpuSeconds(): number {
   try {
     // After the name, which may hold anything: utime, stime, cutime, cstime are the 14th to 17th fields, in hundredths.
-    const fields = readFileSync('/proc/self/stat', 'utf8').replace(/^.*\) /s, '').split(' ');
+    const fields = readFileSync('/proc/self/stat', 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
     return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) / 100, 0);
   } catch {
     return 0;

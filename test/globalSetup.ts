@@ -48,11 +48,20 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 /** The files that cost most, a line each, and all together; of the lines that test/fileCost.ts adds. */
 function dearest(lines: string): string {
-  const costs = lines.split('\n').filter(Boolean).map((line) => JSON.parse(line) as { file: string; cpu: number; server: number });
-  const row = (name: string, cpu: number, server: number): string => `${cpu.toFixed(1).padStart(8)}  ${server.toFixed(1).padStart(8)}  ${name}`;
+  const costs = lines
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as { file: string; cpu: number; server: number });
+  const row = (name: string, cpu: number, server: number): string =>
+    `${cpu.toFixed(1).padStart(8)}  ${server.toFixed(1).padStart(8)}  ${name}`;
   const sum = (of: 'cpu' | 'server'): number => costs.reduce((total, cost) => total + cost[of], 0);
   const most = costs.toSorted((a, b) => b.cpu + b.server - a.cpu - a.server).slice(0, Number(process.env['COSTS'] ?? 15));
-  return ['', '     CPU    server  seconds of the test files that cost most', ...most.map((cost) => row(cost.file, cost.cpu, cost.server)), row(`all ${costs.length}`, sum('cpu'), sum('server'))].join('\n');
+  return [
+    '',
+    '     CPU    server  seconds of the test files that cost most',
+    ...most.map((cost) => row(cost.file, cost.cpu, cost.server)),
+    row(`all ${costs.length}`, sum('cpu'), sum('server')),
+  ].join('\n');
 }
 
 /** A cluster with the template; its server ends with this process, if nobody stops it. */
@@ -60,7 +69,16 @@ export async function startCluster(): Promise<Cluster> {
   const embedded = await startThrowaway({ isDurable: false });
 
   const tarball = join(dirname(createRequire(import.meta.url).resolve('@electric-sql/pglite-pgtap')), 'pgtap.tar.gz');
-  await promisify(execFile)('tar', ['-xzf', tarball, '-C', embedded.extensionDir, '--strip-components=2', '--no-same-owner', '--wildcards', 'share/postgresql/extension/*']);
+  await promisify(execFile)('tar', [
+    '-xzf',
+    tarball,
+    '-C',
+    embedded.extensionDir,
+    '--strip-components=2',
+    '--no-same-owner',
+    '--wildcards',
+    'share/postgresql/extension/*',
+  ]);
 
   // The tests' ledger is in a schema of another name than the extension's own, so that nothing hangs on that name.
   const control = join(embedded.extensionDir, 'extension', 'work_ledger.control');

@@ -64,12 +64,37 @@ export class Importer {
 /** A session of Claude Code with n exchanges: a line for each content block, as it writes them. */
 export const claudeSession = (n: number): string[] => {
   const at = (i: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, i)).toISOString();
-  const record = (i: number, message: object, more: object = {}) => JSON.stringify({ type: (message as { role: string }).role, uuid: `session-1-${i}`, sessionId: 'session-1', cwd: '/work', timestamp: at(i), message, ...more });
+  const record = (i: number, message: object, more: object = {}) =>
+    JSON.stringify({
+      type: (message as { role: string }).role,
+      uuid: `session-1-${i}`,
+      sessionId: 'session-1',
+      cwd: '/work',
+      timestamp: at(i),
+      message,
+      ...more,
+    });
   const lines = [record(0, { role: 'user', content: 'Mend the import' })];
   for (let i = 1; i <= n; i++) {
     const usage = { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 100, cache_creation_input_tokens: 0 };
-    lines.push(record(i * 10, { role: 'assistant', id: `m${i}`, model: 'claude-opus-5', usage, content: [{ type: 'text', text: `I look at ${i}.` }] }));
-    lines.push(record(i * 10 + 1, { role: 'assistant', id: `m${i}`, model: 'claude-opus-5', usage, content: [{ type: 'tool_use', id: `t${i}`, name: 'Read', input: { file_path: `f${i}` } }] }));
+    lines.push(
+      record(i * 10, {
+        role: 'assistant',
+        id: `m${i}`,
+        model: 'claude-opus-5',
+        usage,
+        content: [{ type: 'text', text: `I look at ${i}.` }],
+      }),
+    );
+    lines.push(
+      record(i * 10 + 1, {
+        role: 'assistant',
+        id: `m${i}`,
+        model: 'claude-opus-5',
+        usage,
+        content: [{ type: 'tool_use', id: `t${i}`, name: 'Read', input: { file_path: `f${i}` } }],
+      }),
+    );
     lines.push(record(i * 10 + 2, { role: 'user', content: [{ type: 'tool_result', tool_use_id: `t${i}`, content: `content of ${i}` }] }));
   }
   return lines;

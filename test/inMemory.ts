@@ -1,4 +1,5 @@
-// Temporary files in memory, where the machine gives room: a run makes and drops some thousand databases, and a third of its time went into the disk.
+// Temporary files in memory, where the machine gives room: a run makes and drops some thousand databases, and a third of its time went into
+// the disk.
 
 import { accessSync, constants, statfsSync } from 'node:fs';
 

@@ -2,10 +2,15 @@
 
 import type pg from 'pg';
 
-/** In a database whose search path begins with the ledger: a work item under way with so many turns, a step in each fifth, an error in each seventh; a program's session with ten entries a turn that say its name. */
+/**
+ * In a database whose search path begins with the ledger: a work item under way with so many turns, a step in each fifth, an error in each
+ * seventh; a program's session with ten entries a turn that say its name.
+ */
 export async function longItem(client: pg.Client, turns: number): Promise<string> {
   await client.query('begin');
-  const { rows: [made] } = await client.query<{ item: string }>(`select id as item from work_submit('analyze', 'Find why')`);
+  const {
+    rows: [made],
+  } = await client.query<{ item: string }>(`select id as item from work_submit('analyze', 'Find why')`);
   const item = made?.item ?? '';
   await client.query(`
     select from focus_claim('${item}', 'w');

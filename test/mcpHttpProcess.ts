@@ -18,11 +18,26 @@ export type McpHttpProcess = {
 };
 
 /** `token`: in its environment; null: it is told where it stands by its `args`. */
-export async function startMcpHttp(options: { databaseUrl: string; token: string | null; command?: string[]; port?: number; args?: string[] }): Promise<McpHttpProcess> {
-  const child = spawn(process.execPath, [main, ...(options.command ?? ['mcp', '--http']), '--port', String(options.port ?? 0), ...(options.args ?? [])], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: options.databaseUrl, ...(options.token !== null && { WORK_LEDGER_MCP_TOKEN: options.token }) },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+export async function startMcpHttp(options: {
+  databaseUrl: string;
+  token: string | null;
+  command?: string[];
+  port?: number;
+  args?: string[];
+}): Promise<McpHttpProcess> {
+  const child = spawn(
+    process.execPath,
+    [main, ...(options.command ?? ['mcp', '--http']), '--port', String(options.port ?? 0), ...(options.args ?? [])],
+    {
+      env: {
+        PATH: process.env['PATH'],
+        HOME: process.env['HOME'],
+        DATABASE_URL: options.databaseUrl,
+        ...(options.token !== null && { WORK_LEDGER_MCP_TOKEN: options.token }),
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let log = '';
   child.stdout.on('data', (chunk) => (log += chunk));
   child.stderr.on('data', (chunk) => (log += chunk));

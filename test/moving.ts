@@ -37,7 +37,8 @@ export async function startSource(): Promise<OwnServer> {
 export const startTarget = async (): Promise<OwnServer> => serverAt(await startThrowaway({ isDurable: false }));
 
 const serverAt = ({ url, dataDir, stop }: { url: string; dataDir: string; stop: () => Promise<void> }): OwnServer => ({
-  url: (database) => url.replace(/[^/]*$/, database), stop,
+  url: (database) => url.replace(/[^/]*$/, database),
+  stop,
   log: () => readFile(join(dataDir, 'postgres.log'), 'utf8'),
   async askPassword(role) {
     const rules = join(dataDir, 'cluster', 'pg_hba.conf');
@@ -47,7 +48,10 @@ const serverAt = ({ url, dataDir, stop }: { url: string; dataDir: string; stop: 
 });
 
 export const ask = <Row extends pg.QueryResultRow>(url: string, sql: string, ...values: unknown[]): Promise<Row[]> =>
-  withConnection({ connectionString: url }, async (client) => (await client.query<Row>(sql, values.length === 0 ? undefined : values)).rows);
+  withConnection(
+    { connectionString: url },
+    async (client) => (await client.query<Row>(sql, values.length === 0 ? undefined : values)).rows,
+  );
 
 /** A database of the same name on both, with a ledger in schema work_ledger of the first, which the role owns. */
 export async function pair(from: Server, to: Server, role = 'postgres'): Promise<{ source: string; target: string }> {
@@ -72,17 +76,25 @@ export type Move = {
 
 export function startMove(source: string, args: readonly string[], failpoints = ''): Move {
   const child = spawn(process.execPath, [main, 'move', '--schema', 'work_ledger', ...args], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: source, ...(failpoints !== '' && { WORK_LEDGER_FAILPOINTS: failpoints }) }, stdio: ['ignore', 'pipe', 'pipe'] });
+    env: {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      DATABASE_URL: source,
+      ...(failpoints !== '' && { WORK_LEDGER_FAILPOINTS: failpoints }),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk) => (stdout += chunk));
   child.stderr.on('data', (chunk) => (stderr += chunk));
   const ended = once(child, 'close').then(([code]): Ended => ({ code: code as number | null, stdout, stderr }));
   return {
-    says: async (text) => void (await until(() => {
-      if (stderr.includes(text)) return true;
-      if (child.exitCode !== null) throw new Error(`the move ended with ${child.exitCode}: ${stdout}${stderr}`);
-      return false;
-    })),
+    says: async (text) =>
+      void (await until(() => {
+        if (stderr.includes(text)) return true;
+        if (child.exitCode !== null) throw new Error(`the move ended with ${child.exitCode}: ${stdout}${stderr}`);
+        return false;
+      })),
     kill: () => void child.kill('SIGKILL'),
     ended,
   };
@@ -92,20 +104,30 @@ export const moved = (source: string, ...args: string[]): Promise<Ended> => star
 
 /** Of a ledger: whether it is written, or what it says instead. */
 export async function writing(url: string, item: string): Promise<string> {
-  return ask(url, `select from work_ledger.ledger_append($1, 'note', 'Written')`, item).then(() => 'written', (error: unknown) => (error as Error).message.replace(/(to|from) .*:/, '$1 …:'));
+  return ask(url, `select from work_ledger.ledger_append($1, 'note', 'Written')`, item).then(
+    () => 'written',
+    (error: unknown) => (error as Error).message.replace(/(to|from) .*:/, '$1 …:'),
+  );
 }
 
 /** What a move leaves behind while it is not over. */
 export async function leftOvers(source: string, target: string): Promise<string[]> {
   const found = [
-    ...(await ask<{ name: string }>(source, `select 'publication' as name from pg_publication union all select 'slot' from pg_replication_slots where database = current_database() union all
-      select 'trigger' from pg_trigger where tgname = 'refuse_moved'`)),
-    ...(await ask<{ name: string }>(target, `select 'subscription' as name from pg_subscription where subdbid = (select oid from pg_database where datname = current_database())`)),
+    ...(await ask<{ name: string }>(
+      source,
+      `select 'publication' as name from pg_publication union all select 'slot' from pg_replication_slots where database = current_database() union all
+      select 'trigger' from pg_trigger where tgname = 'refuse_moved'`,
+    )),
+    ...(await ask<{ name: string }>(
+      target,
+      `select 'subscription' as name from pg_subscription where subdbid = (select oid from pg_database where datname = current_database())`,
+    )),
   ];
   return [...new Set(found.map(({ name }) => name))];
 }
 
 /** What is wrong with a ledger: invariants, chains, code. */
 export const faultsOf = async (url: string): Promise<unknown[]> => [
-  ...(await ask(url, 'select * from work_ledger.work_ledger_check()')), ...(await ask(url, 'select * from work_ledger.ledger_verify()')),
+  ...(await ask(url, 'select * from work_ledger.work_ledger_check()')),
+  ...(await ask(url, 'select * from work_ledger.ledger_verify()')),
 ];

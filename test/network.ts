@@ -1,4 +1,5 @@
-// Hosts in one machine: network namespaces, each with a cable of its own to here, over which it reaches the servers of a test and nothing else.
+// Hosts in one machine: network namespaces, each with a cable of its own to here, over which it reaches the servers of a test and nothing
+// else.
 
 import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -49,7 +50,12 @@ export function makeHost(name: string): Host {
   ip('link', 'add', cable, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', space);
   ip('addr', 'add', `${here}/30`, 'dev', cable);
   ip('link', 'set', cable, 'up');
-  for (const words of [['addr', 'add', `${there}/30`, 'dev', 'eth0'], ['link', 'set', 'eth0', 'up'], ['link', 'set', 'lo', 'up']]) ip('-n', space, ...words);
+  for (const words of [
+    ['addr', 'add', `${there}/30`, 'dev', 'eth0'],
+    ['link', 'set', 'eth0', 'up'],
+    ['link', 'set', 'lo', 'up'],
+  ])
+    ip('-n', space, ...words);
   return {
     name,
     within: ['ip', 'netns', 'exec', space],

@@ -1,4 +1,5 @@
-// An OTLP collector over HTTP: what it received, parsed from protobuf (opentelemetry/proto/trace/v1/trace.proto), and how it misbehaves when told to.
+// An OTLP collector over HTTP: what it received, parsed from protobuf (opentelemetry/proto/trace/v1/trace.proto), and how it misbehaves
+// when told to.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -34,28 +35,34 @@ export type OtlpReceiver = {
 export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
-      receiver.count++;
-      if (receiver.mode === 'hang') return;
-      if (receiver.mode === 'refuse' || request.url !== '/v1/traces' || request.headers['content-type'] !== 'application/x-protobuf') {
-        response.writeHead(400).end();
-        return;
-      }
-      const body = Buffer.concat(chunks);
-      const { spans, resource } = requestOf(request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body);
-      receiver.spans.push(...spans);
-      receiver.resource = resource;
-      response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
-    });
+    request
+      .on('data', (chunk: Buffer) => chunks.push(chunk))
+      .on('end', () => {
+        receiver.count++;
+        if (receiver.mode === 'hang') return;
+        if (receiver.mode === 'refuse' || request.url !== '/v1/traces' || request.headers['content-type'] !== 'application/x-protobuf') {
+          response.writeHead(400).end();
+          return;
+        }
+        const body = Buffer.concat(chunks);
+        const { spans, resource } = requestOf(request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body);
+        receiver.spans.push(...spans);
+        receiver.resource = resource;
+        response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
+      });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const receiver: OtlpReceiver = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    spans: [], resource: {}, count: 0, mode: 'accept',
-    close: () => new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    }),
+    spans: [],
+    resource: {},
+    count: 0,
+    mode: 'accept',
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
   return receiver;
 }
@@ -112,12 +119,20 @@ function requestOf(body: Buffer): { spans: ReceivedSpan[]; resource: Record<stri
   if (!resourceSpans) return { spans: [], resource: {} };
   return {
     resource: attributesOf(parse(bytes(resourceSpans, 1)), 1),
-    spans: messages(resourceSpans, 2).flatMap((scope) => messages(scope, 2)).map((span) => ({
-      traceId: hex(span, 1), spanId: hex(span, 2), parentSpanId: hex(span, 4), name: text(span, 5), kind: number(span, 6),
-      start: fixed(span, 7), end: fixed(span, 8), attributes: attributesOf(span, 9),
-      events: messages(span, 11).map((event) => ({ name: text(event, 2), at: fixed(event, 1), attributes: attributesOf(event, 3) })),
-      links: messages(span, 13).map((link) => ({ traceId: hex(link, 1), spanId: hex(link, 2), attributes: attributesOf(link, 4) })),
-      status: number(parse(bytes(span, 15)), 3),
-    })),
+    spans: messages(resourceSpans, 2)
+      .flatMap((scope) => messages(scope, 2))
+      .map((span) => ({
+        traceId: hex(span, 1),
+        spanId: hex(span, 2),
+        parentSpanId: hex(span, 4),
+        name: text(span, 5),
+        kind: number(span, 6),
+        start: fixed(span, 7),
+        end: fixed(span, 8),
+        attributes: attributesOf(span, 9),
+        events: messages(span, 11).map((event) => ({ name: text(event, 2), at: fixed(event, 1), attributes: attributesOf(event, 3) })),
+        links: messages(span, 13).map((link) => ({ traceId: hex(link, 1), spanId: hex(link, 2), attributes: attributesOf(link, 4) })),
+        status: number(parse(bytes(span, 15)), 3),
+      })),
   };
 }

@@ -19,13 +19,22 @@ export type Block = {
 export type Page = { path: string; text: string; blocks: Block[]; codes: string[] };
 
 /** README and CONTRIBUTING, and all of docs/ but the SQL reference, which is generated and has signatures only. */
-export const pages: Page[] = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md', { cwd: root }).toSorted()].filter((path) => path !== 'docs/sql.md').map(pageAt);
+export const pages: Page[] = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md', { cwd: root }).toSorted()]
+  .filter((path) => path !== 'docs/sql.md')
+  .map(pageAt);
 
 function pageAt(path: string): Page {
   const text = readFileSync(`${root}${path}`, 'utf8');
-  const blocks = [...text.matchAll(/(?:<!-- not run: (.+) -->\n+)?^```(.*)\n([^]*?)^```$/gm)].map(({ 0: whole, 1: notRun = null, 2: language = '', 3: code = '', index }): Block => ({
-    page: path, language, code, notRun, output: /^\n\n```text\n([^]*?)\n```\n/.exec(text.slice(index + whole.length))?.[1]?.split('\n') ?? null, line: text.slice(0, text.indexOf('```', index)).split('\n').length + 1,
-  }));
+  const blocks = [...text.matchAll(/(?:<!-- not run: (.+) -->\n+)?^```(.*)\n([^]*?)^```$/gm)].map(
+    ({ 0: whole, 1: notRun = null, 2: language = '', 3: code = '', index }): Block => ({
+      page: path,
+      language,
+      code,
+      notRun,
+      output: /^\n\n```text\n([^]*?)\n```\n/.exec(text.slice(index + whole.length))?.[1]?.split('\n') ?? null,
+      line: text.slice(0, text.indexOf('```', index)).split('\n').length + 1,
+    }),
+  );
   const prose = text.replaceAll(/^```.*\n[^]*?^```$/gm, '');
   return { path, text, blocks, codes: [...prose.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code) };
 }
@@ -36,15 +45,23 @@ export const placeOf = ({ page, line }: Block): string => `${page}:${line}`;
 /** The anchors that GitHub gives to the headings of a page. */
 export function anchorsOf(text: string): string[] {
   const headings = text.replaceAll(/^```.*\n[^]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm);
-  return [...headings].map(([, heading = '']) => heading.toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-'));
+  return [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
 }
 
 export type Command = { words: string; output: string[] };
 
-/** The commands of a shell block, one a line, of which the first prints the text behind the block; in a console block they follow `$ `, and their output follows them. */
+/**
+ * The commands of a shell block, one a line, of which the first prints the text behind the block; in a console block they follow `$ `, and
+ * their output follows them.
+ */
 export function commandsOf({ language, code, output }: Block): Command[] {
   const lines = code.trimEnd().split('\n');
-  if (language === 'sh') return lines.map((line, i) => ({ words: withoutComment(line), output: i === 0 ? output ?? [] : [] }));
+  if (language === 'sh') return lines.map((line, i) => ({ words: withoutComment(line), output: i === 0 ? (output ?? []) : [] }));
   const commands: Command[] = [];
   for (const line of lines) {
     if (line.startsWith('$ ')) commands.push({ words: line.slice(2), output: [] });

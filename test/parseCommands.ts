@@ -1,4 +1,5 @@
-// The real command line, of which nothing is run: the names, options and examples of all commands, and what it says against each of these lines.
+// The real command line, of which nothing is run: the names, options and examples of all commands, and what it says against each of these
+// lines.
 
 import type { Command } from 'commander';
 
@@ -16,9 +17,15 @@ export async function parseCommands(lines: readonly (readonly string[])[]): Prom
     problems: [],
   };
   for (const one of [program, ...commands]) one.configureOutput({ writeOut: () => {}, writeErr: () => {} });
-  for (const one of commands.filter((command) => command.commands.length === 0 || command.registeredArguments.length > 0)) one.action(() => {});
+  for (const one of commands.filter((command) => command.commands.length === 0 || command.registeredArguments.length > 0))
+    one.action(() => {});
   for (const words of lines) {
-    parsed.problems.push(await program.parseAsync(words, { from: 'user' }).then(() => '', (error: { message: string; exitCode?: number }) => (error.exitCode === 0 ? '' : error.message)));
+    parsed.problems.push(
+      await program.parseAsync(words, { from: 'user' }).then(
+        () => '',
+        (error: { message: string; exitCode?: number }) => (error.exitCode === 0 ? '' : error.message),
+      ),
+    );
   }
   return parsed;
 }

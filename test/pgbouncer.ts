@@ -14,7 +14,8 @@ import { until } from './workerProcess.ts';
 const program = '/usr/sbin/pgbouncer';
 
 /** Why it cannot be started here; null: it can, or must. */
-export const noPgbouncer: string | null = existsSync(program) || process.env['CI'] ? null : `there is no ${program} (apt-get install pgbouncer)`;
+export const noPgbouncer: string | null =
+  existsSync(program) || process.env['CI'] ? null : `there is no ${program} (apt-get install pgbouncer)`;
 if (noPgbouncer !== null) console.log(`Tests behind a pooler are skipped: ${noPgbouncer}`);
 
 export type Pgbouncer = {
@@ -35,7 +36,9 @@ export async function startPgbouncer(url: string, options: { poolSize: number; m
   const { uid, gid } = await stat(join(socketDir, '.s.PGSQL.5432'));
   const port = await freePort();
   const ini = join(directory, 'pgbouncer.ini');
-  await writeFile(ini, `[databases]
+  await writeFile(
+    ini,
+    `[databases]
 * = host=${socketDir} port=5432 user=postgres
 [pgbouncer]
 listen_addr = 127.0.0.1
@@ -47,7 +50,8 @@ pool_mode = ${options.mode ?? 'transaction'}
 default_pool_size = ${options.poolSize}
 max_client_conn = 500
 logfile = ${join(directory, 'log')}
-`);
+`,
+  );
   for (const path of [directory, ini]) await chown(path, uid, gid);
   const child = spawn(program, ['-q', ini], { cwd: '/', stdio: 'ignore', ...(process.getuid?.() === 0 && { uid, gid }) });
   const log = (): Promise<string> => readFile(join(directory, 'log'), 'utf8').catch(() => '');
@@ -61,7 +65,8 @@ logfile = ${join(directory, 'log')}
     through: (to) => at(new URL(to).pathname.slice(1)),
     log,
     tell,
-    lead: (name, to) => `sed -i -e '/^${name} = /d' -e '1a ${name} = host=${decodeURIComponent(new URL(to).hostname)} dbname=${new URL(to).pathname.slice(1)} user=postgres' '${ini}' && ${tell('RELOAD')}`,
+    lead: (name, to) =>
+      `sed -i -e '/^${name} = /d' -e '1a ${name} = host=${decodeURIComponent(new URL(to).hostname)} dbname=${new URL(to).pathname.slice(1)} user=postgres' '${ini}' && ${tell('RELOAD')}`,
     async stop() {
       child.kill('SIGTERM');
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
@@ -78,8 +83,12 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-const answers = (port: number): Promise<boolean> => new Promise((resolve) => {
-  const socket = connect(port, '127.0.0.1');
-  socket.once('connect', () => resolve(true)).once('error', () => resolve(false)).once('close', () => socket.destroy());
-  socket.once('connect', () => socket.end());
-});
+const answers = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket
+      .once('connect', () => resolve(true))
+      .once('error', () => resolve(false))
+      .once('close', () => socket.destroy());
+    socket.once('connect', () => socket.end());
+  });

@@ -12,7 +12,10 @@ export async function runPgtap(client: pg.Client, sql: string): Promise<PgtapRun
     const query = new pg.Query({ text: sql, rowMode: 'array' } as never) as unknown as NodeJS.EventEmitter;
     query.on('row', (row: unknown[]) => rows.push(String(row[0])));
     query.on('error', (thrown: Error & { code?: string; where?: string }) => {
-      failure = { code: thrown.code ?? '', text: [`${thrown.code ?? ''} ${thrown.message}`.trim(), thrown.where].filter(Boolean).join('\n') };
+      failure = {
+        code: thrown.code ?? '',
+        text: [`${thrown.code ?? ''} ${thrown.message}`.trim(), thrown.where].filter(Boolean).join('\n'),
+      };
       resolve(failure);
     });
     query.on('end', () => resolve(failure));
@@ -33,6 +36,7 @@ export async function runPgtap(client: pg.Client, sql: string): Promise<PgtapRun
 export function wrongOf(run: PgtapRun): string[] {
   const wrong = run.assertions.filter((assertion) => !assertion.isOk).map((assertion) => assertion.text);
   if (run.error) wrong.push(run.error.text);
-  if (!run.error && run.assertions.length !== run.plan) wrong.push(`${run.assertions.length} assertions ran of ${run.plan} that are planned`);
+  if (!run.error && run.assertions.length !== run.plan)
+    wrong.push(`${run.assertions.length} assertions ran of ${run.plan} that are planned`);
   return wrong;
 }

@@ -1,11 +1,9 @@
 // A database whose work is played in SQL, and the search of all its tables for a word.
 
-
 import { cliOrFail } from './cli.ts';
 import { createDatabase } from './database.ts';
 import type { TestDatabase } from './database.ts';
 import { Session } from './session.ts';
-
 
 export type Played = TestDatabase & {
   /** Runs statements with the functions of test/sql/_fixtures.sql in one transaction; the last one's value. */
@@ -20,7 +18,10 @@ export async function playedDatabase(): Promise<Played> {
   await database.query(`alter database ${new URL(database.url).pathname.slice(1)} set search_path to ledger, work_test, public`);
   return {
     ...database,
-    cli: (...args) => cliOrFail(args, { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: database.url, WORK_LEDGER_SCHEMA: 'ledger' } }),
+    cli: (...args) =>
+      cliOrFail(args, {
+        env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: database.url, WORK_LEDGER_SCHEMA: 'ledger' },
+      }),
     async play(steps) {
       const session = await Session.open(database.url);
       try {

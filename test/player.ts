@@ -8,9 +8,19 @@ import type { ContentBlock, ModelError, ModelRequest, ModelResponse } from '../r
 export type PlayedCall =
   | { kind: 'look'; result: string; isError?: boolean; images?: { media_type: 'image/png'; data: string }[] }
   | { kind: 'plan' | 'finding' | 'decision' | 'step' | 'error' | 'note' | 'bad entry'; content: string };
-/** How a provider numbers its calls: each by itself; those of every response anew, or all alike; by what the API does not take, or not at all. */
+/**
+ * How a provider numbers its calls: each by itself; those of every response anew, or all alike; by what the API does not take, or not at
+ * all.
+ */
 export type Numbering = 'apart' | 'anew' | 'alike' | 'illegal' | 'long' | 'none';
-export type Said = { thinking?: string; text?: string; calls: PlayedCall[]; lastThought?: 'open' | 'redacted'; stopReason?: string; numbering?: Numbering };
+export type Said = {
+  thinking?: string;
+  text?: string;
+  calls: PlayedCall[];
+  lastThought?: 'open' | 'redacted';
+  stopReason?: string;
+  numbering?: Numbering;
+};
 export type Sent = { turnId: string; body: string; isSummary: boolean };
 
 /** Tokens for each character, as a provider would count them. */
@@ -21,7 +31,8 @@ export class Player {
   readonly #db: Db;
   readonly workItemId: string;
   /** What a summarizing model answers. */
-  summarize: (request: ModelRequest) => ModelResponse | ModelError = () => response([{ type: 'text', text: 'What was done is done.' }], 'end_turn', 100);
+  summarize: (request: ModelRequest) => ModelResponse | ModelError = () =>
+    response([{ type: 'text', text: 'What was done is done.' }], 'end_turn', 100);
   /** Called between any two statements; another lease than the given one means that the worker died and another took over. */
   between: (claim: Claimed) => Promise<Claimed> = async (claim) => claim;
   #n = 0;
@@ -46,12 +57,20 @@ export class Player {
     const content: ContentBlock[] = [
       ...(said.thinking === undefined ? [] : [{ type: 'thinking', thinking: said.thinking, signature: `s${n}` }]),
       ...(said.text === undefined || said.text === '' ? [] : [{ type: 'text', text: said.text }]),
-      ...said.calls.map((call, ordinal) => ({ type: 'tool_use', ...numbered(said.numbering ?? 'apart', n, ordinal), ...used(call, n, ordinal) })),
+      ...said.calls.map((call, ordinal) => ({
+        type: 'tool_use',
+        ...numbered(said.numbering ?? 'apart', n, ordinal),
+        ...used(call, n, ordinal),
+      })),
       ...(said.lastThought === 'open' ? [{ type: 'thinking', thinking: 'and so', signature: `t${n}` }] : []),
       ...(said.lastThought === 'redacted' ? [{ type: 'redacted_thinking', data: `d${n}` }] : []),
     ];
     const tokens = Math.ceil(JSON.stringify(begin.request).length * tokensPerChar);
-    let { calls } = await this.#db.turnRecord(this.claim, begin.turn_id, response(content, said.stopReason ?? (said.calls.length > 0 ? 'tool_use' : 'end_turn'), tokens));
+    let { calls } = await this.#db.turnRecord(
+      this.claim,
+      begin.turn_id,
+      response(content, said.stopReason ?? (said.calls.length > 0 ? 'tool_use' : 'end_turn'), tokens),
+    );
     for (let call = calls.shift(); call; call = calls.shift()) {
       const open = (await this.#survive()) ?? (await this.#run(call, said));
       if (open) calls = open;
@@ -71,7 +90,11 @@ export class Player {
     await this.#db.toolCallBegin(this.claim, call.id);
     const open = await this.#survive();
     if (open) return open;
-    await this.#db.toolCallSettle(this.claim, call.id, { content: played.result, isError: played.isError ?? false, ...(played.images && { images: played.images }) });
+    await this.#db.toolCallSettle(this.claim, call.id, {
+      content: played.result,
+      isError: played.isError ?? false,
+      ...(played.images && { images: played.images }),
+    });
     return null;
   }
 
@@ -121,7 +144,15 @@ export class Player {
 
 function numbered(numbering: Numbering, n: number, ordinal: number): { id?: string } {
   if (numbering === 'none') return {};
-  return { id: { apart: `toolu_${n}_${ordinal}`, anew: `call_${ordinal}`, alike: 'call', illegal: `call|${n} ${ordinal}:é`, long: `${n}_${ordinal}_`.padEnd(65, 'x') }[numbering] };
+  return {
+    id: {
+      apart: `toolu_${n}_${ordinal}`,
+      anew: `call_${ordinal}`,
+      alike: 'call',
+      illegal: `call|${n} ${ordinal}:é`,
+      long: `${n}_${ordinal}_`.padEnd(65, 'x'),
+    }[numbering],
+  };
 }
 
 function used(call: PlayedCall, n: number, ordinal: number): { name: string; input: Record<string, unknown> } {
@@ -130,6 +161,18 @@ function used(call: PlayedCall, n: number, ordinal: number): { name: string; inp
 }
 
 export const response = (content: ContentBlock[], stopReason: string, inputTokens: number): ModelResponse => ({
-  id: 'm', model: 'claude-sonnet-5-5', content, stopReason, stopDetails: null, requestId: null, durationMs: 1,
-  usage: { inputTokens, outputTokens: Math.ceil(JSON.stringify(content).length * tokensPerChar), cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+  id: 'm',
+  model: 'claude-sonnet-5-5',
+  content,
+  stopReason,
+  stopDetails: null,
+  requestId: null,
+  durationMs: 1,
+  usage: {
+    inputTokens,
+    outputTokens: Math.ceil(JSON.stringify(content).length * tokensPerChar),
+    cachedInputTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+  },
 });

@@ -8,12 +8,17 @@ const unpacked = process.env['WORK_LEDGER_PLJS'];
 const library = join(unpacked ?? '', 'usr/lib/postgresql/18/lib');
 
 /** Why tests with an engine cannot run here; null when they can. */
-export const noPljs: string | null = unpacked === undefined ? 'WORK_LEDGER_PLJS is not set (test/fetchPljs.sh DIRECTORY unpacks PL/JS)'
-  : existsSync(join(library, 'pljs.so')) ? null : `${unpacked} has no pljs.so`;
+export const noPljs: string | null =
+  unpacked === undefined
+    ? 'WORK_LEDGER_PLJS is not set (test/fetchPljs.sh DIRECTORY unpacks PL/JS)'
+    : existsSync(join(library, 'pljs.so'))
+      ? null
+      : `${unpacked} has no pljs.so`;
 
 /** Makes `create extension pljs` possible where extensions are found in `extensionDir`, for databases with the setting. */
 export function placePljs(extensionDir: string): void {
-  if (noPljs === null) cpSync(join(unpacked ?? '', 'usr/share/postgresql/18/extension'), join(extensionDir, 'extension'), { recursive: true });
+  if (noPljs === null)
+    cpSync(join(unpacked ?? '', 'usr/share/postgresql/18/extension'), join(extensionDir, 'extension'), { recursive: true });
 }
 
 /** For `alter database`. */

@@ -9,7 +9,9 @@ import { describe, expect, test } from 'vitest';
 import { costly, unreached } from './reach.ts';
 
 const root = resolve(import.meta.dirname, '..');
-const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean);
+const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+  .split('\0')
+  .filter(Boolean);
 const all = costly.flatMap(({ tests }) => tests);
 
 /** What a file of ours imports, and what these import as long as they are helpers of tests. */
@@ -36,7 +38,9 @@ describe.each(costly)('$tests', ({ tests, paths }) => {
 });
 
 test('words and other tests reach none of them', () => {
-  expect(unreached(['README.md', 'docs/sql.md', 'test/docs.test.ts', 'test/e2e/crash.test.ts', 'test/sql/work_cancel/ends.test.sql'])).toEqual(all);
+  expect(
+    unreached(['README.md', 'docs/sql.md', 'test/docs.test.ts', 'test/e2e/crash.test.ts', 'test/sql/work_cancel/ends.test.sql']),
+  ).toEqual(all);
 });
 
 test('the path of a connection reaches what changes servers, and whatever else starts with it', () => {

@@ -1,5 +1,5 @@
-// Which changes reach the tests that cost most: those that drive browsers, pairs of servers or workers that are hosts of their own, and a release. CI leaves out
-// what nothing reaches that changed since everything was run:
+// Which changes reach the tests that cost most: those that drive browsers, pairs of servers or workers that are hosts of their own, and a
+// release. CI leaves out what nothing reaches that changed since everything was run:
 //   node test/reach.ts COMMIT   prints the tests that no change since then reaches, one a line
 // A change of a file that this table does not know reaches all of them.
 
@@ -11,18 +11,42 @@ type Costly = { tests: readonly string[]; paths: readonly string[] };
 
 /** What starts any program of ours, asks a model of a test, and what any ledger begins with. */
 const everywhere = [
-  'runtime/*.ts', 'runtime/install/**', 'runtime/ledger/**', 'runtime/model/**', 'sql/*', 'sql/schema/**', 'sql/upgrades/**', 'sql/api/00_ground/**',
-  'test/!(*.test).ts', 'test/*.sql', 'test/*.c',
+  'runtime/*.ts',
+  'runtime/install/**',
+  'runtime/ledger/**',
+  'runtime/model/**',
+  'sql/*',
+  'sql/schema/**',
+  'sql/upgrades/**',
+  'sql/api/00_ground/**',
+  'test/!(*.test).ts',
+  'test/*.sql',
+  'test/*.c',
 ];
 const commands = ['runtime/commandLine/**', 'runtime/commands/**'];
 const worker = ['runtime/worker/**', 'runtime/focus/**', 'runtime/tools/tool.ts', 'sql/api/40_focus/**'];
-const work = [...worker, 'runtime/tools/**', 'sql/api/10_faculty/**', 'sql/api/20_submit/**', 'sql/api/60_iteration/**', 'sql/api/70_control/**'];
+const work = [
+  ...worker,
+  'runtime/tools/**',
+  'sql/api/10_faculty/**',
+  'sql/api/20_submit/**',
+  'sql/api/60_iteration/**',
+  'sql/api/70_control/**',
+];
 
 export const costly: readonly Costly[] = [
   {
     // A page shows what any function of SQL answers.
     tests: ['test/console/browser*.test.ts'],
-    paths: [...everywhere, ...commands, ...work, 'runtime/{console,import,mcp,faculty,telemetry}/**', 'plv8/**', 'sql/**', 'test/console/**'],
+    paths: [
+      ...everywhere,
+      ...commands,
+      ...work,
+      'runtime/{console,import,mcp,faculty,telemetry}/**',
+      'plv8/**',
+      'sql/**',
+      'test/console/**',
+    ],
   },
   {
     tests: ['test/long/move.test.ts', 'test/e2e/move.test.ts'],
@@ -30,7 +54,16 @@ export const costly: readonly Costly[] = [
   },
   {
     tests: ['test/long/failover.test.ts', 'test/long/standby.test.ts'],
-    paths: [...everywhere, ...commands, ...worker, 'runtime/{console,import,mcp}/**', 'sandbox/isAlive.ts', 'sql/api/95_views/**', 'test/console/crew.ts', 'test/faults/ground.ts'],
+    paths: [
+      ...everywhere,
+      ...commands,
+      ...worker,
+      'runtime/{console,import,mcp}/**',
+      'sandbox/isAlive.ts',
+      'sql/api/95_views/**',
+      'test/console/crew.ts',
+      'test/faults/ground.ts',
+    ],
   },
   {
     tests: ['test/long/pgbouncer.test.ts', 'test/long/connections.test.ts'],
@@ -50,8 +83,21 @@ export const costly: readonly Costly[] = [
 
 /** What reaches nothing but itself: words, other tests, what is built for others. */
 const elsewhere = [
-  '*.md', 'LICENSE', 'docs/**', '.github/**', '.oxlintrc.json', '.oxfmtrc.json', '.editorconfig', '.ci/whole', 'deploy/**', 'plugin/**', 'bin/**', 'test/**/*.md',
-  'test/{bench,console,e2e,faults,fixtures,long,model,mutants,newcomer,plv8,released,roles,runtime,sandbox,sql}/**', 'test/*.test.ts', 'test/**/*.sh',
+  '*.md',
+  'LICENSE',
+  'docs/**',
+  '.github/**',
+  '.oxlintrc.json',
+  '.oxfmtrc.json',
+  '.editorconfig',
+  '.ci/whole',
+  'deploy/**',
+  'plugin/**',
+  'bin/**',
+  'test/**/*.md',
+  'test/{bench,console,e2e,faults,fixtures,long,model,mutants,newcomer,plv8,released,roles,runtime,sandbox,sql}/**',
+  'test/*.test.ts',
+  'test/**/*.sh',
 ];
 
 const isAmong = (path: string, globs: readonly string[]): boolean => globs.some((glob) => matchesGlob(path, glob));
@@ -60,11 +106,15 @@ const isKnown = (path: string): boolean => isAmong(path, [...elsewhere, ...costl
 /** The tests that none of these changed paths reaches. */
 export function unreached(changed: readonly string[]): string[] {
   if (!changed.every(isKnown)) return [];
-  return costly.filter(({ tests, paths }) => !changed.some((path) => isAmong(path, tests) || isAmong(path, paths))).flatMap(({ tests }) => tests);
+  return costly
+    .filter(({ tests, paths }) => !changed.some((path) => isAmong(path, tests) || isAmong(path, paths)))
+    .flatMap(({ tests }) => tests);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = new URL('..', import.meta.url);
-  const changed = execFileSync('git', ['diff', '--name-only', '-z', process.argv[2] ?? 'HEAD', 'HEAD'], { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean);
+  const changed = execFileSync('git', ['diff', '--name-only', '-z', process.argv[2] ?? 'HEAD', 'HEAD'], { cwd: root, encoding: 'utf8' })
+    .split('\0')
+    .filter(Boolean);
   for (const tests of unreached(changed)) console.log(tests);
 }

@@ -49,7 +49,9 @@ export async function replayRun(run: RecordedRun, url: string, schema: string, c
   await readyLedger(url, schema);
   const db = await openChecked(url, schema);
   const steps = stepsOf(run, closeEvery);
-  const replies = run.exchanges.map((exchange, n) => replyOf(exchange, steps[n] ?? null, n < run.exchanges.length - 1)).concat(lastWords(run));
+  const replies = run.exchanges
+    .map((exchange, n) => replyOf(exchange, steps[n] ?? null, n < run.exchanges.length - 1))
+    .concat(lastWords(run));
   let asked = 0; // not counted from the request's messages: elision removes some
   const model = await startScriptedModel(() => replies[asked++] ?? { content: [{ type: 'text', text: 'Done.' }] });
   const { tools, strangeCalls } = recordedTools(run);
@@ -84,11 +86,23 @@ export async function replayRun(run: RecordedRun, url: string, schema: string, c
     });
     await db.workerStop(keeper); // the worker has taken over
     const status = new StatusLine();
-    const ended = await follow(db, url, item.id, {
-      onPoll: async () => status.show(`replaying: ${(await db.workProgress(item.id)).turns} of ${run.exchanges.length} model calls`),
-    }, new AbortController().signal);
+    const ended = await follow(
+      db,
+      url,
+      item.id,
+      {
+        onPoll: async () => status.show(`replaying: ${(await db.workProgress(item.id)).turns} of ${run.exchanges.length} model calls`),
+      },
+      new AbortController().signal,
+    );
     status.clear();
-    return await reportOn(db, run, ended ?? item, model.requests.map((request) => request.body), strangeCalls());
+    return await reportOn(
+      db,
+      run,
+      ended ?? item,
+      model.requests.map((request) => request.body),
+      strangeCalls(),
+    );
   } finally {
     await worker?.stop();
     await model.close();
@@ -108,7 +122,12 @@ const asReplay = (client: ModelClient): ModelClient => ({
 function taskOf(run: RecordedRun): string {
   const prompt = Buffer.from(storableText(run.prompt));
   if (prompt.toString().trim() === '') return 'A run whose beginning was not recorded.';
-  return prompt.length <= 65_536 ? prompt.toString() : `${prompt.subarray(0, 65_000).toString().replace(/\uFFFD$/, '')}\n[the rest of the prompt is left out]`;
+  return prompt.length <= 65_536
+    ? prompt.toString()
+    : `${prompt
+        .subarray(0, 65_000)
+        .toString()
+        .replace(/\uFFFD$/, '')}\n[the rest of the prompt is left out]`;
 }
 
 function replyOf(exchange: RecordedRun['exchanges'][number], step: string | null, goesOn: boolean): ScriptedReply {
@@ -135,7 +154,9 @@ function replyOf(exchange: RecordedRun['exchanges'][number], step: string | null
 }
 
 const lastWords = (run: RecordedRun): ScriptedReply[] =>
-  run.exchanges.at(-1)?.calls.length === 0 ? [] : [{ content: [{ type: 'text', text: `The record ends here${run.outcome ? `: ${run.outcome}` : ''}.` }] }];
+  run.exchanges.at(-1)?.calls.length === 0
+    ? []
+    : [{ content: [{ type: 'text', text: `The record ends here${run.outcome ? `: ${run.outcome}` : ''}.` }] }];
 
 /** One tool for each recorded name; a call is answered from the record, calls with equal input in their order. */
 function recordedTools(run: RecordedRun): { tools: Tool[]; strangeCalls: () => number } {
@@ -187,11 +208,17 @@ if (import.meta.main) {
   const server = await startThrowaway({ isDurable: false });
   try {
     const report = await replayRun(run, server.url, 'work_ledger', closeEvery === undefined ? Infinity : Number(closeEvery));
-    console.log([
-      `${report.format}: ${report.modelCalls} recorded model calls, ${report.toolCalls} tool calls, work item ${report.state}`,
-      `${report.requests} requests sent, ${report.validRequests} valid, ${report.rebuiltRequests} rebuilt byte for byte by context_at()`,
-    ].join('\n'));
-    const isWhole = report.state === 'completed' && report.strangeCalls === 0 && report.rebuiltRequests === report.requests && report.validRequests === report.requests;
+    console.log(
+      [
+        `${report.format}: ${report.modelCalls} recorded model calls, ${report.toolCalls} tool calls, work item ${report.state}`,
+        `${report.requests} requests sent, ${report.validRequests} valid, ${report.rebuiltRequests} rebuilt byte for byte by context_at()`,
+      ].join('\n'),
+    );
+    const isWhole =
+      report.state === 'completed' &&
+      report.strangeCalls === 0 &&
+      report.rebuiltRequests === report.requests &&
+      report.validRequests === report.requests;
     process.exitCode = isWhole ? 0 : 1;
   } finally {
     await server.stop();

@@ -1,4 +1,5 @@
-// The newest PostgreSQL that a ledger runs on, and the oldest: databases on each, where `create extension work_ledger` finds this version and those before it.
+// The newest PostgreSQL that a ledger runs on, and the oldest: databases on each, where `create extension work_ledger` finds this version
+// and those before it.
 
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -30,7 +31,9 @@ export async function newest(): Promise<{ create(): Promise<Database>; stop(): P
   return {
     async create() {
       const database = await createDatabase({ from: null });
-      await database.query(`do $$ begin execute format('alter database %I set extension_control_path = %L', current_database(), '${folder}:$system'); end $$`);
+      await database.query(
+        `do $$ begin execute format('alter database %I set extension_control_path = %L', current_database(), '${folder}:$system'); end $$`,
+      );
       return database;
     },
     stop: () => rm(folder, { recursive: true }),
@@ -54,7 +57,11 @@ export async function oldest(): Promise<{ create(): Promise<Database>; stop(): P
       const name = `test_${randomBytes(6).toString('hex')}`;
       await run('postgres', `create database ${name}`);
       await run('postgres', `alter database ${name} set search_path to ledger, public`);
-      return { url: `${server.serverUrl}${name}`, query: (sql) => run(name, sql), drop: async () => void (await run('postgres', `drop database ${name} with (force)`)) };
+      return {
+        url: `${server.serverUrl}${name}`,
+        query: (sql) => run(name, sql),
+        drop: async () => void (await run('postgres', `drop database ${name} with (force)`)),
+      };
     },
     stop: () => server.stop(),
   };
@@ -65,4 +72,7 @@ export const noOldest = noDebian(15);
 if (noOldest !== null) console.warn(`nothing is tested on PostgreSQL 15: ${noOldest}`);
 
 /** For describe.each; one whose `missing` is not null is skipped. */
-export const servers = [{ server: 'PostgreSQL 18', start: newest, missing: null }, { server: 'PostgreSQL 15', start: oldest, missing: noOldest }];
+export const servers = [
+  { server: 'PostgreSQL 18', start: newest, missing: null },
+  { server: 'PostgreSQL 15', start: oldest, missing: noOldest },
+];

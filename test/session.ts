@@ -33,10 +33,20 @@ export class Session {
   /** Begins a statement: what becomes of it (`done`, or the code of its error), and whether it comes to wait for another session. */
   begin(sql: string): { outcome: Promise<string>; waitsFor(other: Session): Promise<boolean> } {
     let isOver = false;
-    const outcome = this.#client.query(sql).then(() => 'done', (error: { code?: string }) => error.code ?? 'an error without a code').finally(() => (isOver = true));
+    const outcome = this.#client
+      .query(sql)
+      .then(
+        () => 'done',
+        (error: { code?: string }) => error.code ?? 'an error without a code',
+      )
+      .finally(() => (isOver = true));
     return {
       outcome,
-      waitsFor: (other) => Promise.race([outcome.then(() => false), until(async () => isOver || (await this.#blockers()).includes(other.pid)).then(() => !isOver)]),
+      waitsFor: (other) =>
+        Promise.race([
+          outcome.then(() => false),
+          until(async () => isOver || (await this.#blockers()).includes(other.pid)).then(() => !isOver),
+        ]),
     };
   }
 

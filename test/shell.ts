@@ -17,16 +17,26 @@ export type Ran = { code: number; stdout: string; stderr: string };
 /** Its input is at its end. */
 export const run = (directory: string, env: NodeJS.ProcessEnv, program: string, ...args: string[]): Promise<Ran> =>
   new Promise((resolve) => {
-    const child = execFile(program, args, { cwd: directory, env, maxBuffer: 1e8 }, (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }));
+    const child = execFile(program, args, { cwd: directory, env, maxBuffer: 1e8 }, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    );
     child.stdin?.end();
   });
 
 export const literally = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 export const uuid = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
 
-/** Each expected line comes in this order; … stands for anything, an id for any id, a figure with a unit (3.2k, 78 %, 0.35 s) for any such figure. */
+/**
+ * Each expected line comes in this order; … stands for anything, an id for any id, a figure with a unit (3.2k, 78 %, 0.35 s) for any such
+ * figure.
+ */
 export function expectOutput(actual: string, expected: readonly string[]): void {
-  const plain = (text: string): string => text.replaceAll(uuid, 'ID').replaceAll(/\b\d+(?:\.\d+)?( ?(?:[sk]\b|%))/g, 'N$1').replaceAll(/(?<=\S) +/g, ' ').trimEnd();
+  const plain = (text: string): string =>
+    text
+      .replaceAll(uuid, 'ID')
+      .replaceAll(/\b\d+(?:\.\d+)?( ?(?:[sk]\b|%))/g, 'N$1')
+      .replaceAll(/(?<=\S) +/g, ' ')
+      .trimEnd();
   const lines = actual.split('\n').map(plain);
   let from = 0;
   for (const line of expected.filter((one) => one !== '…')) {
@@ -50,13 +60,21 @@ export class Shell {
     const home = await mkdtemp(join(tmpdir(), 'docs-test-'));
     await mkdir(join(home, 'bin'));
     await symlink(join(root, 'work-ledger'), join(home, 'bin', 'work-ledger'));
-    return new Shell(home, { PATH: `${join(home, 'bin')}:${process.env['PATH']}`, HOME: home, DOCKER_HOST: 'unix:///nowhere.sock', ...servesTests, ...env });
+    return new Shell(home, {
+      PATH: `${join(home, 'bin')}:${process.env['PATH']}`,
+      HOME: home,
+      DOCKER_HOST: 'unix:///nowhere.sock',
+      ...servesTests,
+      ...env,
+    });
   }
 
   /**
-   * Types a block. Each command prints what the block shows and ends with 0, or with what `echo $?` after it shows; one that serves goes on until
+   * Types a block. Each command prints what the block shows and ends with 0, or with what `echo $?` after it shows; one that serves goes on
+   * until
    * the block's end, and ends with 0 then.
-   * `names`: what stands in the block, by what is typed for it. An id that a command prints is typed for `ID`, and for any id, from then on; the schema of a ledger of its own
+   * `names`: what stands in the block, by what is typed for it. An id that a command prints is typed for `ID`, and for any id, from then
+   * on; the schema of a ledger of its own
    * for `SCHEMA`.
    */
   async type(block: Block, names: Record<string, string> = {}, more: NodeJS.ProcessEnv = {}): Promise<void> {
@@ -68,7 +86,10 @@ export class Shell {
       for (const [i, { words, output }] of commands.entries()) {
         if (words === 'echo $?') continue;
         const next = commands[i + 1];
-        const typed = Object.entries(meant).reduce((line, [name, value]) => line.replaceAll(new RegExp(`\\b${literally(name)}\\b`, 'g'), value), words.replaceAll(uuid, 'ID'));
+        const typed = Object.entries(meant).reduce(
+          (line, [name, value]) => line.replaceAll(new RegExp(`\\b${literally(name)}\\b`, 'g'), value),
+          words.replaceAll(uuid, 'ID'),
+        );
         const [, name, value] = /^export (\w+)=(\S+)$/.exec(typed) ?? [];
         if (name) env[name] = value;
         else if (serves(typed)) serving.push(await this.#start(typed, env));

@@ -13,7 +13,9 @@ import { runPgtap, wrongOf } from './pgtap.ts';
 import type { PgtapRun } from './pgtap.ts';
 
 const folder = fileURLToPath(new URL('./sql/', import.meta.url));
-const files = globSync('**/*.test.sql', { cwd: folder }).toSorted().filter((file) => `test/sql/${file}`.includes(process.env['T'] ?? ''));
+const files = globSync('**/*.test.sql', { cwd: folder })
+  .toSorted()
+  .filter((file) => `test/sql/${file}`.includes(process.env['T'] ?? ''));
 const suites = Map.groupBy(files, (file) => (file.includes('/') ? file.replace(/\/.*/, '') : 'the catalog'));
 
 let assertions = 0;

@@ -1,4 +1,5 @@
-// What counts rows read counts them the same where autovacuum has been: it may have seen a table with the pages of rows that were rolled back, and without rows.
+// What counts rows read counts them the same where autovacuum has been: it may have seen a table with the pages of rows that were rolled
+// back, and without rows.
 
 import { readFileSync } from 'node:fs';
 
@@ -22,7 +23,9 @@ test.each(['context_at/reads_its_own_turns_in_a_new_ledger.test.sql'])('%s', asy
   };
   expect(await played()).toEqual([]);
   await database.query('analyze');
-  expect(await database.query(`select relpages > 0 as has_pages, reltuples from pg_class where oid = 'ledger.tool_calls'::regclass`)).toEqual([{ has_pages: true, reltuples: 0 }]);
+  expect(
+    await database.query(`select relpages > 0 as has_pages, reltuples from pg_class where oid = 'ledger.tool_calls'::regclass`),
+  ).toEqual([{ has_pages: true, reltuples: 0 }]);
   expect(await played()).toEqual([]);
   await database.drop();
 });

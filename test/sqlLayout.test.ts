@@ -30,13 +30,17 @@ const back = {
 };
 
 test('sql/README.md names every folder', () => {
-  const folders = readFileSync(`${root}../README.md`, 'utf8').split('\n').filter((line) => /^\| `\d\d_/.test(line)).flatMap((line) => line.split('|')[1]?.match(/\w+/g) ?? []);
+  const folders = readFileSync(`${root}../README.md`, 'utf8')
+    .split('\n')
+    .filter((line) => /^\| `\d\d_/.test(line))
+    .flatMap((line) => line.split('|')[1]?.match(/\w+/g) ?? []);
   expect(folders).toEqual([...new Set([...sources.keys()].map(folder))].toSorted());
 });
 
 test('stages call earlier stages', () => {
   const found = functions.flatMap(({ name, file, calls }) =>
-    [...calls].filter((called) => folder(homes.get(called) ?? '') > folder(file)).map((called) => `${name} calls ${called}`));
+    [...calls].filter((called) => folder(homes.get(called) ?? '') > folder(file)).map((called) => `${name} calls ${called}`),
+  );
   const expected = Object.entries(back).flatMap(([name, called]) => called.split(' ').map((each) => `${name} calls ${each}`));
   expect(found.toSorted()).toEqual(expected.toSorted());
 });
@@ -52,28 +56,38 @@ test('a helper lives where it is used', () => {
   });
   expect(astray.map(({ name }) => name).toSorted()).toEqual([
     // The whole life of an approval is in one file, and that of a budget beside it.
-    '_approval_settle', '_budget_child', '_budgets_by_default',
+    '_approval_settle',
+    '_budget_child',
+    '_budgets_by_default',
     // Both end what a later stage knows of: see `back`.
-    '_checkpoint_due', '_child_ended',
+    '_checkpoint_due',
+    '_child_ended',
   ]);
 });
 
 test('every file opens with its sentence', () => {
-  const silent = [...sources].filter(([, sql]) => !/^-- [A-Z](?:.*\n-- )*?.*[.:]/.test(sql) || !/^(?:--.*\n)+\n/.test(sql)).map(([file]) => file);
+  const silent = [...sources]
+    .filter(([, sql]) => !/^-- [A-Z](?:.*\n-- )*?.*[.:]/.test(sql) || !/^(?:--.*\n)+\n/.test(sql))
+    .map(([file]) => file);
   expect(silent).toEqual([]);
 });
 
 test('no function of sql/api has more than 80 lines', () => {
   // _faculty_keys is a table, a line a key.
-  const long = functions.map(({ name, text }) => ({ name, lines: text.split('\n').length })).filter(({ name, lines }) => lines > 80 && name !== '_faculty_keys');
+  const long = functions
+    .map(({ name, text }) => ({ name, lines: text.split('\n').length }))
+    .filter(({ name, lines }) => lines > 80 && name !== '_faculty_keys');
   expect(long.map(({ name, lines }) => `${name}: ${lines}`)).toEqual([]);
 });
 
 test('no line has more than 160 characters, but in comments on things and rows of tables', () => {
   const long = [...sources].flatMap(([file, sql]) =>
-    sql.replaceAll(/^comment on [\s\S]*?;$/gm, '').split('\n')
+    sql
+      .replaceAll(/^comment on [\s\S]*?;$/gm, '')
+      .split('\n')
       .filter((line) => line.length > 160 && !/^ *\('/.test(line))
-      .map((line) => `${file}: ${line.trim()}`));
+      .map((line) => `${file}: ${line.trim()}`),
+  );
   expect(long).toEqual([]);
 });
 
@@ -83,12 +97,17 @@ test('what the planner may do is set in one place', () => {
 });
 
 test('one function changes the state of a work item, for those that it knows by name', () => {
-  const changing = functions.filter(({ text }) => [...text.matchAll(/\bupdate work_items\b([\s\S]*?)(?:\bwhere\b|;)/g)].some(([, set = '']) => /\bstate =/.test(set)));
+  const changing = functions.filter(({ text }) =>
+    [...text.matchAll(/\bupdate work_items\b([\s\S]*?)(?:\bwhere\b|;)/g)].some(([, set = '']) => /\bstate =/.test(set)),
+  );
   expect(changing.map(({ name }) => name)).toEqual(['_work_move']);
   const says = functions.find(({ name }) => name === '_work_transitions')?.text ?? '';
   const ways = [...says.matchAll(/^    \('(\w+)', '(\{.*?\})'/gm)].map(([, mover = '', from = '']) => ({ mover, isMaking: from === '{}' }));
-  const movers = (isMaking: boolean): string[] => [...new Set(ways.filter((way) => way.isMaking === isMaking).map(({ mover }) => mover))].toSorted();
-  const moving = functions.flatMap(({ name, text }) => [...text.matchAll(/\b_work_move\(\w+, '(\w+)'\)/g)].map(([, as = '']) => ({ name, as })));
+  const movers = (isMaking: boolean): string[] =>
+    [...new Set(ways.filter((way) => way.isMaking === isMaking).map(({ mover }) => mover))].toSorted();
+  const moving = functions.flatMap(({ name, text }) =>
+    [...text.matchAll(/\b_work_move\(\w+, '(\w+)'\)/g)].map(([, as = '']) => ({ name, as })),
+  );
   expect(moving.filter(({ name, as }) => name !== as)).toEqual([]);
   expect([...new Set(moving.map(({ name }) => name))].toSorted()).toEqual(movers(false));
   const calling = functions.filter(({ name, calls }) => name !== '_work_move' && calls.has('_work_move')).map(({ name }) => name);

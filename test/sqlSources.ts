@@ -6,7 +6,11 @@ import { fileURLToPath } from 'node:url';
 export type Fn = { name: string; file: string; text: string; calls: Set<string> };
 
 export const root = fileURLToPath(new URL('../sql/api/', import.meta.url));
-export const sources = new Map(globSync('**/*.sql', { cwd: root }).toSorted().map((file) => [file, readFileSync(root + file, 'utf8')]));
+export const sources = new Map(
+  globSync('**/*.sql', { cwd: root })
+    .toSorted()
+    .map((file) => [file, readFileSync(root + file, 'utf8')]),
+);
 
 export const withoutComments = (sql: string): string => sql.replaceAll(/--.*/g, '');
 const withoutLiterals = (sql: string): string => sql.replaceAll(/--.*|'(?:[^']|'')*'/g, '');
@@ -18,7 +22,8 @@ export const functions: Fn[] = [];
 export const statements = new Map<string, Set<string>>();
 for (const [file, sql] of sources) {
   const definition = /^create or replace function (\w+)\([\s\S]*?;(?=\n\n(?:comment|create)|\s*(?![\s\S]))/gm;
-  for (const [text, name = ''] of sql.matchAll(definition)) functions.push({ name, file, text, calls: named(withoutLiterals(text.replace(/^.*/, ''))) });
+  for (const [text, name = ''] of sql.matchAll(definition))
+    functions.push({ name, file, text, calls: named(withoutLiterals(text.replace(/^.*/, ''))) });
   statements.set(file, named(withoutComments(sql.replaceAll(definition, '').replaceAll(/^comment on [\s\S]*?;$/gm, ''))));
 }
 

@@ -27,23 +27,40 @@ export async function statesPage(client: pg.ClientBase): Promise<string> {
     '```',
     '',
     ...states.flatMap(({ state, is_final, says }) => [
-      `## ${state}`, '', `${says}${is_final ? ' Final.' : ''}`, '',
-      '| | | By | When |', '| --- | --- | --- | --- |',
-      ...ways.filter(({ to_state }) => to_state === state).map((way) => `| comes from | ${names(way.from_states, open) || '(new)'} | ${byOf(way)} |`),
+      `## ${state}`,
+      '',
+      `${says}${is_final ? ' Final.' : ''}`,
+      '',
+      '| | | By | When |',
+      '| --- | --- | --- | --- |',
+      ...ways
+        .filter(({ to_state }) => to_state === state)
+        .map((way) => `| comes from | ${names(way.from_states, open) || '(new)'} | ${byOf(way)} |`),
       ...ways.filter(({ from_states }) => from_states.includes(state)).map((way) => `| leaves to | ${way.to_state} | ${byOf(way)} |`),
       '',
     ]),
-    '## By', '',
-    'What people, programs and workers call to reach each of these functions.', '',
-    '| Function | Reached from |', '| --- | --- |',
-    ...movers.map((mover) => `| \`${mover}\` | ${doorsOf(mover).map((door) => `\`${door}\``).join(', ') || 'an ability of Agent OS'} |`),
+    '## By',
+    '',
+    'What people, programs and workers call to reach each of these functions.',
+    '',
+    '| Function | Reached from |',
+    '| --- | --- |',
+    ...movers.map(
+      (mover) =>
+        `| \`${mover}\` | ${
+          doorsOf(mover)
+            .map((door) => `\`${door}\``)
+            .join(', ') || 'an ability of Agent OS'
+        } |`,
+    ),
   ].join('\n')}\n`;
 }
 
 const byOf = ({ mover, says }: Way): string => `\`${mover}\` | ${says}`;
 
 /** All open states have one name. */
-const names = (of: readonly string[], open: readonly string[]): string => (open.every((state) => of.includes(state)) ? 'any that is not final' : of.join(', '));
+const names = (of: readonly string[], open: readonly string[]): string =>
+  open.every((state) => of.includes(state)) ? 'any that is not final' : of.join(', ');
 
 /** Ways that all open states have begin at the box around them. */
 function picture(states: readonly State[], ways: readonly Way[], open: readonly string[]): string[] {
@@ -55,11 +72,14 @@ function picture(states: readonly State[], ways: readonly Way[], open: readonly 
       edges.set(edge, (edges.get(edge) ?? new Set()).add(mover));
     }
   }
-  const isInside = (edge: string): boolean => open.some((state) => edge.startsWith(`${state} `)) && open.some((state) => edge.endsWith(` ${state}`));
+  const isInside = (edge: string): boolean =>
+    open.some((state) => edge.startsWith(`${state} `)) && open.some((state) => edge.endsWith(` ${state}`));
   const lines = [...edges].map(([edge, movers]) => ({ edge, line: `${edge}: ${[...movers].join(', ')}` }));
   return [
     'stateDiagram-v2',
-    '  state open {', ...lines.filter(({ edge }) => isInside(edge)).map(({ line }) => `    ${line}`), '  }',
+    '  state open {',
+    ...lines.filter(({ edge }) => isInside(edge)).map(({ line }) => `    ${line}`),
+    '  }',
     ...lines.filter(({ edge }) => !isInside(edge)).map(({ line }) => `  ${line}`),
     ...states.filter(({ is_final }) => is_final).map(({ state }) => `  ${state} --> [*]`),
   ];

@@ -28,11 +28,16 @@ export function startTeam(roles: Record<string, Role>): Promise<ScriptedModel> {
 }
 
 function whatIsSeen(request: ModelRequest): Seen {
-  const blocksOf = (content: string | ContentBlock[]): ContentBlock[] => (typeof content === 'string' ? [{ type: 'text', text: content }] : content);
+  const blocksOf = (content: string | ContentBlock[]): ContentBlock[] =>
+    typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   const task = String(blocksOf(request.messages[0]?.content ?? '')[0]?.['text']);
   const last = blocksOf(request.messages.at(-1)?.content ?? '');
-  const resultText = (block: ContentBlock): string => (typeof block['content'] === 'string' ? block['content'] : JSON.stringify(block['content']));
-  const results = request.messages.flatMap((message) => blocksOf(message.content)).filter((block) => block.type === 'tool_result').map(resultText);
+  const resultText = (block: ContentBlock): string =>
+    typeof block['content'] === 'string' ? block['content'] : JSON.stringify(block['content']);
+  const results = request.messages
+    .flatMap((message) => blocksOf(message.content))
+    .filter((block) => block.type === 'tool_result')
+    .map(resultText);
   return {
     exchange: request.messages.filter((message) => message.role === 'assistant').length,
     children: results.flatMap((text) => /^Child work item ([0-9a-f-]{36}) is/.exec(text)?.[1] ?? []),
@@ -44,7 +49,8 @@ function whatIsSeen(request: ModelRequest): Seen {
 
 export const call = (name: string, input: Record<string, unknown>): ContentBlock => ({ type: 'tool_use', name, input });
 export const calls = (...content: ContentBlock[]): ScriptedReply => ({ content });
-export const spawn = (description: string, more: Record<string, unknown> = {}): ContentBlock => call('spawn_child_work', { work_type: 'part', description, ...more });
+export const spawn = (description: string, more: Record<string, unknown> = {}): ContentBlock =>
+  call('spawn_child_work', { work_type: 'part', description, ...more });
 export const awaits = (ids: string[], timeoutSeconds?: number): ContentBlock =>
   call('await_child_work', { work_item_ids: ids, ...(timeoutSeconds !== undefined && { timeout_seconds: timeoutSeconds }) });
 export const done = (summary: string): ScriptedReply => ({ content: [{ type: 'text', text: summary }] });

@@ -5,7 +5,10 @@ import type pg from 'pg';
 /** Ids of rows of one item in the middle. */
 export type Keys = { item: string; root: string; turn: string; message: string; call: string };
 
-/** In a database whose search path begins with the ledger: so many items that are under way, each a child of the one before it in tens, with an attempt, two turns, a call that waits for approval, and a row or more in every table that grows with work. */
+/**
+ * In a database whose search path begins with the ledger: so many items that are under way, each a child of the one before it in tens, with
+ * an attempt, two turns, a call that waits for approval, and a row or more in every table that grows with work.
+ */
 export async function wideLedger(client: pg.Client, items: number): Promise<Keys> {
   await client.query(`
     begin;
@@ -50,7 +53,9 @@ export async function wideLedger(client: pg.Client, items: number): Promise<Keys
     commit`);
   await client.query('vacuum analyze');
   const at = Math.floor(items / 20) * 10 + 1;
-  const { rows: [keys] } = await client.query<Keys>(`
+  const {
+    rows: [keys],
+  } = await client.query<Keys>(`
     select md5('item${at}') as item, md5('turn${at}') as turn, md5('said${at}') as message, md5('call${at}') as call, md5('item${at - 1}') as root`);
   if (!keys) throw new Error('nothing was stored');
   return keys;

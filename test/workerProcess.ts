@@ -7,7 +7,10 @@ import { fileURLToPath } from 'node:url';
 const main = fileURLToPath(new URL('../runtime/start.ts', import.meta.url));
 
 /** Lets workers serve the directories that tests make, also as root (vitest.config.ts). */
-export const servesTests = { WORK_LEDGER_WORKSPACE_ROOTS: process.env['WORK_LEDGER_WORKSPACE_ROOTS'], WORK_LEDGER_COMMANDS_AS: process.env['WORK_LEDGER_COMMANDS_AS'] };
+export const servesTests = {
+  WORK_LEDGER_WORKSPACE_ROOTS: process.env['WORK_LEDGER_WORKSPACE_ROOTS'],
+  WORK_LEDGER_COMMANDS_AS: process.env['WORK_LEDGER_COMMANDS_AS'],
+};
 
 export type WorkerProcess = {
   pid: number;
@@ -19,7 +22,18 @@ export type WorkerProcess = {
   signal(signal: NodeJS.Signals): void;
 };
 
-export async function startWorkerProcess(options: { url: string; modelUrl: string; args?: string[]; leaseSeconds?: number; dockerHost?: string; apiKey?: string; env?: Record<string, string>; main?: string; /** Words that go before the command, to start it elsewhere. */ within?: string[]; owner?: { uid: number; gid: number } }): Promise<WorkerProcess> {
+export async function startWorkerProcess(options: {
+  url: string;
+  modelUrl: string;
+  args?: string[];
+  leaseSeconds?: number;
+  dockerHost?: string;
+  apiKey?: string;
+  env?: Record<string, string>;
+  main?: string;
+  /** Words that go before the command, to start it elsewhere. */ within?: string[];
+  owner?: { uid: number; gid: number };
+}): Promise<WorkerProcess> {
   const [program, ...words] = [...(options.within ?? []), process.execPath];
   const child = spawn(program, [...words, options.main ?? main, 'work', '--grace-seconds', '1', ...(options.args ?? [])], {
     ...options.owner,
@@ -57,7 +71,10 @@ export async function startWorkerProcess(options: { url: string; modelUrl: strin
   };
 }
 
-/** Waits until the condition holds; polls, because nothing in a test may depend on a notification. The time is a fuse against hanging, for the busiest machine. */
+/**
+ * Waits until the condition holds; polls, because nothing in a test may depend on a notification. The time is a fuse against hanging, for
+ * the busiest machine.
+ */
 export async function until<T>(condition: () => T | Promise<T>, seconds = 300): Promise<T & {}> {
   const deadline = performance.now() + seconds * 1000;
   for (;;) {

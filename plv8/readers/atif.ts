@@ -13,7 +13,8 @@ export function readAtif(document: unknown): RecordedRun[] {
   const run = new Conversation('atif');
   const session = idOf(field(document, 'session_id'));
   const part = field(document, 'agent', 'extra', 'continuation_index');
-  if (session !== null) run.sessionId = `${idOf(field(document, 'agent', 'name')) ?? 'agent'}/${session}${typeof part === 'number' ? `/${part}` : ''}`;
+  if (session !== null)
+    run.sessionId = `${idOf(field(document, 'agent', 'name')) ?? 'agent'}/${session}${typeof part === 'number' ? `/${part}` : ''}`;
   run.model = stringOf(field(document, 'agent', 'model_name'));
   for (const step of field(document, 'steps') as unknown[]) {
     const source = field(step, 'source');
@@ -36,9 +37,16 @@ function readStep(step: unknown, text: string, run: Conversation): void {
   exchange.text = text;
   const reasoning = stringOf(field(step, 'reasoning_content'));
   if (reasoning !== null) run.thought(exchange, reasoning);
-  if (field(step, 'metrics') !== undefined) exchange.usage = usageOf(field(step, 'metrics', 'prompt_tokens'), field(step, 'metrics', 'cached_tokens'), field(step, 'metrics', 'completion_tokens'), run.wrongCount);
+  if (field(step, 'metrics') !== undefined)
+    exchange.usage = usageOf(
+      field(step, 'metrics', 'prompt_tokens'),
+      field(step, 'metrics', 'cached_tokens'),
+      field(step, 'metrics', 'completion_tokens'),
+      run.wrongCount,
+    );
   const calls = field(step, 'tool_calls');
-  for (const call of Array.isArray(calls) ? (calls as unknown[]) : []) run.call(idOf(field(call, 'tool_call_id')), newCall(field(call, 'function_name'), field(call, 'arguments')), exchange);
+  for (const call of Array.isArray(calls) ? (calls as unknown[]) : [])
+    run.call(idOf(field(call, 'tool_call_id')), newCall(field(call, 'function_name'), field(call, 'arguments')), exchange);
   const results = field(step, 'observation', 'results');
   for (const result of Array.isArray(results) ? (results as unknown[]) : []) {
     const id = idOf(field(result, 'source_call_id'));

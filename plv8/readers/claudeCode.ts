@@ -8,12 +8,15 @@ import type { RecordedRun, RecordReader } from './reading.ts';
 
 export function isClaudeCode(record: unknown): boolean {
   const type = field(record, 'type');
-  return (type === 'user' || type === 'assistant') && field(record, 'message') !== undefined && typeof field(record, 'sessionId') === 'string';
+  return (
+    (type === 'user' || type === 'assistant') && field(record, 'message') !== undefined && typeof field(record, 'sessionId') === 'string'
+  );
 }
 
 const spawningTools = new Set(['Task', 'Agent']);
 /** Texts that the client writes in the user's role. */
-const harnessText = /^\s*(?:<(?:command-name|command-message|command-args|local-command-stdout|local-command-stderr|local-command-caveat|bash-input|bash-stdout|bash-stderr|task-notification|system-reminder|ide_\w+)>|\[Request interrupted by user|Caveat: The messages below)/;
+const harnessText =
+  /^\s*(?:<(?:command-name|command-message|command-args|local-command-stdout|local-command-stderr|local-command-caveat|bash-input|bash-stdout|bash-stderr|task-notification|system-reminder|ide_\w+)>|\[Request interrupted by user|Caveat: The messages below)/;
 
 /** A subagent's own file holds only its session. */
 export function readClaudeCode(sessionId?: string): RecordReader {
@@ -58,7 +61,10 @@ class ClaudeCodeReader implements RecordReader {
     const uuid = idOf(field(record, 'uuid'));
     const type = stringOf(field(record, 'type')) ?? 'unknown';
     const isMessage = type === 'user' || type === 'assistant';
-    const thread = field(record, 'isSidechain') === true && (isMessage || field(record, 'agentId') !== undefined) ? this.#agentThread(record, uuid) : this.#main;
+    const thread =
+      field(record, 'isSidechain') === true && (isMessage || field(record, 'agentId') !== undefined)
+        ? this.#agentThread(record, uuid)
+        : this.#main;
     thread.line = this.#main.line = line;
     // A continued session begins with a copy of the previous one.
     if (uuid !== null && this.#places.has(uuid)) return thread.skip('repeated record');
@@ -78,7 +84,10 @@ class ClaudeCodeReader implements RecordReader {
   /** The subagent that a record belongs to; early versions do not name it, but each has a root of its own. */
   #agentThread(record: unknown, uuid: string | null): Conversation {
     const parent = idOf(field(record, 'parentUuid'));
-    const known = idOf(field(record, 'agentId')) ?? (parent === null ? undefined : this.#agentOf.get(parent)) ?? (field(record, 'type') === 'user' ? undefined : [...this.#agents.keys()].at(-1));
+    const known =
+      idOf(field(record, 'agentId')) ??
+      (parent === null ? undefined : this.#agentOf.get(parent)) ??
+      (field(record, 'type') === 'user' ? undefined : [...this.#agents.keys()].at(-1));
     const agent = known ?? String(this.#agents.size + 1);
     if (uuid !== null) this.#agentOf.set(uuid, agent);
     const thread = this.#agents.get(agent) ?? new Conversation('claude-code');
@@ -86,7 +95,9 @@ class ClaudeCodeReader implements RecordReader {
       this.#agents.set(agent, thread);
       // Its prompt is the only link to the call that started it.
       const prompt = field(record, 'message', 'content');
-      const call = this.#main.openCalls().find((one) => spawningTools.has(one.name) && one.spawns === undefined && one.input['prompt'] === prompt);
+      const call = this.#main
+        .openCalls()
+        .find((one) => spawningTools.has(one.name) && one.spawns === undefined && one.input['prompt'] === prompt);
       if (call) call.spawns = agent;
     }
     return thread;
@@ -122,7 +133,8 @@ class ClaudeCodeReader implements RecordReader {
     const at = stringOf(field(record, 'timestamp'));
     const place = this.#places.get(parent);
     if (!this.#spokenAfter.has(parent)) this.#spokenAfter.set(parent, at);
-    else if (place && place.count < this.#main.count && (place.id !== null || place.count === 0) && this.#spokenAfter.get(parent) !== at) this.#main.goBackTo(place.id);
+    else if (place && place.count < this.#main.count && (place.id !== null || place.count === 0) && this.#spokenAfter.get(parent) !== at)
+      this.#main.goBackTo(place.id);
   }
 
   #readResult(record: unknown, block: unknown, thread: Conversation): void {
@@ -154,11 +166,16 @@ function readAssistant(record: unknown, uuid: string | null, run: Conversation):
     };
   }
   const content = field(message, 'content');
-  for (const block of typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? (content as unknown[]) : []) {
+  for (const block of typeof content === 'string'
+    ? [{ type: 'text', text: content }]
+    : Array.isArray(content)
+      ? (content as unknown[])
+      : []) {
     const type = field(block, 'type');
     const text = stringOf(field(block, 'text'));
     if (type === 'text' && text !== null) exchange.text = exchange.text === '' ? text : `${exchange.text}\n\n${text}`;
-    else if (type === 'thinking') run.thought(exchange, stringOf(field(block, 'thinking')) ?? '', stringOf(field(block, 'signature')) ?? '');
+    else if (type === 'thinking')
+      run.thought(exchange, stringOf(field(block, 'thinking')) ?? '', stringOf(field(block, 'signature')) ?? '');
     else if (type === 'tool_use') run.call(idOf(field(block, 'id')), newCall(field(block, 'name'), field(block, 'input')), exchange);
     else run.skip(`content block of type ${stringOf(type) ?? 'unknown'}`, block);
   }
@@ -167,18 +184,25 @@ function readAssistant(record: unknown, uuid: string | null, run: Conversation):
 function resultText(content: unknown, run: Conversation): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
-  return content.flatMap((block: unknown) => {
-    const text = stringOf(field(block, 'text'));
-    if (text === null && run.image(block)) return [];
-    if (text === null) run.skip(`result block of type ${stringOf(field(block, 'type')) ?? 'unknown'}`, block);
-    return text ?? `[${stringOf(field(block, 'type')) ?? 'unknown'}]`;
-  }).join('\n');
+  return content
+    .flatMap((block: unknown) => {
+      const text = stringOf(field(block, 'text'));
+      if (text === null && run.image(block)) return [];
+      if (text === null) run.skip(`result block of type ${stringOf(field(block, 'type')) ?? 'unknown'}`, block);
+      return text ?? `[${stringOf(field(block, 'type')) ?? 'unknown'}]`;
+    })
+    .join('\n');
 }
 
-/** What the model saw besides messages: prompts typed while it worked, files that changed or were attached, memory. False: something else. */
+/**
+ * What the model saw besides messages: prompts typed while it worked, files that changed or were attached, memory. False: something else.
+ */
 function readAttachment(record: unknown, run: Conversation): boolean {
   const attachment = field(record, 'attachment');
-  const [file, content] = [stringOf(field(attachment, 'filename')) ?? stringOf(field(attachment, 'path')) ?? '', field(attachment, 'content')];
+  const [file, content] = [
+    stringOf(field(attachment, 'filename')) ?? stringOf(field(attachment, 'path')) ?? '',
+    field(attachment, 'content'),
+  ];
   switch (field(attachment, 'type')) {
     case 'queued_command': {
       const prompt = run.textOf(field(attachment, 'prompt'));
@@ -186,10 +210,14 @@ function readAttachment(record: unknown, run: Conversation): boolean {
       run.said(prompt, origin !== 'human' || harnessText.test(prompt));
       return prompt.trim() !== '';
     }
-    case 'edited_text_file': return attach(run, `The file ${file} has changed:`, field(attachment, 'snippet') ?? content);
-    case 'file': return attach(run, `The file ${file}:`, field(content, 'file', 'content') ?? content);
-    case 'nested_memory': return attach(run, `The memory file ${file}:`, field(content, 'content') ?? content);
-    default: return false;
+    case 'edited_text_file':
+      return attach(run, `The file ${file} has changed:`, field(attachment, 'snippet') ?? content);
+    case 'file':
+      return attach(run, `The file ${file}:`, field(content, 'file', 'content') ?? content);
+    case 'nested_memory':
+      return attach(run, `The memory file ${file}:`, field(content, 'content') ?? content);
+    default:
+      return false;
   }
 }
 

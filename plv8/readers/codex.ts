@@ -6,12 +6,17 @@ import { field, idOf, newCall, stringOf, usageOf } from './reading.ts';
 import type { RecordReader } from './reading.ts';
 
 /** Texts that the client writes in the user's role. */
-const harnessText = /^\s*(?:# AGENTS\.md instructions|<(?:permissions|environment_context|user_instructions|INSTRUCTIONS|turn_aborted|skill|subagent_notification|user_shell_command)\b)/;
+const harnessText =
+  /^\s*(?:# AGENTS\.md instructions|<(?:permissions|environment_context|user_instructions|INSTRUCTIONS|turn_aborted|skill|subagent_notification|user_shell_command)\b)/;
 /** How the tools of several versions report a failure. */
-const failure = /^(?:[^]{0,200}\n)?(?:Process exited with code|Exit code:) (?!0\b)|"exit_code":\s*(?!0\b)\d|^[^\n]{0,200}verification failed/;
+const failure =
+  /^(?:[^]{0,200}\n)?(?:Process exited with code|Exit code:) (?!0\b)|"exit_code":\s*(?!0\b)\d|^[^\n]{0,200}verification failed/;
 
 export function isCodex(record: unknown): boolean {
-  return field(record, 'type') === 'session_meta' || (field(record, 'type') === 'response_item' && field(record, 'payload', 'type') !== undefined);
+  return (
+    field(record, 'type') === 'session_meta' ||
+    (field(record, 'type') === 'response_item' && field(record, 'payload', 'type') !== undefined)
+  );
 }
 
 export function readCodex(): RecordReader {
@@ -28,8 +33,7 @@ export function readCodex(): RecordReader {
     else if (type === 'turn_context') {
       model = stringOf(field(payload, 'model')) ?? model;
       run.model ??= model;
-    }
-    else if (type === 'event_msg' && kind === 'token_count') {
+    } else if (type === 'event_msg' && kind === 'token_count') {
       const counted = JSON.stringify(field(payload, 'info', 'total_token_usage')) ?? '';
       // The same total twice means the same call twice.
       if (counted !== '' && counted !== total) readUsage(field(payload, 'info', 'last_token_usage'), run);
@@ -43,7 +47,11 @@ export function readCodex(): RecordReader {
       if (isResponding && at !== null) run.current().at ??= at;
       if (isResponding && model !== null && model !== run.model) run.current().model = model;
     } else if (type === 'compacted') {
-      run.compacted(stringOf(field(payload, 'message')) || keptText(field(payload, 'replacement_history'), run) || '(The record keeps no summary of what came before.)');
+      run.compacted(
+        stringOf(field(payload, 'message')) ||
+          keptText(field(payload, 'replacement_history'), run) ||
+          '(The record keeps no summary of what came before.)',
+      );
       run.skip('record of type compacted', record);
     } else if (type === 'event_msg') run.skip(`event ${kind}`); // a copy for the screen
     else run.skip(`record of type ${type}`, record);
@@ -83,7 +91,10 @@ function readItem(kind: string, payload: unknown, run: Conversation, isRespondin
     const thinking = Array.isArray(summary) ? summary.map((part: unknown) => stringOf(field(part, 'text')) ?? '').join('\n') : '';
     run.thought(exchange, thinking, stringOf(field(payload, 'encrypted_content')) ?? '');
   } else {
-    const call = newCall(stringOf(field(payload, 'name')) ?? kind.replace(/_call$/, ''), field(payload, 'arguments') ?? field(payload, 'input') ?? field(payload, 'action'));
+    const call = newCall(
+      stringOf(field(payload, 'name')) ?? kind.replace(/_call$/, ''),
+      field(payload, 'arguments') ?? field(payload, 'input') ?? field(payload, 'action'),
+    );
     // The search runs at the provider, and what it found is part of the response.
     run.call(idOf(field(payload, 'call_id')), kind === 'web_search_call' ? { ...call, result: '(searched)' } : call, exchange);
   }
@@ -98,5 +109,8 @@ function readUsage(usage: unknown, run: Conversation): void {
 /** What a compaction kept, if it is readable. */
 function keptText(history: unknown, run: Conversation): string {
   const kept = Array.isArray(history) ? (history as unknown[]).map((item) => run.textOf(field(item, 'content'))) : [];
-  return kept.filter((text) => text !== '' && !harnessText.test(text)).join('\n\n').slice(0, 200_000);
+  return kept
+    .filter((text) => text !== '' && !harnessText.test(text))
+    .join('\n\n')
+    .slice(0, 200_000);
 }

@@ -86,7 +86,12 @@ export class Conversation {
   result(id: string | null, text: string, isError: boolean): RecordedCall | undefined {
     const call = id === null ? undefined : this.#calls.get(id);
     const images = this.#images.splice(0);
-    if (!call) this.skip(call === null ? 'result that came too late' : 'result without its call', { id, text, ...(images.length > 0 && { images }) });
+    if (!call)
+      this.skip(call === null ? 'result that came too late' : 'result without its call', {
+        id,
+        text,
+        ...(images.length > 0 && { images }),
+      });
     else if (call.result !== null) this.skip('second result of a call', { id, text, ...(images.length > 0 && { images }) });
     else Object.assign(call, { result: text, isError, ...(images.length > 0 && { images }) });
     return call ?? undefined;
@@ -120,11 +125,13 @@ export class Conversation {
   textOf(content: unknown, between = '\n'): string {
     if (typeof content === 'string') return content;
     if (!Array.isArray(content)) return '';
-    return content.flatMap((block: unknown) => {
-      const text = stringOf(field(block, 'text'));
-      if (text === null && !this.image(block)) this.skip(`content block of type ${stringOf(field(block, 'type')) ?? 'unknown'}`, block);
-      return text ?? [];
-    }).join(between);
+    return content
+      .flatMap((block: unknown) => {
+        const text = stringOf(field(block, 'text'));
+        if (text === null && !this.image(block)) this.skip(`content block of type ${stringOf(field(block, 'type')) ?? 'unknown'}`, block);
+        return text ?? [];
+      })
+      .join(between);
   }
 
   /** Somebody went back: what follows continues that exchange (null: the beginning), not the newest. */
@@ -143,7 +150,9 @@ export class Conversation {
     if (this.#branch) add(this.#branch.said, told);
     else if (!last) add(this.#prompt, told);
     else {
-      const parts = last.followUpParts ?? (last.followUp === undefined ? [] : [{ text: last.followUp, ...(last.isFollowUpByHarness && { isByHarness: true as const }) }]);
+      const parts =
+        last.followUpParts ??
+        (last.followUp === undefined ? [] : [{ text: last.followUp, ...(last.isFollowUpByHarness && { isByHarness: true as const }) }]);
       add(parts, told);
       last.followUp = textOfAll(parts);
       if (isInParts(parts)) last.followUpParts = parts;
@@ -163,7 +172,8 @@ export class Conversation {
     const skipped = this.#skipped.get(reason);
     if (skipped) skipped.count++;
     else this.#skipped.set(reason, { count: 1, line: this.line });
-    if (content !== undefined) this.#raw.push({ line: this.line, reason, content: typeof content === 'string' ? content : JSON.stringify(content) });
+    if (content !== undefined)
+      this.#raw.push({ line: this.line, reason, content: typeof content === 'string' ? content : JSON.stringify(content) });
   }
 
   /** Keeps a line of its file verbatim. */
@@ -205,7 +215,10 @@ export class Conversation {
   take(isEnd: boolean): RecordedRun | null {
     const open = this.#exchanges.slice(-100).findIndex(({ calls }) => calls.some(({ result }) => result === null));
     const length = this.#exchanges.length;
-    const taken = this.#exchanges.splice(0, isEnd ? length : Math.max(0, open === -1 ? length - 1 : Math.min(length - 1, Math.max(0, length - 100) + open)));
+    const taken = this.#exchanges.splice(
+      0,
+      isEnd ? length : Math.max(0, open === -1 ? length - 1 : Math.min(length - 1, Math.max(0, length - 100) + open)),
+    );
     if (taken.length === 0 && this.#raw.length === 0 && !isEnd) return null;
     const first = this.#taken;
     const before = this.#lastTaken;
@@ -215,7 +228,9 @@ export class Conversation {
       model: this.model,
       system: this.system,
       prompt: first === 0 ? textOfAll(this.#prompt) : (before?.followUp ?? ''),
-      ...((first === 0 ? this.#prompt.length > 0 && this.#prompt.every((part) => part.isByHarness) : before?.isFollowUpByHarness) && { isPromptByHarness: true }),
+      ...((first === 0 ? this.#prompt.length > 0 && this.#prompt.every((part) => part.isByHarness) : before?.isFollowUpByHarness) && {
+        isPromptByHarness: true,
+      }),
       ...(told !== undefined && isInParts(told) && { promptParts: told }),
       ...(first === 0 && this.#task !== undefined && this.#task !== this.#prompt[0]?.text && { task: this.#task }),
       exchanges: taken,

@@ -32,11 +32,15 @@ export function readCopilot(): RecordReader {
       if (thinking !== null) run.thought(exchange, thinking);
       const requests = field(data, 'toolRequests');
       for (const request of Array.isArray(requests) ? (requests as unknown[]) : []) {
-            run.call(idOf(field(request, 'toolCallId')), newCall(field(request, 'name'), field(request, 'arguments')), exchange);
+        run.call(idOf(field(request, 'toolCallId')), newCall(field(request, 'name'), field(request, 'arguments')), exchange);
       }
     } else if (type === 'tool.execution_complete') {
       const error = stringOf(field(data, 'error', 'message'));
-      run.result(idOf(field(data, 'toolCallId')), stringOf(field(data, 'result', 'content')) ?? error ?? '', field(data, 'success') !== true);
+      run.result(
+        idOf(field(data, 'toolCallId')),
+        stringOf(field(data, 'result', 'content')) ?? error ?? '',
+        field(data, 'success') !== true,
+      );
     } else if (type === 'session.shutdown') run.outcome = 'shut down';
     else run.skip(`event ${type}`, record);
   });

@@ -77,7 +77,8 @@ function respond(composerId: string, bubble: unknown, text: string, run: Convers
     run.skip('bubble without content');
     return null;
   }
-  const isNext = run.count === 0 || run.current().calls.length > 0 || run.current().followUp !== undefined || (text !== '' && run.current().text !== '');
+  const isNext =
+    run.count === 0 || run.current().calls.length > 0 || run.current().followUp !== undefined || (text !== '' && run.current().text !== '');
   const exchange = isNext ? run.exchange(null) : run.current();
   if (bubbleId !== null) exchange.id ??= `${composerId}/${bubbleId}`.slice(0, 400);
   if (text !== '') exchange.text = text;
@@ -85,7 +86,11 @@ function respond(composerId: string, bubble: unknown, text: string, run: Convers
   if (name !== null) {
     const result = field(tool, 'result');
     const said = typeof result === 'string' ? result : result === undefined || result === null ? null : (JSON.stringify(result) ?? null);
-    run.call(idOf(field(tool, 'toolCallId')), { ...newCall(name, field(tool, 'rawArgs') || field(tool, 'params') || {}), result: said, isError: field(tool, 'status') === 'error' }, exchange);
+    run.call(
+      idOf(field(tool, 'toolCallId')),
+      { ...newCall(name, field(tool, 'rawArgs') || field(tool, 'params') || {}), result: said, isError: field(tool, 'status') === 'error' },
+      exchange,
+    );
   }
   return exchange;
 }
@@ -100,13 +105,20 @@ function lintsOf(bubble: unknown): NonNullable<RecordedExchange['lints']> {
         const number = field(error, 'range', end, what);
         return Number.isInteger(number) && Math.abs(Number(number)) < 2 ** 31 ? Number(number) : undefined;
       };
-      const places = { start_line: place('startPosition', 'line'), start_col: place('startPosition', 'column'), end_line: place('endPosition', 'line'), end_col: place('endPosition', 'column') };
+      const places = {
+        start_line: place('startPosition', 'line'),
+        start_col: place('startPosition', 'column'),
+        end_line: place('endPosition', 'line'),
+        end_col: place('endPosition', 'column'),
+      };
       return {
         file_path: stringOf(field(file, 'relativeWorkspacePath')) ?? '',
         message: stringOf(field(error, 'message')) ?? '',
         severity: 'error' as const,
         ...(source !== null && { lint_source: source }),
-        ...(Object.fromEntries(Object.entries(places).filter(([, number]) => number !== undefined)) as Partial<Record<keyof typeof places, number>>),
+        ...(Object.fromEntries(Object.entries(places).filter(([, number]) => number !== undefined)) as Partial<
+          Record<keyof typeof places, number>
+        >),
       };
     });
   });

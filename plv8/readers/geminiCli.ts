@@ -6,7 +6,11 @@ import type { RecordedRun } from './reading.ts';
 
 export function isGeminiCli(document: unknown): boolean {
   const messages = field(document, 'messages');
-  return typeof field(document, 'sessionId') === 'string' && Array.isArray(messages) && messages.some((message) => field(message, 'type') === 'gemini');
+  return (
+    typeof field(document, 'sessionId') === 'string' &&
+    Array.isArray(messages) &&
+    messages.some((message) => field(message, 'type') === 'gemini')
+  );
 }
 
 export function readGeminiCli(document: unknown): RecordedRun[] {
@@ -33,7 +37,12 @@ function readResponse(message: unknown, text: string, run: Conversation): void {
   if (model !== null && model !== run.model) exchange.model = model;
   exchange.text = text;
   if (field(message, 'tokens') !== undefined) {
-    const usage = usageOf(field(message, 'tokens', 'input'), field(message, 'tokens', 'cached'), field(message, 'tokens', 'output'), run.wrongCount);
+    const usage = usageOf(
+      field(message, 'tokens', 'input'),
+      field(message, 'tokens', 'cached'),
+      field(message, 'tokens', 'output'),
+      run.wrongCount,
+    );
     exchange.usage = { ...usage, outputTokens: usage.outputTokens + tokensOf(field(message, 'tokens', 'thoughts'), run.wrongCount) };
   }
   const thoughts = field(message, 'thoughts');
@@ -46,6 +55,14 @@ function readResponse(message: unknown, text: string, run: Conversation): void {
     const response = Array.isArray(shown) ? field(shown[0], 'functionResponse', 'response') : undefined;
     const output = field(response, 'output') ?? field(response, 'error') ?? field(call, 'resultDisplay');
     const isError = field(call, 'status') === 'error' || field(response, 'error') !== undefined;
-    run.call(idOf(field(call, 'id')), { ...newCall(field(call, 'name'), field(call, 'args')), result: output === undefined ? null : (stringOf(output) ?? JSON.stringify(output)), isError }, exchange);
+    run.call(
+      idOf(field(call, 'id')),
+      {
+        ...newCall(field(call, 'name'), field(call, 'args')),
+        result: output === undefined ? null : (stringOf(output) ?? JSON.stringify(output)),
+        isError,
+      },
+      exchange,
+    );
   }
 }

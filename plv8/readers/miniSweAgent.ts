@@ -34,5 +34,10 @@ function callsInText(text: string): RecordedCall[] {
 function usage(message: unknown, wrong: (count: unknown) => unknown): RecordedExchange['usage'] {
   const counts = field(message, 'extra', 'response', 'usage');
   if (typeof counts !== 'object' || counts === null) return null;
-  return usageOf(field(counts, 'prompt_tokens'), field(counts, 'prompt_tokens_details', 'cached_tokens'), field(counts, 'completion_tokens'), wrong);
+  return usageOf(
+    field(counts, 'prompt_tokens'),
+    field(counts, 'prompt_tokens_details', 'cached_tokens'),
+    field(counts, 'completion_tokens'),
+    wrong,
+  );
 }

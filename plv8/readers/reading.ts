@@ -52,7 +52,16 @@ export type RecordedExchange = {
   followUpParts?: Told[];
   saidParts?: Told[];
   /** What linters reported about files at that time. */
-  lints?: { file_path: string; message: string; lint_source?: string; severity?: 'error' | 'warning' | 'info'; start_line?: number; start_col?: number; end_line?: number; end_col?: number }[];
+  lints?: {
+    file_path: string;
+    message: string;
+    lint_source?: string;
+    severity?: 'error' | 'warning' | 'info';
+    start_line?: number;
+    start_col?: number;
+    end_line?: number;
+    end_col?: number;
+  }[];
 };
 
 export type RecordedRun = {
@@ -119,14 +128,24 @@ export function toolName(name: string): string {
 
 /** The value at a path of keys, undefined if there is none. */
 export function field(value: unknown, ...path: string[]): unknown {
-  return path.reduce<unknown>((inner, key) => (typeof inner === 'object' && inner !== null && Object.hasOwn(inner, key) ? (inner as Record<string, unknown>)[key] : undefined), value);
+  return path.reduce<unknown>(
+    (inner, key) =>
+      typeof inner === 'object' && inner !== null && Object.hasOwn(inner, key) ? (inner as Record<string, unknown>)[key] : undefined,
+    value,
+  );
 }
 
 /** The image of a content block of any provider; null: not an image that a model can be shown again. */
 export function imageOf(block: unknown): RecordedImage | null {
   const url = /^data:(image\/[a-z]+);base64,/.exec(stringOf(field(block, 'image_url')) ?? stringOf(field(block, 'image_url', 'url')) ?? '');
-  const media_type = url?.[1] ?? stringOf(field(block, 'source', 'media_type')) ?? stringOf(field(block, 'mimeType')) ?? stringOf(field(block, 'inlineData', 'mimeType'));
-  const data = url ? url.input.slice(url[0].length) : (stringOf(field(block, 'source', 'data')) ?? stringOf(field(block, 'data')) ?? stringOf(field(block, 'inlineData', 'data')));
+  const media_type =
+    url?.[1] ??
+    stringOf(field(block, 'source', 'media_type')) ??
+    stringOf(field(block, 'mimeType')) ??
+    stringOf(field(block, 'inlineData', 'mimeType'));
+  const data = url
+    ? url.input.slice(url[0].length)
+    : (stringOf(field(block, 'source', 'data')) ?? stringOf(field(block, 'data')) ?? stringOf(field(block, 'inlineData', 'data')));
   if (media_type === null || data === null || !/^image\/(?:png|jpeg|gif|webp)$/.test(media_type)) return null;
   return data.length <= 5_242_880 && /^[A-Za-z0-9+/]+=*$/.test(data) ? { media_type, data } : null;
 }
@@ -168,7 +187,12 @@ export function tokensOf(value: unknown, wrong?: (count: unknown) => unknown): n
 }
 
 /** The usage of a request whose input count includes the cached tokens. */
-export function usageOf(input: unknown, cached: unknown, output: unknown, wrong?: (count: unknown) => unknown): NonNullable<RecordedExchange['usage']> {
+export function usageOf(
+  input: unknown,
+  cached: unknown,
+  output: unknown,
+  wrong?: (count: unknown) => unknown,
+): NonNullable<RecordedExchange['usage']> {
   const cachedInputTokens = tokensOf(cached, wrong);
   return { inputTokens: Math.max(0, tokensOf(input, wrong) - cachedInputTokens), outputTokens: tokensOf(output, wrong), cachedInputTokens };
 }

@@ -111,7 +111,9 @@ function readDocument(document: unknown): RecordedRun[] {
   if (isList('messages') && isMiniSweAgent(document)) return [walk(readMiniSweAgent(document))];
   if (isList('history') || isList('trajectory')) return [walk(readSweAgent(document))];
   const keys = typeof document === 'object' && document !== null ? Object.keys(document).slice(0, 8).join(', ') : typeof document;
-  throw new Error(`not a recorded run: neither mini-swe-agent (a list "messages"), SWE-agent (a list "history" or "trajectory"), Gemini CLI nor ATIF, but: ${keys || 'an empty object'}`);
+  throw new Error(
+    `not a recorded run: neither mini-swe-agent (a list "messages"), SWE-agent (a list "history" or "trajectory"), Gemini CLI nor ATIF, but: ${keys || 'an empty object'}`,
+  );
 }
 
 /** The session of a file, without its subagents. */
@@ -134,7 +136,9 @@ export function lastSessionId(lines: readonly string[]): string | undefined {
 /** Early versions did not write trajectory_format, but how the run ended. */
 function isMiniSweAgent(document: unknown): boolean {
   const format = field(document, 'trajectory_format');
-  return format === undefined ? field(document, 'info', 'exit_status') !== undefined : (stringOf(format)?.startsWith('mini-swe-agent') ?? false);
+  return format === undefined
+    ? field(document, 'info', 'exit_status') !== undefined
+    : (stringOf(format)?.startsWith('mini-swe-agent') ?? false);
 }
 
 function parseDocument(text: string): { value: unknown; odd: string | null } {
@@ -187,12 +191,21 @@ function walk(reading: Reading): RecordedRun {
 function openExchange(message: unknown, text: string, shown: string, reading: Reading, skip: (reason: string) => unknown): OpenExchange {
   const toolCalls = field(message, 'tool_calls');
   const asked: unknown[] = Array.isArray(toolCalls) ? toolCalls : [];
-  const calls = asked.length === 0 ? reading.callsInText(message, text) : asked.map((call) => newCall(field(call, 'function', 'name'), field(call, 'function', 'arguments')));
+  const calls =
+    asked.length === 0
+      ? reading.callsInText(message, text)
+      : asked.map((call) => newCall(field(call, 'function', 'name'), field(call, 'function', 'arguments')));
   for (const call of calls) {
     const file = reading.fileOf?.(call, shown) ?? null;
     if (file !== null) call.file = file;
   }
-  return { text, calls, usage: reading.usage(message, () => skip('count of tokens that cannot be')), ids: asked.map((call) => stringOf(field(call, 'id'))), hasToolCalls: asked.length > 0 };
+  return {
+    text,
+    calls,
+    usage: reading.usage(message, () => skip('count of tokens that cannot be')),
+    ids: asked.map((call) => stringOf(field(call, 'id'))),
+    hasToolCalls: asked.length > 0,
+  };
 }
 
 /** A tool message answers the calls whose ids it names. Ids repeat within a file, so only the exchange before it is searched. */
@@ -227,9 +240,11 @@ function dropEnd(last: OpenExchange | undefined, reading: Reading, skip: (reason
 function textOf(content: unknown, skip: (reason: string) => unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
-  return content.flatMap((block: unknown) => {
-    const text = stringOf(field(block, 'text'));
-    if (text === null) skip(`content block of type ${stringOf(field(block, 'type')) ?? 'unknown'}`);
-    return text ?? [];
-  }).join('\n');
+  return content
+    .flatMap((block: unknown) => {
+      const text = stringOf(field(block, 'text'));
+      if (text === null) skip(`content block of type ${stringOf(field(block, 'type')) ?? 'unknown'}`);
+      return text ?? [];
+    })
+    .join('\n');
 }

@@ -6,10 +6,35 @@ import type { Reading, RecordedCall } from './reading.ts';
 
 /** First words of an action that are SWE-agent's own commands; everything else is for the shell. */
 const commands = new Set([
-  'append', 'create', 'edit', 'exit_forfeit', 'filemap', 'find_file', 'goto', 'insert', 'open', 'scroll_down', 'scroll_up', 'search_dir',
-  'search_file', 'str_replace_editor', 'submit', 'undo_edit', 'view_image',
-  'connect_exec', 'connect_sendline', 'connect_start', 'connect_stop', 'decompile', 'disassemble',
-  'debug_add_breakpoint', 'debug_continue', 'debug_exec', 'debug_start', 'debug_step', 'debug_stop',
+  'append',
+  'create',
+  'edit',
+  'exit_forfeit',
+  'filemap',
+  'find_file',
+  'goto',
+  'insert',
+  'open',
+  'scroll_down',
+  'scroll_up',
+  'search_dir',
+  'search_file',
+  'str_replace_editor',
+  'submit',
+  'undo_edit',
+  'view_image',
+  'connect_exec',
+  'connect_sendline',
+  'connect_start',
+  'connect_stop',
+  'decompile',
+  'disassemble',
+  'debug_add_breakpoint',
+  'debug_continue',
+  'debug_exec',
+  'debug_start',
+  'debug_step',
+  'debug_stop',
 ]);
 
 export function readSweAgent(document: unknown): Reading {
@@ -43,7 +68,12 @@ function messagesOf(document: unknown): unknown[] {
     { role: 'assistant', content: field(step, 'response'), action: field(step, 'action') },
     { role: 'user', content: field(step, 'observation') },
   ]);
-  return [...(Array.isArray(start) ? start.map((message: unknown) => ({ role: field(message, 'role'), content: field(message, 'content') })) : []), ...conversation];
+  return [
+    ...(Array.isArray(start)
+      ? start.map((message: unknown) => ({ role: field(message, 'role'), content: field(message, 'content') }))
+      : []),
+    ...conversation,
+  ];
 }
 
 /** replay_config is an object or, as SWE-agent writes it, its JSON as text. */
@@ -69,7 +99,8 @@ function callsInAction(action: string): RecordedCall[] {
 
 /** An edit concerns the open file; a command in text form names its file first, the editor's command after its subcommand. */
 function fileOf(call: RecordedCall, shown: string): string | null {
-  if (call.name === 'edit' || call.name === 'insert' || call.name === 'append') return /\(Open file: (?!n\/a\))(.+)\)\n\(Current directory: /.exec(shown)?.[1] ?? null;
+  if (call.name === 'edit' || call.name === 'insert' || call.name === 'append')
+    return /\(Open file: (?!n\/a\))(.+)\)\n\(Current directory: /.exec(shown)?.[1] ?? null;
   const place = { open: 0, create: 0, filemap: 0, str_replace_editor: 1 }[call.name];
   const given = call.input['arguments'];
   const word = typeof given === 'string' && place !== undefined ? given.match(/"[^"]*"|'[^']*'|\S+/g)?.[place] : undefined;

@@ -14,33 +14,60 @@ import { command, ends, examples, port, reads, tokenFile } from './program.ts';
 export function clientsCommands(program: Command): void {
   program.commandsGroup('Other agents:');
 
-  examples(reads(command(program, 'mcp', 'serve the ledger to an MCP client over stdio, or to clients on other machines over HTTP').summary('serve the ledger to MCP clients'))
-    .option('--conversation <name>', 'what the session is found by (default: this directory); over HTTP each client has its own')
-    .option('--work-item <id>', 'be that work item instead')
-    .option('--http', 'over HTTP, with a token')
-    .option('--host <address>', 'the address to listen on', '127.0.0.1')
-    .option('--port <n>', 'its port; 0: any', port, 7717)
-    .option('--allow-host <name...>', 'other names under which clients reach it, such as that of a reverse proxy')
-    .addOption(tokenFile())
-    .option('--plugin', 'print the command that adds the plugin for Claude Code from this package, and end')
-    .action(ends(async (options: McpHttpSettings & { http?: boolean; plugin?: boolean }) => {
-      if (options.plugin) return printPlugin();
-      const commands = await import('../commands/mcp.ts');
-      return (options.http ? commands.mcpHttp(options) : commands.mcp(options));
-    })), 'mcp', 'mcp --plugin', 'mcp --http --token-file token --allow-host ledger.example');
+  examples(
+    reads(
+      command(program, 'mcp', 'serve the ledger to an MCP client over stdio, or to clients on other machines over HTTP').summary(
+        'serve the ledger to MCP clients',
+      ),
+    )
+      .option('--conversation <name>', 'what the session is found by (default: this directory); over HTTP each client has its own')
+      .option('--work-item <id>', 'be that work item instead')
+      .option('--http', 'over HTTP, with a token')
+      .option('--host <address>', 'the address to listen on', '127.0.0.1')
+      .option('--port <n>', 'its port; 0: any', port, 7717)
+      .option('--allow-host <name...>', 'other names under which clients reach it, such as that of a reverse proxy')
+      .addOption(tokenFile())
+      .option('--plugin', 'print the command that adds the plugin for Claude Code from this package, and end')
+      .action(
+        ends(async (options: McpHttpSettings & { http?: boolean; plugin?: boolean }) => {
+          if (options.plugin) return printPlugin();
+          const commands = await import('../commands/mcp.ts');
+          return options.http ? commands.mcpHttp(options) : commands.mcp(options);
+        }),
+      ),
+    'mcp',
+    'mcp --plugin',
+    'mcp --http --token-file token --allow-host ledger.example',
+  );
 
   // Which nobody types: it is not in the help.
-  command(program, 'hook <name>', 'called by an interactive client: session-start, user-prompt, post-tool-use, pre-compact, stop', { hidden: true })
+  command(program, 'hook <name>', 'called by an interactive client: session-start, user-prompt, post-tool-use, pre-compact, stop', {
+    hidden: true,
+  })
     .option('--conversation <name>', 'what the session is found by (default: the cwd of the input)')
     .action(ends(async (name: string, options: ClientOptions) => (await import('../commands/hook.ts')).hook(name, options)));
 
-  examples(command(program, 'import <paths...>', 'store recorded runs of other agents (Claude Code, Codex, Copilot, Cursor, pi, Gemini CLI, mini-swe-agent, SWE-agent, ATIF): files or directories').summary('store recorded runs of other agents')
-    .option('--keep-secrets', 'store what looks like a secret as it is')
-    .action(ends(async (paths: string[], options: Settings & { keepSecrets?: boolean }) => (await import('../commands/import.ts')).importFiles(paths, options))), 'import ~/.claude/projects ~/.codex/sessions');
+  examples(
+    command(
+      program,
+      'import <paths...>',
+      'store recorded runs of other agents (Claude Code, Codex, Copilot, Cursor, pi, Gemini CLI, mini-swe-agent, SWE-agent, ATIF): files or directories',
+    )
+      .summary('store recorded runs of other agents')
+      .option('--keep-secrets', 'store what looks like a secret as it is')
+      .action(
+        ends(async (paths: string[], options: Settings & { keepSecrets?: boolean }) =>
+          (await import('../commands/import.ts')).importFiles(paths, options),
+        ),
+      ),
+    'import ~/.claude/projects ~/.codex/sessions',
+  );
 }
 
 function printPlugin(): number {
-  const folder = fileURLToPath(new URL(existsSync(new URL('../../plugin', import.meta.url)) ? '../../plugin' : '../../../plugin', import.meta.url));
+  const folder = fileURLToPath(
+    new URL(existsSync(new URL('../../plugin', import.meta.url)) ? '../../plugin' : '../../../plugin', import.meta.url),
+  );
   print(null, `claude plugin marketplace add '${folder.replaceAll("'", `'\\''`)}' && claude plugin install work-ledger@work-ledger`, false);
   return exit.ok;
 }

@@ -15,35 +15,126 @@ const items = () => import('../commands/items.ts');
 export function lookCommands(program: Command): void {
   program.commandsGroup('Look:');
 
-  examples(consoleOptions(reads(command(program, 'console', 'look at the ledger in a browser, live, and act: pages on 127.0.0.1 until a signal stops it').summary('look at the ledger in a browser, live, and act'))).action(ends(async (options: ConsoleSettings) => (await import('../commands/console.ts')).console(options))), 'console', 'console --read-only --port 0');
+  examples(
+    consoleOptions(
+      reads(
+        command(program, 'console', 'look at the ledger in a browser, live, and act: pages on 127.0.0.1 until a signal stops it').summary(
+          'look at the ledger in a browser, live, and act',
+        ),
+      ),
+    ).action(ends(async (options: ConsoleSettings) => (await import('../commands/console.ts')).console(options))),
+    'console',
+    'console --read-only --port 0',
+  );
 
-  const ledger = examples(reads(command(program, 'ledger', 'print the ledger of a work item, or write to it by hand, where no worker does: append, retract, complete').summary('print the ledger of a work item, or write to it by hand')).argument('<id>')
-    .option('--type <type>', 'entries of this type only')
-    .option('--last <n>', 'the newest n only', integer)
-    .option('--formatted', 'as the block that a model is given')
-    .action(ends(async (id: string, options: Settings & { type?: string; last?: number; formatted?: boolean }) => (await items()).ledger(id, options))), 'ledger ID --type finding', "ledger append ID finding 'The index is never used'");
+  const ledger = examples(
+    reads(
+      command(
+        program,
+        'ledger',
+        'print the ledger of a work item, or write to it by hand, where no worker does: append, retract, complete',
+      ).summary('print the ledger of a work item, or write to it by hand'),
+    )
+      .argument('<id>')
+      .option('--type <type>', 'entries of this type only')
+      .option('--last <n>', 'the newest n only', integer)
+      .option('--formatted', 'as the block that a model is given')
+      .action(
+        ends(async (id: string, options: Settings & { type?: string; last?: number; formatted?: boolean }) =>
+          (await items()).ledger(id, options),
+        ),
+      ),
+    'ledger ID --type finding',
+    "ledger append ID finding 'The index is never used'",
+  );
 
-  examples(command(ledger, 'append <id> <type> <content>', `add an entry to the ledger of a work item that no worker drives: ${entryTypes.join(', ')}; content -: from stdin`)
-    .action(ends(async (id: string, type: string, content: string, _: object, called: Command) => (await items()).ledgerAppend(id, type, content, called.optsWithGlobals<Settings>()))), "ledger append ID finding 'The index is never used'");
+  examples(
+    command(
+      ledger,
+      'append <id> <type> <content>',
+      `add an entry to the ledger of a work item that no worker drives: ${entryTypes.join(', ')}; content -: from stdin`,
+    ).action(
+      ends(async (id: string, type: string, content: string, _: object, called: Command) =>
+        (await items()).ledgerAppend(id, type, content, called.optsWithGlobals<Settings>()),
+      ),
+    ),
+    "ledger append ID finding 'The index is never used'",
+  );
 
-  examples(command(ledger, 'retract <id> <seq> <reason>', 'take an entry back: agents no longer read it, and those that were told of it are told so; it stays in the log')
-    .action(ends(async (id: string, seq: string, reason: string, _: object, called: Command) => (await items()).ledgerRetract(id, integer(seq), reason, called.optsWithGlobals<Settings>()))), "ledger retract ID 1 'It was the cache'");
+  examples(
+    command(
+      ledger,
+      'retract <id> <seq> <reason>',
+      'take an entry back: agents no longer read it, and those that were told of it are told so; it stays in the log',
+    ).action(
+      ends(async (id: string, seq: string, reason: string, _: object, called: Command) =>
+        (await items()).ledgerRetract(id, integer(seq), reason, called.optsWithGlobals<Settings>()),
+      ),
+    ),
+    "ledger retract ID 1 'It was the cache'",
+  );
 
-  examples(command(ledger, 'complete <id> <summary>', 'complete a work item that no worker drives')
-    .option('--evidence <text...>', 'what supports it: ids of tool calls, handles of artifacts, or words')
-    .action(ends(async (id: string, summary: string, _: object, called: Command) => (await items()).complete(id, summary, called.optsWithGlobals<Settings & { evidence?: string[] }>()))), "ledger complete ID 'The index was never used; it is now' --evidence 'explain analyze: 12 ms'");
+  examples(
+    command(ledger, 'complete <id> <summary>', 'complete a work item that no worker drives')
+      .option('--evidence <text...>', 'what supports it: ids of tool calls, handles of artifacts, or words')
+      .action(
+        ends(async (id: string, summary: string, _: object, called: Command) =>
+          (await items()).complete(id, summary, called.optsWithGlobals<Settings & { evidence?: string[] }>()),
+        ),
+      ),
+    "ledger complete ID 'The index was never used; it is now' --evidence 'explain analyze: 12 ms'",
+  );
 
-  examples(reads(command(program, 'digest [id]', 'print what a work item is told about everything else'))
-    .option('--across', 'and what goes on in the ledgers that ledger_link() linked')
-    .action(ends(async (id: string | undefined, options: Settings & { across?: boolean }) => (await items()).digest(id, options))), 'digest', 'digest ID', 'digest --across');
+  examples(
+    reads(command(program, 'digest [id]', 'print what a work item is told about everything else'))
+      .option('--across', 'and what goes on in the ledgers that ledger_link() linked')
+      .action(ends(async (id: string | undefined, options: Settings & { across?: boolean }) => (await items()).digest(id, options))),
+    'digest',
+    'digest ID',
+    'digest --across',
+  );
 
-  examples(reads(command(program, 'cost [id]', 'print what work cost: all of it, or a work item with everything below it').summary('print what work cost'))
-    .addOption(new Option('--by <grouping>', 'sums by: tree, item, child, faculty, model, day, cache').choices(['tree', 'item', 'child', 'faculty', 'model', 'day', 'cache']))
-    .action(ends(async (id: string | undefined, options: CostOptions) => (await import('../commands/cost.ts')).cost(id, options))), 'cost --by day', 'cost ID');
+  examples(
+    reads(
+      command(program, 'cost [id]', 'print what work cost: all of it, or a work item with everything below it').summary(
+        'print what work cost',
+      ),
+    )
+      .addOption(
+        new Option('--by <grouping>', 'sums by: tree, item, child, faculty, model, day, cache').choices([
+          'tree',
+          'item',
+          'child',
+          'faculty',
+          'model',
+          'day',
+          'cache',
+        ]),
+      )
+      .action(ends(async (id: string | undefined, options: CostOptions) => (await import('../commands/cost.ts')).cost(id, options))),
+    'cost --by day',
+    'cost ID',
+  );
 
-  examples(reads(command(program, 'trace <id>', 'print the spans of a work item and of everything below it, from its rows, as a tree; or export them').summary('print the spans of a work item as a tree, or export them'))
-    .option('--otlp <url>', 'send them to this OTLP endpoint (HTTP, protobuf)')
-    .action(ends(async (id: string, options: TraceOptions) => (await import('../commands/trace.ts')).trace(id, options))), 'trace ID', 'trace ID --otlp http://localhost:4318');
+  examples(
+    reads(
+      command(
+        program,
+        'trace <id>',
+        'print the spans of a work item and of everything below it, from its rows, as a tree; or export them',
+      ).summary('print the spans of a work item as a tree, or export them'),
+    )
+      .option('--otlp <url>', 'send them to this OTLP endpoint (HTTP, protobuf)')
+      .action(ends(async (id: string, options: TraceOptions) => (await import('../commands/trace.ts')).trace(id, options))),
+    'trace ID',
+    'trace ID --otlp http://localhost:4318',
+  );
 
-  examples(command(program, 'sql [query]', 'start psql with the ledger\'s address and search path: a session, or one query').summary('start psql on the ledger: a session, or one query').action(ends(async (query: string | undefined, options: Settings) => (await import('../commands/psql.ts')).psql(query, options))), 'sql', "sql 'select description, doing, why from v_now'");
+  examples(
+    command(program, 'sql [query]', "start psql with the ledger's address and search path: a session, or one query")
+      .summary('start psql on the ledger: a session, or one query')
+      .action(ends(async (query: string | undefined, options: Settings) => (await import('../commands/psql.ts')).psql(query, options))),
+    'sql',
+    "sql 'select description, doing, why from v_now'",
+  );
 }

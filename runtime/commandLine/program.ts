@@ -30,12 +30,20 @@ export function newProgram(argv: readonly string[]): Command {
   return program
     .description('Durable working memory, bounded context and shared awareness for LLM agents, inside your Postgres.')
     .version(version())
-    .addOption(new Option('--completion <shell>', 'print the script that completes commands and options in a shell').choices(['bash', 'zsh', 'fish']))
+    .addOption(
+      new Option('--completion <shell>', 'print the script that completes commands and options in a shell').choices([
+        'bash',
+        'zsh',
+        'fish',
+      ]),
+    )
     .on('option:completion', (shell: Shell) => {
       print(null, completion(program, shell), false);
       throw new CommanderError(0, 'work-ledger.completion', '');
     })
-    .addHelpCommand(new Command('help').argument('[command]').description('show how a command is used').helpOption(false).helpGroup('Begin:'))
+    .addHelpCommand(
+      new Command('help').argument('[command]').description('show how a command is used').helpOption(false).helpGroup('Begin:'),
+    )
     .exitOverride()
     .showSuggestionAfterError()
     .configureOutput({
@@ -43,31 +51,52 @@ export function newProgram(argv: readonly string[]): Command {
       writeErr: (text) => void io().stderr.write(text),
       outputError: (text, write) => write(`${text.trim().replaceAll('\n', ' ')} (work-ledger ${named()}--help)\n`),
     })
-    .addHelpText('after', '\nTry: work-ledger demo, or in a project of yours: work-ledger init\nWithout DATABASE_URL an embedded PostgreSQL in a directory of yours is used.\nExit codes: 0 done, 1 error, 2 wrong usage, 3 the work item failed, 130 interrupted.');
+    .addHelpText(
+      'after',
+      '\nTry: work-ledger demo, or in a project of yours: work-ledger init\nWithout DATABASE_URL an embedded PostgreSQL in a directory of yours is used.\nExit codes: 0 done, 1 error, 2 wrong usage, 3 the work item failed, 130 interrupted.',
+    );
 }
 
 /** An action; the number that it returns is the exit code. */
-export const ends = <Arguments extends unknown[]>(act: (...given: Arguments) => Promise<number>) => async (...given: Arguments): Promise<void> => {
-  io().exitCode = await act(...given);
-};
+export const ends =
+  <Arguments extends unknown[]>(act: (...given: Arguments) => Promise<number>) =>
+  async (...given: Arguments): Promise<void> => {
+    io().exitCode = await act(...given);
+  };
 
 /** Adds to the help of a command what people type. */
-export const examples = (made: Command, ...lines: string[]): Command => made.addHelpText('after', `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  work-ledger ${line}`).join('\n')}`);
+export const examples = (made: Command, ...lines: string[]): Command =>
+  made.addHelpText(
+    'after',
+    `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  work-ledger ${line}`).join('\n')}`,
+  );
 
 /** Of commands that work, or look how one would. */
 export const workspaceRootsOption = (): Option =>
-  new Option('--workspace-roots <dir...>', 'directories of this machine below which any work may have its workspace, whoever names it (default: none)')
+  new Option(
+    '--workspace-roots <dir...>',
+    'directories of this machine below which any work may have its workspace, whoever names it (default: none)',
+  )
     .env('WORK_LEDGER_WORKSPACE_ROOTS')
     .argParser((text: string, before: string[] | undefined) => [...(before ?? []), ...workspaceRoots(text)]);
 
-const located = (made: Command): Command => made
-  .addOption(new Option('--database-url <url>', 'the database').env('DATABASE_URL'))
-  .addOption(new Option('--listen-url <url>', 'where notifications are listened to, if the database is behind a pooler').env('WORK_LEDGER_LISTEN_URL'));
+const located = (made: Command): Command =>
+  made
+    .addOption(new Option('--database-url <url>', 'the database').env('DATABASE_URL'))
+    .addOption(
+      new Option('--listen-url <url>', 'where notifications are listened to, if the database is behind a pooler').env(
+        'WORK_LEDGER_LISTEN_URL',
+      ),
+    );
 
 /** A command with the options that locate the ledger. */
 export function command(parent: Command, name: string, description: string, how: { hidden?: boolean } = {}): Command {
   return located(parent.command(name, how).description(description))
-    .addOption(new Option('--schema <name>', 'the schema of the ledger (default: where the extension is, else work_ledger)').env('WORK_LEDGER_SCHEMA'))
+    .addOption(
+      new Option('--schema <name>', 'the schema of the ledger (default: where the extension is, else work_ledger)').env(
+        'WORK_LEDGER_SCHEMA',
+      ),
+    )
     .option('--json', 'print JSON')
     .exitOverride();
 }
@@ -75,30 +104,50 @@ export function command(parent: Command, name: string, description: string, how:
 /** A command with a ledger of its own for as long as it runs: in no schema that anybody names. */
 export const scratchCommand = (program: Command, name: string, description: string): Command =>
   located(program.command(name).description(description))
-    .addOption(new Option('--schema <name>').hideHelp().argParser(() => {
-      throw new InvalidArgumentError(`${name} works in a schema of its own, whatever others are there.`);
-    }))
-    .option('--install', 'let it make its schema, and graphile-worker\'s where that is missing, in the database that is named; the embedded one needs no leave')
+    .addOption(
+      new Option('--schema <name>').hideHelp().argParser(() => {
+        throw new InvalidArgumentError(`${name} works in a schema of its own, whatever others are there.`);
+      }),
+    )
+    .option(
+      '--install',
+      "let it make its schema, and graphile-worker's where that is missing, in the database that is named; the embedded one needs no leave",
+    )
     .option('--keep', 'leave its schema when it ends, to be looked at')
     .option('--json', 'print JSON')
     .exitOverride();
 
 /** A command that works, and may begin in a database without a ledger. */
-export const installs = (made: Command): Command => made.option('--install', 'where the database that is named has no ledger, install one first (the embedded one gets it anyhow)');
+export const installs = (made: Command): Command =>
+  made.option('--install', 'where the database that is named has no ledger, install one first (the embedded one gets it anyhow)');
 
 /** A command that reads, and can do so elsewhere than where the ledger is written. */
-export const reads = (made: Command): Command => made.addOption(new Option('--read-url <url>', 'where the ledger is read, if elsewhere: a standby of the database').env('WORK_LEDGER_READ_URL'));
+export const reads = (made: Command): Command =>
+  made.addOption(
+    new Option('--read-url <url>', 'where the ledger is read, if elsewhere: a standby of the database').env('WORK_LEDGER_READ_URL'),
+  );
 
 /** Where agents are answered over HTTP: the token itself is never an argument, which everybody on the machine could read. */
-export const tokenFile = (): Option => new Option('--token-file <file>', 'where the token for MCP over HTTP is read from; else it is WORK_LEDGER_MCP_TOKEN').env('WORK_LEDGER_MCP_TOKEN_FILE');
+export const tokenFile = (): Option =>
+  new Option('--token-file <file>', 'where the token for MCP over HTTP is read from; else it is WORK_LEDGER_MCP_TOKEN').env(
+    'WORK_LEDGER_MCP_TOKEN_FILE',
+  );
 
-export const consoleOptions = (made: Command): Command => made
-  .option('--port <n>', 'the console\'s port; 0: any that is free', port, 4747)
-  .option('--host <address>', 'the address that the console listens on; at any but this machine\'s own, reading takes the token, too', '127.0.0.1')
-  .option('--allow-host <name...>', 'other names under which the console, and MCP at its /mcp, are reached, such as that of a reverse proxy; then, too, reading takes the token')
-  .option('--read-only', 'nothing can be changed from the console')
-  .option('--people', 'everybody logs in with a token of their own (work-ledger person add); there is none for all')
-  .option('--user-header <name>', 'the header in which a reverse proxy says who is logged in, such as X-Forwarded-User')
-  .option('--proxy-secret-file <file>', 'with --user-header: the secret by which that proxy is known, in its header X-Work-Ledger-Proxy')
-  .option('--proxy-address <address...>', 'with --user-header: where that proxy connects from, if not from this machine')
-  .addOption(tokenFile());
+export const consoleOptions = (made: Command): Command =>
+  made
+    .option('--port <n>', "the console's port; 0: any that is free", port, 4747)
+    .option(
+      '--host <address>',
+      "the address that the console listens on; at any but this machine's own, reading takes the token, too",
+      '127.0.0.1',
+    )
+    .option(
+      '--allow-host <name...>',
+      'other names under which the console, and MCP at its /mcp, are reached, such as that of a reverse proxy; then, too, reading takes the token',
+    )
+    .option('--read-only', 'nothing can be changed from the console')
+    .option('--people', 'everybody logs in with a token of their own (work-ledger person add); there is none for all')
+    .option('--user-header <name>', 'the header in which a reverse proxy says who is logged in, such as X-Forwarded-User')
+    .option('--proxy-secret-file <file>', 'with --user-header: the secret by which that proxy is known, in its header X-Work-Ledger-Proxy')
+    .option('--proxy-address <address...>', 'with --user-header: where that proxy connects from, if not from this machine')
+    .addOption(tokenFile());

@@ -19,73 +19,164 @@ const workerOptions = (made: Command): Command =>
     .option('--faculty <path...>', 'faculty TOML files, or directories of them, to save first')
     .option('--tools <file...>', 'tools of your own: modules, .toml files of commands, .json files of MCP servers')
     .option('--concurrency <n>', 'work items at once', integer, 4)
-    .addOption(new Option('--lease-seconds <n>', 'how long a silent worker is believed to live').env('WORK_LEDGER_LEASE_SECONDS').argParser(integer).default(30))
-    .addOption(new Option('--host <name>', 'the name of this machine, by which a faculty may ask for it (hosts; default: the system\'s)').env('WORK_LEDGER_HOST'))
+    .addOption(
+      new Option('--lease-seconds <n>', 'how long a silent worker is believed to live')
+        .env('WORK_LEDGER_LEASE_SECONDS')
+        .argParser(integer)
+        .default(30),
+    )
+    .addOption(
+      new Option('--host <name>', "the name of this machine, by which a faculty may ask for it (hosts; default: the system's)").env(
+        'WORK_LEDGER_HOST',
+      ),
+    )
     .addOption(workspaceRootsOption())
     .option('--grace-seconds <n>', 'how long iterations may go on after a signal to stop', integer, 5)
-    .addOption(new Option('--log-level <level>', 'logs on stderr').choices(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('warn'));
+    .addOption(
+      new Option('--log-level <level>', 'logs on stderr').choices(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('warn'),
+    );
 
 export function workCommands(program: Command): void {
   program.commandsGroup('Work:');
 
-  examples(workerOptions(installs(command(program, 'work', 'work on what is queued until a signal stops it'))).action(ends(async (options: WorkOptions) => (await import('../commands/work.ts')).work({ ...options, logLevel: options.logLevel === 'warn' ? 'info' : options.logLevel }))), 'work --faculty engineer.toml', 'work --faculty faculties/ --tools tools.ts --concurrency 8');
+  examples(
+    workerOptions(installs(command(program, 'work', 'work on what is queued until a signal stops it'))).action(
+      ends(async (options: WorkOptions) =>
+        (await import('../commands/work.ts')).work({ ...options, logLevel: options.logLevel === 'warn' ? 'info' : options.logLevel }),
+      ),
+    ),
+    'work --faculty engineer.toml',
+    'work --faculty faculties/ --tools tools.ts --concurrency 8',
+  );
 
-  examples(workerOptions(installs(command(program, 'run [task]', 'submit a task and work on it here')))
-    .option('--type <type>', 'work type', 'task')
-    .option('--resume <id>', 'go on with a work item here, instead of submitting one')
-    .option('--scripted <file>', 'try it without a model: the replies of this JSON file are played instead')
-    .option('--workspace <dir>', 'let the built-in faculty read, write and run commands in this directory of the host')
-    .action(ends(async (task: string | undefined, options: RunOptions) => (await import('../commands/run.ts')).run(task, options))), "run 'Fix the failing test' --workspace .", "run 'Find why the import is slow' --type analyze --faculty engineer.toml", 'run --resume ID');
+  examples(
+    workerOptions(installs(command(program, 'run [task]', 'submit a task and work on it here')))
+      .option('--type <type>', 'work type', 'task')
+      .option('--resume <id>', 'go on with a work item here, instead of submitting one')
+      .option('--scripted <file>', 'try it without a model: the replies of this JSON file are played instead')
+      .option('--workspace <dir>', 'let the built-in faculty read, write and run commands in this directory of the host')
+      .action(ends(async (task: string | undefined, options: RunOptions) => (await import('../commands/run.ts')).run(task, options))),
+    "run 'Fix the failing test' --workspace .",
+    "run 'Find why the import is slow' --type analyze --faculty engineer.toml",
+    'run --resume ID',
+  );
 
-  examples(command(program, 'submit <description>', 'queue a work item and print its id')
-    .requiredOption('--type <type>', 'work type: decides which faculty takes it')
-    .option('--params <json>', 'parameters, a JSON object')
-    .option('--faculty <name>', 'the faculty that shall take it')
-    .option('--priority <n>', 'higher is more urgent', integer)
-    .option('--parent <id>', 'work item that this is a part of')
-    .option('--dedup-key <key>', 'return the unfinished item of this key instead of a second one')
-    .option('--external-id <id>', 'your own id for it')
-    .option('--max-attempts <n>', 'how often it is tried', integer)
-    .option('--run-at <time>', 'not before this time')
-    .option('--idempotency-key <key>', 'the same call repeated returns the same item')
-    .option('--budget <resource=amount...>', 'what it and everything below it may use: tokens, money, seconds, calls, children')
-    .action(ends(async (description: string, options: SubmitOptions) => (await items()).submit(description, options))), "submit 'Find why the import is slow' --type analyze", "submit 'Port the parser' --type task --budget tokens=200000 money=2");
+  examples(
+    command(program, 'submit <description>', 'queue a work item and print its id')
+      .requiredOption('--type <type>', 'work type: decides which faculty takes it')
+      .option('--params <json>', 'parameters, a JSON object')
+      .option('--faculty <name>', 'the faculty that shall take it')
+      .option('--priority <n>', 'higher is more urgent', integer)
+      .option('--parent <id>', 'work item that this is a part of')
+      .option('--dedup-key <key>', 'return the unfinished item of this key instead of a second one')
+      .option('--external-id <id>', 'your own id for it')
+      .option('--max-attempts <n>', 'how often it is tried', integer)
+      .option('--run-at <time>', 'not before this time')
+      .option('--idempotency-key <key>', 'the same call repeated returns the same item')
+      .option('--budget <resource=amount...>', 'what it and everything below it may use: tokens, money, seconds, calls, children')
+      .action(ends(async (description: string, options: SubmitOptions) => (await items()).submit(description, options))),
+    "submit 'Find why the import is slow' --type analyze",
+    "submit 'Port the parser' --type task --budget tokens=200000 money=2",
+  );
 
-  examples(reads(command(program, 'list', 'list the newest work items, children below their parents')).alias('ps')
-    .option('--state <state...>', 'those in this state: queued, running, waiting, paused, completed, failed, dead, cancelled')
-    .option('--limit <n>', 'at most this many', integer, 20)
-    .option('--watch', 'again at every change, until Ctrl-C')
-    .action(ends(async (options: ListOptions) => (await import('../commands/list.ts')).list(options))), 'list --state running waiting', 'list --watch');
+  examples(
+    reads(command(program, 'list', 'list the newest work items, children below their parents'))
+      .alias('ps')
+      .option('--state <state...>', 'those in this state: queued, running, waiting, paused, completed, failed, dead, cancelled')
+      .option('--limit <n>', 'at most this many', integer, 20)
+      .option('--watch', 'again at every change, until Ctrl-C')
+      .action(ends(async (options: ListOptions) => (await import('../commands/list.ts')).list(options))),
+    'list --state running waiting',
+    'list --watch',
+  );
 
-  examples(reads(command(program, 'show [id]', 'show a work item: its state, its calls, what failed; without an id the newest items')).action(ends(async (id: string | undefined, options: Settings) => id === undefined ? await (await import('../commands/list.ts')).list(options) : await (await items()).show(id, options))), 'show ID', 'show ID --json');
+  examples(
+    reads(command(program, 'show [id]', 'show a work item: its state, its calls, what failed; without an id the newest items')).action(
+      ends(async (id: string | undefined, options: Settings) =>
+        id === undefined ? await (await import('../commands/list.ts')).list(options) : await (await items()).show(id, options),
+      ),
+    ),
+    'show ID',
+    'show ID --json',
+  );
 
-  examples(reads(command(program, 'logs <id>', 'print what happened in a work item: what was said, called and entered'))
-    .option('--limit <n>', 'the newest n lines', integer, 200)
-    .option('--follow', 'print its ledger from the beginning, then what happens, until it ends')
-    .action(ends(async (id: string, options: Settings & { limit?: number; follow?: boolean }) =>
-      options.follow ? (await items()).tail(id, options) : (await import('../commands/logs.ts')).logs(id, options))), 'logs ID', 'logs ID --follow', 'logs ID --json | jq -r .[].name');
+  examples(
+    reads(command(program, 'logs <id>', 'print what happened in a work item: what was said, called and entered'))
+      .option('--limit <n>', 'the newest n lines', integer, 200)
+      .option('--follow', 'print its ledger from the beginning, then what happens, until it ends')
+      .action(
+        ends(async (id: string, options: Settings & { limit?: number; follow?: boolean }) =>
+          options.follow ? (await items()).tail(id, options) : (await import('../commands/logs.ts')).logs(id, options),
+        ),
+      ),
+    'logs ID',
+    'logs ID --follow',
+    'logs ID --json | jq -r .[].name',
+  );
 
-  examples(command(program, 'faculty <path...>', 'check faculty TOML files and save them').action(ends(async (paths: string[], options: Settings) => (await import('../commands/faculty.ts')).faculty(paths, options))), 'faculty engineer.toml', 'faculty faculties/');
+  examples(
+    command(program, 'faculty <path...>', 'check faculty TOML files and save them').action(
+      ends(async (paths: string[], options: Settings) => (await import('../commands/faculty.ts')).faculty(paths, options)),
+    ),
+    'faculty engineer.toml',
+    'faculty faculties/',
+  );
 
   workspaceCommands(program);
 }
 
 /** Of workspaces in containers. */
 function workspaceCommands(program: Command): void {
-  const workspace = examples(program.command('workspace').description('copy files out of and into the containers of work, build their image, or give the files up').summary('copy files out of and into containers, build their image').helpCommand(false).exitOverride(),
-    'workspace pull ID files/', 'workspace push ID files/', 'workspace image', 'workspace abandon ID');
-  for (const [name, way] of [['pull', 'from the workspace of a work item into a directory'], ['push', 'from a directory into the workspace of a work item']] as const) {
-    examples(workspace.command(`${name} <id> <dir>`).description(`copy files ${way}`)
-      .option('--image <image>', 'any image that the daemon has', sandboxImage)
-      .option('--max-size <size>', 'the most that is copied', '1g')
-      .option('--json', 'print JSON')
-      .action(ends(async (id: string, directory: string, options: FileOptions) => (await import('../commands/files.ts'))[name](id, directory, options))), `workspace ${name} ID files/`);
+  const workspace = examples(
+    program
+      .command('workspace')
+      .description('copy files out of and into the containers of work, build their image, or give the files up')
+      .summary('copy files out of and into containers, build their image')
+      .helpCommand(false)
+      .exitOverride(),
+    'workspace pull ID files/',
+    'workspace push ID files/',
+    'workspace image',
+    'workspace abandon ID',
+  );
+  for (const [name, way] of [
+    ['pull', 'from the workspace of a work item into a directory'],
+    ['push', 'from a directory into the workspace of a work item'],
+  ] as const) {
+    examples(
+      workspace
+        .command(`${name} <id> <dir>`)
+        .description(`copy files ${way}`)
+        .option('--image <image>', 'any image that the daemon has', sandboxImage)
+        .option('--max-size <size>', 'the most that is copied', '1g')
+        .option('--json', 'print JSON')
+        .action(
+          ends(async (id: string, directory: string, options: FileOptions) =>
+            (await import('../commands/files.ts'))[name](id, directory, options),
+          ),
+        ),
+      `workspace ${name} ID files/`,
+    );
   }
-  examples(workspace.command('image').description('build the image in which agents\' code and workspaces run')
-    .option('--image <image>', 'its name', sandboxImage)
-    .option('--debian', 'from Debian packages, where no base image can be pulled (root, debootstrap)')
-    .option('--json', 'print JSON')
-    .action(ends(async ({ image, ...options }: { image: string; debian?: boolean; json?: boolean }) => (await import('../commands/sandboxImage.ts')).buildSandboxImage(image, options))), 'workspace image', 'workspace image --debian');
-  examples(command(workspace, 'abandon <id>', 'give up files on a host that does not come back: the work goes on elsewhere, without them')
-    .action(ends(async (id: string, options: Settings) => (await items()).abandonFiles(id, options))), 'workspace abandon ID');
+  examples(
+    workspace
+      .command('image')
+      .description("build the image in which agents' code and workspaces run")
+      .option('--image <image>', 'its name', sandboxImage)
+      .option('--debian', 'from Debian packages, where no base image can be pulled (root, debootstrap)')
+      .option('--json', 'print JSON')
+      .action(
+        ends(async ({ image, ...options }: { image: string; debian?: boolean; json?: boolean }) =>
+          (await import('../commands/sandboxImage.ts')).buildSandboxImage(image, options),
+        ),
+      ),
+    'workspace image',
+    'workspace image --debian',
+  );
+  examples(
+    command(workspace, 'abandon <id>', 'give up files on a host that does not come back: the work goes on elsewhere, without them').action(
+      ends(async (id: string, options: Settings) => (await items()).abandonFiles(id, options)),
+    ),
+    'workspace abandon ID',
+  );
 }

@@ -105,7 +105,8 @@ const field = (name: string, text: string, width: number): string[] =>
   pieces(text, width - 14).map((piece, i) => `  ${(i === 0 ? name : '').padEnd(9)}  ${piece}`);
 
 /** What a terminal draws two cells wide. */
-const wide = /[\u1100-\u115f\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1b000}-\u{3fffd}]/u;
+const wide =
+  /[\u1100-\u115f\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1b000}-\u{3fffd}]/u;
 const cells = (character: string): number => (wide.test(character) ? 2 : 1);
 const padded = (text: string, width: number): string =>
   text + ' '.repeat(Math.max(0, width - Array.from(text, cells).reduce((sum, n) => sum + n, 0)));

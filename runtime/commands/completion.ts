@@ -7,18 +7,34 @@ type Words = { command: string; description: string; aliases: readonly string[];
 export type Shell = 'bash' | 'zsh' | 'fish';
 
 export function completion(program: Command, shell: Shell): string {
-  const all = program.createHelp().visibleCommands(program).map((one): Words => ({ command: one.name(), description: one.description(), aliases: one.aliases(), options: one.options.filter(({ hidden }) => !hidden) }));
+  const all = program
+    .createHelp()
+    .visibleCommands(program)
+    .map((one): Words => ({
+      command: one.name(),
+      description: one.description(),
+      aliases: one.aliases(),
+      options: one.options.filter(({ hidden }) => !hidden),
+    }));
   return { bash, zsh, fish }[shell](all);
 }
 
 const names = ({ command, aliases }: Words): string[] => [command, ...aliases];
 const flags = (words: Words): string[] => words.options.flatMap((option) => (option.long ? [option.long] : []));
-const choices = (words: Words): [flag: string, choices: readonly string[]][] => words.options.flatMap((option) => (option.long && option.argChoices ? [[option.long, option.argChoices]] : []));
+const choices = (words: Words): [flag: string, choices: readonly string[]][] =>
+  words.options.flatMap((option) => (option.long && option.argChoices ? [[option.long, option.argChoices]] : []));
 
 function bash(all: readonly Words[]): string {
   const cases = all.flatMap((words) => [
-    ...choices(words).map(([flag, list]) => `    ${names(words).map((name) => `${name}:${flag}`).join('|')}) COMPREPLY=($(compgen -W '${list.join(' ')}' -- "$word")); return ;;`),
-    `    ${names(words).map((name) => `${name}:*`).join('|')}) words='${flags(words).join(' ')}' ;;`,
+    ...choices(words).map(
+      ([flag, list]) =>
+        `    ${names(words)
+          .map((name) => `${name}:${flag}`)
+          .join('|')}) COMPREPLY=($(compgen -W '${list.join(' ')}' -- "$word")); return ;;`,
+    ),
+    `    ${names(words)
+      .map((name) => `${name}:*`)
+      .join('|')}) words='${flags(words).join(' ')}' ;;`,
   ]);
   return `# work-ledger --completion bash
 _work_ledger() {
@@ -41,7 +57,10 @@ const quoted = (text: string): string => text.replaceAll("'", `'\\''`);
 function zsh(all: readonly Words[]): string {
   const plain = (text: string): string => quoted(text.replaceAll(/[[\]:]/g, ' '));
   const cases = all.map((words) => {
-    const options = words.options.map((option) => `'${option.long}[${plain(option.description)}]${option.required || option.optional ? `:value:${option.argChoices ? `(${option.argChoices.join(' ')})` : '_files'}` : ''}'`);
+    const options = words.options.map(
+      (option) =>
+        `'${option.long}[${plain(option.description)}]${option.required || option.optional ? `:value:${option.argChoices ? `(${option.argChoices.join(' ')})` : '_files'}` : ''}'`,
+    );
     return `    ${names(words).join('|')}) _arguments ${options.join(' ')} '*:argument:_files' ;;`;
   });
   return `#compdef work-ledger
@@ -62,8 +81,13 @@ if [ "$funcstack[1]" = _work_ledger ]; then _work_ledger "$@"; else compdef _wor
 }
 
 function fish(all: readonly Words[]): string {
-  return all.flatMap((words) => [
-    ...names(words).map((name) => `complete -c work-ledger -n __fish_use_subcommand -a ${name} -d '${quoted(words.description)}'`),
-    ...words.options.map((option) => `complete -c work-ledger -n '__fish_seen_subcommand_from ${names(words).join(' ')}' -l ${option.long?.slice(2)}${option.required ? ' -r' : ''}${option.argChoices ? ` -f -a '${option.argChoices.join(' ')}'` : ''} -d '${quoted(option.description)}'`),
-  ]).join('\n');
+  return all
+    .flatMap((words) => [
+      ...names(words).map((name) => `complete -c work-ledger -n __fish_use_subcommand -a ${name} -d '${quoted(words.description)}'`),
+      ...words.options.map(
+        (option) =>
+          `complete -c work-ledger -n '__fish_seen_subcommand_from ${names(words).join(' ')}' -l ${option.long?.slice(2)}${option.required ? ' -r' : ''}${option.argChoices ? ` -f -a '${option.argChoices.join(' ')}'` : ''} -d '${quoted(option.description)}'`,
+      ),
+    ])
+    .join('\n');
 }

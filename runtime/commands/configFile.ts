@@ -50,7 +50,8 @@ function nearest(directory: string): string | null {
 function isOurs(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found?.isFile()) return false;
-  if (![process.getuid?.(), 0].includes(found.uid)) throw new UsageError(`${path} belongs to somebody else: remove it, or work in a directory of your own`);
+  if (![process.getuid?.(), 0].includes(found.uid))
+    throw new UsageError(`${path} belongs to somebody else: remove it, or work in a directory of your own`);
   return true;
 }
 
@@ -62,7 +63,17 @@ export async function settingsIn(path: string): Promise<FileSettings> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
     throw error;
   }
-  const { database_url: databaseUrl, listen_url: listenUrl, read_url: readUrl, schema, host, faculties, tools, workspace_roots: workspaceRoots, secrets } = (await import('./configKeys.ts')).configKeys(path, text);
+  const {
+    database_url: databaseUrl,
+    listen_url: listenUrl,
+    read_url: readUrl,
+    schema,
+    host,
+    faculties,
+    tools,
+    workspace_roots: workspaceRoots,
+    secrets,
+  } = (await import('./configKeys.ts')).configKeys(path, text);
   const here = (names: readonly string[]): string[] => names.map((name) => resolve(dirname(path), name));
   return {
     ...(databaseUrl !== undefined && { databaseUrl, databaseFrom: `database_url in ${path}` }),

@@ -1,5 +1,5 @@
-// `work-ledger console`: the pages of a ledger, on 127.0.0.1 unless told otherwise, until a signal stops it. Where a token for MCP is set, agents are
-// answered at /mcp of the same address.
+// `work-ledger console`: the pages of a ledger, on 127.0.0.1 unless told otherwise, until a signal stops it. Where a token for MCP is set,
+// agents are answered at /mcp of the same address.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -22,14 +22,25 @@ import { HTTP_CONNECTIONS, mcpHandler, mcpToken } from './mcp.ts';
 import { exit, note, print } from './output.ts';
 import { checkPlace, forReading } from './withLedger.ts';
 
-export type ConsoleSettings = Settings & Reached & { port: number; readOnly?: boolean; tokenFile?: string; people?: boolean; userHeader?: string; proxySecretFile?: string; proxyAddress?: string[] };
+export type ConsoleSettings = Settings &
+  Reached & {
+    port: number;
+    readOnly?: boolean;
+    tokenFile?: string;
+    people?: boolean;
+    userHeader?: string;
+    proxySecretFile?: string;
+    proxyAddress?: string[];
+  };
 
 export async function console(options: ConsoleSettings): Promise<number> {
   const place = await findLedger(forReading(options));
   await checkPlace(place);
   if (!options.readUrl) return serveConsole(place, options);
   // Without a database to write to there is nothing to act on.
-  return options.databaseUrl ? serveConsole({ ...place, primaryUrl: (await findDatabase(options)).url }, options) : serveConsole(place, { ...options, readOnly: true });
+  return options.databaseUrl
+    ? serveConsole({ ...place, primaryUrl: (await findDatabase(options)).url }, options)
+    : serveConsole(place, { ...options, readOnly: true });
 }
 
 /** Serves until a signal comes. The address with its token is printed once. */
@@ -43,7 +54,8 @@ export async function serveConsole(place: Place & { primaryUrl?: string }, optio
   const token = options.readOnly || !(options.tokenFile || process.env['WORK_LEDGER_MCP_TOKEN']) ? null : mcpToken(options.tokenFile);
   const mcp = token === null ? null : await openMcp(place, token, hostnames);
   const running = await begin(place, options, hostnames, mcp, proxy);
-  const address = running.token === '' || (options.readOnly && !running.isOpen) ? running.address : `${running.address}?token=${running.token}`;
+  const address =
+    running.token === '' || (options.readOnly && !running.isOpen) ? running.address : `${running.address}?token=${running.token}`;
   print({ address }, address, options.json ?? false);
   if (mcp) note(`MCP, with the token ${options.tokenFile ? `in ${options.tokenFile}` : 'in WORK_LEDGER_MCP_TOKEN'}: ${running.address}mcp`);
   note(wordsOn(running, options));
@@ -57,43 +69,75 @@ export async function serveConsole(place: Place & { primaryUrl?: string }, optio
 /** In whose name whoever opens the address acts. */
 function wordsOn({ token, osUser, isOpen }: Console, options: ConsoleSettings): string {
   if (options.readOnly) return 'Read-only: nothing can be changed from it.';
-  if (options.userHeader !== undefined) return `Whoever the proxy names in ${options.userHeader} acts in that name; it must set this header itself, whatever a browser sends, and ${PROXY_SECRET} to the secret.`;
+  if (options.userHeader !== undefined)
+    return `Whoever the proxy names in ${options.userHeader} acts in that name; it must set this header itself, whatever a browser sends, and ${PROXY_SECRET} to the secret.`;
   if (token === '') return 'Everybody logs in with a token of their own (work-ledger person add NAME), and acts in that name.';
-  if (isOpen) return 'Whoever opens this address can act, in nobody\'s name. --people: everybody logs in with a token of their own.';
+  if (isOpen) return "Whoever opens this address can act, in nobody's name. --people: everybody logs in with a token of their own.";
   return `Whoever opens this address can act in ${osUser === null ? 'your name' : `the name of ${osUser}`}; without the token it is read-only.`;
 }
 
 /** A secret in a file: every user of the machine can read the arguments of a process. */
 function proxyOf({ userHeader, proxySecretFile, proxyAddress = [] }: ConsoleSettings): Proxy | null {
   if (userHeader === undefined) {
-    if (proxySecretFile !== undefined || proxyAddress.length > 0) throw new UsageError('--proxy-secret-file and --proxy-address belong to --user-header');
+    if (proxySecretFile !== undefined || proxyAddress.length > 0)
+      throw new UsageError('--proxy-secret-file and --proxy-address belong to --user-header');
     return null;
   }
   if (!/^[\w-]+$/.test(userHeader)) throw new UsageError(`"${userHeader}" is not the name of a header, such as X-Forwarded-User`);
   const wanted = `--user-header takes --proxy-secret-file FILE, with a secret that the proxy sends as ${PROXY_SECRET}: each program of this machine, an agent's commands too, can connect to this address. Make one with: openssl rand -hex 32`;
   if (proxySecretFile === undefined) throw new UsageError(wanted);
-  if (!existsSync(proxySecretFile)) throw new UsageError(`there is no ${proxySecretFile}, from which the secret of the proxy is to be read`);
+  if (!existsSync(proxySecretFile))
+    throw new UsageError(`there is no ${proxySecretFile}, from which the secret of the proxy is to be read`);
   const secret = readFileSync(proxySecretFile, 'utf8').trim();
-  if (!/^[\x21-\x7e]{16,}$/.test(secret)) throw new UsageError(`the secret in ${proxySecretFile} needs at least 16 characters, without spaces. Make one with: openssl rand -hex 32`);
+  if (!/^[\x21-\x7e]{16,}$/.test(secret))
+    throw new UsageError(
+      `the secret in ${proxySecretFile} needs at least 16 characters, without spaces. Make one with: openssl rand -hex 32`,
+    );
   const odd = proxyAddress.find((address) => isIP(address) === 0);
   if (odd !== undefined) throw new UsageError(`"${odd}" is not an address: --proxy-address names those from which the proxy connects`);
   keepSecret(secret);
   return { header: userHeader, secret, addresses: proxyAddress };
 }
 
-async function openMcp({ url, schema, primaryUrl }: Place & { primaryUrl?: string }, token: string, hostnames: string[]): ReturnType<typeof mcpHandler> {
-  const open = async (at: string): Promise<{ db: Db; url: string }> => ({ db: await openChecked(at, schema, { maximumPoolSize: HTTP_CONNECTIONS }), url: at });
+async function openMcp(
+  { url, schema, primaryUrl }: Place & { primaryUrl?: string },
+  token: string,
+  hostnames: string[],
+): ReturnType<typeof mcpHandler> {
+  const open = async (at: string): Promise<{ db: Db; url: string }> => ({
+    db: await openChecked(at, schema, { maximumPoolSize: HTTP_CONNECTIONS }),
+    url: at,
+  });
   const written = await open(primaryUrl ?? url);
   return mcpHandler(written, primaryUrl === undefined ? written : await open(url), token, hostnames);
 }
 
-async function begin(place: Place & { primaryUrl?: string }, options: ConsoleSettings, hostnames: string[], mcp: Awaited<ReturnType<typeof mcpHandler>> | null, proxy: Proxy | null): Promise<Console> {
+async function begin(
+  place: Place & { primaryUrl?: string },
+  options: ConsoleSettings,
+  hostnames: string[],
+  mcp: Awaited<ReturnType<typeof mcpHandler>> | null,
+  proxy: Proxy | null,
+): Promise<Console> {
   try {
-    return await startConsole({ url: place.url, ...(place.primaryUrl !== undefined && { primaryUrl: place.primaryUrl }), schema: place.schema, port: options.port, hostnames, ...(options.host !== undefined && { host: options.host }), isReadOnly: options.readOnly ?? false, hasPeople: options.people ?? false, ...(proxy && { proxy }), ...(mcp && { mcp: mcp.fetch }) });
+    return await startConsole({
+      url: place.url,
+      ...(place.primaryUrl !== undefined && { primaryUrl: place.primaryUrl }),
+      schema: place.schema,
+      port: options.port,
+      hostnames,
+      ...(options.host !== undefined && { host: options.host }),
+      isReadOnly: options.readOnly ?? false,
+      hasPeople: options.people ?? false,
+      ...(proxy && { proxy }),
+      ...(mcp && { mcp: mcp.fetch }),
+    });
   } catch (error) {
     await mcp?.close();
-    if (sqlState(error) === 'EADDRNOTAVAIL') throw new UsageError(`this machine has no address ${options.host}: --host names one of its own, 0.0.0.0 all of them`);
-    if (sqlState(error) === 'EADDRINUSE') throw new UsageError(`port ${options.port} is taken: --port names another one, 0 any that is free`);
+    if (sqlState(error) === 'EADDRNOTAVAIL')
+      throw new UsageError(`this machine has no address ${options.host}: --host names one of its own, 0.0.0.0 all of them`);
+    if (sqlState(error) === 'EADDRINUSE')
+      throw new UsageError(`port ${options.port} is taken: --port names another one, 0 any that is free`);
     throw error;
   }
 }

@@ -20,12 +20,22 @@ export const cost = (workItemId: string | undefined, options: CostOptions): Prom
     const cache = await db.costBy('cache', item);
     const unpriced = (await db.costBy('model', item)).filter((model) => model.unpriced_requests > 0).map((model) => model.key);
     const cuts = item === null ? [] : await db.costCuts(item);
-    print({ by, rows, total: total ?? null, cache, cuts, models_without_price: unpriced },
-      total ? report(by, rows, total, cache, cuts, unpriced) : 'no model was asked yet', options.json ?? false);
+    print(
+      { by, rows, total: total ?? null, cache, cuts, models_without_price: unpriced },
+      total ? report(by, rows, total, cache, cuts, unpriced) : 'no model was asked yet',
+      options.json ?? false,
+    );
     return exit.ok;
   });
 
-function report(by: string, rows: readonly Cost[], total: Cost, cache: readonly Cost[], cuts: readonly CostOfCut[], unpriced: readonly string[]): string {
+function report(
+  by: string,
+  rows: readonly Cost[],
+  total: Cost,
+  cache: readonly Cost[],
+  cuts: readonly CostOfCut[],
+  unpriced: readonly string[],
+): string {
   const isPartial = total.unpriced_requests > 0 && total.cost !== null;
   return [
     line(by, 'requests', 'input', 'cached', 'output', 'cost'),
@@ -35,7 +45,11 @@ function report(by: string, rows: readonly Cost[], total: Cost, cache: readonly 
     ...parts(total, cache),
     ...(cuts.length > 0 ? ['', ...cutLines(cuts)] : []),
     ...(isPartial ? ['', `+ and what ${count(total.unpriced_requests, 'request')} without a price cost`] : []),
-    ...unpriced.flatMap((model) => ['', `${visible(model)} has no price. Set those of a million tokens in and out:`, `  select model_price_save('${visible(model).replaceAll("'", "''")}', INPUT, OUTPUT);`]),
+    ...unpriced.flatMap((model) => [
+      '',
+      `${visible(model)} has no price. Set those of a million tokens in and out:`,
+      `  select model_price_save('${visible(model).replaceAll("'", "''")}', INPUT, OUTPUT);`,
+    ]),
   ].join('\n');
 }
 
@@ -44,15 +58,29 @@ const line = (name: string, requests: string, input: string, cached: string, out
 
 function costLine(name: string, row: Cost): string {
   const input = row.input_tokens + row.cached_input_tokens + row.cache_write_tokens;
-  return line(visible(name), String(row.requests), tokens(input), input === 0 ? '–' : `${Math.floor((100 * row.cached_input_tokens) / input)} %`, tokens(row.output_tokens),
-    `${money(row.cost)}${row.unpriced_requests > 0 && row.cost !== null ? '+' : ''}`);
+  return line(
+    visible(name),
+    String(row.requests),
+    tokens(input),
+    input === 0 ? '–' : `${Math.floor((100 * row.cached_input_tokens) / input)} %`,
+    tokens(row.output_tokens),
+    `${money(row.cost)}${row.unpriced_requests > 0 && row.cost !== null ? '+' : ''}`,
+  );
 }
 
 /** What of the total went where, and what the cache did. */
 function parts(total: Cost, cache: readonly Cost[]): string[] {
-  const spent = ([['steps', total.step_cost], ['summaries of compactions', total.summary_cost], ['missing the cache', total.missed_cost]] as const)
-    .flatMap(([name, amount]) => (amount ? [`${name} ${money(amount)}`] : []));
-  const why = cache.map(({ key, requests, missed_tokens: missed, missed_cost: more }) => `${key} ${requests}${missed > 0 ? ` (${tokens(missed)} tokens${more === null ? '' : `, ${money(more)} more`})` : ''}`);
+  const spent = (
+    [
+      ['steps', total.step_cost],
+      ['summaries of compactions', total.summary_cost],
+      ['missing the cache', total.missed_cost],
+    ] as const
+  ).flatMap(([name, amount]) => (amount ? [`${name} ${money(amount)}`] : []));
+  const why = cache.map(
+    ({ key, requests, missed_tokens: missed, missed_cost: more }) =>
+      `${key} ${requests}${missed > 0 ? ` (${tokens(missed)} tokens${more === null ? '' : `, ${money(more)} more`})` : ''}`,
+  );
   return [...(spent.length > 0 ? wrapped('of that: ', spent) : []), ...wrapped('cache:   ', why)];
 }
 
@@ -75,10 +103,17 @@ function cutLines(cuts: readonly CostOfCut[]): string[] {
   const both = (came: string, expected: string): string => `${came} (${expected})`;
   return [
     row('cut (expected)', 'at', 'left', 'rewritten', 'pays', 'used', 'saved'),
-    ...cuts.map((one) => row(
-      one.cut === 'elision' ? `blocks ${one.blocks}` : one.cut, `${one.attempt}.${one.iteration}`, both(tokens(one.left_tokens), tokens(one.expected_left)),
-      both(tokens(one.rewritten_tokens), tokens(one.expected_rewritten)), both(one.paid_after === null ? '–' : String(one.paid_after), String(one.expected_after)), String(one.requests),
-      one.saved_cost === null ? `${tokens(one.saved_tokens)} tok` : money(one.saved_cost))),
+    ...cuts.map((one) =>
+      row(
+        one.cut === 'elision' ? `blocks ${one.blocks}` : one.cut,
+        `${one.attempt}.${one.iteration}`,
+        both(tokens(one.left_tokens), tokens(one.expected_left)),
+        both(tokens(one.rewritten_tokens), tokens(one.expected_rewritten)),
+        both(one.paid_after === null ? '–' : String(one.paid_after), String(one.expected_after)),
+        String(one.requests),
+        one.saved_cost === null ? `${tokens(one.saved_tokens)} tok` : money(one.saved_cost),
+      ),
+    ),
   ];
 }
 

@@ -50,7 +50,11 @@ export async function doctor(options: DoctorOptions): Promise<number> {
       ...(await lookAtDirectories(needs, new ServedDirectories(options.workspaceRoots ?? []))),
       process.env['ANTHROPIC_API_KEY']
         ? { check: 'model key', severity: 'fine', detail: 'ANTHROPIC_API_KEY is set' }
-        : { check: 'model key', severity: needs.some(hasOwnModel) ? 'warning' : 'error', detail: 'ANTHROPIC_API_KEY is not set: work and run need it for faculties without a base_url or api_key_env' },
+        : {
+            check: 'model key',
+            severity: needs.some(hasOwnModel) ? 'warning' : 'error',
+            detail: 'ANTHROPIC_API_KEY is not set: work and run need it for faculties without a base_url or api_key_env',
+          },
     ];
     return say(checks, options);
   } finally {
@@ -60,7 +64,8 @@ export async function doctor(options: DoctorOptions): Promise<number> {
 
 function say(checks: readonly Check[], options: Settings): number {
   const mark = { error: 'look', warning: 'note', fine: 'ok  ' };
-  const line = (c: Check): string => `${mark[c.severity]}  ${c.check.padEnd(12)} ${[c.work_item_id, c.detail].filter(Boolean).join(': ')}${c.remedy ? ` (${c.remedy})` : ''}`;
+  const line = (c: Check): string =>
+    `${mark[c.severity]}  ${c.check.padEnd(12)} ${[c.work_item_id, c.detail].filter(Boolean).join(': ')}${c.remedy ? ` (${c.remedy})` : ''}`;
   print(checks, checks.map(line).join('\n'), options.json ?? false);
   return checks.some((c) => c.severity === 'error') ? exit.error : exit.ok;
 }
@@ -71,13 +76,31 @@ async function lookAtPooler(url: string): Promise<Check> {
   const { isPooled, at } = await hearing(url);
   const here = isPooled ? 'a pooler stands between' : 'no pooler stands between';
   const remedy = 'name the server itself, or a pooler in session mode, in WORK_LEDGER_LISTEN_URL, --listen-url or listen_url';
-  if (at === null) return { check, severity: 'warning', detail: `${here}: nothing can be listened to, jobs are looked for every second and all else every two`, remedy };
+  if (at === null)
+    return {
+      check,
+      severity: 'warning',
+      detail: `${here}: nothing can be listened to, jobs are looked for every second and all else every two`,
+      remedy,
+    };
   if (at === url && !isPooled) return { check, severity: 'fine', detail: here };
   const shown = shownUrl(at);
   try {
     const [database, listened] = await Promise.all([url, at].map(lookAtDatabase));
-    if (database?.name !== listened?.name) return { check, severity: 'error', detail: `${shown}, where notifications are listened to, is not the database at ${shownUrl(url)}`, remedy };
-    if (listened?.isPooled) return { check, severity: 'warning', detail: `${shown}, where notifications are listened to, is a pooler, too: nothing is heard there unless it is in session mode`, remedy };
+    if (database?.name !== listened?.name)
+      return {
+        check,
+        severity: 'error',
+        detail: `${shown}, where notifications are listened to, is not the database at ${shownUrl(url)}`,
+        remedy,
+      };
+    if (listened?.isPooled)
+      return {
+        check,
+        severity: 'warning',
+        detail: `${shown}, where notifications are listened to, is a pooler, too: nothing is heard there unless it is in session mode`,
+        remedy,
+      };
     return { check, severity: 'fine', detail: `${here}; notifications are listened to at ${shown}` };
   } catch (error) {
     return { check, severity: 'error', detail: `where notifications are to be listened to: ${messageOf(error)}`, remedy };
@@ -87,7 +110,9 @@ async function lookAtPooler(url: string): Promise<Check> {
 /** Which database it is, of which start of which server. */
 const lookAtDatabase = (url: string): Promise<{ name: string; isPooled: boolean }> =>
   withConnection({ connectionString: url }, async (client) => ({
-    name: (await client.query<{ name: string }>(`select concat(current_database(), extract(epoch from pg_postmaster_start_time())) as name`)).rows[0]?.name ?? '',
+    name:
+      (await client.query<{ name: string }>(`select concat(current_database(), extract(epoch from pg_postmaster_start_time())) as name`))
+        .rows[0]?.name ?? '',
     isPooled: client.isPooled,
   }));
 
@@ -98,8 +123,20 @@ async function lookAtReading(options: Settings, db: Db): Promise<Check> {
     const read = await openReader(options, { db, url: '' }, 1);
     try {
       const { is_standby: isStandby, seconds } = await read.db.behind();
-      if (!isStandby) return { check, severity: 'warning', detail: 'WORK_LEDGER_READ_URL leads to a server that is no standby', remedy: 'name a standby, or leave it out' };
-      if (seconds === null || seconds >= LATE_SECONDS) return { check, severity: 'warning', detail: `the standby shows nothing newer than of ${seconds === null ? 'some time' : span(seconds)} ago`, remedy: 'look whether it is connected to the primary and replays (pg_stat_wal_receiver, pg_get_wal_replay_pause_state())' };
+      if (!isStandby)
+        return {
+          check,
+          severity: 'warning',
+          detail: 'WORK_LEDGER_READ_URL leads to a server that is no standby',
+          remedy: 'name a standby, or leave it out',
+        };
+      if (seconds === null || seconds >= LATE_SECONDS)
+        return {
+          check,
+          severity: 'warning',
+          detail: `the standby shows nothing newer than of ${seconds === null ? 'some time' : span(seconds)} ago`,
+          remedy: 'look whether it is connected to the primary and replays (pg_stat_wal_receiver, pg_get_wal_replay_pause_state())',
+        };
       return { check, severity: 'fine', detail: 'a standby, which has what the primary sent' };
     } finally {
       await read.db.close();
@@ -109,7 +146,10 @@ async function lookAtReading(options: Settings, db: Db): Promise<Check> {
   }
 }
 
-/** Which directories of faculties a worker would serve here; what commands of agents can reach, where they run beside the worker; and what cannot be kept from them. */
+/**
+ * Which directories of faculties a worker would serve here; what commands of agents can reach, where they run beside the worker; and what
+ * cannot be kept from them.
+ */
 async function lookAtDirectories(faculties: readonly FacultyNeeds[], served: ServedDirectories): Promise<Check[]> {
   const checks: Check[] = [];
   const looked = new Set<string>();
@@ -118,7 +158,12 @@ async function lookAtDirectories(faculties: readonly FacultyNeeds[], served: Ser
     if (engage.workspace === 'none' || (path === null && engage.workspace !== 'host')) continue;
     const refusal = path === null ? null : await served.refusal({ path, namedBy, isAdministered });
     if (refusal !== null) {
-      checks.push({ check: 'directories', severity: 'warning', detail: `work of faculty "${name}" would wait: ${refusal}`, remedy: 'name the directory, or one above it, in workspace_roots of the worker, or save the faculty as an administrator' });
+      checks.push({
+        check: 'directories',
+        severity: 'warning',
+        detail: `work of faculty "${name}" would wait: ${refusal}`,
+        remedy: 'name the directory, or one above it, in workspace_roots of the worker, or save the faculty as an administrator',
+      });
     } else if (engage.workspace === 'host' && !looked.has(path ?? '')) {
       looked.add(path ?? '');
       checks.push(await lookAtDirectory(path ?? process.cwd()));
@@ -126,51 +171,115 @@ async function lookAtDirectories(faculties: readonly FacultyNeeds[], served: Ser
   }
   if (!faculties.some(({ engage }) => engage.workspace === 'host')) return checks;
   const open = await uncontained();
-  if (open !== null) checks.push({ check: 'processes', severity: 'warning', detail: open, remedy: 'allow user namespaces, install bubblewrap, or use workspace = "container"' });
-  return [...checks, { check: 'secrets', severity: 'fine', detail: 'not kept from commands of workspace = "host": files that their user may read (work-ledger.toml, .mcp.json, ~/.pgpass); what acts for that user elsewhere (a Docker socket, crontab, login scripts)' }];
+  if (open !== null)
+    checks.push({
+      check: 'processes',
+      severity: 'warning',
+      detail: open,
+      remedy: 'allow user namespaces, install bubblewrap, or use workspace = "container"',
+    });
+  return [
+    ...checks,
+    {
+      check: 'secrets',
+      severity: 'fine',
+      detail:
+        'not kept from commands of workspace = "host": files that their user may read (work-ledger.toml, .mcp.json, ~/.pgpass); what acts for that user elsewhere (a Docker socket, crontab, login scripts)',
+    },
+  ];
 }
 
 async function lookAtDirectory(directory: string): Promise<Check> {
   const check = 'secrets';
   const found = await stat(directory).catch(() => null);
   if (found === null) return { check, severity: 'warning', detail: `${directory} is not there` };
-  const user = await commandUser({ path: await realpath(directory), uid: found.uid, gid: found.gid, isOwn: false }).catch((error: unknown) => messageOf(error));
+  const user = await commandUser({ path: await realpath(directory), uid: found.uid, gid: found.gid, isOwn: false }).catch(
+    (error: unknown) => messageOf(error),
+  );
   if (typeof user === 'string') return { check, severity: 'error', detail: user };
   const where = `commands in ${directory}`;
-  if (user.kind === 'another') return { check, severity: 'fine', detail: `${where} run as ${user.name}, who cannot read the worker${user.mayWrite ? '' : ', nor write there'}` };
+  if (user.kind === 'another')
+    return {
+      check,
+      severity: 'fine',
+      detail: `${where} run as ${user.name}, who cannot read the worker${user.mayWrite ? '' : ', nor write there'}`,
+    };
   if (user.kind === 'same') {
-    return { check, severity: 'warning', detail: `${where} can read the worker's memory and the environment of the shell that started it (${user.why})`, remedy: 'let the worker be root, so that they run as another user, or use workspace = "container"' };
+    return {
+      check,
+      severity: 'warning',
+      detail: `${where} can read the worker's memory and the environment of the shell that started it (${user.why})`,
+      remedy: 'let the worker be root, so that they run as another user, or use workspace = "container"',
+    };
   }
-  if (user.why === null) return { check, severity: 'fine', detail: `${where} run in a user namespace: they cannot read the worker, nor the shell that started it` };
-  return { check, severity: 'warning', detail: `${where} run as root: they cannot read the worker, but write whatever root may (${user.why})`, remedy: 'give the directory to another user, or name one in WORK_LEDGER_COMMANDS_AS' };
+  if (user.why === null)
+    return {
+      check,
+      severity: 'fine',
+      detail: `${where} run in a user namespace: they cannot read the worker, nor the shell that started it`,
+    };
+  return {
+    check,
+    severity: 'warning',
+    detail: `${where} run as root: they cannot read the worker, but write whatever root may (${user.why})`,
+    remedy: 'give the directory to another user, or name one in WORK_LEDGER_COMMANDS_AS',
+  };
 }
 
-/** Docker is optional where no faculty needs it: without it there is no code and there are no workspaces in containers. Older versions were never tested. */
+/**
+ * Docker is optional where no faculty needs it: without it there is no code and there are no workspaces in containers. Older versions were
+ * never tested.
+ */
 async function lookAtDocker(problems: readonly string[]): Promise<Check> {
   if (problems.length > 0) return { check: 'Docker', severity: 'error', detail: problems.join('; ') };
   try {
     const { Version, Components } = await (await openDocker()).version();
     const runc = (Components as { Name: string; Version: string }[] | undefined)?.find(({ Name }) => Name === 'runc')?.Version;
     const isRecent = isAtLeast(Version, [20, 10]) && (runc === undefined || isAtLeast(runc, [1, 1, 5]));
-    return { check: 'Docker', severity: isRecent ? 'fine' : 'error', detail: `${Version}${runc ? `, runc ${runc}` : ''}${isRecent ? '' : ': needs 20.10 and runc 1.1.5, with the fixes of your distribution'}` };
+    return {
+      check: 'Docker',
+      severity: isRecent ? 'fine' : 'error',
+      detail: `${Version}${runc ? `, runc ${runc}` : ''}${isRecent ? '' : ': needs 20.10 and runc 1.1.5, with the fixes of your distribution'}`,
+    };
   } catch (error) {
-    return { check: 'Docker', severity: 'fine', detail: `none (${(error as NodeJS.ErrnoException).code ?? String(error)}): no execute_code, and only workspace = "host"` };
+    return {
+      check: 'Docker',
+      severity: 'fine',
+      detail: `none (${(error as NodeJS.ErrnoException).code ?? String(error)}): no execute_code, and only workspace = "host"`,
+    };
   }
 }
 
 /** Workspaces at this daemon that no worker of this ledger will ever remove. What is labelled as another ledger's is not looked at. */
 async function lookAtWorkspaces(db: Db): Promise<Check[]> {
-  const [all, ledger] = await Promise.all([openDocker().then(listOwned).catch(() => []), db.ledgerId()]);
-  const unknownOf = (of: string | null): Promise<string[]> => db.unknownItems(all.filter((one) => one.ledger === of).map(({ workItemId }) => workItemId));
+  const [all, ledger] = await Promise.all([
+    openDocker()
+      .then(listOwned)
+      .catch(() => []),
+    db.ledgerId(),
+  ]);
+  const unknownOf = (of: string | null): Promise<string[]> =>
+    db.unknownItems(all.filter((one) => one.ledger === of).map(({ workItemId }) => workItemId));
   const [own, unlabelled] = [await unknownOf(ledger), await unknownOf(null)];
-  const said = (volumes: readonly string[], of: string, remedy: string): Check[] => (volumes.length === 0 ? [] : [{
-    check: 'workspaces', severity: 'warning', remedy,
-    detail: `${volumes.length === 1 ? '1 volume' : `${volumes.length} volumes`} ${of}: ${volumes.slice(0, 5).map(volumeOf).join(', ')}${volumes.length > 5 ? ', …' : ''}`,
-  }]);
+  const said = (volumes: readonly string[], of: string, remedy: string): Check[] =>
+    volumes.length === 0
+      ? []
+      : [
+          {
+            check: 'workspaces',
+            severity: 'warning',
+            remedy,
+            detail: `${volumes.length === 1 ? '1 volume' : `${volumes.length} volumes`} ${of}: ${volumes.slice(0, 5).map(volumeOf).join(', ')}${volumes.length > 5 ? ', …' : ''}`,
+          },
+        ];
   return [
     ...said(own, 'of items that this ledger had and does not know any more', 'docker volume rm NAME'),
     // Nobody can tell a ledger that is gone from one that was moved: a person decides.
-    ...said(unlabelled, 'without the label of a ledger, which earlier versions did not set, of items that this ledger does not know: of another one, or of one that is gone', 'look whether another ledger at this daemon has the item; docker volume rm NAME, where none has it any more'),
+    ...said(
+      unlabelled,
+      'without the label of a ledger, which earlier versions did not set, of items that this ledger does not know: of another one, or of one that is gone',
+      'look whether another ledger at this daemon has the item; docker volume rm NAME, where none has it any more',
+    ),
   ];
 }
 

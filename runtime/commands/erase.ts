@@ -59,7 +59,9 @@ function eraseText(lines: readonly ErasureLine[]): string {
     ...of('not over').map(({ name }) => `not over   ${name}`),
     ...of('fork').map(({ name }) => `fork       ${name}  shares its turns: --with-forks`),
     ...of('quoted in').map(({ name, row_count }) => `quoted in  ${name}  ${row_count} digests`),
-    ...tables.map(({ name, row_count, bytes: size }) => `${String(row_count).padStart(9)}  ${name.padEnd(20)} ${String(size).padStart(12)} bytes`),
+    ...tables.map(
+      ({ name, row_count, bytes: size }) => `${String(row_count).padStart(9)}  ${name.padEnd(20)} ${String(size).padStart(12)} bytes`,
+    ),
     tables.length === 0 ? 'nothing is left to erase' : `${bytes} bytes of words`,
   ].join('\n');
 }
@@ -77,7 +79,13 @@ export type RetentionOptions = Settings & { state?: string; faculty?: string; ke
 export const retention = (age: string | undefined, options: RetentionOptions): Promise<number> =>
   withLedger(options, async (db) => {
     if (age !== undefined) {
-      await db.retentionPolicySave(age === 'never' ? null : age, options.state ?? null, options.faculty ?? null, options.keep ?? 'nothing', options.export ?? null);
+      await db.retentionPolicySave(
+        age === 'never' ? null : age,
+        options.state ?? null,
+        options.faculty ?? null,
+        options.keep ?? 'nothing',
+        options.export ?? null,
+      );
     }
     if (options.run) {
       const done = await retain(db, new AbortController().signal, (root, error) => note(`kept ${root}: ${error}`));
@@ -85,10 +93,16 @@ export const retention = (age: string | undefined, options: RetentionOptions): P
       return exit.ok;
     }
     const [policies, due] = await Promise.all([db.retentionPolicies(), db.retentionDue()]);
-    print({ policies, due }, [
-      ...policies.map(policyText),
-      ...(policies.length === 0 ? ['no policy: nothing is erased by itself'] : [`due now: ${due.length === 1000 ? '1000 trees or more' : `${due.length} trees`}`]),
-    ].join('\n'), options.json ?? false);
+    print(
+      { policies, due },
+      [
+        ...policies.map(policyText),
+        ...(policies.length === 0
+          ? ['no policy: nothing is erased by itself']
+          : [`due now: ${due.length === 1000 ? '1000 trees or more' : `${due.length} trees`}`]),
+      ].join('\n'),
+      options.json ?? false,
+    );
     return exit.ok;
   });
 

@@ -7,7 +7,10 @@ import type { CountedItem, LedgerEntry } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
 import { listen } from '../ledger/listener.ts';
 
-/** Passes every entry to `onEntry`, once and in order, and what the agent says and calls meanwhile to `onActivity`; resolves with the item when it is final or paused, or when `signal` fires. */
+/**
+ * Passes every entry to `onEntry`, once and in order, and what the agent says and calls meanwhile to `onActivity`; resolves with the item
+ * when it is final or paused, or when `signal` fires.
+ */
 export async function follow(
   db: Db,
   url: string,

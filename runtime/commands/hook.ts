@@ -29,16 +29,24 @@ type HookInput = { cwd?: string; prompt?: string; tool_name?: string; tool_input
 function hookInput(given: string): HookInput {
   const input: unknown = given.trim() === '' ? {} : JSON.parse(given);
   if (!isObject(input)) throw new UsageError('a hook reads a JSON object from its input');
-  for (const name of ['cwd', 'prompt', 'tool_name'] as const) if (!['string', 'undefined'].includes(typeof input[name])) throw new UsageError(`${name} is not a text`);
+  for (const name of ['cwd', 'prompt', 'tool_name'] as const)
+    if (!['string', 'undefined'].includes(typeof input[name])) throw new UsageError(`${name} is not a text`);
   if (input['tool_input'] !== undefined && !isObject(input['tool_input'])) throw new UsageError('tool_input is not an object');
   return input;
 }
 
-const fileTools = new Map([['Read', 'read'], ['Write', 'create'], ['Edit', 'modify'], ['MultiEdit', 'modify'], ['NotebookEdit', 'modify']]);
+const fileTools = new Map([
+  ['Read', 'read'],
+  ['Write', 'create'],
+  ['Edit', 'modify'],
+  ['MultiEdit', 'modify'],
+  ['NotebookEdit', 'modify'],
+]);
 
 const hooks: Record<string, (ledger: OneConnection, sessionId: string, input: HookInput) => Promise<string>> = {
   /** Context for the beginning of a session: where the work stands, and what others do in this directory and its repository. */
-  'session-start': (ledger, sessionId, { cwd }) => ledger.text('journal_session_begin', 'journal_session_begin', sessionId, repositoryOf(cwd ?? process.cwd())),
+  'session-start': (ledger, sessionId, { cwd }) =>
+    ledger.text('journal_session_begin', 'journal_session_begin', sessionId, repositoryOf(cwd ?? process.cwd())),
   'user-prompt': async (ledger, sessionId, { prompt }) => {
     await ledger.rows('journal_session_status', sessionId, 'active'); // another client in this directory may have ended meanwhile
     if (prompt !== undefined && prompt.trim() !== '') await log(ledger, sessionId, 'user_feedback', { message: prompt }, 'high');
@@ -49,11 +57,23 @@ const hooks: Record<string, (ledger: OneConnection, sessionId: string, input: Ho
     const operation = fileTools.get(tool);
     const path = input['file_path'] ?? input['notebook_path'];
     if (operation !== undefined && typeof path === 'string') {
-      await log(ledger, sessionId, operation === 'read' ? 'file_read' : 'file_written', { filePath: path, operation }, operation === 'read' ? 'low' : 'normal');
+      await log(
+        ledger,
+        sessionId,
+        operation === 'read' ? 'file_read' : 'file_written',
+        { filePath: path, operation },
+        operation === 'read' ? 'low' : 'normal',
+      );
       return '';
     }
     const output = typeof response === 'string' ? response : JSON.stringify(response ?? null);
-    await log(ledger, sessionId, 'tool_result', { toolName: tool, success: true, output: output.slice(0, 2000), truncated: output.length > 2000 }, 'low');
+    await log(
+      ledger,
+      sessionId,
+      'tool_result',
+      { toolName: tool, success: true, output: output.slice(0, 2000), truncated: output.length > 2000 },
+      'low',
+    );
     return '';
   },
   'pre-compact': async (ledger, sessionId) => {
@@ -110,12 +130,24 @@ export async function hook(name: string, options: ClientOptions): Promise<number
 export async function plainHook(words: readonly string[]): Promise<(() => Promise<number>) | null> {
   const text = { type: 'string' } as const;
   try {
-    const { values, positionals: [name, ...more] } = parseArgs({ args: [...words], allowPositionals: true, options: { 'conversation': text, 'database-url': text, 'schema': text, 'json': { type: 'boolean' } } });
+    const {
+      values,
+      positionals: [name, ...more],
+    } = parseArgs({
+      args: [...words],
+      allowPositionals: true,
+      options: { conversation: text, 'database-url': text, schema: text, json: { type: 'boolean' } },
+    });
     if (name === undefined || more.length > 0 || !(name in hooks)) return null;
     const file = await fileSettings({ isTyped: false });
     const databaseUrl = values['database-url'] || process.env['DATABASE_URL'] || file.databaseUrl;
     const schema = values.schema || process.env['WORK_LEDGER_SCHEMA'] || file.schema;
-    return () => hook(name, { ...(databaseUrl && { databaseUrl }), ...(schema && { schema }), ...(values.conversation !== undefined && { conversation: values.conversation }) });
+    return () =>
+      hook(name, {
+        ...(databaseUrl && { databaseUrl }),
+        ...(schema && { schema }),
+        ...(values.conversation !== undefined && { conversation: values.conversation }),
+      });
   } catch {
     return null;
   }

@@ -8,7 +8,10 @@ import { UsageError } from '../ledger/errors.ts';
 /** The options of a command that serves. */
 export type Reached = { host?: string; allowHost?: string[] };
 
-/** Of an address to listen on and the names allowed besides, as they are written in a URL. One that stands for all addresses is the name of none. */
+/**
+ * Of an address to listen on and the names allowed besides, as they are written in a URL. One that stands for all addresses is the name of
+ * none.
+ */
 export const hostnamesOf = ({ host, allowHost = [] }: Reached): string[] =>
   [...(host === undefined || /^(0\.0\.0\.0|::)$/.test(host) ? [] : [host]), ...allowHost].map(asInAddress);
 

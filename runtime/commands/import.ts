@@ -38,12 +38,22 @@ async function filesBelow(path: string): Promise<string[]> {
   });
   if (!found.isDirectory()) return [path];
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
-  return entries.filter(({ name }) => /\.(jsonl|traj|json|vscdb)$/.test(name) && !name.endsWith('.meta.json')).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name)).toSorted();
+  return entries
+    .filter(({ name }) => /\.(jsonl|traj|json|vscdb)$/.test(name) && !name.endsWith('.meta.json'))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
 }
 
 function linesOf(report: ImportReport): string {
   if ('error' in report) return `not imported  ${visible(report.file)}: ${visible(report.error)}`;
-  const left = report.leftOut.map(({ reason, count, line }) => `${count} × ${visible(reason)}${line === undefined ? '' : ` (line ${line})`}`);
-  return report.sessions.map(({ workItemId, turns, calls, added, session }, n) =>
-    `${workItemId}  ${report.format}  ${turns} turns, ${calls} calls (${added.turns} and ${added.calls} new)  ${visible(n === 0 ? report.file : session)}${n > 0 || left.length === 0 ? '' : `; left out: ${left.join(', ')}`}`).join('\n');
+  const left = report.leftOut.map(
+    ({ reason, count, line }) => `${count} × ${visible(reason)}${line === undefined ? '' : ` (line ${line})`}`,
+  );
+  return report.sessions
+    .map(
+      ({ workItemId, turns, calls, added, session }, n) =>
+        `${workItemId}  ${report.format}  ${turns} turns, ${calls} calls (${added.turns} and ${added.calls} new)  ${visible(n === 0 ? report.file : session)}${n > 0 || left.length === 0 ? '' : `; left out: ${left.join(', ')}`}`,
+    )
+    .join('\n');
 }

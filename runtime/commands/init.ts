@@ -13,7 +13,12 @@ const isRoot = process.getuid?.() === 0;
 
 export async function init(name: string, options: { dir: string; json?: boolean }): Promise<number> {
   if (!/^[\w-]{1,40}$/.test(name)) throw new UsageError(`"${name}" is not a name for a faculty: letters, digits, - and _, at most 40`);
-  const hasDocker = await openDocker().then((docker) => docker.getImage(sandboxImage).inspect()).then(() => true, () => false);
+  const hasDocker = await openDocker()
+    .then((docker) => docker.getImage(sandboxImage).inspect())
+    .then(
+      () => true,
+      () => false,
+    );
   const pathOf = (file: string): string => join(options.dir, file);
   const files: Record<string, string> = { [pathOf(`${name}.toml`)]: facultyText(name, hasDocker), [pathOf(`${name}.md`)]: promptText };
   const there = Object.keys(files).find((path) => existsSync(path));
@@ -21,7 +26,13 @@ export async function init(name: string, options: { dir: string; json?: boolean 
   if (!existsSync('work-ledger.toml')) files['work-ledger.toml'] = configText(relative('.', pathOf(`${name}.toml`)));
   await mkdir(options.dir, { recursive: true });
   for (const [path, text] of Object.entries(files)) await writeFile(path, text, { flag: 'wx' });
-  print({ files: Object.keys(files) }, Object.keys(files).map((path) => `wrote ${path}`).join('\n'), options.json ?? false);
+  print(
+    { files: Object.keys(files) },
+    Object.keys(files)
+      .map((path) => `wrote ${path}`)
+      .join('\n'),
+    options.json ?? false,
+  );
   const isSettled = files['work-ledger.toml'] !== undefined;
   note(`
 ${hasDocker ? 'Its files and commands are in a container.' : `Its tools read and write files in this directory, and run commands on this machine ${isRoot ? 'as another user than root (WORK_LEDGER_COMMANDS_AS; docs/security.md)' : 'as you'} (workspace = "host").`} Next:
@@ -55,7 +66,9 @@ tests before you say that it is done.
 Say what you found in plain words: what was wrong, what you changed, and how you know that it works now.
 `;
 
-const configText = (faculty: string): string => `# Settings of Work Ledger in this directory and below. Flags and the environment come first.
+const configText = (
+  faculty: string,
+): string => `# Settings of Work Ledger in this directory and below. Flags and the environment come first.
 faculties = [${JSON.stringify(faculty)}]   # saved when a worker starts
 # tools = ["tools.ts"]
 ${isRoot ? '' : '# '}workspace_roots = ["."]   # below these, whoever submits work may name its directory; a worker that is root serves no other

@@ -34,26 +34,33 @@ export type SubmitOptions = Settings & {
 
 export const submit = (description: string, options: SubmitOptions): Promise<number> =>
   withLedger(options, async (db) => {
-    const item = await db.workSubmit({
-      workType: options.type,
-      description,
-      ...(options.params !== undefined && { params: parseParams(options.params) }),
-      ...(options.faculty !== undefined && { faculty: options.faculty }),
-      ...(options.priority !== undefined && { priority: options.priority }),
-      ...(options.parent !== undefined && { parentId: idOf(options.parent) }),
-      ...(options.dedupKey !== undefined && { dedupKey: options.dedupKey }),
-      ...(options.externalId !== undefined && { externalId: options.externalId }),
-      ...(options.maxAttempts !== undefined && { maxAttempts: options.maxAttempts }),
-      ...(options.runAt !== undefined && { runAt: options.runAt }),
-      ...(options.idempotencyKey !== undefined && { idempotencyKey: options.idempotencyKey }),
-      ...(options.budget && { budget: Object.fromEntries(options.budget.map(parseAmount)) }),
-    }).catch((error: unknown) => {
-      if (options.runAt === undefined || !['22007', '22008', '22009'].includes(sqlState(error) ?? '')) throw error;
-      throw new UsageError(`--run-at "${options.runAt}" is not a time; one is "2027-01-31 18:00", "tomorrow 9:00" or, with its zone, "2027-01-31T18:00:00Z"`);
-    });
+    const item = await db
+      .workSubmit({
+        workType: options.type,
+        description,
+        ...(options.params !== undefined && { params: parseParams(options.params) }),
+        ...(options.faculty !== undefined && { faculty: options.faculty }),
+        ...(options.priority !== undefined && { priority: options.priority }),
+        ...(options.parent !== undefined && { parentId: idOf(options.parent) }),
+        ...(options.dedupKey !== undefined && { dedupKey: options.dedupKey }),
+        ...(options.externalId !== undefined && { externalId: options.externalId }),
+        ...(options.maxAttempts !== undefined && { maxAttempts: options.maxAttempts }),
+        ...(options.runAt !== undefined && { runAt: options.runAt }),
+        ...(options.idempotencyKey !== undefined && { idempotencyKey: options.idempotencyKey }),
+        ...(options.budget && { budget: Object.fromEntries(options.budget.map(parseAmount)) }),
+      })
+      .catch((error: unknown) => {
+        if (options.runAt === undefined || !['22007', '22008', '22009'].includes(sqlState(error) ?? '')) throw error;
+        throw new UsageError(
+          `--run-at "${options.runAt}" is not a time; one is "2027-01-31 18:00", "tomorrow 9:00" or, with its zone, "2027-01-31T18:00:00Z"`,
+        );
+      });
     print(item, item.id, options.json ?? false);
     const now = await db.workNow(item.id);
-    if (now?.waits_for === 'faculty') note(`warning: nothing will take it: ${now.why}. Save one that does: work-ledger faculty FILE${options.facultiesOfFile ? ' (those of work-ledger.toml are saved when a worker starts: work-ledger work)' : ''}`);
+    if (now?.waits_for === 'faculty')
+      note(
+        `warning: nothing will take it: ${now.why}. Save one that does: work-ledger faculty FILE${options.facultiesOfFile ? ' (those of work-ledger.toml are saved when a worker starts: work-ledger work)' : ''}`,
+      );
     return exit.ok;
   });
 
@@ -68,8 +75,13 @@ export const budget = (workItemId: string, amounts: string[], options: Settings)
   withLedger(options, async (db) => {
     for (const [resource, amount] of amounts.map(parseAmount)) await db.budgetSet(idOf(workItemId), resource, amount);
     const budgets = await db.budgets((await itemOf(db, workItemId)).id);
-    print(budgets, budgets.map((one) => `${one.resource.padEnd(8)}  ${one.spent} of ${one.amount}${one.reserved === '0' ? '' : `, ${one.reserved} held`}`).join('\n') || 'no budget of its own',
-      options.json ?? false);
+    print(
+      budgets,
+      budgets
+        .map((one) => `${one.resource.padEnd(8)}  ${one.spent} of ${one.amount}${one.reserved === '0' ? '' : `, ${one.reserved} held`}`)
+        .join('\n') || 'no budget of its own',
+      options.json ?? false,
+    );
     return exit.ok;
   });
 
@@ -94,7 +106,11 @@ export const show = (workItemId: string, options: Settings): Promise<number> =>
       `  calls      ${calls.length}${calls.length > 0 ? `: ${[...new Set(calls.map((call) => call.tool_name))].join(', ')}` : ''}${failed > 0 ? `; ${failed} failed` : ''}`,
       ...failures.map(({ tool, says, times }) => `             ${times} × ${tool}: ${visible(says ?? 'it said nothing')}`),
     ];
-    print({ ...item, turns: progress.turns, tokens: progress.tokens, tool_calls: calls, failed_calls: failures }, lines.join('\n'), options.json ?? false);
+    print(
+      { ...item, turns: progress.turns, tokens: progress.tokens, tool_calls: calls, failed_calls: failures },
+      lines.join('\n'),
+      options.json ?? false,
+    );
     return exit.ok;
   });
 
@@ -140,29 +156,35 @@ export const tail = (workItemId: string, options: Settings): Promise<number> =>
     const words = new Words();
     const status = new StatusLine();
     const waits = new Waits();
-    const ended = await follow(db, url, item.id, {
-      onEntry: (entry) => {
-        status.clear();
-        words.end();
-        print(entry, entryLine(entry), options.json ?? false);
-      },
-      onActivity: (event) => {
-        status.clear();
-        if (options.json) print(event, '', true);
-        else words.show(event);
-      },
-      onPoll: async () => {
-        const now = await db.workNow(item.id);
-        if (now === null) return;
-        const why = waits.newReason(now);
-        if (why !== null) {
+    const ended = await follow(
+      db,
+      url,
+      item.id,
+      {
+        onEntry: (entry) => {
           status.clear();
           words.end();
-          note(why);
-        }
-        if (!words.isOpen && !options.json) status.show(nowText(now));
+          print(entry, entryLine(entry), options.json ?? false);
+        },
+        onActivity: (event) => {
+          status.clear();
+          if (options.json) print(event, '', true);
+          else words.show(event);
+        },
+        onPoll: async () => {
+          const now = await db.workNow(item.id);
+          if (now === null) return;
+          const why = waits.newReason(now);
+          if (why !== null) {
+            status.clear();
+            words.end();
+            note(why);
+          }
+          if (!words.isOpen && !options.json) status.show(nowText(now));
+        },
       },
-    }, interrupted.signal);
+      interrupted.signal,
+    );
     status.clear();
     words.end();
     if (!interrupted.signal.aborted && ended && !options.json) {

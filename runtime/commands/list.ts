@@ -22,7 +22,10 @@ export const list = (options: ListOptions): Promise<number> => {
   return withReader(options, async (db) => {
     const show = async (before: string): Promise<string> => {
       const items = await db.workList(wanted, limit);
-      const text = items.length > 0 ? table(items, process.stdout.isTTY ? process.stdout.columns : Infinity).join('\n') : `no work items${wanted ? ' in this state' : ' yet: work-ledger submit "…" --type TYPE'}`;
+      const text =
+        items.length > 0
+          ? table(items, process.stdout.isTTY ? process.stdout.columns : Infinity).join('\n')
+          : `no work items${wanted ? ' in this state' : ' yet: work-ledger submit "…" --type TYPE'}`;
       const seen = options.json ? JSON.stringify(items.map((item) => ({ ...item, age_seconds: 0 }))) : text;
       if (seen === before) return seen;
       if (options.watch && process.stdout.isTTY && !options.json) process.stdout.write('\u001b[H\u001b[2J');
@@ -44,7 +47,8 @@ export const list = (options: ListOptions): Promise<number> => {
 export function table(items: readonly ListedItem[], width: number): string[] {
   const facultyOf = (item: ListedItem): string => cut(visible(item.faculty ?? '–'), 16);
   const room = Math.max(7, ...items.map((item) => facultyOf(item).length));
-  const line = (id: string, age: string, state: string, faculty: string): string => `${id.padEnd(36)}  ${age.padStart(4)}  ${state}  ${faculty.padEnd(room)}  `;
+  const line = (id: string, age: string, state: string, faculty: string): string =>
+    `${id.padEnd(36)}  ${age.padStart(4)}  ${state}  ${faculty.padEnd(room)}  `;
   const left = Math.max(12, width - (36 + 2 + 4 + 2 + 9 + 2 + room + 2));
   return [
     paint('dim', `${line('ID', 'AGE', 'STATE'.padEnd(9), 'FACULTY')}WORK`),
@@ -60,7 +64,12 @@ export function table(items: readonly ListedItem[], width: number): string[] {
 function inTrees(items: readonly ListedItem[]): { item: ListedItem; depth: number }[] {
   const shown = new Set(items.map((item) => item.id));
   const isTop = (item: ListedItem): boolean => item.parent_id === null || !shown.has(item.parent_id);
-  const below = (parent: ListedItem, depth: number): { item: ListedItem; depth: number }[] =>
-    [{ item: parent, depth }, ...items.filter((item) => item.parent_id === parent.id).toReversed().flatMap((item) => below(item, depth + 1))];
+  const below = (parent: ListedItem, depth: number): { item: ListedItem; depth: number }[] => [
+    { item: parent, depth },
+    ...items
+      .filter((item) => item.parent_id === parent.id)
+      .toReversed()
+      .flatMap((item) => below(item, depth + 1)),
+  ];
   return items.filter(isTop).flatMap((item) => below(item, item.parent_id === null ? 0 : 1));
 }

@@ -16,7 +16,10 @@ import type { Tool } from '../tools/tool.ts';
 
 type LoadedTools = { tools: Tool[]; close(): Promise<void> };
 
-/** From each file: a module's default export (a tool or an array of them), the commands of a .toml, the servers of a .json. A tool with the name of a built-in one replaces it. */
+/**
+ * From each file: a module's default export (a tool or an array of them), the commands of a .toml, the servers of a .json. A tool with the
+ * name of a built-in one replaces it.
+ */
 export async function withTools<T>(files: readonly string[], use: (tools: Tool[]) => Promise<T>): Promise<T> {
   const tools = new Map(builtinTools.map((tool) => [tool.name, tool]));
   const loaded: LoadedTools[] = [];
@@ -54,7 +57,11 @@ async function toolsOf(file: string): Promise<LoadedTools> {
 }
 
 function jsonOf(toml: string): unknown {
-  const { value, beyondJson: [beyond], positionOf } = parseToml(toml);
+  const {
+    value,
+    beyondJson: [beyond],
+    positionOf,
+  } = parseToml(toml);
   if (beyond) throw new TomlError(`${beyond.path.join('.')} cannot be ${beyond.what}`, positionOf(beyond.path));
   return value;
 }
@@ -62,5 +69,7 @@ function jsonOf(toml: string): unknown {
 function isTool(value: unknown): value is Tool {
   if (typeof value !== 'object' || value === null) return false;
   const tool = value as Partial<Tool>;
-  return typeof tool.name === 'string' && typeof tool.description === 'string' && typeof tool.execute === 'function' && tool.input !== undefined;
+  return (
+    typeof tool.name === 'string' && typeof tool.description === 'string' && typeof tool.execute === 'function' && tool.input !== undefined
+  );
 }

@@ -21,8 +21,10 @@ function logLine({ at, kind, iteration, name, text, status, seconds, error }: Ha
   const time = paint('dim', at.slice(11, 19));
   if (kind === 'said') return `${time}  turn ${iteration} says: ${visible(text).replaceAll('\n', '\n          ')}`;
   if (kind === 'entry') return `${time}  ${entryLine({ seq: null, entry_type: name ?? '', content: text }).replaceAll('\n', '\n      ')}`;
-  if (kind === 'attempt') return `${time}  ${paint('red', `${text} ${status}`)}${error === null ? '' : `: ${visible(error).replaceAll('\n', '\n      ')}`}`;
-  if (kind === 'end') return `${time}  ${paint(stateColor(status ?? ''), status ?? '')}${text === '' ? '' : `: ${visible(text).replaceAll('\n', '\n      ')}`}`;
+  if (kind === 'attempt')
+    return `${time}  ${paint('red', `${text} ${status}`)}${error === null ? '' : `: ${visible(error).replaceAll('\n', '\n      ')}`}`;
+  if (kind === 'end')
+    return `${time}  ${paint(stateColor(status ?? ''), status ?? '')}${text === '' ? '' : `: ${visible(text).replaceAll('\n', '\n      ')}`}`;
   const why = error === null ? '' : `: ${cut(visible(error).trim().replaceAll(/\s+/g, ' '), 200)}`;
   return `${time}  ${name} ${argumentsText(text)} ${outcomeText(status ?? '', seconds)}${why}`;
 }

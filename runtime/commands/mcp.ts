@@ -36,7 +36,11 @@ export async function mcp(options: McpOptions): Promise<number> {
   const { serveMcp } = await serving(() => import('../mcp/stdio.ts'));
   const refused = Promise.withResolvers<Error>();
   const why = await serveMcp(async () => {
-    const [{ openLedger, openReader }, { Updates: LedgerUpdates }, { untilRefused }] = await Promise.all([import('./withLedger.ts'), import('../mcp/updates.ts'), import('../ledger/refused.ts')]);
+    const [{ openLedger, openReader }, { Updates: LedgerUpdates }, { untilRefused }] = await Promise.all([
+      import('./withLedger.ts'),
+      import('../mcp/updates.ts'),
+      import('../ledger/refused.ts'),
+    ]);
     const written = await openLedger(options);
     const { db } = written;
     const over = new AbortController();
@@ -47,7 +51,14 @@ export async function mcp(options: McpOptions): Promise<number> {
     void untilRefused(db, over.signal).then(refused.resolve);
     const updates = new LedgerUpdates(read.db, read.url);
     try {
-      const seat = await seatAt(db, updates, options.workItem === undefined ? { conversation: options.conversation ?? process.cwd() } : { workItemId: (await import('./ids.ts')).idOf(options.workItem) }, read.db);
+      const seat = await seatAt(
+        db,
+        updates,
+        options.workItem === undefined
+          ? { conversation: options.conversation ?? process.cwd() }
+          : { workItemId: (await import('./ids.ts')).idOf(options.workItem) },
+        read.db,
+      );
       return {
         ...seat,
         async leave() {
@@ -71,10 +82,15 @@ export async function mcp(options: McpOptions): Promise<number> {
 
 /** Over HTTP, for clients on other machines, until a signal stops it. */
 export async function mcpHttp(options: McpHttpSettings): Promise<number> {
-  if (options.conversation !== undefined || options.workItem !== undefined) throw new UsageError('over HTTP the address of each client says who it is: …/mcp?conversation=NAME or …/mcp?work_item=ID');
+  if (options.conversation !== undefined || options.workItem !== undefined)
+    throw new UsageError('over HTTP the address of each client says who it is: …/mcp?conversation=NAME or …/mcp?work_item=ID');
   const token = mcpToken(options.tokenFile);
   hideEnvironment();
-  const [{ createAdaptorServer }, { openLedger, openReader }, { untilRefused }] = await Promise.all([import('@hono/node-server'), import('./withLedger.ts'), import('../ledger/refused.ts')]);
+  const [{ createAdaptorServer }, { openLedger, openReader }, { untilRefused }] = await Promise.all([
+    import('@hono/node-server'),
+    import('./withLedger.ts'),
+    import('../ledger/refused.ts'),
+  ]);
   const ledger = await openLedger(options, HTTP_CONNECTIONS);
   const over = new AbortController();
   const read = await openReader(options, ledger, HTTP_CONNECTIONS).catch(async (error: unknown) => {
@@ -82,12 +98,15 @@ export async function mcpHttp(options: McpHttpSettings): Promise<number> {
     throw error;
   });
   const handler = await mcpHandler(ledger, read, token, hostnamesOf(options));
-  const server = createAdaptorServer({ fetch: (request) => (new URL(request.url).pathname === '/mcp' ? handler.fetch(request) : new Response('not found', { status: 404 })) });
+  const server = createAdaptorServer({
+    fetch: (request) => (new URL(request.url).pathname === '/mcp' ? handler.fetch(request) : new Response('not found', { status: 404 })),
+  });
   try {
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(options.port, options.host, resolve));
     const { address, family, port } = server.address() as AddressInfo;
     io().stdout.write(`http://${family === 'IPv6' ? `[${address}]` : address}:${port}/mcp\n`);
-    if (!isLoopback(address)) note('Other machines can reach this address, and what they send can be read on the way: put a reverse proxy with TLS before it.');
+    if (!isLoopback(address))
+      note('Other machines can reach this address, and what they send can be read on the way: put a reverse proxy with TLS before it.');
     const signalled = new Promise<null>((resolve) => {
       for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve(null));
     });
@@ -104,8 +123,16 @@ export async function mcpHttp(options: McpHttpSettings): Promise<number> {
 }
 
 /** What a web server mounts at /mcp. `read`: where resources come from, the same or a standby. Closes both with itself. */
-export async function mcpHandler({ db }: { db: Db }, read: { db: Db; url: string }, token: string, hostnames: readonly string[] = []): Promise<Pick<McpHttp, 'fetch' | 'close'>> {
-  const [{ McpHttp: Handler }, { Updates: LedgerUpdates }] = await Promise.all([serving(() => import('../mcp/http.ts')), import('../mcp/updates.ts')]);
+export async function mcpHandler(
+  { db }: { db: Db },
+  read: { db: Db; url: string },
+  token: string,
+  hostnames: readonly string[] = [],
+): Promise<Pick<McpHttp, 'fetch' | 'close'>> {
+  const [{ McpHttp: Handler }, { Updates: LedgerUpdates }] = await Promise.all([
+    serving(() => import('../mcp/http.ts')),
+    import('../mcp/updates.ts'),
+  ]);
   const updates = new LedgerUpdates(read.db, read.url);
   const handler = new Handler({ token, hostnames, seatFor: (identity) => seatAt(db, updates, identity, read.db) });
   let closing: Promise<void> | null = null;
@@ -131,13 +158,20 @@ async function closed(server: ServerType): Promise<void> {
 export function mcpToken(file?: string): string {
   if (file && !existsSync(file)) throw new UsageError(`there is no ${file}, from which the token for MCP is to be read`);
   const token = file ? readFileSync(file, 'utf8').trim() : (process.env['WORK_LEDGER_MCP_TOKEN'] ?? '');
-  if (token === '') throw new UsageError('MCP over HTTP needs a token: set WORK_LEDGER_MCP_TOKEN, or --token-file FILE. Make one with: openssl rand -hex 32');
-  if (!/^[\x21-\x7e]{16,}$/.test(token)) throw new UsageError('the token for MCP needs at least 16 characters, without spaces. Make one with: openssl rand -hex 32');
+  if (token === '')
+    throw new UsageError(
+      'MCP over HTTP needs a token: set WORK_LEDGER_MCP_TOKEN, or --token-file FILE. Make one with: openssl rand -hex 32',
+    );
+  if (!/^[\x21-\x7e]{16,}$/.test(token))
+    throw new UsageError('the token for MCP needs at least 16 characters, without spaces. Make one with: openssl rand -hex 32');
   keepSecret(token);
   return token;
 }
 
-/** The work item of a client, by its conversation if it has no other; a conversation that is new gets one. `reads`: where resources come from. */
+/**
+ * The work item of a client, by its conversation if it has no other; a conversation that is new gets one. `reads`: where resources come
+ * from.
+ */
 export async function seatAt(db: Db, updates: Updates, identity: Identity, reads = db): Promise<Seat> {
   if ('workItemId' in identity) {
     const { workItemId } = identity;

@@ -11,7 +11,15 @@ import { moveLedger, undoMove } from '../move/moveLedger.ts';
 import { keepSecret } from '../secrets/known.ts';
 import { exit, note, print } from './output.ts';
 
-export type MoveOptions = Settings & { to?: string; fetchFrom?: string; pause?: string; switch?: string; resume?: string; compareLater?: boolean; undo?: boolean };
+export type MoveOptions = Settings & {
+  to?: string;
+  fetchFrom?: string;
+  pause?: string;
+  switch?: string;
+  resume?: string;
+  compareLater?: boolean;
+  undo?: boolean;
+};
 
 export async function move(options: MoveOptions): Promise<number> {
   const { to, undo = false } = options;
@@ -22,7 +30,11 @@ export async function move(options: MoveOptions): Promise<number> {
   const resume = typed('--resume', options.resume);
   if (undo) {
     const isUndone = await undoMove({ source, schema, target: to ?? null, resume });
-    print({ isUndone }, isUndone ? 'the move is undone: this ledger is written as before' : 'there is no move to undo', options.json ?? false);
+    print(
+      { isUndone },
+      isUndone ? 'the move is undone: this ledger is written as before' : 'there is no move to undo',
+      options.json ?? false,
+    );
     return exit.ok;
   }
   let said = '';
@@ -30,8 +42,22 @@ export async function move(options: MoveOptions): Promise<number> {
     if (text !== said) note(text);
     said = text;
   };
-  const moved = await moveLedger({ source, target: to ?? '', schema, fetchFrom, pause: typed('--pause', options.pause), switchAddress: typed('--switch', options.switch), resume, comparesLater: options.compareLater ?? false, say });
-  print(moved, `moved to ${moved.to}${moved.rows === null ? '' : `: ${moved.rows} rows, the same at both; nobody could write for ${moved.seconds} s`}`, options.json ?? false);
+  const moved = await moveLedger({
+    source,
+    target: to ?? '',
+    schema,
+    fetchFrom,
+    pause: typed('--pause', options.pause),
+    switchAddress: typed('--switch', options.switch),
+    resume,
+    comparesLater: options.compareLater ?? false,
+    say,
+  });
+  print(
+    moved,
+    `moved to ${moved.to}${moved.rows === null ? '' : `: ${moved.rows} rows, the same at both; nobody could write for ${moved.seconds} s`}`,
+    options.json ?? false,
+  );
   return exit.ok;
 }
 

@@ -20,15 +20,33 @@ export function imagesOf({ engage }: FacultyNeeds): string[] {
 export async function dockerProblems(faculties: readonly FacultyNeeds[]): Promise<string[]> {
   const wanting = faculties.filter((faculty) => imagesOf(faculty).length > 0);
   if (wanting.length === 0) return [];
-  const whose = (some: readonly FacultyNeeds[]): string => `the files and commands of ${some.length === 1 ? 'faculty' : 'faculties'} ${some.map(({ name }) => `"${name}"`).join(', ')} need`;
-  const remedy = wanting.every(({ engage }) => !engage.code_execution) ? 'or workspace = "host"' : 'or workspace = "host" and code_execution = false';
+  const whose = (some: readonly FacultyNeeds[]): string =>
+    `the files and commands of ${some.length === 1 ? 'faculty' : 'faculties'} ${some.map(({ name }) => `"${name}"`).join(', ')} need`;
+  const remedy = wanting.every(({ engage }) => !engage.code_execution)
+    ? 'or workspace = "host"'
+    : 'or workspace = "host" and code_execution = false';
   const docker = await openDocker().catch(messageOf);
   if (typeof docker === 'string') return [`${whose(wanting)} Docker: ${docker}, ${remedy}`];
-  if (!(await docker.ping().then(() => true, () => false))) return [`${whose(wanting)} Docker, and none answers: start it, ${remedy}`];
+  if (
+    !(await docker.ping().then(
+      () => true,
+      () => false,
+    ))
+  )
+    return [`${whose(wanting)} Docker, and none answers: start it, ${remedy}`];
   const problems: string[] = [];
   for (const image of new Set(wanting.flatMap(imagesOf))) {
-    const isThere = await docker.getImage(image).inspect().then(() => true, (error: { statusCode?: number }) => error.statusCode !== 404);
-    if (!isThere) problems.push(`${whose(wanting.filter((faculty) => imagesOf(faculty).includes(image)))} the image ${image}, and Docker does not have it: ${image === sandboxImage ? 'work-ledger workspace image builds it' : 'build or pull it'}, ${remedy}`);
+    const isThere = await docker
+      .getImage(image)
+      .inspect()
+      .then(
+        () => true,
+        (error: { statusCode?: number }) => error.statusCode !== 404,
+      );
+    if (!isThere)
+      problems.push(
+        `${whose(wanting.filter((faculty) => imagesOf(faculty).includes(image)))} the image ${image}, and Docker does not have it: ${image === sandboxImage ? 'work-ledger workspace image builds it' : 'build or pull it'}, ${remedy}`,
+      );
   }
   return problems;
 }
@@ -37,7 +55,11 @@ export async function dockerProblems(faculties: readonly FacultyNeeds[]): Promis
 export async function requireDocker(): Promise<Docker> {
   const docker = await openDocker();
   await docker.ping().catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(error.code === 'EACCES' ? 'you may not talk to Docker: become a member of its group (usermod -aG docker), or set DOCKER_HOST' : `no Docker daemon answers (${error.code ?? error.message}): start one, or set DOCKER_HOST`);
+    throw new UsageError(
+      error.code === 'EACCES'
+        ? 'you may not talk to Docker: become a member of its group (usermod -aG docker), or set DOCKER_HOST'
+        : `no Docker daemon answers (${error.code ?? error.message}): start one, or set DOCKER_HOST`,
+    );
   });
   return docker;
 }

@@ -8,8 +8,17 @@ import { note, paint, span, tokensText, visible } from './output.ts';
 
 /** "turn 3 · bash node --test · 12s · 14.2k tokens". */
 export function nowText(now: WorkNow, words = ''): string {
-  const running = (now.open_calls ?? []).filter((call) => call.status === 'running').map((call) => (call.label.startsWith(call.tool) ? call.label : `${call.tool} ${call.label}`));
-  const what = now.why !== null && now.waits_for !== 'worker' ? now.why : now.doing === 'tools' && running.length > 0 ? running.join(', ') : now.doing === 'model' ? 'asks the model' : now.why ?? now.doing ?? now.state;
+  const running = (now.open_calls ?? [])
+    .filter((call) => call.status === 'running')
+    .map((call) => (call.label.startsWith(call.tool) ? call.label : `${call.tool} ${call.label}`));
+  const what =
+    now.why !== null && now.waits_for !== 'worker'
+      ? now.why
+      : now.doing === 'tools' && running.length > 0
+        ? running.join(', ')
+        : now.doing === 'model'
+          ? 'asks the model'
+          : (now.why ?? now.doing ?? now.state);
   return [
     ...(now.iteration === null ? [] : [`turn ${now.iteration}`]),
     what,
@@ -39,11 +48,17 @@ export async function sayCost(db: Db, workItemId: string, seconds: number | null
   const [total] = await db.costBy('total', workItemId);
   if (!total || total.requests === 0) return;
   const input = total.input_tokens + total.cached_input_tokens + total.cache_write_tokens;
-  note(paint('dim', [
-    ...(seconds === null ? [] : [span(seconds)]),
-    `${total.requests} request${total.requests === 1 ? '' : 's'}`,
-    `${tokensText(input)} tokens in${input > 0 ? ` (${Math.floor((100 * total.cached_input_tokens) / input)} % from the cache)` : ''}`,
-    `${tokensText(total.output_tokens)} out`,
-    ...(total.cost === null ? [] : [`cost ${money(total.cost)}${total.unpriced_requests > 0 ? '+' : ''}`]),
-  ].join(', '), io().stderr));
+  note(
+    paint(
+      'dim',
+      [
+        ...(seconds === null ? [] : [span(seconds)]),
+        `${total.requests} request${total.requests === 1 ? '' : 's'}`,
+        `${tokensText(input)} tokens in${input > 0 ? ` (${Math.floor((100 * total.cached_input_tokens) / input)} % from the cache)` : ''}`,
+        `${tokensText(total.output_tokens)} out`,
+        ...(total.cost === null ? [] : [`cost ${money(total.cost)}${total.unpriced_requests > 0 ? '+' : ''}`]),
+      ].join(', '),
+      io().stderr,
+    ),
+  );
 }

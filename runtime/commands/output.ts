@@ -28,12 +28,17 @@ type Color = 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'bold';
 export const paint = (color: Color, text: string, stream: Writable = io().stdout): string => styleText(color, text, { stream });
 
 export const stateColor = (state: string): Color =>
-  ({ running: 'cyan', claimed: 'cyan', waiting: 'yellow', paused: 'yellow', completed: 'green', failed: 'red', dead: 'red' } as const)[state] ?? 'dim';
+  ({ running: 'cyan', claimed: 'cyan', waiting: 'yellow', paused: 'yellow', completed: 'green', failed: 'red', dead: 'red' } as const)[
+    state
+  ] ?? 'dim';
 
 const entryColor: Record<string, Color> = { error: 'red', finding: 'green', decision: 'green', plan: 'cyan', step: 'cyan' };
 
 /** A ledger entry; without a number where its place is plain. */
-export function entryLine(entry: { seq: number | null; entry_type: string; content: string; retracts?: number | null }, stream: Writable = io().stdout): string {
+export function entryLine(
+  entry: { seq: number | null; entry_type: string; content: string; retracts?: number | null },
+  stream: Writable = io().stdout,
+): string {
   const head = `${entry.seq === null ? '' : `[${entry.seq}] `}${entry.entry_type}${entry.retracts ? ` of [${entry.retracts}]` : ''}:`;
   return `${paint(entryColor[entry.entry_type] ?? 'bold', head, stream)} ${visible(entry.content).replaceAll('\n', '\n    ')}`;
 }
@@ -42,13 +47,21 @@ export const cut = (text: string, width: number): string => (text.length > width
 
 /** "45s", "12m", "3h", "2d". */
 export function span(seconds: number): string {
-  const [n, unit] = seconds < 90 ? [seconds, 's'] : seconds < 5400 ? [seconds / 60, 'm'] : seconds < 129_600 ? [seconds / 3600, 'h'] : [seconds / 86_400, 'd'];
+  const [n, unit] =
+    seconds < 90
+      ? [seconds, 's']
+      : seconds < 5400
+        ? [seconds / 60, 'm']
+        : seconds < 129_600
+          ? [seconds / 3600, 'h']
+          : [seconds / 86_400, 'd'];
   return `${Math.max(0, Math.round(n))}${unit}`;
 }
 
 /** The input of a call, JSON, on one line as people would type it. */
 export function argumentsText(input: string): string {
-  const short = (value: unknown): string => visible(typeof value === 'string' ? value : JSON.stringify(value) ?? '').replaceAll(/\s*\n\s*/g, ' ⏎ ');
+  const short = (value: unknown): string =>
+    visible(typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).replaceAll(/\s*\n\s*/g, ' ⏎ ');
   let given: unknown;
   try {
     given = JSON.parse(input);
@@ -63,7 +76,11 @@ export function argumentsText(input: string): string {
 /** How a call ended. */
 export function outcomeText(status: string, seconds: number | null, stream: Writable = io().stdout): string {
   const took = seconds === null || seconds < 0.1 ? '' : ` (${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s)`;
-  return paint(status === 'completed' ? 'dim' : status === 'failed' || status === 'uncertain' ? 'red' : 'yellow', `→ ${status === 'completed' ? 'done' : status}${took}`, stream);
+  return paint(
+    status === 'completed' ? 'dim' : status === 'failed' || status === 'uncertain' ? 'red' : 'yellow',
+    `→ ${status === 'completed' ? 'done' : status}${took}`,
+    stream,
+  );
 }
 
 /** 1234 as "1.2k". */
@@ -143,7 +160,11 @@ export class Words {
         break;
       case 'call':
         this.end();
-        io().stdout.write(event.status === 'running' ? `${turn} calls ${event.name} ${argumentsText(event.input)}\n` : `${turn}: ${event.name} ${outcomeText(event.status, null)}\n`);
+        io().stdout.write(
+          event.status === 'running'
+            ? `${turn} calls ${event.name} ${argumentsText(event.input)}\n`
+            : `${turn}: ${event.name} ${outcomeText(event.status, null)}\n`,
+        );
         break;
     }
   }

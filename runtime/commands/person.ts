@@ -8,7 +8,9 @@ export const personAdd = (name: string, options: Settings): Promise<number> =>
   withLedger(options, async (db) => {
     const added = await db.personAdd(name);
     print(added, added.token, options.json ?? false);
-    note(`The token of ${visible(added.name)}, shown this once. Whoever has it acts in that name: on a console, or with WORK_LEDGER_PERSON_TOKEN set.`);
+    note(
+      `The token of ${visible(added.name)}, shown this once. Whoever has it acts in that name: on a console, or with WORK_LEDGER_PERSON_TOKEN set.`,
+    );
     return exit.ok;
   });
 
@@ -17,7 +19,18 @@ export const personList = (options: Settings): Promise<number> =>
     const all = await db.personList();
     const width = Math.max(0, ...all.map(({ name }) => name.length));
     const day = (at: string): string => at.slice(0, 10);
-    print(all, all.length === 0 ? 'nobody: work-ledger person add NAME' : all.map((one) => `${visible(one.name).padEnd(width)}  since ${day(one.created_at)}${one.revoked_at === null ? '' : `, revoked ${day(one.revoked_at)}`}`).join('\n'), options.json ?? false);
+    print(
+      all,
+      all.length === 0
+        ? 'nobody: work-ledger person add NAME'
+        : all
+            .map(
+              (one) =>
+                `${visible(one.name).padEnd(width)}  since ${day(one.created_at)}${one.revoked_at === null ? '' : `, revoked ${day(one.revoked_at)}`}`,
+            )
+            .join('\n'),
+      options.json ?? false,
+    );
     return exit.ok;
   });
 

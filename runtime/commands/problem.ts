@@ -7,7 +7,10 @@ import { withoutSecrets } from '../secrets/known.ts';
 import { whereItIs } from './ids.ts';
 import { exit, note } from './output.ts';
 
-/** Says it on stderr, with DEBUG set also where it happened, and returns the exit code. `addressFrom`: where the database's address was given. */
+/**
+ * Says it on stderr, with DEBUG set also where it happened, and returns the exit code. `addressFrom`: where the database's address was
+ * given.
+ */
 export function problem(error: unknown, addressFrom: string): number {
   note(withoutSecrets(`error: ${sentenceOf(error, addressFrom)}`, 'log'));
   if (process.env['DEBUG']) note(withoutSecrets(String(error instanceof Error ? error.stack : error), 'log'));
@@ -15,7 +18,8 @@ export function problem(error: unknown, addressFrom: string): number {
 }
 
 function sentenceOf(error: unknown, addressFrom: string): string {
-  if (error instanceof NoConnection) return `${error.message}. ${isConnectionLost(error) ? 'Start it, or correct' : 'Correct'} ${addressFrom}; without an address the embedded PostgreSQL is used`;
+  if (error instanceof NoConnection)
+    return `${error.message}. ${isConnectionLost(error) ? 'Start it, or correct' : 'Correct'} ${addressFrom}; without an address the embedded PostgreSQL is used`;
   if (error instanceof LedgerError) {
     const next = error.hint || (error.code === 'WL001' ? whereItIs(error.message) : null);
     return `${error.message} (${error.code})${next ? `. ${next}` : ''}`;

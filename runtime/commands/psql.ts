@@ -17,15 +17,29 @@ export async function psql(query: string | undefined, options: Settings): Promis
   const place = await findLedger(options);
   await checkPlace(place);
   const url = (await hearing(place.url)).at ?? place.url;
-  const isShared = await withConnection({ connectionString: url }, async ({ isPooled }) => isPooled); // nothing that is set for a session is there for the next statement
+  // nothing that is set for a session is there for the next statement
+  const isShared = await withConnection({ connectionString: url }, async ({ isPooled }) => isPooled);
   const { address, password } = withoutPassword(url); // every user of the machine can read the arguments of a process
   const searchPath = `"${place.schema.replaceAll('"', '""')}",public`;
-  if (isShared && query === undefined) note(`a pooler stands between: no search path can be set, so names need their schema (${place.schema}.…); WORK_LEDGER_LISTEN_URL names the server itself`);
+  if (isShared && query === undefined)
+    note(
+      `a pooler stands between: no search path can be set, so names need their schema (${place.schema}.…); WORK_LEDGER_LISTEN_URL names the server itself`,
+    );
   const asked = isShared ? ['-q', '-c', `set local search_path to ${searchPath};\n${query}`] : ['-c', query ?? ''];
-  const child = spawn('psql', [address, ...(query === undefined ? [] : ['-X', '-v', 'ON_ERROR_STOP=1', ...(options.json ? ['-At'] : []), ...asked])], {
-    stdio: 'inherit',
-    env: { ...process.env, ...(password !== null && { PGPASSWORD: password }), ...(!isShared && { PGOPTIONS: `${process.env['PGOPTIONS'] ?? ''} -c search_path=${searchPath.replaceAll(/([\\ ])/g, '\\$1')}`.trim() }) },
-  });
+  const child = spawn(
+    'psql',
+    [address, ...(query === undefined ? [] : ['-X', '-v', 'ON_ERROR_STOP=1', ...(options.json ? ['-At'] : []), ...asked])],
+    {
+      stdio: 'inherit',
+      env: {
+        ...process.env,
+        ...(password !== null && { PGPASSWORD: password }),
+        ...(!isShared && {
+          PGOPTIONS: `${process.env['PGOPTIONS'] ?? ''} -c search_path=${searchPath.replaceAll(/([\\ ])/g, '\\$1')}`.trim(),
+        }),
+      },
+    },
+  );
   const ignore = (): void => {}; // Ctrl-C breaks off a query, it does not end the session
   process.on('SIGINT', ignore);
   try {
@@ -33,7 +47,9 @@ export async function psql(query: string | undefined, options: Settings): Promis
     return code ?? 1;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new UsageError(`psql is not on PATH (on Debian: apt-get install postgresql-client). With any other client: ${address}, search_path ${place.schema}`);
+    throw new UsageError(
+      `psql is not on PATH (on Debian: apt-get install postgresql-client). With any other client: ${address}, search_path ${place.schema}`,
+    );
   } finally {
     process.removeListener('SIGINT', ignore);
   }

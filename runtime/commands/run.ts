@@ -34,7 +34,8 @@ import type { WorkOptions } from './work.ts';
 export type RunOptions = WorkOptions & { type: string; workspace?: string; resume?: string; scripted?: string };
 
 export async function run(task: string | undefined, options: RunOptions): Promise<number> {
-  if ((task === undefined) === (options.resume === undefined)) throw new UsageError("give a task, or --resume ID: work-ledger run 'Fix the failing test' --workspace .");
+  if ((task === undefined) === (options.resume === undefined))
+    throw new UsageError("give a task, or --resume ID: work-ledger run 'Fix the failing test' --workspace .");
   const scripted = options.scripted === undefined ? null : await startScriptedModel(scriptFile(options.scripted));
   try {
     return await withTools(options.tools ?? [], (tools) => runWith(tools, scripted, task, options));
@@ -43,7 +44,12 @@ export async function run(task: string | undefined, options: RunOptions): Promis
   }
 }
 
-async function runWith(tools: readonly Tool[], scripted: ScriptedModel | null, task: string | undefined, options: RunOptions): Promise<number> {
+async function runWith(
+  tools: readonly Tool[],
+  scripted: ScriptedModel | null,
+  task: string | undefined,
+  options: RunOptions,
+): Promise<number> {
   const workspaceDir = options.workspace === undefined ? undefined : await directoryOf(options.workspace);
   const place = await findLedger(options);
   await readyPlace(place, options.install);
@@ -54,24 +60,48 @@ async function runWith(tools: readonly Tool[], scripted: ScriptedModel | null, t
     if (options.resume !== undefined) await unfinished(db, options.resume);
     const model = scripted ? createModelClient({ apiKey: 'scripted', baseURL: scripted.url }) : modelClient(await db.facultyNeeds());
     const keeper = randomUUID();
-    const item = task === undefined
-      ? await resumed(db, options.resume ?? '', keeper, hostName(options.host))
-      : await submitted(db, task, workspaceDir === undefined ? named : await saveWorkspaceFaculty(db), workspaceDir, keeper, options);
-    return await driveHere(item, keeper, { ...options, ...place, db, model, tools, facultyModels: scripted === null, ...(workspaceDir !== undefined && { ownDirectories: [workspaceDir] }) });
+    const item =
+      task === undefined
+        ? await resumed(db, options.resume ?? '', keeper, hostName(options.host))
+        : await submitted(db, task, workspaceDir === undefined ? named : await saveWorkspaceFaculty(db), workspaceDir, keeper, options);
+    return await driveHere(item, keeper, {
+      ...options,
+      ...place,
+      db,
+      model,
+      tools,
+      facultyModels: scripted === null,
+      ...(workspaceDir !== undefined && { ownDirectories: [workspaceDir] }),
+    });
   } finally {
     await db.close();
   }
 }
 
-async function submitted(db: Db, task: string, faculty: string | undefined, workspaceDir: string | undefined, keeper: string, options: RunOptions): Promise<WorkItem> {
-  const item = await db.workSubmitKept({ workType: options.type, description: task, ...(faculty && { faculty }), ...(workspaceDir && { workspaceDir }) }, keeper, hostName(options.host));
+async function submitted(
+  db: Db,
+  task: string,
+  faculty: string | undefined,
+  workspaceDir: string | undefined,
+  keeper: string,
+  options: RunOptions,
+): Promise<WorkItem> {
+  const item = await db.workSubmitKept(
+    { workType: options.type, description: task, ...(faculty && { faculty }), ...(workspaceDir && { workspaceDir }) },
+    keeper,
+    hostName(options.host),
+  );
   const refuse = async (reason: string, says: string): Promise<never> => {
     await db.workerStop(keeper);
     await db.workCancel(item.id, reason);
     throw new UsageError(says);
   };
   const name = await db.facultyOf(item.id);
-  if (name === null) await refuse('no faculty accepts it', `no faculty accepts work type "${options.type}": name one with --faculty FILE, or let the built-in one work in a directory with --workspace DIR`);
+  if (name === null)
+    await refuse(
+      'no faculty accepts it',
+      `no faculty accepts work type "${options.type}": name one with --faculty FILE, or let the built-in one work in a directory with --workspace DIR`,
+    );
   const [problem] = await dockerProblems((await db.facultyNeeds()).filter((one) => one.name === name));
   if (problem !== undefined) await refuse('Docker is missing', problem);
   return item;
@@ -87,7 +117,8 @@ async function unfinished(db: Db, workItemId: string): Promise<WorkItem> {
 async function resumed(db: Db, workItemId: string, keeper: string, host: string): Promise<WorkItem> {
   const item = await unfinished(db, workItemId);
   const driver = await db.driverOf(item.id);
-  if (driver !== null) throw new UsageError(`a worker on ${driver.host} (process ${driver.pid}) drives it: work-ledger logs ${item.id} --follow`);
+  if (driver !== null)
+    throw new UsageError(`a worker on ${driver.host} (process ${driver.pid}) drives it: work-ledger logs ${item.id} --follow`);
   await db.workKeep(item.id, keeper, host);
   return db.workResume(item.id);
 }
@@ -179,23 +210,31 @@ async function shown(workItemId: string, { db, url, json }: Drive, signal: Abort
     if (event.status === 'running') begun.set(event.id, performance.now());
     if (json || event.status === 'running' || event.name === 'ledger_append') return;
     const since = begun.get(event.id);
-    line(`${event.parent_call_id === null ? '' : '  '}${event.name} ${argumentsText(event.input)} ${outcomeText(event.status, since === undefined ? null : (performance.now() - since) / 1000, io().stderr)}`);
+    line(
+      `${event.parent_call_id === null ? '' : '  '}${event.name} ${argumentsText(event.input)} ${outcomeText(event.status, since === undefined ? null : (performance.now() - since) / 1000, io().stderr)}`,
+    );
   };
-  const ended = await follow(db, url, workItemId, {
-    onActivity,
-    onEntry: (entry) => {
-      status.clear();
-      if (json) print(entry, '', true);
-      else note(entryLine(entry, io().stderr));
+  const ended = await follow(
+    db,
+    url,
+    workItemId,
+    {
+      onActivity,
+      onEntry: (entry) => {
+        status.clear();
+        if (json) print(entry, '', true);
+        else note(entryLine(entry, io().stderr));
+      },
+      onPoll: async () => {
+        const now = await db.workNow(workItemId);
+        if (now === null) return;
+        const why = waits.newReason(now, true);
+        if (why !== null) line(why);
+        status.show(nowText(now, words.slice(-60)));
+      },
     },
-    onPoll: async () => {
-      const now = await db.workNow(workItemId);
-      if (now === null) return;
-      const why = waits.newReason(now, true);
-      if (why !== null) line(why);
-      status.show(nowText(now, words.slice(-60)));
-    },
-  }, signal);
+    signal,
+  );
   status.clear();
   return ended;
 }

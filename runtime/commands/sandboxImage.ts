@@ -7,8 +7,14 @@ import { fileURLToPath } from 'node:url';
 import { requireDocker } from './needs.ts';
 import { exit, note, print } from './output.ts';
 
-/** With Docker alone, whose base image is pulled; `debian`: from Debian packages, where nothing can be pulled. What the build says goes to stderr. */
-export async function buildSandboxImage(image: string, { debian = false, json = false }: { debian?: boolean; json?: boolean }): Promise<number> {
+/**
+ * With Docker alone, whose base image is pulled; `debian`: from Debian packages, where nothing can be pulled. What the build says goes to
+ * stderr.
+ */
+export async function buildSandboxImage(
+  image: string,
+  { debian = false, json = false }: { debian?: boolean; json?: boolean },
+): Promise<number> {
   const source = fileURLToPath(new URL('../../sandbox/', import.meta.url));
   await requireDocker();
   const [command, ...args] = debian ? ['bash', `${source}buildImage.sh`, image] : ['docker', 'build', '--tag', image, source];
@@ -21,7 +27,11 @@ export async function buildSandboxImage(image: string, { debian = false, json = 
     throw new Error(`there is no ${command} on PATH`, { cause: error });
   }
   if (code !== 0) {
-    note(debian ? 'error: the image was not built; it takes root, debootstrap and a Docker daemon' : 'error: the image was not built; where its base cannot be pulled: work-ledger workspace image --debian');
+    note(
+      debian
+        ? 'error: the image was not built; it takes root, debootstrap and a Docker daemon'
+        : 'error: the image was not built; where its base cannot be pulled: work-ledger workspace image --debian',
+    );
     return exit.error;
   }
   print({ image }, image, json);

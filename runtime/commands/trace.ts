@@ -40,13 +40,19 @@ export function traceTree(spans: readonly TraceSpan[]): string[] {
 
 /** What stands behind a span's name, as in work.tool.execute[grep]. */
 const subject: Record<string, string> = {
-  'work.execute': 'work.faculty', 'work.engage.iteration': 'work.iteration', 'gen_ai.chat': 'gen_ai.request.model',
-  'work.tool.execute': 'work.tool.name', 'sandbox.tool.call': 'work.tool.name', 'work.context.compaction': 'trigger',
+  'work.execute': 'work.faculty',
+  'work.engage.iteration': 'work.iteration',
+  'gen_ai.chat': 'gen_ai.request.model',
+  'work.tool.execute': 'work.tool.name',
+  'sandbox.tool.call': 'work.tool.name',
+  'work.context.compaction': 'trigger',
 };
 
 function line({ name, attributes, started_at, ended_at, status }: TraceSpan): string {
   const [[seconds, nanos], [endSeconds, endNanos]] = [hrTime(started_at), hrTime(ended_at)];
   const of = z.union([z.string(), z.number()]).safeParse(attributes[subject[name] ?? '']).data;
   const took = (endSeconds - seconds + (endNanos - nanos) / 1e9).toFixed(3);
-  return visible(`${name}${of === undefined ? '' : `[${of}]`} ${took} s${status === 'error' ? ` ${z.string().catch('error').parse(attributes['error.type'])}` : ''}`);
+  return visible(
+    `${name}${of === undefined ? '' : `[${of}]`} ${took} s${status === 'error' ? ` ${z.string().catch('error').parse(attributes['error.type'])}` : ''}`,
+  );
 }

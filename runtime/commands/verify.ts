@@ -18,17 +18,27 @@ export type VerifyOptions = Settings & { heads?: boolean; against?: string };
 /** `id`: a work item; undefined: all of them. */
 export async function verify(id: string | undefined, options: VerifyOptions): Promise<number> {
   if (options.heads) return heads(id, options);
-  const kept = options.against === undefined ? null : headsOf(options.against === '-' ? await text(io().stdin) : await readFile(options.against, 'utf8'));
+  const kept =
+    options.against === undefined
+      ? null
+      : headsOf(options.against === '-' ? await text(io().stdin) : await readFile(options.against, 'utf8'));
   return withLedger(options, async (db, url) => {
     const code = await comparedCode(url, db.schema);
-    if (code === null) note('the functions were not compared with this package: that takes a role that may create a schema (which is rolled back)');
+    if (code === null)
+      note('the functions were not compared with this package: that takes a role that may create a schema (which is rolled back)');
     const found = [
       ...(code ?? []).map((one) => ({ work_item_id: null, ...one })),
       // The ledger's own look at its code finds the same as ours, and could be replaced.
       ...(await db.ledgerVerify(id === undefined ? null : idOf(id), kept)).filter((one) => code === null || one.work_item_id !== null),
     ];
     const checked = kept === null ? '' : `, and ${kept.length} heads fit`;
-    print(found, found.length === 0 ? `everything is as it was written${checked}` : found.map((one) => visible([one.work_item_id, one.place, one.problem].filter(Boolean).join('  '))).join('\n'), options.json ?? false);
+    print(
+      found,
+      found.length === 0
+        ? `everything is as it was written${checked}`
+        : found.map((one) => visible([one.work_item_id, one.place, one.problem].filter(Boolean).join('  '))).join('\n'),
+      options.json ?? false,
+    );
     return found.length === 0 ? exit.ok : exit.error;
   });
 }
@@ -41,11 +51,14 @@ const heads = (id: string | undefined, options: Settings): Promise<number> =>
   });
 
 function headsOf(lines: string): Head[] {
-  return lines.split('\n').filter((line) => line.trim() !== '').map((line, i) => {
-    try {
-      return head.parse(JSON.parse(line));
-    } catch {
-      throw new UsageError(`line ${i + 1} is not a line of "work-ledger verify --heads"`);
-    }
-  });
+  return lines
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line, i) => {
+      try {
+        return head.parse(JSON.parse(line));
+      } catch {
+        throw new UsageError(`line ${i + 1} is not a line of "work-ledger verify --heads"`);
+      }
+    });
 }

@@ -39,10 +39,15 @@ export async function openLedger(settings: Settings, maximumPoolSize = 3): Promi
 }
 
 /** The settings of somebody who only reads. */
-export const forReading = <Given extends Settings>(settings: Given): Given => (settings.readUrl ? { ...settings, databaseUrl: settings.readUrl } : settings);
+export const forReading = <Given extends Settings>(settings: Given): Given =>
+  settings.readUrl ? { ...settings, databaseUrl: settings.readUrl } : settings;
 
 /** Where the ledger is read that was opened for writing: there, unless the settings name a standby of it, which the caller closes. */
-export async function openReader(settings: Settings, written: { db: Db; url: string }, maximumPoolSize?: number): Promise<{ db: Db; url: string }> {
+export async function openReader(
+  settings: Settings,
+  written: { db: Db; url: string },
+  maximumPoolSize?: number,
+): Promise<{ db: Db; url: string }> {
   if (!settings.readUrl) return written;
   const read = await openLedger(forReading(settings), maximumPoolSize);
   try {
@@ -58,7 +63,8 @@ export async function openReader(settings: Settings, written: { db: Db; url: str
 export const withReader = <T>(settings: Settings, use: (db: Db, url: string) => Promise<T>): Promise<T> =>
   withLedger(forReading(settings), async (db, url) => {
     const { is_standby: isStandby, seconds } = await db.behind();
-    if (isStandby && (seconds === null || seconds >= 1)) note(`read on a standby: this is the ledger as it was ${seconds === null ? 'some time' : `up to ${span(seconds)}`} ago`);
+    if (isStandby && (seconds === null || seconds >= 1))
+      note(`read on a standby: this is the ledger as it was ${seconds === null ? 'some time' : `up to ${span(seconds)}`} ago`);
     return use(db, url);
   });
 

@@ -41,19 +41,43 @@ export type WorkOptions = Settings & {
   logLevel: string;
 };
 
-/** Logs go to stderr: for a person on a terminal as lines, else as JSON. Of an error only its message: the whole object may hold connections, requests and keys. */
+/**
+ * Logs go to stderr: for a person on a terminal as lines, else as JSON. Of an error only its message: the whole object may hold
+ * connections, requests and keys.
+ */
 export const logger = (level: string): Logger =>
-  pino({ level, base: null, serializers: { err: briefly } }, logDestination(io().stderr.isTTY ? (line) => `${logLine(line)}\n` : undefined));
+  pino(
+    { level, base: null, serializers: { err: briefly } },
+    logDestination(io().stderr.isTTY ? (line) => `${logLine(line)}\n` : undefined),
+  );
 
-const levels: Record<number, ['dim' | 'yellow' | 'red', string]> = { 10: ['dim', 'trace '], 20: ['dim', 'debug '], 40: ['yellow', 'warning '], 50: ['red', 'error '], 60: ['red', 'error '] };
+const levels: Record<number, ['dim' | 'yellow' | 'red', string]> = {
+  10: ['dim', 'trace '],
+  20: ['dim', 'debug '],
+  40: ['yellow', 'warning '],
+  50: ['red', 'error '],
+  60: ['red', 'error '],
+};
 
 /** "12:03:04 item begun  engineer attempt=1  019…", of one JSON line. */
 export function logLine(json: string): string {
-  const { time, level, msg, err, workItemId, ...rest } = z.looseObject({ time: z.number(), level: z.number(), msg: z.string().default(''), err: z.object({ message: z.string() }).optional().catch(undefined), workItemId: z.string().optional() }).parse(JSON.parse(json));
+  const { time, level, msg, err, workItemId, ...rest } = z
+    .looseObject({
+      time: z.number(),
+      level: z.number(),
+      msg: z.string().default(''),
+      err: z.object({ message: z.string() }).optional().catch(undefined),
+      workItemId: z.string().optional(),
+    })
+    .parse(JSON.parse(json));
   const [color, word] = levels[level] ?? ['dim', ''];
   const isSaid = (value: unknown): boolean => typeof value === 'number' && new RegExp(`\\b${value}\\b`).test(msg);
-  const more = Object.entries(rest).filter(([, value]) => !isSaid(value)).map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
-  const text = [msg, ...(err ? [err.message] : []), ...(more.length > 0 ? [paint('dim', visible(more.join(' ')), io().stderr)] : [])].join('  ');
+  const more = Object.entries(rest)
+    .filter(([, value]) => !isSaid(value))
+    .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const text = [msg, ...(err ? [err.message] : []), ...(more.length > 0 ? [paint('dim', visible(more.join(' ')), io().stderr)] : [])].join(
+    '  ',
+  );
   return `${paint('dim', new Date(time).toTimeString().slice(0, 8), io().stderr)} ${word === '' ? '' : paint(color, word, io().stderr)}${workItemId === undefined ? '' : `${workItemId} `}${text.replaceAll('\n', ' ')}`;
 }
 
@@ -68,7 +92,10 @@ export function modelClient(faculties: readonly FacultyNeeds[]): ModelClient {
   const access = modelAccess();
   if (access) return createModelClient(access);
   const says = 'ANTHROPIC_API_KEY is not set';
-  if (!faculties.some(hasOwnModel)) throw new UsageError(`${says}: a worker needs it to ask the model (or a faculty with base_url and api_key_env; without any model: work-ledger demo, work-ledger run --scripted FILE)`);
+  if (!faculties.some(hasOwnModel))
+    throw new UsageError(
+      `${says}: a worker needs it to ask the model (or a faculty with base_url and api_key_env; without any model: work-ledger demo, work-ledger run --scripted FILE)`,
+    );
   return withoutKey(`${says} for this worker`);
 }
 

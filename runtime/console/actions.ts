@@ -38,17 +38,26 @@ const onWork: Record<string, Action> = {
   compact: (db, id, fields) => done(db.console.compact(id, orNull(textOf(fields, 'instructions')))),
   checkpoint: (db, id) => done(db.journal.checkpointCreate(id, 'manual')),
   complete: (db, id, fields) => done(db.console.complete(id, needed(fields, 'summary', 'a summary is needed: what was done?'))),
-  feedback: (db, id, fields) => done(db.journal.log(id, 'user_feedback', { message: needed(fields, 'message', 'there is nothing to note'), isInterrupt: false }, 'high')),
-  retract: (db, id, fields) => done(db.ledgerRetract(id, Number(textOf(fields, 'seq')) || 0, needed(fields, 'reason', 'a reason is needed: why is it wrong?'))),
+  feedback: (db, id, fields) =>
+    done(
+      db.journal.log(id, 'user_feedback', { message: needed(fields, 'message', 'there is nothing to note'), isInterrupt: false }, 'high'),
+    ),
+  retract: (db, id, fields) =>
+    done(db.ledgerRetract(id, Number(textOf(fields, 'seq')) || 0, needed(fields, 'reason', 'a reason is needed: why is it wrong?'))),
   async elsewhere(db, id, fields) {
-    const made = await db.console.resumeIn(id, needed(fields, 'conversation', 'the other conversation needs a name'), Number(textOf(fields, 'tokens')) || 2000);
+    const made = await db.console.resumeIn(
+      id,
+      needed(fields, 'conversation', 'the other conversation needs a name'),
+      Number(textOf(fields, 'tokens')) || 2000,
+    );
     return `/work/${made.id}`;
   },
 };
 
 const onCall: Record<string, Action> = {
   decide(db, id, fields) {
-    if (textOf(fields, 'decision') === 'approve') return done(db.console.approve(id, needed(fields, 'input_hash', 'which arguments were looked at is missing')));
+    if (textOf(fields, 'decision') === 'approve')
+      return done(db.console.approve(id, needed(fields, 'input_hash', 'which arguments were looked at is missing')));
     if (textOf(fields, 'decision') === 'reject') return done(db.console.reject(id, orNull(textOf(fields, 'reason'))));
     throw new LedgerError('WL002', 'approve or reject', '', '');
   },

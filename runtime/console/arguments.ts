@@ -40,13 +40,13 @@ function linesOf(text: string, isDiff: boolean): Html {
 function together(lines: readonly string[], size: number, rendered: (some: string[], from: number) => string): Html {
   const groups: string[] = [];
   for (let from = 0; from < lines.length; from += size) groups.push(rendered(lines.slice(from, from + size), from));
-  return markup(groups.length === 1 ? groups[0] ?? '' : groups.map((group) => `<span class="some">${group}</span>`).join(''));
+  return markup(groups.length === 1 ? (groups[0] ?? '') : groups.map((group) => `<span class="some">${group}</span>`).join(''));
 }
 
 function numbered(line: string, number: string, className: string): string {
-  const pieces = line.length <= PIECE ? [line] : line.match(new RegExp(`.{1,${PIECE}}`, 'gsu')) ?? [];
+  const pieces = line.length <= PIECE ? [line] : (line.match(new RegExp(`.{1,${PIECE}}`, 'gsu')) ?? []);
   return pieces.map((piece, i) => `<span class="ln${className}${i === 0 ? `"${number}` : ' more"'}>${escaped(piece)}</span>\n`).join('');
 }
 
 const diffClass = (line: string): string =>
-  /^(?:diff |index |\+\+\+ |--- )/.test(line) ? ' file' : ({ '@': ' hunk', '+': ' add', '-': ' del' })[line.slice(0, 1)] ?? '';
+  /^(?:diff |index |\+\+\+ |--- )/.test(line) ? ' file' : ({ '@': ' hunk', '+': ' add', '-': ' del' }[line.slice(0, 1)] ?? '');

@@ -16,13 +16,17 @@ export function nice(value: number): number {
 export function bar(used: number, held = 0): Html {
   const at = (v: number): number => r(Math.min(Math.max(v, 0), 1) * 200);
   const width = at(used);
-  return markup(`<svg class="bar" viewBox="0 0 200 6" preserveAspectRatio="none" aria-hidden="true"><rect class="${used + held > 0.9 ? 'high' : 'use'}" width="${width}" height="6"/><rect class="held" x="${width}" width="${Math.min(at(held), r(200 - width))}" height="6"/></svg>`);
+  return markup(
+    `<svg class="bar" viewBox="0 0 200 6" preserveAspectRatio="none" aria-hidden="true"><rect class="${used + held > 0.9 ? 'high' : 'use'}" width="${width}" height="6"/><rect class="held" x="${width}" width="${Math.min(at(held), r(200 - width))}" height="6"/></svg>`,
+  );
 }
 
 /** Sizes as an area, all on one scale. */
 export function spark(values: readonly number[], max: number): Html {
   const d = values.map((v, i) => `${r((i / Math.max(values.length - 1, 1)) * 200)} ${r(54 - (v / Math.max(max, 1)) * 52)}`).join('L');
-  return markup(`<svg viewBox="0 0 200 56" preserveAspectRatio="none" aria-hidden="true"><path class="f-spark" d="M0 55L${d}L200 55Z"/><path class="l-spark" d="M${d}"/></svg>`);
+  return markup(
+    `<svg viewBox="0 0 200 56" preserveAspectRatio="none" aria-hidden="true"><path class="f-spark" d="M0 55L${d}L200 55Z"/><path class="l-spark" d="M${d}"/></svg>`,
+  );
 }
 
 const shapes: Record<string, string> = {
@@ -40,6 +44,8 @@ const alike: Record<string, string> = { claimed: 'running', dead: 'failed', crea
 export const shapeOf = (state: string): string => alike[state] ?? state;
 
 /** The sign of a state: a shape each, so that colour is never the only difference. */
-export const sign = (state: string): Html => markup(`<svg class="sign" viewBox="0 0 12 12" aria-hidden="true">${shapes[shapeOf(state)] ?? shapes['queued']}</svg>`);
+export const sign = (state: string): Html =>
+  markup(`<svg class="sign" viewBox="0 0 12 12" aria-hidden="true">${shapes[shapeOf(state)] ?? shapes['queued']}</svg>`);
 
-export const swatch = (layer: string): Html => markup(`<svg class="sw" viewBox="0 0 10 10" aria-hidden="true"><rect class="f-${layer}" width="10" height="10"/></svg>`);
+export const swatch = (layer: string): Html =>
+  markup(`<svg class="sw" viewBox="0 0 10 10" aria-hidden="true"><rect class="f-${layer}" width="10" height="10"/></svg>`);

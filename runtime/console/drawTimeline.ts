@@ -9,16 +9,33 @@ import type { Html } from './html.ts';
 
 /** The layers of a column, from the bottom up: what stands first in a request stands lowest. */
 export const layers = [
-  ['system', 'System and tools'], ['task', 'Task, digest'], ['stubs', 'Stubs of what was cut'],
-  ['closed', 'Closed blocks, still whole'], ['words', 'Open block: model'], ['results', 'Open block: results'], ['people', 'People'],
+  ['system', 'System and tools'],
+  ['task', 'Task, digest'],
+  ['stubs', 'Stubs of what was cut'],
+  ['closed', 'Closed blocks, still whole'],
+  ['words', 'Open block: model'],
+  ['results', 'Open block: results'],
+  ['people', 'People'],
 ] as const;
 export type Layer = (typeof layers)[number][0];
 
-/** n: of its first call; sent, cut, said: tokens of the request, of what is left out, of all that was said by then. written: to the cache, null if nobody knows. */
+/**
+ * n: of its first call; sent, cut, said: tokens of the request, of what is left out, of all that was said by then. written: to the cache,
+ * null if nobody knows.
+ */
 export type Column = { n: number; at: Record<Layer, number>; sent: number; cut: number; said: number; written: number | null };
 export type Cut = { n: number; out: number; blocks: string; isCompaction: boolean };
-/** beside: only what each request held and what the cache gave, on a scale up to the largest request of two pictures; `name` tells them apart. */
-export type TimelinePicture = { columns: readonly Column[]; cuts: readonly Cut[]; selected: number | null; width: number; beside?: { name: string; largest: number } };
+/**
+ * beside: only what each request held and what the cache gave, on a scale up to the largest request of two pictures; `name` tells them
+ * apart.
+ */
+export type TimelinePicture = {
+  columns: readonly Column[];
+  cuts: readonly Cut[];
+  selected: number | null;
+  width: number;
+  beside?: { name: string; largest: number };
+};
 
 /** The three rows, in pixels from the top: what was said, what each request held, what the cache gave. */
 const saidRow = { top: 8, h: 232 };
@@ -54,7 +71,10 @@ class Drawing {
     this.#gap = this.#step > 4 ? 1 : 0;
     // The headline stands over the first columns: where those are high the scale leaves it room.
     const under = columns.filter((_, i) => this.#left + i * this.#step < this.#left + (this.#hasLegend ? 440 : 240)).map((c) => c.said);
-    this.#saidMax = Math.max(Math.max(...columns.map((c) => Math.max(c.said, c.sent)), 1) * 1.03, (Math.max(...under, 1) * saidRow.h) / (saidRow.h - (this.#hasLegend ? 92 : 76)));
+    this.#saidMax = Math.max(
+      Math.max(...columns.map((c) => Math.max(c.said, c.sent)), 1) * 1.03,
+      (Math.max(...under, 1) * saidRow.h) / (saidRow.h - (this.#hasLegend ? 92 : 76)),
+    );
     this.#heldMax = (picture.beside?.largest ?? Math.max(...columns.map((c) => c.sent), 1)) * 1.1;
     this.#index = new Map(columns.map((c, i) => [c.n, i]));
     this.#id = `${picture.beside?.name ?? 'tl'}${width}`;
@@ -63,7 +83,9 @@ class Drawing {
   svg(): string {
     const { beside, width } = this.#p;
     const top = beside ? heldRow.top - 22 : 0;
-    this.#put(`<svg class="tl w${width}" viewBox="0 ${top} ${width} ${576 - top}" role="img" aria-labelledby="t-${this.#id} d-${this.#id}" data-left="${this.#left}" data-step="${this.#step}" data-width="${width}">`);
+    this.#put(
+      `<svg class="tl w${width}" viewBox="0 ${top} ${width} ${576 - top}" role="img" aria-labelledby="t-${this.#id} d-${this.#id}" data-left="${this.#left}" data-step="${this.#step}" data-width="${width}">`,
+    );
     if (!beside) this.#history();
     else this.#put(this.#described('What each request would have held', ''));
     this.#grid(this.#heldMax, this.#yHeld, Infinity);
@@ -82,8 +104,12 @@ class Drawing {
 
   /** All that was ever said. */
   #history(): void {
-    this.#put(this.#described('Context timeline', ` Without cuts the last request would have ${k(this.#p.columns.at(-1)?.said ?? 0)} tokens.`));
-    this.#put(`<defs><pattern id="hatch-${this.#id}" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line class="hatchline" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>`);
+    this.#put(
+      this.#described('Context timeline', ` Without cuts the last request would have ${k(this.#p.columns.at(-1)?.said ?? 0)} tokens.`),
+    );
+    this.#put(
+      `<defs><pattern id="hatch-${this.#id}" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line class="hatchline" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>`,
+    );
     this.#grid(this.#saidMax, this.#ySaid, 3); // above them stands the headline
     this.#allThatWasSaid();
     this.#headline();
@@ -104,7 +130,9 @@ class Drawing {
   }
 
   #line(y: number, label: string, isBase = false): void {
-    this.#put(`<line class="${isBase ? 'base' : 'grid'}" x1="${this.#left}" x2="${this.#p.width - this.#right}" y1="${r(y)}" y2="${r(y)}"/><text x="${this.#left - 8}" y="${r(y) + 4}" text-anchor="end">${label}</text>`);
+    this.#put(
+      `<line class="${isBase ? 'base' : 'grid'}" x1="${this.#left}" x2="${this.#p.width - this.#right}" y1="${r(y)}" y2="${r(y)}"/><text x="${this.#left - 8}" y="${r(y) + 4}" text-anchor="end">${label}</text>`,
+    );
   }
 
   #grid(max: number, y: (v: number) => number, most: number): void {
@@ -117,7 +145,9 @@ class Drawing {
     const inside = this.#p.columns.map((c, i) => ({ c, i })).filter(({ c, i }) => i >= first && i < last && c.said > from);
     const start = inside[0];
     if (!start || to <= from) return '';
-    const top = inside.map(({ c, i }) => `${r(this.#x(i))} ${r(this.#ySaid(Math.min(to, c.said)))}H${r(this.#x(i) + this.#step)}`).join('L');
+    const top = inside
+      .map(({ c, i }) => `${r(this.#x(i))} ${r(this.#ySaid(Math.min(to, c.said)))}H${r(this.#x(i) + this.#step)}`)
+      .join('L');
     return `M${top}V${r(this.#ySaid(from))}H${r(this.#x(start.i))}Z`;
   }
 
@@ -133,15 +163,22 @@ class Drawing {
       const to = Math.max(level, base + (columns[at]?.cut ?? 0));
       this.#put(`<path class="f-words" d="${this.#piece(level, to, 0, at)}"/>`);
       const d = this.#piece(level, to, at, columns.length);
-      this.#put(`<path class="stratum f-out" d="${d}"/><path ${this.#hatch} d="${d}"/><path class="cutline" d="M${r(this.#x(at))} ${r(this.#ySaid(level))}V${r(this.#ySaid(to))}"/>`);
+      this.#put(
+        `<path class="stratum f-out" d="${d}"/><path ${this.#hatch} d="${d}"/><path class="cutline" d="M${r(this.#x(at))} ${r(this.#ySaid(level))}V${r(this.#ySaid(to))}"/>`,
+      );
       if (((to - level) / this.#saidMax) * saidRow.h > 12.3) {
         const blocks = cut.blocks === '' ? '' : `${cut.blocks.includes('–') ? 'blocks' : 'block'} ${escaped(cut.blocks)} · `;
-        this.#put(`<text class="layerlab" x="${width - this.#right - 8}" y="${r((this.#ySaid(level) + this.#ySaid(to)) / 2) + 4}" text-anchor="end">${this.#isNarrow ? '' : blocks}${k(cut.out)}</text>`);
+        this.#put(
+          `<text class="layerlab" x="${width - this.#right - 8}" y="${r((this.#ySaid(level) + this.#ySaid(to)) / 2) + 4}" text-anchor="end">${this.#isNarrow ? '' : blocks}${k(cut.out)}</text>`,
+        );
       }
       level = to;
     }
     this.#put(`<path class="f-words" d="${this.#piece(level, Infinity, 0, columns.length)}"/>`);
-    if (!this.#isNarrow) this.#put(`<path class="never" d="M${columns.map((c, i) => `${r(this.#x(i))} ${r(this.#ySaid(c.said))}H${r(this.#x(i) + this.#step)}`).join('L')}"/>`);
+    if (!this.#isNarrow)
+      this.#put(
+        `<path class="never" d="M${columns.map((c, i) => `${r(this.#x(i))} ${r(this.#ySaid(c.said))}H${r(this.#x(i) + this.#step)}`).join('L')}"/>`,
+      );
     this.#line(this.#ySaid(0), '0', true);
   }
 
@@ -152,15 +189,26 @@ class Drawing {
     const says = last.cut > 0 ? `${k(last.cut)} of ${k(last.said)} tokens` : `All ${k(last.said)} tokens`;
     const goesOn = last.cut > 0 ? 'are left out of the last request' : 'are in the last request';
     if (!this.#hasLegend) {
-      this.#put(`<text class="big" x="${at}" y="${saidRow.top + 26}">${says}</text><text class="sub" x="${at}" y="${saidRow.top + 43}">${goesOn}</text>`);
-      this.#put(`<rect class="f-words" x="${at}" y="${saidRow.top + 56}" width="12" height="9" rx="1"/><text x="${at + 17}" y="${saidRow.top + 65}">sent</text><rect class="f-out" x="${at + 50}" y="${saidRow.top + 56}" width="12" height="9" rx="1"/><rect ${this.#hatch} x="${at + 50}" y="${saidRow.top + 56}" width="12" height="9" rx="1"/><text x="${at + 67}" y="${saidRow.top + 65}">cut</text>`);
+      this.#put(
+        `<text class="big" x="${at}" y="${saidRow.top + 26}">${says}</text><text class="sub" x="${at}" y="${saidRow.top + 43}">${goesOn}</text>`,
+      );
+      this.#put(
+        `<rect class="f-words" x="${at}" y="${saidRow.top + 56}" width="12" height="9" rx="1"/><text x="${at + 17}" y="${saidRow.top + 65}">sent</text><rect class="f-out" x="${at + 50}" y="${saidRow.top + 56}" width="12" height="9" rx="1"/><rect ${this.#hatch} x="${at + 50}" y="${saidRow.top + 56}" width="12" height="9" rx="1"/><text x="${at + 67}" y="${saidRow.top + 65}">cut</text>`,
+      );
       return;
     }
     this.#put(`<text class="big" x="${at}" y="${saidRow.top + 34}">${says} ${goesOn}</text>`);
-    const key = (x: number, y: number, shape: string, label: string): void => this.#put(`${shape}<text class="sub" x="${x + 26}" y="${saidRow.top + y + 9}">${label}</text>`);
-    const box = (name: string, x: number, y: number, fill = ''): string => `<rect class="${name}" ${fill} x="${x}" y="${saidRow.top + y}" width="18" height="9" rx="1"/>`;
+    const key = (x: number, y: number, shape: string, label: string): void =>
+      this.#put(`${shape}<text class="sub" x="${x + 26}" y="${saidRow.top + y + 9}">${label}</text>`);
+    const box = (name: string, x: number, y: number, fill = ''): string =>
+      `<rect class="${name}" ${fill} x="${x}" y="${saidRow.top + y}" width="18" height="9" rx="1"/>`;
     key(at, 48, box('f-words', at, 48), 'in the request');
-    key(at + 120, 48, box('f-out', at + 120, 48) + box('', at + 120, 48, this.#hatch), 'cut: a line stands for it, recall_block() brings it back');
+    key(
+      at + 120,
+      48,
+      box('f-out', at + 120, 48) + box('', at + 120, 48, this.#hatch),
+      'cut: a line stands for it, recall_block() brings it back',
+    );
     key(at, 68, box('f-system', at, 68), 'always there');
     key(at + 120, 68, `<path class="never" d="M${at + 120} ${saidRow.top + 73}h18"/>`, 'all that was said so far');
   }
@@ -168,10 +216,14 @@ class Drawing {
   #legend(): void {
     let at = this.#left + 148;
     for (const [name, label] of layers) {
-      this.#put(`<rect class="f-${name}" x="${r(at)}" y="${heldRow.top - 27}" width="10" height="10" rx="2"/><text x="${r(at + 15)}" y="${heldRow.top - 18}">${label}</text>`);
+      this.#put(
+        `<rect class="f-${name}" x="${r(at)}" y="${heldRow.top - 27}" width="10" height="10" rx="2"/><text x="${r(at + 15)}" y="${heldRow.top - 18}">${label}</text>`,
+      );
       at += 15 + label.length * 5.35 + 14;
     }
-    this.#put(`<circle class="cutdot" cx="${r(at + 4)}" cy="${heldRow.top - 22}" r="3"/><text x="${r(at + 13)}" y="${heldRow.top - 18}">a cut</text>`);
+    this.#put(
+      `<circle class="cutdot" cx="${r(at + 4)}" cy="${heldRow.top - 22}" r="3"/><text x="${r(at + 13)}" y="${heldRow.top - 18}">a cut</text>`,
+    );
   }
 
   #eachRequest(): void {
@@ -179,7 +231,9 @@ class Drawing {
     const s = selected === null ? undefined : this.#index.get(selected);
     if (s !== undefined) {
       const [x, w] = [r(this.#x(s)) - 1, r(this.#step) + 1];
-      this.#put(`<path class="selband" d="M${x} ${r(this.#ySaid(columns[s]?.said ?? 0))}h${w}V${r(this.#ySaid(0))}h${-w}zM${x} ${heldRow.top}h${w}V${cacheRow.top + cacheRow.h}h${-w}z"/>`);
+      this.#put(
+        `<path class="selband" d="M${x} ${r(this.#ySaid(columns[s]?.said ?? 0))}h${w}V${r(this.#ySaid(0))}h${-w}zM${x} ${heldRow.top}h${w}V${cacheRow.top + cacheRow.h}h${-w}z"/>`,
+      );
     }
     const paths = new Map<Layer, string[]>(layers.map(([name]) => [name, []]));
     columns.forEach((c, i) => {
@@ -205,7 +259,8 @@ class Drawing {
       const i = this.#index.get(cut.n);
       const here = i === undefined ? undefined : columns[i];
       if (i === undefined || !here) return;
-      if (cut.out === 0) { // nothing is known of it but that it was
+      if (cut.out === 0) {
+        // nothing is known of it but that it was
         this.#put(`<circle class="cutdot" cx="${r(this.#x(i) + this.#step / 2)}" cy="${r(this.#yHeld(here.sent)) - 4}" r="1.25"/>`);
         return;
       }
@@ -218,7 +273,9 @@ class Drawing {
       const next = cuts[n + 1]; // a label gives way to the left where the next cut is close
       const isEnd = x > width - 60 || (next !== undefined && this.#x(this.#index.get(next.n) ?? 0) - x < 46);
       if (!isSelected && (this.#isNarrow || x - (isEnd ? 44 : 0) <= until)) return;
-      this.#put(`<text class="${isSelected ? 'sel' : 'cutlab'}" x="${x + (isEnd ? -7 : isSelected ? 11 : 6)}" y="${y + (isEnd ? -3 : 2)}"${isEnd ? ' text-anchor="end"' : ''}>−${k(cut.out)}</text>`);
+      this.#put(
+        `<text class="${isSelected ? 'sel' : 'cutlab'}" x="${x + (isEnd ? -7 : isSelected ? 11 : 6)}" y="${y + (isEnd ? -3 : 2)}"${isEnd ? ' text-anchor="end"' : ''}>−${k(cut.out)}</text>`,
+      );
       until = x + 40;
     });
   }
@@ -230,10 +287,15 @@ class Drawing {
     if (columns.every((c) => c.written === null)) {
       this.#put(`<text x="${this.#left + 86}" y="${cacheRow.top - 10}">nobody counted it</text>`);
     } else {
-      this.#put(`<text x="${this.#left + 86}" y="${cacheRow.top - 10}">${this.#isNarrow ? 'read, and written anew' : 'read (cheap) and written anew (dear)'}</text>`);
-      this.#put(`<path class="f-read" d="${columns.map((c, i) => `M${r(this.#x(i))} ${r(this.#yCache(c.sent))}h${r(w + 0.2)}V${cacheRow.top + cacheRow.h}h${r(-w - 0.2)}z`).join('')}"/>`);
+      this.#put(
+        `<text x="${this.#left + 86}" y="${cacheRow.top - 10}">${this.#isNarrow ? 'read, and written anew' : 'read (cheap) and written anew (dear)'}</text>`,
+      );
+      this.#put(
+        `<path class="f-read" d="${columns.map((c, i) => `M${r(this.#x(i))} ${r(this.#yCache(c.sent))}h${r(w + 0.2)}V${cacheRow.top + cacheRow.h}h${r(-w - 0.2)}z`).join('')}"/>`,
+      );
       const written = columns.map((c, i) => {
-        const h = Math.min(Math.max(((c.written ?? 0) / this.#heldMax) * cacheRow.h, 1), cacheRow.top + cacheRow.h - this.#yCache(c.sent)); // a recorded count may be of another request
+        // a recorded count may be of another request
+        const h = Math.min(Math.max(((c.written ?? 0) / this.#heldMax) * cacheRow.h, 1), cacheRow.top + cacheRow.h - this.#yCache(c.sent));
         return `M${r(this.#x(i))} ${r(this.#yCache(c.sent))}h${r(w - this.#gap)}v${r(h)}h${r(this.#gap - w)}z`;
       });
       this.#put(`<path class="f-written" d="${written.join('')}"/>`);
@@ -247,7 +309,8 @@ class Drawing {
     const first = columns[0]?.n ?? 1;
     const s = selected === null ? undefined : this.#index.get(selected);
     const unit = nice(((columns.at(-1)?.n ?? 1) - first + 1) / (this.#isNarrow ? 4 : 8));
-    const label = (i: number, n: number, kind = ''): void => this.#put(`<text${kind} x="${r(this.#x(i) + this.#step / 2)}" y="${y}" text-anchor="middle">${n}</text>`);
+    const label = (i: number, n: number, kind = ''): void =>
+      this.#put(`<text${kind} x="${r(this.#x(i) + this.#step / 2)}" y="${y}" text-anchor="middle">${n}</text>`);
     let until = -Infinity;
     columns.forEach((c, i) => {
       const isRound = i === 0 || (unit >= 1 && Math.floor(c.n / unit) > Math.floor((columns[i - 1]?.n ?? 0) / unit));
@@ -257,6 +320,7 @@ class Drawing {
       until = x + 28;
     });
     if (s !== undefined && selected !== null) label(s, selected, ' class="sel"');
-    if (s === undefined || this.#x(s) < width - 80) this.#put(`<text x="${width - this.#right}" y="${y}" text-anchor="end">model call</text>`);
+    if (s === undefined || this.#x(s) < width - 80)
+      this.#put(`<text x="${width - this.#right}" y="${y}" text-anchor="end">model call</text>`);
   }
 }

@@ -14,7 +14,12 @@ const LANE = 62;
 type Placed = TurnNode & { x: number; y: number };
 
 /** `contextOf`: the address of a turn's request, `itemOf` of a work item that was forked from here. */
-export function drawTurns(nodes: readonly TurnNode[], isLive: boolean, contextOf: (turnId: string) => string, itemOf: (id: string) => string): Html {
+export function drawTurns(
+  nodes: readonly TurnNode[],
+  isLive: boolean,
+  contextOf: (turnId: string) => string,
+  itemOf: (id: string) => string,
+): Html {
   const placed = place(nodes);
   const byId = new Map(placed.map((node) => [node.node_id, node]));
   const width = Math.max(200, ...placed.map((node) => node.x + (node.kind === 'item' ? 240 : 90)));
@@ -22,8 +27,13 @@ export function drawTurns(nodes: readonly TurnNode[], isLive: boolean, contextOf
   const edges = placed.map((node) => edge(node, byId.get(node.parent_node_id ?? '')));
   const circles = placed.map((node) => circle(node, isLive, contextOf, itemOf));
   const begins = placed.filter((node) => node.kind !== 'item' && !byId.has(node.parent_node_id ?? ''));
-  const attemptLabels = begins.map((node) => `<text x="0" y="${node.y + 4}"${node.lane === 0 ? ' class="on"' : ''}>${node.attempt === null ? '' : `attempt ${node.attempt}`}</text>`);
-  return markup(`<svg class="tree" viewBox="0 0 ${r(width)} ${height}" width="${r(width)}" height="${height}" role="group" aria-label="Tree of turns: ${placed.reduce((sum, node) => sum + (node.kind === 'item' ? 0 : node.turns ?? 1), 0)} turns, ${placed.filter((node) => node.kind === 'item').length} forks">${attemptLabels.join('')}${edges.join('')}${circles.join('')}</svg>`);
+  const attemptLabels = begins.map(
+    (node) =>
+      `<text x="0" y="${node.y + 4}"${node.lane === 0 ? ' class="on"' : ''}>${node.attempt === null ? '' : `attempt ${node.attempt}`}</text>`,
+  );
+  return markup(
+    `<svg class="tree" viewBox="0 0 ${r(width)} ${height}" width="${r(width)}" height="${height}" role="group" aria-label="Tree of turns: ${placed.reduce((sum, node) => sum + (node.kind === 'item' ? 0 : (node.turns ?? 1)), 0)} turns, ${placed.filter((node) => node.kind === 'item').length} forks">${attemptLabels.join('')}${edges.join('')}${circles.join('')}</svg>`,
+  );
 }
 
 /** From left to right by how far a node is from its root; a lane each for branches. */
@@ -70,7 +80,17 @@ function circle(node: Placed, isLive: boolean, contextOf: (turnId: string) => st
   const isHead = marks.has('head');
   const isBad = marks.has('error') || node.status === 'failed';
   const kind = isHead && isLive ? 'live' : isBad ? 'err' : marks.has('step') ? 'step' : 'done';
-  const word = marks.has('compaction') ? 'compacted' : marks.has('step') ? 'step' : isBad ? 'error' : marks.has('rejected') ? 'rejected' : marks.has('children') ? 'children' : '';
+  const word = marks.has('compaction')
+    ? 'compacted'
+    : marks.has('step')
+      ? 'step'
+      : isBad
+        ? 'error'
+        : marks.has('rejected')
+          ? 'rejected'
+          : marks.has('children')
+            ? 'children'
+            : '';
   const above = marks.has('step') || marks.has('compaction');
   const text = word === '' ? '' : `<text x="${node.x}" y="${above ? node.y - 14 : node.y + 22}" text-anchor="middle">${word}</text>`;
   const ring = marks.has('compaction') ? `<circle class="node" cx="${node.x}" cy="${node.y}" r="8"/>` : '';

@@ -67,7 +67,8 @@ export async function* follow(
         const hasChanged = now !== told;
         if (hasChanged) items = await page.agents();
         const isDue = performance.now() > watchedUntil;
-        for (const id of page.isReadOnly ? [] : items) if (isDue || !words.has(id)) await db.ledgerWatch(id, WATCH_SECONDS).catch(() => {}); // a reader may not: then the page is looked at every few seconds
+        // a reader may not: then the page is looked at every few seconds
+        for (const id of page.isReadOnly ? [] : items) if (isDue || !words.has(id)) await db.ledgerWatch(id, WATCH_SECONDS).catch(() => {});
         if (isDue) watchedUntil = performance.now() + (WATCH_SECONDS * 1000) / 2;
         for (const id of words.keys()) if (!items.includes(id)) words.delete(id);
         const isRound = performance.now() - lookedAt > LOOK_MS;

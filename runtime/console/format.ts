@@ -10,7 +10,8 @@ export function k(n: number): string {
 /** 28,307. */
 export const num = (n: number): string => n.toLocaleString('en-US');
 
-export const percent = (part: number, whole: number, digits = 0): string => (whole > 0 ? `${((100 * part) / whole).toFixed(digits)} %` : '–');
+export const percent = (part: number, whole: number, digits = 0): string =>
+  whole > 0 ? `${((100 * part) / whole).toFixed(digits)} %` : '–';
 
 /** 20:39:27, in the time zone of this machine. */
 export const clock = (at: string): string => new Date(at).toTimeString().slice(0, 8);
@@ -18,7 +19,9 @@ export const clock = (at: string): string => new Date(at).toTimeString().slice(0
 /** 20:39 today, 22 Nov before. */
 export function moment(at: string): string {
   const date = new Date(at);
-  return date.toDateString() === new Date().toDateString() ? clock(at).slice(0, 5) : date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
+  return date.toDateString() === new Date().toDateString()
+    ? clock(at).slice(0, 5)
+    : date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
 }
 
 /** 22 November 2026, 20:39:27: for the title of a short one. */
@@ -45,12 +48,22 @@ export function brief(text: string, length: number): string {
 
 /** Text with its lines, as many as can be looked at together. */
 export function inLines(text: string, length: number): string {
-  const all = text.slice(0, length * 4).split('\n').map((line) => line.replaceAll(/\s+/g, ' ').trim()).filter((line) => line !== '');
+  const all = text
+    .slice(0, length * 4)
+    .split('\n')
+    .map((line) => line.replaceAll(/\s+/g, ' ').trim())
+    .filter((line) => line !== '');
   return `${shortened(all.slice(0, MOST_LINES).join('\n'), length)}${all.length > MOST_LINES ? '…' : ''}`;
 }
 
 const MOST_LINES = 30;
-const shortened = (text: string, length: number): string => (text.trim().length > length ? `${text.trim().slice(0, length - 1).trimEnd()}…` : text.trim());
+const shortened = (text: string, length: number): string =>
+  text.trim().length > length
+    ? `${text
+        .trim()
+        .slice(0, length - 1)
+        .trimEnd()}…`
+    : text.trim();
 
 /** 1 child, 3 children. */
 export const count = (n: number, one: string, many = `${one}s`): string => `${num(n)} ${n === 1 ? one : many}`;

@@ -29,8 +29,14 @@ export function loginRoutes(app: Hono, visitors: Visitors): void {
 
 /** What whoever is not known sees of a console that others can reach. */
 export const stranger = (c: Context, visitors: Visitors): Response | Promise<Response> =>
-  c.req.header('accept')?.includes('text/html') === true ? c.html(loginPage(new URL(c.req.url).pathname, false), 403)
-    : c.text(visitors.token === null ? 'Log in at /login of this console.\n' : 'Open the address that was printed when this console began: it has the token. Or log in at /login.\n', 403);
+  c.req.header('accept')?.includes('text/html') === true
+    ? c.html(loginPage(new URL(c.req.url).pathname, false), 403)
+    : c.text(
+        visitors.token === null
+          ? 'Log in at /login of this console.\n'
+          : 'Open the address that was printed when this console began: it has the token. Or log in at /login.\n',
+        403,
+      );
 
 /** Loads nothing: a stranger gets nothing else. */
 const loginPage = (back: string, isWrong: boolean): Html => html`<!doctype html>

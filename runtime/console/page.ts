@@ -25,7 +25,10 @@ export type View = {
 };
 
 export type Part = (view: View) => Promise<Html>;
-/** What a part is made from: of its work item (in the address, or `watched`), of the ledger, the time, because it says how long something has lasted, or what is found out for this page alone. */
+/**
+ * What a part is made from: of its work item (in the address, or `watched`), of the ledger, the time, because it says how long something
+ * has lasted, or what is found out for this page alone.
+ */
 export type Input = ItemInput | LedgerInput | 'every 10 s' | 'every 30 s' | ((view: View) => Promise<string>);
 export type Page = {
   pattern: RegExp;
@@ -50,11 +53,27 @@ const ofLedger = new Set<Input>(['underWay', 'queue', 'over', 'asks', 'workers',
 export async function versionsOf(page: Page, view: View): Promise<Map<string, string>> {
   const inputs = Object.entries(page.inputs);
   const all = inputs.flatMap(([, names = []]) => names);
-  const own = new Map(await Promise.all(all.filter((input) => typeof input === 'function').map(async (input): Promise<[Input, string]> => [input, await input(view)])));
-  const id = all.some((name) => typeof name !== 'function' && !ofLedger.has(name) && !name.startsWith('every')) ? (page.itemOf ? await page.itemOf(view) : view.id) : null;
-  const [item, ledger] = await Promise.all([id ? view.db.console.itemInputs(id) : {}, all.some((name) => ofLedger.has(name)) ? view.db.console.ledgerInputs() : {}]);
+  const own = new Map(
+    await Promise.all(
+      all.filter((input) => typeof input === 'function').map(async (input): Promise<[Input, string]> => [input, await input(view)]),
+    ),
+  );
+  const id = all.some((name) => typeof name !== 'function' && !ofLedger.has(name) && !name.startsWith('every'))
+    ? page.itemOf
+      ? await page.itemOf(view)
+      : view.id
+    : null;
+  const [item, ledger] = await Promise.all([
+    id ? view.db.console.itemInputs(id) : {},
+    all.some((name) => ofLedger.has(name)) ? view.db.console.ledgerInputs() : {},
+  ]);
   const known: Record<string, string | null> = { ...item, ...ledger, 'every 10 s': slot(10), 'every 30 s': slot(30) };
-  return new Map(inputs.map(([part, names = []]) => [part, digest([view.formToken, ...names.map((name) => (typeof name === 'function' ? own.get(name) : known[name]) ?? '')])]));
+  return new Map(
+    inputs.map(([part, names = []]) => [
+      part,
+      digest([view.formToken, ...names.map((name) => (typeof name === 'function' ? own.get(name) : known[name]) ?? '')]),
+    ]),
+  );
 }
 
 const slot = (seconds: number): string => String(Math.floor(Date.now() / 1000 / seconds));
@@ -70,7 +89,10 @@ export async function renderPart(page: Page, name: string, view: View, versions:
   }
 }
 
-const failed = (name: string, error: unknown): Html => html`<section class="panel failed-part"><header><h2 class="bad">This part could not be read</h2><span class="quiet">${name}</span></header>
+const failed = (
+  name: string,
+  error: unknown,
+): Html => html`<section class="panel failed-part"><header><h2 class="bad">This part could not be read</h2><span class="quiet">${name}</span></header>
 <div class="body"><p>${errorWords(error)}</p></div></section>`;
 
 /** What failed, in the words of the database, with its code and what to do. */
@@ -95,7 +117,14 @@ export const empty = (says: string | Html): Html => html`<p class="empty">${says
 const logo = html`<svg viewBox="0 0 18 18" aria-hidden="true"><rect class="f-out" x="1" y="1" width="16" height="3" rx="1"/><rect class="f-out" x="1" y="5.5" width="16" height="3" rx="1"/><rect class="f-stubs" x="1" y="10" width="16" height="2" rx="1"/><rect class="f-words" x="1" y="13.5" width="16" height="3.5" rx="1"/></svg>`;
 
 export type Shell = {
-  version: string; schema: string; is_read_only: boolean; is_standby: boolean; seconds: number | null; approvals: number; open: number; resumable: number;
+  version: string;
+  schema: string;
+  is_read_only: boolean;
+  is_standby: boolean;
+  seconds: number | null;
+  approvals: number;
+  open: number;
+  resumable: number;
   /** Who looks, where they are known by a name. */
   who: string | null;
   /** The token of the form that logs out; null: whoever looks did not log in. */
@@ -105,11 +134,15 @@ export type Shell = {
 
 /** What a standby shows is older than the time beside it. */
 const behindText = ({ is_standby: isStandby, seconds }: Shell): Html | string =>
-  !isStandby || seconds === 0 ? '' : html`<p class="behind">read on a standby, ${seconds === null ? 'behind' : `up to ${lasting(seconds)} behind`}</p>`;
+  !isStandby || seconds === 0
+    ? ''
+    : html`<p class="behind">read on a standby, ${seconds === null ? 'behind' : `up to ${lasting(seconds)} behind`}</p>`;
 
 /** In whose name everything is done here. */
 const whoText = ({ who, leaves }: Shell): Html | string =>
-  who === null ? '' : html`<p class="who"><span dir="auto" title="What is done here is done in this name">${who}</span></p>${leaves === null ? '' : html`<form method="post" action="/logout"><input type="hidden" name="form_token" value="${leaves}"><button class="btn ghost">Log out</button></form>`}`;
+  who === null
+    ? ''
+    : html`<p class="who"><span dir="auto" title="What is done here is done in this name">${who}</span></p>${leaves === null ? '' : html`<form method="post" action="/logout"><input type="hidden" name="form_token" value="${leaves}"><button class="btn ghost">Log out</button></form>`}`;
 
 /** The frame around every page. */
 export function frame(title: string, section: Page['section'], shell: Shell, canAct: boolean, body: Html): Html {

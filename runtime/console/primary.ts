@@ -4,7 +4,10 @@ import { openDb } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import { checkStandby, isCaughtUp } from '../ledger/standby.ts';
 
-/** Where a console acts whose pages are read on a standby. It is connected to with the first action: until then, and when it is down, the pages do without it. */
+/**
+ * Where a console acts whose pages are read on a standby. It is connected to with the first action: until then, and when it is down, the
+ * pages do without it.
+ */
 export class Primary {
   readonly #url: string;
   readonly #standby: Db;
@@ -27,7 +30,10 @@ export class Primary {
   }
 
   async close(): Promise<void> {
-    await this.#opening?.then((db) => db.close(), () => {});
+    await this.#opening?.then(
+      (db) => db.close(),
+      () => {},
+    );
   }
 
   async #open(): Promise<Db> {

@@ -9,12 +9,16 @@ export const contentPolicy =
 
 const loopback = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/;
 
-/** Refuses any other name than these and this machine's own: a page of somebody else's whose name resolves to this address is not read here. */
-export const onlyUnder = (hostnames: readonly string[]): MiddlewareHandler => async (c, next) => {
-  const host = c.req.header('host') ?? '';
-  const isOurs = loopback.test(host) || hostnames.includes(host.replace(/:\d+$/, '').toLowerCase());
-  return isOurs ? next() : c.text('This console answers to 127.0.0.1 and localhost only, and to what --allow-host names.\n', 403);
-};
+/**
+ * Refuses any other name than these and this machine's own: a page of somebody else's whose name resolves to this address is not read here.
+ */
+export const onlyUnder =
+  (hostnames: readonly string[]): MiddlewareHandler =>
+  async (c, next) => {
+    const host = c.req.header('host') ?? '';
+    const isOurs = loopback.test(host) || hostnames.includes(host.replace(/:\d+$/, '').toLowerCase());
+    return isOurs ? next() : c.text('This console answers to 127.0.0.1 and localhost only, and to what --allow-host names.\n', 403);
+  };
 
 /** Only this machine's own programs reach a server that listens there, or is known by that name. */
 export const isOwnAddress = (host = '127.0.0.1'): boolean => loopback.test(isIPv6(host) ? `[${host}]` : host);

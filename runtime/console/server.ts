@@ -39,7 +39,21 @@ import { sharedLooks, Streams } from './streams.ts';
 import { isRefusedName, nameOfUser, Visitors } from './visitors.ts';
 import type { Proxy } from './visitors.ts';
 
-const pages: readonly Page[] = [now, workList, callPage, item, ledgerView, turnsView, context, blockPage, costView, sessions, compare, knowledge, keys];
+const pages: readonly Page[] = [
+  now,
+  workList,
+  callPage,
+  item,
+  ledgerView,
+  turnsView,
+  context,
+  blockPage,
+  costView,
+  sessions,
+  compare,
+  knowledge,
+  keys,
+];
 /** What is at every other address: it is live, too, and has nothing that changes. */
 const nowhere: Page = { pattern: /^/, section: 'keys', parts: {}, inputs: {}, whole: async () => null };
 const MOST_BYTES = 512 * 1024 * 1024;
@@ -91,16 +105,23 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
   const isNamed = options.hasPeople === true || options.proxy !== undefined;
   const isOpen = isNamed || !isOwnAddress(options.host) || hostnames.length > 0;
   const token = isNamed ? null : randomBytes(24).toString('base64url');
-  const nameOf = (person: Person): Promise<string | null> => db.as(person).personCurrent().catch((error: unknown) => {
-    if (isRefusedName(error)) return null;
-    throw error;
-  });
+  const nameOf = (person: Person): Promise<string | null> =>
+    db
+      .as(person)
+      .personCurrent()
+      .catch((error: unknown) => {
+        if (isRefusedName(error)) return null;
+        throw error;
+      });
   let app = new Hono();
   let osUser: string | null = null;
   const server = createAdaptorServer({ fetch: (request, env) => app.fetch(request, env) });
   try {
     if (!isOpen) osUser = await nameOf({ name: nameOfUser() });
-    if (options.proxy && (await nameOf({ name: 'proxy' })) === null) throw new UsageError('the role that is logged in does not vouch for people, whom the proxy names: grant it the role console, see work_roles_create()');
+    if (options.proxy && (await nameOf({ name: 'proxy' })) === null)
+      throw new UsageError(
+        'the role that is logged in does not vouch for people, whom the proxy names: grant it the role console, see work_roles_create()',
+      );
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(options.port, options.host ?? '127.0.0.1', resolve);
@@ -147,7 +168,8 @@ function assets(): [string, string][] {
   const plot = (name: string): string => readFileSync(createRequire(import.meta.url).resolve(`uplot/dist/${name}`), 'utf8');
   return [
     ...readdirSync(own).map((name): [string, string] => [`/assets/${name}`, readFileSync(new URL(name, own), 'utf8')]),
-    ['/assets/uplot.js', plot('uPlot.esm.js')], ['/assets/uplot.css', plot('uPlot.min.css')],
+    ['/assets/uplot.js', plot('uPlot.esm.js')],
+    ['/assets/uplot.css', plot('uPlot.min.css')],
   ];
 }
 
@@ -163,38 +185,79 @@ function routes(db: Db, looks: Db, primary: Primary | null, hints: Hints, visito
   loginRoutes(app, visitors);
   if (options.isOpen) app.use(async (c, next) => (visitors.of(c) === null ? stranger(c, visitors) : next()));
   for (const [address, body] of assets()) {
-    app.get(address, (c) => c.body(body, 200, { 'content-type': `${types[extname(address)]}; charset=utf-8`, 'cache-control': 'no-cache' }));
+    app.get(address, (c) =>
+      c.body(body, 200, { 'content-type': `${types[extname(address)]}; charset=utf-8`, 'cache-control': 'no-cache' }),
+    );
   }
 
   const shellOf = async (c: Context, at = db): Promise<Shell> => {
     const shell = await at.console.shell();
     const visitor = visitors.of(c);
     return {
-      ...shell, schema: options.schema, is_read_only: (shell.is_read_only && primary === null) || (options.isReadOnly ?? false),
-      who: visitor?.name ?? null, leaves: visitor?.session ? visitor.formToken : null, mayEnter: visitor === null,
+      ...shell,
+      schema: options.schema,
+      is_read_only: (shell.is_read_only && primary === null) || (options.isReadOnly ?? false),
+      who: visitor?.name ?? null,
+      leaves: visitor?.session ? visitor.formToken : null,
+      mayEnter: visitor === null,
     };
   };
   const canAct = (c: Context, shell: Shell): boolean => visitors.of(c) !== null && !shell.is_read_only;
-  const viewOf = (c: Context, path: string, page: Page, query: URLSearchParams, shell: { is_read_only: boolean }, refused: View['refused'] = null, at = db): View => ({
-    db: at, path, query, refused,
+  const viewOf = (
+    c: Context,
+    path: string,
+    page: Page,
+    query: URLSearchParams,
+    shell: { is_read_only: boolean },
+    refused: View['refused'] = null,
+    at = db,
+  ): View => ({
+    db: at,
+    path,
+    query,
+    refused,
     id: page.pattern.exec(path)?.groups?.['id'] ?? '',
     formToken: shell.is_read_only ? null : (visitors.of(c)?.formToken ?? null),
   });
   const pageAt = (path: string): Page => pages.find(({ pattern }) => pattern.test(path)) ?? nowhere;
 
   /** The whole page at an address. */
-  async function show(c: Context, path: string, query: URLSearchParams, status: 200 | 409 = 200, refused: View['refused'] = null): Promise<Response> {
+  async function show(
+    c: Context,
+    path: string,
+    query: URLSearchParams,
+    status: 200 | 409 = 200,
+    refused: View['refused'] = null,
+  ): Promise<Response> {
     const page = pageAt(path);
     const shell = await shellOf(c);
     const view = viewOf(c, path, page, query, shell, refused);
     const versions = await versionsOf(page, view);
     const whole = await page.whole(view, (name) => renderPart(page, name, view, versions));
     if (!whole) {
-      return c.html(frame('Not here', nowhere.section, shell, canAct(c, shell), html`<header class="head"><h1>There is nothing here</h1><p class="quiet">Nothing in this ledger has this address.</p><p class="actions"><a class="btn" href="/">Now</a></p></header>`), 404);
+      return c.html(
+        frame(
+          'Not here',
+          nowhere.section,
+          shell,
+          canAct(c, shell),
+          html`<header class="head"><h1>There is nothing here</h1><p class="quiet">Nothing in this ledger has this address.</p><p class="actions"><a class="btn" href="/">Now</a></p></header>`,
+        ),
+        404,
+      );
     }
     // Its control may be gone by now: a finished item is not spoken to.
     const isSaid = refused === null || String(whole.body).includes(`action="${refused.action}"`);
-    return c.html(frame(whole.title, page.section, shell, canAct(c, shell), html`${isSaid ? '' : html`<p class="bad" role="alert">${refused.says}</p>`}${whole.body}`), status);
+    return c.html(
+      frame(
+        whole.title,
+        page.section,
+        shell,
+        canAct(c, shell),
+        html`${isSaid ? '' : html`<p class="bad" role="alert">${refused.says}</p>`}${whole.body}`,
+      ),
+      status,
+    );
   }
 
   app.get('/events', async (c) => {
@@ -220,7 +283,8 @@ function routes(db: Db, looks: Db, primary: Primary | null, hints: Hints, visito
           agents: async () => page.watches?.({ ...view }) ?? [], // what a page reads once is read once for each look
         };
         try {
-          for await (const { event, data } of follow(watched, looks, hints, signal)) await stream.writeSSE({ event, data: JSON.stringify(data) });
+          for await (const { event, data } of follow(watched, looks, hints, signal))
+            await stream.writeSSE({ event, data: JSON.stringify(data) });
         } finally {
           closed();
         }
@@ -233,7 +297,12 @@ function routes(db: Db, looks: Db, primary: Primary | null, hints: Hints, visito
 
   app.get('/turn/:id', async (c) => {
     const at = new RegExp(`^${uuid}$`).test(c.req.param('id')) ? await db.console.turnAt(c.req.param('id')) : null;
-    return at ? c.redirect(`/work/${at.work_item_id}/context?turn=${at.id}${at.session === null ? '' : `&session=${encodeURIComponent(at.session)}`}#request`, 303) : c.notFound();
+    return at
+      ? c.redirect(
+          `/work/${at.work_item_id}/context?turn=${at.id}${at.session === null ? '' : `&session=${encodeURIComponent(at.session)}`}#request`,
+          303,
+        )
+      : c.notFound();
   });
   app.get('/turn/:id/request', async (c) => {
     if (!new RegExp(`^${uuid}$`).test(c.req.param('id'))) return c.notFound();
@@ -242,7 +311,10 @@ function routes(db: Db, looks: Db, primary: Primary | null, hints: Hints, visito
   app.get('/work/:id/export', async (c) => {
     const id = c.req.param('id');
     if (!new RegExp(`^${uuid}$`).test(id)) return c.notFound();
-    return c.body(JSON.stringify(await db.journal.export(id), null, 2), 200, { 'content-type': 'application/json; charset=utf-8', 'content-disposition': `attachment; filename="journal-${id}.json"` });
+    return c.body(JSON.stringify(await db.journal.export(id), null, 2), 200, {
+      'content-type': 'application/json; charset=utf-8',
+      'content-disposition': `attachment; filename="journal-${id}.json"`,
+    });
   });
 
   app.get('*', async (c) => {
@@ -293,6 +365,13 @@ function routes(db: Db, looks: Db, primary: Primary | null, hints: Hints, visito
   });
 
   app.notFound((c) => show(c, '/nowhere', new URLSearchParams()));
-  app.onError((error, c) => error instanceof LedgerError && error.code === 'WL001' ? show(c, '/nowhere', new URLSearchParams()) : c.html(html`<!doctype html><html lang="en"><head><title>Work Ledger</title><link rel="stylesheet" href="/assets/style.css"></head><body><main class="main"><h1>The ledger does not answer</h1><p class="bad">${errorWords(error)}</p><p class="quiet">This page can be loaded again when the database is back.</p></main></body></html>`, 503));
+  app.onError((error, c) =>
+    error instanceof LedgerError && error.code === 'WL001'
+      ? show(c, '/nowhere', new URLSearchParams())
+      : c.html(
+          html`<!doctype html><html lang="en"><head><title>Work Ledger</title><link rel="stylesheet" href="/assets/style.css"></head><body><main class="main"><h1>The ledger does not answer</h1><p class="bad">${errorWords(error)}</p><p class="quiet">This page can be loaded again when the database is back.</p></main></body></html>`,
+          503,
+        ),
+  );
   return app;
 }

@@ -14,7 +14,8 @@ export class Streams {
   /** Null: there are too many. Else call what it returns when the stream ends. `who`: the visitor, or the address of a stranger. */
   open(who: string, isKnown: boolean): (() => void) | null {
     const own = this.#open.get(who) ?? 0;
-    if (own >= MOST_STREAMS.visitor || this.#all >= MOST_STREAMS.all || (!isKnown && this.#strangers >= MOST_STREAMS.strangers)) return null;
+    if (own >= MOST_STREAMS.visitor || this.#all >= MOST_STREAMS.all || (!isKnown && this.#strangers >= MOST_STREAMS.strangers))
+      return null;
     const count = (by: 1 | -1): void => {
       const left = (this.#open.get(who) ?? 0) + by;
       if (left === 0) this.#open.delete(who);

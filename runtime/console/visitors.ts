@@ -15,7 +15,10 @@ import { proofOf } from '../ledger/people.ts';
 import type { Person } from '../ledger/pool.ts';
 import { isSame } from '../secrets/isSame.ts';
 
-/** A proxy that says in a header who is logged in. It proves itself by a secret: every program of a machine can connect to its loopback address. */
+/**
+ * A proxy that says in a header who is logged in. It proves itself by a secret: every program of a machine can connect to its loopback
+ * address.
+ */
 export type Proxy = { header: string; secret: string; addresses: readonly string[] };
 
 /** Whoever a request is from. `person`: in whose name the ledger is written; null: in nobody's. */
@@ -47,7 +50,12 @@ export class Visitors {
   #lookups = 0;
 
   constructor(options: {
-    token: string | null; osUser: string | null; port: number; hostnames: readonly string[]; proxy: Proxy | null; nameOf: (person: Person) => Promise<string | null>;
+    token: string | null;
+    osUser: string | null;
+    port: number;
+    hostnames: readonly string[];
+    proxy: Proxy | null;
+    nameOf: (person: Person) => Promise<string | null>;
   }) {
     this.token = options.token;
     this.#shared = { name: options.osUser, person: options.osUser === null ? null : { name: options.osUser } };
@@ -94,9 +102,11 @@ export class Visitors {
   /** Why this request may not change anything; null: it may. */
   objection(c: Context, form: Record<string, unknown>): string | null {
     const visitor = this.of(c);
-    if (visitor === null) return 'Without a token of this console nothing is changed: open the address that was printed when it began, or log in.';
+    if (visitor === null)
+      return 'Without a token of this console nothing is changed: open the address that was printed when it began, or log in.';
     if (!this.isOwnPage(c)) return 'This request did not come from a page of the console.';
-    if (!isSame(typeof form['form_token'] === 'string' ? form['form_token'] : '', visitor.formToken)) return 'This form is not of this run of the console, or was made for somebody else: reload the page.';
+    if (!isSame(typeof form['form_token'] === 'string' ? form['form_token'] : '', visitor.formToken))
+      return 'This form is not of this run of the console, or was made for somebody else: reload the page.';
     return null;
   }
 
@@ -111,7 +121,8 @@ export class Visitors {
     const named = this.#proxied(c);
     if (named !== null) return { name: named, person: { name: named }, formToken: this.#formToken(`proxy ${named}`), session: null };
     const cookie = getCookie(c, this.#cookie) ?? '';
-    if (this.token !== null && isSame(cookie, this.token)) return { ...this.#shared, formToken: createHmac('sha256', this.token).update('form').digest('base64url'), session: null };
+    if (this.token !== null && isSame(cookie, this.token))
+      return { ...this.#shared, formToken: createHmac('sha256', this.token).update('form').digest('base64url'), session: null };
     const known = await this.#known(cookie);
     return known && { name: known.name, person: known.person, formToken: this.#formToken(`session ${cookie}`), session: cookie };
   }
@@ -164,7 +175,8 @@ export class Visitors {
 }
 
 /** Whether a proxy may connect from there: from this machine, or an address that was named. */
-export const isProxyAt = (peer: string, addresses: readonly string[]): boolean => loopbackPeer.test(peer) || addresses.includes(peer.replace(/^::ffff:/, ''));
+export const isProxyAt = (peer: string, addresses: readonly string[]): boolean =>
+  loopbackPeer.test(peer) || addresses.includes(peer.replace(/^::ffff:/, ''));
 
 /** Who started the console: whoever has its token on this machine is taken for that person. */
 export function nameOfUser(): string {

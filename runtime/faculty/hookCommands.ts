@@ -5,7 +5,10 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** The command with an absolute path in front, and its program; null if it begins with more than a plain word, which only the shell can interpret. */
+/**
+ * The command with an absolute path in front, and its program; null if it begins with more than a plain word, which only the shell can
+ * interpret.
+ */
 export function resolveCommand(given: string, directory: string): { command: string; program: string | null } {
   const word = /^\s*([\w./@+-]+)(?![^\s;|&<>])/.exec(given)?.[1];
   if (word === undefined) return { command: given, program: null };
@@ -16,7 +19,10 @@ export function resolveCommand(given: string, directory: string): { command: str
 
 /** Why a program (a path, or a name in PATH or of the shell) cannot be run; null if it can. */
 export function programProblem(program: string): string | null {
-  if (!program.includes('/')) return spawnSync('sh', ['-c', 'command -v -- "$1"', 'sh', program], { stdio: 'ignore' }).status === 0 ? null : `there is no program ${program} in PATH`;
+  if (!program.includes('/'))
+    return spawnSync('sh', ['-c', 'command -v -- "$1"', 'sh', program], { stdio: 'ignore' }).status === 0
+      ? null
+      : `there is no program ${program} in PATH`;
   try {
     if (statSync(program).isDirectory()) return `${program} is a directory`;
     accessSync(program, constants.X_OK);

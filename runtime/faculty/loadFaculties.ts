@@ -52,7 +52,10 @@ export class FacultyError extends UsageError {
   }
 }
 
-/** Reads faculty files and every *.toml of directories, in the order of names; workspace_dir and the paths of commands become absolute. Throws FacultyError. */
+/**
+ * Reads faculty files and every *.toml of directories, in the order of names; workspace_dir and the paths of commands become absolute.
+ * Throws FacultyError.
+ */
 export async function loadFaculties(ledger: FacultyLedger, paths: readonly string[]): Promise<LoadedFaculty[]> {
   const problems: Problem[] = [];
   const loaded: LoadedFaculty[] = [];
@@ -67,7 +70,10 @@ export async function loadFaculties(ledger: FacultyLedger, paths: readonly strin
   };
   const load = async (file: string): Promise<void> => {
     const text = read(file, () => readFileSync(file, 'utf8'));
-    const { namePosition, ...one } = await parseFaculty(ledger, text, file, { readPrompt: (prompt) => readFileSync(prompt, 'utf8'), programProblem });
+    const { namePosition, ...one } = await parseFaculty(ledger, text, file, {
+      readPrompt: (prompt) => readFileSync(prompt, 'utf8'),
+      programProblem,
+    });
     const { name } = one.config;
     if (fileOf.has(name)) throw new FacultyError({ file, ...namePosition, says: `${fileOf.get(name)} has the name "${name}" too` });
     fileOf.set(name, file);
@@ -84,7 +90,9 @@ export async function loadFaculties(ledger: FacultyLedger, paths: readonly strin
 
 function tomlFiles(path: string): string[] {
   if (!read(path, () => statSync(path).isDirectory())) return [path];
-  const names = read(path, () => readdirSync(path)).filter((name) => name.endsWith('.toml')).toSorted();
+  const names = read(path, () => readdirSync(path))
+    .filter((name) => name.endsWith('.toml'))
+    .toSorted();
   if (names.length === 0) throw new FacultyError({ file: path, ...start, says: 'the directory has no *.toml file' });
   return names.map((name) => join(path, name));
 }
@@ -93,7 +101,11 @@ function read<T>(file: string, how: () => T): T {
   try {
     return how();
   } catch (error) {
-    throw new FacultyError({ file, ...start, says: (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no such file' : `cannot be read: ${reason(error)}` });
+    throw new FacultyError({
+      file,
+      ...start,
+      says: (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no such file' : `cannot be read: ${reason(error)}`,
+    });
   }
 }
 
@@ -102,7 +114,12 @@ function throwAny([first, ...others]: readonly Problem[]): void {
 }
 
 /** Checks one faculty file. Throws FacultyError. */
-export async function parseFaculty(ledger: FacultyLedger, text: string, file: string, files: FacultyFiles): Promise<LoadedFaculty & { namePosition: Position }> {
+export async function parseFaculty(
+  ledger: FacultyLedger,
+  text: string,
+  file: string,
+  files: FacultyFiles,
+): Promise<LoadedFaculty & { namePosition: Position }> {
   const toml = parse(text, file);
   const directory = dirname(file);
   const at = ([path, says]: Finding): Problem => ({ file, ...toml.positionOf(path), says });
@@ -117,7 +134,11 @@ export async function parseFaculty(ledger: FacultyLedger, text: string, file: st
   const engage = config['engage'] as Section | undefined;
   if (engage && prompt.text !== undefined) engage['system_prompt'] = prompt.text;
   if (typeof engage?.['workspace_dir'] === 'string') engage['workspace_dir'] = resolve(directory, engage['workspace_dir']);
-  return { config, warnings: findWithoutEffect(toml.value, keys).map(at).toSorted(byPosition).map(atPosition), namePosition: toml.positionOf(['faculty', 'name']) };
+  return {
+    config,
+    warnings: findWithoutEffect(toml.value, keys).map(at).toSorted(byPosition).map(atPosition),
+    namePosition: toml.positionOf(['faculty', 'name']),
+  };
 }
 
 function parse(text: string, file: string): Toml {
@@ -130,7 +151,8 @@ function parse(text: string, file: string): Toml {
 }
 
 async function findMistakes(ledger: FacultyLedger, { value, beyondJson }: Toml): Promise<Finding[]> {
-  const mistakes = Object.keys(value).filter((key) => key !== 'faculty')
+  const mistakes = Object.keys(value)
+    .filter((key) => key !== 'faculty')
     .map((key): Finding => [[key], `unknown key ${JSON.stringify(key)}: all of a faculty stands in [faculty], as [faculty.engage] does`]);
   if (!Object.hasOwn(value, 'faculty')) return [...mistakes, [[], 'there is no [faculty]']];
   const beyond = beyondJson.filter(({ path }) => path[0] === 'faculty');
@@ -147,10 +169,12 @@ type Key = Awaited<ReturnType<FacultyLedger['facultyKeys']>>[number];
 const pathOf = (key: Key): Path => ['faculty', ...key.path.split('.')];
 
 function findWithoutEffect(document: unknown, keys: readonly Key[]): Finding[] {
-  return keys.filter((key) => withoutEffect.includes(key.path)).flatMap((key): Finding[] => {
-    const value = valueAt(document, pathOf(key));
-    return value === undefined ? [] : [[pathOf(key), `${key.path} = ${JSON.stringify(value)}: ${key.says}`]];
-  });
+  return keys
+    .filter((key) => withoutEffect.includes(key.path))
+    .flatMap((key): Finding[] => {
+      const value = valueAt(document, pathOf(key));
+      return value === undefined ? [] : [[pathOf(key), `${key.path} = ${JSON.stringify(value)}: ${key.says}`]];
+    });
 }
 
 function findPrompt(document: unknown, directory: string, readPrompt: (path: string) => string): { text?: string; errors: Finding[] } {
@@ -158,7 +182,8 @@ function findPrompt(document: unknown, directory: string, readPrompt: (path: str
   const given = valueAt(document, path);
   if (typeof given !== 'string' || given === '') return { errors: [] };
   const errors: Finding[] = [];
-  if (valueAt(document, ['faculty', 'engage', 'system_prompt']) !== undefined) errors.push([path, 'system_prompt and system_prompt_file are both given: keep one']);
+  if (valueAt(document, ['faculty', 'engage', 'system_prompt']) !== undefined)
+    errors.push([path, 'system_prompt and system_prompt_file are both given: keep one']);
   try {
     const prompt = readPrompt(isAbsolute(given) ? given : join(directory, given));
     if (prompt.includes('\0')) errors.push([path, `"${given}" is not a text file`]);
@@ -169,14 +194,20 @@ function findPrompt(document: unknown, directory: string, readPrompt: (path: str
 }
 
 /** The commands of a file as a worker runs them, and those that cannot be run. */
-function findCommands(document: unknown, keys: readonly Key[], directory: string, problemOf: FacultyFiles['programProblem']): { resolved: [Path, string][]; errors: Finding[] } {
+function findCommands(
+  document: unknown,
+  keys: readonly Key[],
+  directory: string,
+  problemOf: FacultyFiles['programProblem'],
+): { resolved: [Path, string][]; errors: Finding[] } {
   const resolved: [Path, string][] = [];
   const errors: Finding[] = [];
   for (const key of keys.filter(({ type }) => type === 'command')) {
     const path = pathOf(key);
     const given = valueAt(document, path);
     if (typeof given !== 'string') continue;
-    const isInContainer = path.at(-1) === 'check_command' && !['host', 'none'].includes(String(valueAt(document, ['faculty', 'engage', 'workspace'])));
+    const isInContainer =
+      path.at(-1) === 'check_command' && !['host', 'none'].includes(String(valueAt(document, ['faculty', 'engage', 'workspace'])));
     if (isInContainer) continue; // its files are not on this host
     const { command, program } = resolveCommand(given, directory);
     resolved.push([path, command]);
@@ -187,7 +218,8 @@ function findCommands(document: unknown, keys: readonly Key[], directory: string
 }
 
 const byPosition = (a: Problem, b: Problem): number => a.line - b.line || a.column - b.column;
-const reason = (error: unknown): string => (error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : String(error));
+const reason = (error: unknown): string =>
+  error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : String(error);
 
 function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((inner, key) => {

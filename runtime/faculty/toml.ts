@@ -11,7 +11,10 @@ export type Position = { line: number; column: number };
 
 export type Toml = {
   value: Record<string, unknown>;
-  /** Where a path is written: a table at its header's bracket, an element at its beginning; if it is not written, the table that it belongs to. */
+  /**
+   * Where a path is written: a table at its header's bracket, an element at its beginning; if it is not written, the table that it belongs
+   * to.
+   */
   positionOf: (path: Path) => Position;
   /** What JSON cannot express, and is null in the value: dates, nan and inf, NUL in a string. */
   beyondJson: { path: Path; what: string }[];
@@ -36,7 +39,8 @@ export function parseToml(text: string): Toml {
   try {
     for (const item of parseTOML(text.replace(/^\uFEFF/, '')).body[0].body) reader.read(item);
   } catch (error) {
-    if (error instanceof ParseError) throw new TomlError(`this is not TOML: ${error.message}`, { line: error.lineNumber, column: error.column + 1 });
+    if (error instanceof ParseError)
+      throw new TomlError(`this is not TOML: ${error.message}`, { line: error.lineNumber, column: error.column + 1 });
     if (error instanceof RangeError) throw new TomlError('this is nested too deeply', start);
     throw error;
   }
@@ -44,7 +48,8 @@ export function parseToml(text: string): Toml {
   return {
     value,
     beyondJson,
-    positionOf: (path) => path.map((_, i) => positions.get(idOf(path.slice(0, path.length - i)))).find((written) => written !== undefined) ?? start,
+    positionOf: (path) =>
+      path.map((_, i) => positions.get(idOf(path.slice(0, path.length - i)))).find((written) => written !== undefined) ?? start,
   };
 }
 
@@ -64,7 +69,9 @@ class Reader {
     const path = item.resolvedKey;
     path.forEach((_, i) => this.#note(path.slice(0, i + 1), item, i === path.length - 1));
     const table = path.reduce<Record<PropertyKey, unknown>>(
-      (inner, key, i) => (inner[key] ??= typeof path[i + 1] === 'number' ? [] : emptyTable()) as Record<PropertyKey, unknown>, this.value);
+      (inner, key, i) => (inner[key] ??= typeof path[i + 1] === 'number' ? [] : emptyTable()) as Record<PropertyKey, unknown>,
+      this.value,
+    );
     for (const pair of item.body) this.#pair(pair, table, path);
   }
 

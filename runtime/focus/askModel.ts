@@ -13,12 +13,18 @@ export async function askModel(asked: Asked, { claim, signal, runtime }: Focus):
   const { onDelta } = runtime;
   const showing = runtime.watchers.show(claim, asked.turn_id, asked.is_watched);
   try {
-    return await atFailpoints('model', () => askChecked(runtime.modelFor(claim.faculty.engage), asked.request, {
-      signal,
-      onGrowth: showing.grew,
-      ...(onDelta && { onDelta: (text: string) => onDelta(claim.work_item_id, text) }),
-      onBroken: (broken) => runtime.log.error({ workItemId: claim.work_item_id, broken }, 'the assembled request breaks the rules of the API and was not sent'),
-    }));
+    return await atFailpoints('model', () =>
+      askChecked(runtime.modelFor(claim.faculty.engage), asked.request, {
+        signal,
+        onGrowth: showing.grew,
+        ...(onDelta && { onDelta: (text: string) => onDelta(claim.work_item_id, text) }),
+        onBroken: (broken) =>
+          runtime.log.error(
+            { workItemId: claim.work_item_id, broken },
+            'the assembled request breaks the rules of the API and was not sent',
+          ),
+      }),
+    );
   } finally {
     showing.end();
   }

@@ -74,13 +74,29 @@ export function openContainers(docker: Docker, db: Db, ledger: string, directori
     },
     identify,
     sandbox(engage) {
-      const options = { image: engage.code_execution_image, memoryBytes: bytesOf(engage.code_execution_memory), cpus: engage.code_execution_cpus, ledger, pool: engage.code_execution_pool };
+      const options = {
+        image: engage.code_execution_image,
+        memoryBytes: bytesOf(engage.code_execution_memory),
+        cpus: engage.code_execution_cpus,
+        ledger,
+        pool: engage.code_execution_pool,
+      };
       return remembered(sandboxes, JSON.stringify(options), () => new CodeSandbox({ docker, ...options }));
     },
     workspace(claim) {
-      const { work_item_id: workItemId, faculty: { engage } } = claim;
+      const {
+        work_item_id: workItemId,
+        faculty: { engage },
+      } = claim;
       const held: Held = remembered(workspaces, workItemId, () => {
-        const settings = { image: engage.workspace_image, memoryBytes: bytesOf(engage.workspace_memory), cpus: engage.workspace_cpus, ledger, sizeBytes: bytesOf(engage.workspace_size), seed: engage.workspace_dir === null ? null : () => seedOf(held.claim, directories) };
+        const settings = {
+          image: engage.workspace_image,
+          memoryBytes: bytesOf(engage.workspace_memory),
+          cpus: engage.workspace_cpus,
+          ledger,
+          sizeBytes: bytesOf(engage.workspace_size),
+          seed: engage.workspace_dir === null ? null : () => seedOf(held.claim, directories),
+        };
         return { claim, workspace: new ContainerWorkspace(docker, workItemId, settings, () => bind(held.claim)) };
       });
       held.claim = claim;

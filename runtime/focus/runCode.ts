@@ -23,11 +23,15 @@ const inputSchema = z.object({ code: z.string().min(1), timeout_seconds: z.int()
 
 export const executeCode = {
   name: 'execute_code',
-  description: 'Execute code in a sandboxed environment with access to your tools as callable functions. Use this for multi-step operations, output filtering, conditional logic, and any task where composing tools in code is more efficient than individual tool calls. The code\'s return value enters your context — raw tool outputs do not.',
+  description:
+    "Execute code in a sandboxed environment with access to your tools as callable functions. Use this for multi-step operations, output filtering, conditional logic, and any task where composing tools in code is more efficient than individual tool calls. The code's return value enters your context — raw tool outputs do not.",
   inputSchema: {
     type: 'object',
     properties: {
-      code: { type: 'string', description: 'Python code to execute. Your tools are available as functions. End with a top-level return of what you want to see.' },
+      code: {
+        type: 'string',
+        description: 'Python code to execute. Your tools are available as functions. End with a top-level return of what you want to see.',
+      },
       timeout_seconds: { type: 'integer', description: 'Maximum execution time. Default: 120.' },
     },
     required: ['code'],
@@ -42,28 +46,40 @@ export const executeCode = {
 type RunCall = (call: OpenCall, signal: AbortSignal) => Promise<boolean>;
 
 export async function runCode(call: OpenCall, focus: Focus, runCall: RunCall): Promise<CallEnd> {
-  const { claim, signal, runtime: { containers, db } } = focus;
+  const {
+    claim,
+    signal,
+    runtime: { containers, db },
+  } = focus;
   const input = inputSchema.safeParse(call.input);
-  const settle = async (content: string, isError: boolean, whole: string | null = null, codeRun: CodeRun | null = null): Promise<CallEnd> => {
+  const settle = async (
+    content: string,
+    isError: boolean,
+    whole: string | null = null,
+    codeRun: CodeRun | null = null,
+  ): Promise<CallEnd> => {
     await db.toolCallSettle(claim, call.id, { content, isError }, whole, codeRun);
     return 'settled';
   };
   if (!input.success) return settle(`[engine] The input does not match the schema of execute_code:\n${z.prettifyError(input.error)}`, true);
   const sandbox = containers?.sandbox(claim.faculty.engage);
-  if (!sandbox) return settle('[engine] This worker has no sandbox (no Docker daemon). It is not the code\'s fault; do without code for now.', true);
+  if (!sandbox)
+    return settle("[engine] This worker has no sandbox (no Docker daemon). It is not the code's fault; do without code for now.", true);
 
   const timeoutSeconds = Math.min(input.data.timeout_seconds ?? 120, claim.faculty.engage.code_execution_timeout);
   await db.toolCallBegin(claim, call.id);
   const run = async (): Promise<{ calls: NestedCalls; result: CodeResult }> => {
     const calls = new NestedCalls(call, focus, runCall);
-    const result = await atFailpoints('code', () => sandbox.run({
-      code: input.data.code,
-      sdk: generateSdk(call.code_tools ?? [], sandbox.socketPath),
-      timeoutSeconds,
-      ...(claim.faculty.engage.code_execution_session && { session: claim.focus_id }),
-      signal: calls.signal,
-      onCall: (one) => calls.answer(one),
-    }));
+    const result = await atFailpoints('code', () =>
+      sandbox.run({
+        code: input.data.code,
+        sdk: generateSdk(call.code_tools ?? [], sandbox.socketPath),
+        timeoutSeconds,
+        ...(claim.faculty.engage.code_execution_session && { session: claim.focus_id }),
+        signal: calls.signal,
+        onCall: (one) => calls.answer(one),
+      }),
+    );
     await calls.settled();
     return { calls, result };
   };
@@ -79,8 +95,19 @@ export async function runCode(call: OpenCall, focus: Focus, runCall: RunCall): P
     return 'waiting';
   }
   if (signal.aborted) return 'left';
-  if (calls.divergence !== null) return settle(`[engine] The code was interrupted and run again, but did not do the same as before: ${calls.divergence}. It was stopped. What it did until then is done; look before you go on.`, true, calls.whole(), calls.record(result, timeoutSeconds));
-  return settle(`${said(result)}\n\n${calls.receipt(result)}`, result.verdict !== 'ok', calls.whole(), calls.record(result, timeoutSeconds));
+  if (calls.divergence !== null)
+    return settle(
+      `[engine] The code was interrupted and run again, but did not do the same as before: ${calls.divergence}. It was stopped. What it did until then is done; look before you go on.`,
+      true,
+      calls.whole(),
+      calls.record(result, timeoutSeconds),
+    );
+  return settle(
+    `${said(result)}\n\n${calls.receipt(result)}`,
+    result.verdict !== 'ok',
+    calls.whole(),
+    calls.record(result, timeoutSeconds),
+  );
 }
 
 class NestedCalls {
@@ -129,13 +156,25 @@ class NestedCalls {
   /** Everything that the calls returned, for the artifact. */
   whole(): string | null {
     if (this.#raw.length === 0) return null;
-    return withoutKnown(storableText(this.#raw.toSorted((a, b) => a.ordinal - b.ordinal).map(({ text }) => text).join('\n\n').slice(0, MAX_WHOLE)));
+    return withoutKnown(
+      storableText(
+        this.#raw
+          .toSorted((a, b) => a.ordinal - b.ordinal)
+          .map(({ text }) => text)
+          .join('\n\n')
+          .slice(0, MAX_WHOLE),
+      ),
+    );
   }
 
   record(result: CodeResult, timeoutSeconds: number): CodeRun {
     return {
-      verdict: result.verdict, calls: this.#raw.length, bytes_seen: this.#bytes, bytes_returned: Buffer.byteLength(result.returned ?? result.output),
-      duration_ms: Math.round(result.durationMs), timeout_seconds: timeoutSeconds,
+      verdict: result.verdict,
+      calls: this.#raw.length,
+      bytes_seen: this.#bytes,
+      bytes_returned: Buffer.byteLength(result.returned ?? result.output),
+      duration_ms: Math.round(result.durationMs),
+      timeout_seconds: timeoutSeconds,
     };
   }
 
@@ -149,7 +188,10 @@ class NestedCalls {
   }
 
   async #answer({ ordinal, name, input }: CodeCall): Promise<CodeCallAnswer> {
-    const { claim, runtime: { db, inputs } } = this.#focus;
+    const {
+      claim,
+      runtime: { db, inputs },
+    } = this.#focus;
     if (ordinal >= MAX_CALLS) return { error: `this code has made ${MAX_CALLS} calls, which is the most`, is_final: true };
     for (;;) {
       if (this.signal.aborted) return this.#end('the engine stopped this code');
@@ -182,8 +224,13 @@ class NestedCalls {
 }
 
 function said(result: CodeResult): string {
-  if (result.verdict === 'infrastructure') return `[engine] The code was not run, or not to its end: ${result.error ?? 'the sandbox failed'}. This is an environment problem, not a fault of the code; do without code for now, or try again later.`;
-  if (result.verdict === 'ok') return result.returned ?? (result.output === '' ? '(the code returned nothing)' : `${result.output.trimEnd()}\n(printed; the code returned nothing)`);
+  if (result.verdict === 'infrastructure')
+    return `[engine] The code was not run, or not to its end: ${result.error ?? 'the sandbox failed'}. This is an environment problem, not a fault of the code; do without code for now, or try again later.`;
+  if (result.verdict === 'ok')
+    return (
+      result.returned ??
+      (result.output === '' ? '(the code returned nothing)' : `${result.output.trimEnd()}\n(printed; the code returned nothing)`)
+    );
   const printed = result.output.trim() === '' ? '' : `\n\nIt had printed:\n${result.output.trimEnd().slice(-2000)}`;
   return `${result.error ?? result.verdict}${printed}`;
 }

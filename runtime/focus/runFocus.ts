@@ -22,23 +22,42 @@ export type FocusOutcome =
 export async function runFocus(workItemId: string, runtime: Runtime): Promise<FocusOutcome> {
   const claim = await runtime.db.focusClaim(workItemId, runtime.leases.workerId, runtime.leases.leaseSeconds);
   if (claim.kind === 'not_due' && claim.reason !== undefined) {
-    runtime.log.info({ workItemId, reason: claim.reason, host: claim.host }, claim.host === null ? 'item waits' : 'item goes to another host');
+    runtime.log.info(
+      { workItemId, reason: claim.reason, host: claim.host },
+      claim.host === null ? 'item waits' : 'item goes to another host',
+    );
   }
   if (claim.kind !== 'claimed') return claim;
   const held = runtime.leases.hold(claim);
-  if (claim.iteration === 1 && (runtime.waits.get(workItemId)?.startsWith('queued') ?? true)) runtime.log.info({ workItemId, faculty: claim.faculty.name, attempt: claim.attempt }, 'item begun');
+  if (claim.iteration === 1 && (runtime.waits.get(workItemId)?.startsWith('queued') ?? true))
+    runtime.log.info({ workItemId, faculty: claim.faculty.name, attempt: claim.attempt }, 'item begun');
   try {
     const focus = { claim, signal: held.signal, runtime };
     const refused = await directoryRefused(claim, runtime.directories);
-    const outcome = refused === null ? await drive(focus)
-      : await runtime.db.iterationFail(claim, { class: 'workspace', message: refused, status: null, retryAfterSeconds: null, requestId: null });
+    const outcome =
+      refused === null
+        ? await drive(focus)
+        : await runtime.db.iterationFail(claim, {
+            class: 'workspace',
+            message: refused,
+            status: null,
+            retryAfterSeconds: null,
+            requestId: null,
+          });
     say(workItemId, outcome, runtime);
-    if (outcome.kind !== 'continued') void runtime.containers?.release(claim).catch((error: unknown) => runtime.log.debug({ err: error }, 'container not released'));
+    if (outcome.kind !== 'continued')
+      void runtime.containers?.release(claim).catch((error: unknown) => runtime.log.debug({ err: error }, 'container not released'));
     return outcome;
   } catch (error) {
     if (isLeaseLost(error)) return { kind: 'lost' };
     runtime.log.error({ workItemId, err: error }, 'iteration broken off');
-    const outcome = await runtime.db.iterationFail(claim, { class: 'unknown', message: messageOf(error), status: null, retryAfterSeconds: null, requestId: null });
+    const outcome = await runtime.db.iterationFail(claim, {
+      class: 'unknown',
+      message: messageOf(error),
+      status: null,
+      retryAfterSeconds: null,
+      requestId: null,
+    });
     say(workItemId, outcome, runtime);
     return outcome;
   } finally {
@@ -51,12 +70,14 @@ export async function runFocus(workItemId: string, runtime: Runtime): Promise<Fo
 function say(workItemId: string, outcome: FocusOutcome, { log, waits }: Runtime): void {
   const { kind } = outcome;
   if (kind === 'parked') log.info({ workItemId, until: outcome.until }, 'item waits');
-  if (kind === 'completed' || kind === 'failed' || kind === 'dead') log.info({ workItemId, ...(outcome.reason !== null && { reason: outcome.reason }) }, `item ${kind}`);
+  if (kind === 'completed' || kind === 'failed' || kind === 'dead')
+    log.info({ workItemId, ...(outcome.reason !== null && { reason: outcome.reason }) }, `item ${kind}`);
   if (kind !== 'queued' && kind !== 'paused' && kind !== 'retry') return void waits.delete(workItemId);
   const { reason } = outcome;
   const last = waits.get(workItemId);
   waits.set(workItemId, `${kind} ${reason}`);
-  if (last !== `${kind} ${reason}`) log.info({ workItemId, reason }, { queued: 'attempt failed', paused: 'item paused', retry: 'item waits' }[kind]);
+  if (last !== `${kind} ${reason}`)
+    log.info({ workItemId, reason }, { queued: 'attempt failed', paused: 'item paused', retry: 'item waits' }[kind]);
 }
 
 /** Iteration by iteration under one lease, until the database gives the item to whoever is next. */
@@ -66,7 +87,8 @@ async function drive(focus: Focus): Promise<FocusOutcome> {
   let begin = await runtime.db.iterationBegin(claim);
   for (let iteration = claim.iteration; ; iteration++) {
     const outcome = await runIteration(begin, focus, () =>
-      runtime.db.iterationFinish(claim, runtime.leases.isEnding ? null : { iteration, seconds: (performance.now() - since) / 1000 }));
+      runtime.db.iterationFinish(claim, runtime.leases.isEnding ? null : { iteration, seconds: (performance.now() - since) / 1000 }),
+    );
     if (outcome.kind !== 'continued' || outcome.next === undefined) return outcome;
     runtime.traces?.note(claim.focus_id);
     begin = outcome.next;
@@ -74,7 +96,11 @@ async function drive(focus: Focus): Promise<FocusOutcome> {
 }
 
 async function runIteration(begin: Begin, focus: Focus, end: () => Promise<Finish>): Promise<FocusOutcome> {
-  const { claim, runtime, runtime: { db } } = focus;
+  const {
+    claim,
+    runtime,
+    runtime: { db },
+  } = focus;
   const again = async (): Promise<FocusOutcome> => runIteration(await db.iterationBegin(claim), focus, end);
   if (begin.kind === 'summarize') {
     const answer = await askModel(begin, focus);
@@ -108,7 +134,11 @@ async function runIteration(begin: Begin, focus: Focus, end: () => Promise<Finis
 
 /** Runs a command that the database asked for. Null: it is recorded, and the stage that asked is called again. */
 async function hook(order: HookOrder, focus: Focus): Promise<FocusOutcome | null> {
-  const { claim, signal, runtime: { db } } = focus;
+  const {
+    claim,
+    signal,
+    runtime: { db },
+  } = focus;
   const place = order.input['hook'] === 'check' ? checkPlace(focus) : operatorPlace(focus);
   const result = await runHook(order.command, order.timeout_seconds, order.input, place, signal);
   if (result === null) return giveBack(focus);

@@ -37,8 +37,10 @@ export async function runTools(calls: readonly OpenCall[], focus: Focus): Promis
     }
   };
   const isNext = (call: OpenCall): boolean =>
-    ![...waiting, ...underWay.keys()].some(({ id }) => call.behind.includes(id))
-    && (call.implementation !== 'runtime' || [...underWay.keys()].filter(({ implementation }) => implementation === 'runtime').length < focus.claim.faculty.engage.max_parallel_tools);
+    ![...waiting, ...underWay.keys()].some(({ id }) => call.behind.includes(id)) &&
+    (call.implementation !== 'runtime' ||
+      [...underWay.keys()].filter(({ implementation }) => implementation === 'runtime').length <
+        focus.claim.faculty.engage.max_parallel_tools);
   while (underWay.size > 0 || waiting.size > 0) {
     for (const call of waiting) {
       if (!isNext(call)) continue;
@@ -72,14 +74,20 @@ class CallEnds {
   }
 }
 
-/** If the database cannot store something of a call, usually its result, that call fails and not the iteration. False if it was left open. */
+/**
+ * If the database cannot store something of a call, usually its result, that call fails and not the iteration. False if it was left open.
+ */
 async function runCall(call: OpenCall, batch: Batch, isFromCode = false): Promise<boolean> {
   let end: CallEnd = 'left';
   try {
     end = await runStages(call, batch, isFromCode);
   } catch (error) {
     if (!isUnstorable(error)) throw error;
-    await batch.runtime.db.toolCallSettle(batch.claim, call.id, failed(`[engine] The call or its result cannot be stored: ${messageOf(error)}. It may have been done; look before you go on.`));
+    await batch.runtime.db.toolCallSettle(
+      batch.claim,
+      call.id,
+      failed(`[engine] The call or its result cannot be stored: ${messageOf(error)}. It may have been done; look before you go on.`),
+    );
     end = 'settled';
   } finally {
     if (end === 'settled') batch.runtime.inputs.forget(call.id);
@@ -89,7 +97,12 @@ async function runCall(call: OpenCall, batch: Batch, isFromCode = false): Promis
 }
 
 async function runStages(stored: OpenCall, batch: Batch, isFromCode: boolean): Promise<CallEnd> {
-  const { claim, signal, runtime, runtime: { db } } = batch;
+  const {
+    claim,
+    signal,
+    runtime,
+    runtime: { db },
+  } = batch;
   if (signal.aborted) return 'left';
   const stated = runtime.inputs.of(stored);
   if ('refusal' in stated) {
@@ -123,10 +136,21 @@ async function runStages(stored: OpenCall, batch: Batch, isFromCode: boolean): P
     await db.toolCallSettle(claim, call.id, outcome);
     return 'settled';
   }
-  const said = await runHook(after, timeout, { ...hookInput('after_tool', call, batch), result: { content: outcome.content, is_error: outcome.isError } }, operatorPlace(batch), signal);
+  const said = await runHook(
+    after,
+    timeout,
+    { ...hookInput('after_tool', call, batch), result: { content: outcome.content, is_error: outcome.isError } },
+    operatorPlace(batch),
+    signal,
+  );
   if (said !== null) await db.toolHookRecord(claim, call.id, 'after_tool', said, outcome);
   else if (prepared.isRepeatable) return 'left';
-  else await db.toolCallSettle(claim, call.id, failed('[engine] The call ran. Its result is withheld: its worker had to stop before the after_tool hook had seen it.'));
+  else
+    await db.toolCallSettle(
+      claim,
+      call.id,
+      failed('[engine] The call ran. Its result is withheld: its worker had to stop before the after_tool hook had seen it.'),
+    );
   return 'settled';
 }
 
@@ -143,8 +167,14 @@ async function inTurn(call: OpenCall, ask: () => Promise<string[]>, { ends }: Ba
   }
 }
 
-const hookInput = (hook: string, call: OpenCall, { claim }: Focus): Record<string, unknown> =>
-  ({ hook, work_item_id: claim.work_item_id, faculty: claim.faculty.name, tool_call_id: call.id, tool: call.name, input: call.input });
+const hookInput = (hook: string, call: OpenCall, { claim }: Focus): Record<string, unknown> => ({
+  hook,
+  work_item_id: claim.work_item_id,
+  faculty: claim.faculty.name,
+  tool_call_id: call.id,
+  tool: call.name,
+  input: call.input,
+});
 
 type Prepared =
   | { kind: 'refused'; outcome: ToolOutcome }

@@ -35,10 +35,20 @@ export class StatedInputs {
     const stored = JSON.stringify(call.input);
     if (!stored.includes(mark)) return { call };
     const kept = this.#kept.get(call.id);
-    if (kept?.stored !== stored) return { refusal: failed(`[engine] Not run: its input held a secret, which is not stored (it reads ${mark}), and the worker that knew it is gone. Make the call again.`) };
+    if (kept?.stored !== stored)
+      return {
+        refusal: failed(
+          `[engine] Not run: its input held a secret, which is not stored (it reads ${mark}), and the worker that knew it is gone. Make the call again.`,
+        ),
+      };
     // The engine's own tools write into rows, where the secret would not be; a user's function would act on another value.
     if (call.implementation === 'engine' || JSON.stringify(kept.stated) === stored) return { call };
-    if (call.implementation === 'sql') return { refusal: failed('[engine] Not run: its input holds a secret, which is not stored, and this tool runs in the database. Do it without the secret.') };
+    if (call.implementation === 'sql')
+      return {
+        refusal: failed(
+          '[engine] Not run: its input holds a secret, which is not stored, and this tool runs in the database. Do it without the secret.',
+        ),
+      };
     return { call: { ...call, input: kept.stated } };
   }
 

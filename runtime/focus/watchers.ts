@@ -18,7 +18,12 @@ const AWAITED_MS = 30_000;
 function settled(blocks: ContentBlock[]): ContentBlock[] {
   const last = blocks.at(-1);
   if (last === undefined) return blocks;
-  const shown = Object.fromEntries(Object.entries(last).map(([key, value]) => [key, ['text', 'input'].includes(key) && typeof value === 'string' ? withoutBeginning(withoutKnownSoFar(value)) : value]));
+  const shown = Object.fromEntries(
+    Object.entries(last).map(([key, value]) => [
+      key,
+      ['text', 'input'].includes(key) && typeof value === 'string' ? withoutBeginning(withoutKnownSoFar(value)) : value,
+    ]),
+  );
   return [...blocks.slice(0, -1), shown as ContentBlock];
 }
 

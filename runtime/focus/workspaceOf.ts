@@ -23,7 +23,10 @@ function hostWorkspace(claim: Claimed, directories: ServedDirectories): HostWork
   return new HostWorkspace(named.path, { open: () => directories.open(named), isOwn: (directory) => directories.isOwn(directory) });
 }
 
-/** Where the commands of the faculty itself run: in its workspace, if it has one on this host, as the same user; its agent could have changed them. */
+/**
+ * Where the commands of the faculty itself run: in its workspace, if it has one on this host, as the same user; its agent could have
+ * changed them.
+ */
 export function operatorPlace(focus: Focus): Pick<Workspace, 'run'> {
   if (focus.claim.faculty.engage.workspace === 'host') return workspaceOf(focus) ?? workerPlace;
   return workerPlace;

@@ -12,22 +12,33 @@ export function* cursorRuns(file: string, leave: (reason: string) => void): Gene
   const database = new DatabaseSync(file, { readOnly: true });
   try {
     // A plain table, whose values are in the file: what is computed while it is read may be of any size.
-    if (!database.prepare(`select 1 from pragma_table_list('cursorDiskKV') where schema = 'main' and type = 'table' and not exists (select 1 from pragma_table_xinfo('cursorDiskKV') where hidden <> 0)`).get()) {
-      throw new Error('not a recorded run: an SQLite database without the table cursorDiskKV, which Cursor\'s global state.vscdb has');
+    if (
+      !database
+        .prepare(
+          `select 1 from pragma_table_list('cursorDiskKV') where schema = 'main' and type = 'table' and not exists (select 1 from pragma_table_xinfo('cursorDiskKV') where hidden <> 0)`,
+        )
+        .get()
+    ) {
+      throw new Error("not a recorded run: an SQLite database without the table cursorDiskKV, which Cursor's global state.vscdb has");
     }
     const bubblesOf = database.prepare('select key, value from cursorDiskKV where key >= ? and key < ? order by key');
     const composers = new Map<string, unknown>();
     const parents = new Map<string, string>();
-    for (const { key, value } of database.prepare(`select key, value from cursorDiskKV where key >= 'composerData:' and key < 'composerData;' order by key`).iterate()) {
+    for (const { key, value } of database
+      .prepare(`select key, value from cursorDiskKV where key >= 'composerData:' and key < 'composerData;' order by key`)
+      .iterate()) {
       const [id, composer] = [String(key).slice('composerData:'.length), parsed(value, leave)];
       composers.set(id, composer);
       for (const part of listOf(field(composer, 'subComposerIds'))) if (stringOf(part) !== null) parents.set(String(part), id);
     }
     for (const [id, composer] of composers) {
       const prefix = `bubbleId:${id}:`;
-      const bubbles = new Map(bubblesOf.all(prefix, `bubbleId:${id};`).map(({ key, value }) => [String(key).slice(prefix.length), parsed(value, leave)]));
+      const bubbles = new Map(
+        bubblesOf.all(prefix, `bubbleId:${id};`).map(({ key, value }) => [String(key).slice(prefix.length), parsed(value, leave)]),
+      );
       let parent = parents.get(id);
-      for (let depth = 0; depth < 10 && parent !== undefined && parents.has(parent); depth++) parent = parents.get(parent); // nested ones are stored flat
+      // nested ones are stored flat
+      for (let depth = 0; depth < 10 && parent !== undefined && parents.has(parent); depth++) parent = parents.get(parent);
       const run = readCursor({ id, composer, bubbles, ...(parent !== undefined && { parent }) });
       if (run) yield run;
       else leave('conversation without an answer');

@@ -11,7 +11,13 @@ import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
 import type { Db } from '../ledger/db.ts';
 import { messageOf } from '../ledger/errors.ts';
 
-export type ImportedSession = { session: string; workItemId: string; turns: number; calls: number; added: { turns: number; calls: number } };
+export type ImportedSession = {
+  session: string;
+  workItemId: string;
+  turns: number;
+  calls: number;
+  added: { turns: number; calls: number };
+};
 /** The session of the file comes first, then its subagents. What was stored before an error stays. */
 export type ImportReport =
   | { file: string; format: string; sessions: ImportedSession[]; leftOut: { reason: string; count: number; line?: number }[] }
@@ -30,7 +36,11 @@ const MAX_LINE_BYTES = 256e6;
 const MAX_META_BYTES = 1e6;
 
 /** Reads a file and stores what is not in the ledger yet. */
-export async function importFile(db: Db, file: string, { onProgress, name = file, partBytes = 8_000_000 }: ReadOptions = {}): Promise<ImportReport> {
+export async function importFile(
+  db: Db,
+  file: string,
+  { onProgress, name = file, partBytes = 8_000_000 }: ReadOptions = {},
+): Promise<ImportReport> {
   const report = new Report(db, name);
   try {
     const size = await sizeOf(file);
@@ -45,7 +55,12 @@ export async function importFile(db: Db, file: string, { onProgress, name = file
     let identity: string | undefined;
     const store = async (runs: RecordedRun[]): Promise<void> => {
       identity ??= runs[0] && identityOf(name, runs[0]);
-      for (const run of runs) await report.store({ ...run, sessionId: run.sessionId ?? identity ?? basename(name), ...(spawnedBy !== undefined && { spawnedBy }) });
+      for (const run of runs)
+        await report.store({
+          ...run,
+          sessionId: run.sessionId ?? identity ?? basename(name),
+          ...(spawnedBy !== undefined && { spawnedBy }),
+        });
     };
     const reader = new LinesReader(await ownSessionId(file, size));
     let [read, stored] = [0, 0];
@@ -81,7 +96,13 @@ class Report {
 
   async store(run: RecordedRun): Promise<void> {
     const added = await this.#db.sessionImport({ ...run, file: this.#file });
-    const so = this.#sessions.get(added.session) ?? { session: added.session, workItemId: added.work_item_id, turns: 0, calls: 0, added: { turns: 0, calls: 0 } };
+    const so = this.#sessions.get(added.session) ?? {
+      session: added.session,
+      workItemId: added.work_item_id,
+      turns: 0,
+      calls: 0,
+      added: { turns: 0, calls: 0 },
+    };
     this.#sessions.set(added.session, {
       ...so,
       turns: so.turns + run.exchanges.length,
@@ -99,7 +120,8 @@ class Report {
   result(): ImportReport {
     const sessions = [...this.#sessions.values()];
     const left = [...this.#left].map(([reason, count]) => ({ reason, count }));
-    if (sessions.length === 0) return { file: this.#file, error: `no recorded run in it${left.map(({ reason }) => `: ${reason}`).join('')}` };
+    if (sessions.length === 0)
+      return { file: this.#file, error: `no recorded run in it${left.map(({ reason }) => `: ${reason}`).join('')}` };
     return { file: this.#file, format: this.#format, sessions, leftOut: [...this.#skipped.values()].flat().concat(left) };
   }
 }
@@ -111,7 +133,10 @@ async function sizeOf(file: string): Promise<number> {
   return found.size;
 }
 
-/** The lines of a file. The last one may be unfinished: it has no newline. Throws where a line does not end: a file may be nothing but a hole. */
+/**
+ * The lines of a file. The last one may be unfinished: it has no newline. Throws where a line does not end: a file may be nothing but a
+ * hole.
+ */
 async function* linesIn(file: string): AsyncGenerator<{ text: string; bytes: number; isUnfinished: boolean }> {
   let rest: Buffer[] = [];
   let length = 0;
@@ -165,4 +190,7 @@ async function spawnOf(file: string): Promise<string | undefined> {
 
 /** The identity of a record without an id: its file's name, what was asked and the first answer, which stay when it grows. */
 const identityOf = (file: string, { prompt, exchanges: [first] }: RecordedRun): string =>
-  `${basename(file).replace(/\.(traj\.json|traj|jsonl|json)$/, '')}-${createHash('sha256').update(JSON.stringify([prompt, first?.text, first?.calls.map(({ input }) => input)])).digest('hex').slice(0, 12)}`;
+  `${basename(file).replace(/\.(traj\.json|traj|jsonl|json)$/, '')}-${createHash('sha256')
+    .update(JSON.stringify([prompt, first?.text, first?.calls.map(({ input }) => input)]))
+    .digest('hex')
+    .slice(0, 12)}`;

@@ -22,21 +22,30 @@ export function comparedCode(url: string, schema: string): Promise<{ place: stri
     }
     // A script quotes the schema's name always, an extension only where it must.
     const unquoted = (text: string): string => text.replaceAll(client.escapeIdentifier(schema), () => schema);
-    const ours = await definitions(client, beside, (text) => unquoted(text.replaceAll(`"${beside}"`, () => schema).replaceAll(beside, () => schema)));
+    const ours = await definitions(client, beside, (text) =>
+      unquoted(text.replaceAll(`"${beside}"`, () => schema).replaceAll(beside, () => schema)),
+    );
     const theirs = await definitions(client, schema, unquoted);
-    const names = [...ours.keys(), ...theirs.keys()].filter((name, i, all) => all.indexOf(name) === i && ours.get(name) !== theirs.get(name));
-    const isTaken = (name: string): boolean => name.startsWith('trigger ') || [...ours.keys()].some((our) => our.split('(')[0] === name.split('(')[0]);
-    return names.filter((name) => ours.has(name) || isTaken(name)).toSorted().map((name) => ({
-      place: name,
-      problem: theirs.has(name) ? (ours.has(name) ? 'is not the one of this package' : 'does not belong to this package') : 'missing',
-    }));
+    const names = [...ours.keys(), ...theirs.keys()].filter(
+      (name, i, all) => all.indexOf(name) === i && ours.get(name) !== theirs.get(name),
+    );
+    const isTaken = (name: string): boolean =>
+      name.startsWith('trigger ') || [...ours.keys()].some((our) => our.split('(')[0] === name.split('(')[0]);
+    return names
+      .filter((name) => ours.has(name) || isTaken(name))
+      .toSorted()
+      .map((name) => ({
+        place: name,
+        problem: theirs.has(name) ? (ours.has(name) ? 'is not the one of this package' : 'does not belong to this package') : 'missing',
+      }));
   });
 }
 
 /** Functions, triggers and views by kind and name, as the server writes them. Functions in JavaScript have no source here. */
 async function definitions(client: pg.Client, schema: string, renamed: (text: string) => string): Promise<Map<string, string>> {
   await client.query(`select set_config('search_path', 'pg_catalog, ' || quote_ident($1) || ', pg_temp', true)`, [schema]);
-  const { rows } = await client.query<{ name: string; definition: string }>(`
+  const { rows } = await client.query<{ name: string; definition: string }>(
+    `
     select 'function ' || p.oid::regprocedure as name,
            concat_ws(E'\\n', l.lanname, p.provolatile, p.proisstrict, pg_get_function_result(p.oid), pg_get_function_arguments(p.oid), array_to_string(p.proconfig, ','), p.prosrc,
              pg_get_function_sqlbody(p.oid)) as definition
@@ -47,6 +56,8 @@ async function definitions(client: pg.Client, schema: string, renamed: (text: st
       from pg_trigger t join pg_class c on c.oid = t.tgrelid
      where c.relnamespace = to_regnamespace(quote_ident($1)) and not t.tgisinternal and t.tgfoid is distinct from to_regprocedure(quote_ident($1) || '._refuse_moved()')
     union all
-    select 'view ' || c.oid::regclass, replace(pg_get_viewdef(c.oid), '::text AS text', '::text') from pg_class c where c.relnamespace = to_regnamespace(quote_ident($1)) and c.relkind = 'v'`, [schema]);
+    select 'view ' || c.oid::regclass, replace(pg_get_viewdef(c.oid), '::text AS text', '::text') from pg_class c where c.relnamespace = to_regnamespace(quote_ident($1)) and c.relkind = 'v'`,
+    [schema],
+  );
   return new Map(rows.map(({ name, definition }) => [renamed(name), renamed(definition)]));
 }

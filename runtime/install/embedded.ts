@@ -62,7 +62,12 @@ export function isEmbeddedUrl(url: string, dataDir: string = defaultDataDir()): 
   if (!URL.canParse(url)) return false;
   const { hostname, pathname, searchParams, port } = new URL(url);
   const directory = searchParams.get('host') ?? decodeURIComponent(hostname);
-  return pathname === '/work_ledger' && ['', '5432'].includes(searchParams.get('port') ?? port) && directory.startsWith('/') && resolve(directory) === socketDirOf(dataDir);
+  return (
+    pathname === '/work_ledger' &&
+    ['', '5432'].includes(searchParams.get('port') ?? port) &&
+    directory.startsWith('/') &&
+    resolve(directory) === socketDirOf(dataDir)
+  );
 }
 
 /** Stops the server; false if none was running. */
@@ -89,7 +94,8 @@ async function layOut(dataDir: string): Promise<Layout> {
   await mkdir(socketDir, { recursive: true, mode: 0o700 });
   const found = await stat(socketDir);
   const mine = owner?.uid ?? process.getuid?.();
-  if (!found.isDirectory() || (found.uid !== mine && found.uid !== process.getuid?.())) throw new Error(`${socketDir} belongs to somebody else`);
+  if (!found.isDirectory() || (found.uid !== mine && found.uid !== process.getuid?.()))
+    throw new Error(`${socketDir} belongs to somebody else`);
   const extensionDir = join(dataDir, 'share');
   await mkdir(join(extensionDir, 'extension'), { recursive: true });
   if (owner) {
@@ -97,7 +103,14 @@ async function layOut(dataDir: string): Promise<Layout> {
   }
   await chmod(socketDir, 0o700);
   const [own, earlier] = [join(dataDir, 'cluster'), join(dataDir, 'pg18')]; // as 0.1.0 named it
-  return { dataDir, cluster: !(await exists(own)) && (await exists(earlier)) ? earlier : own, socketDir, log: join(dataDir, 'postgres.log'), extensionDir, owner };
+  return {
+    dataDir,
+    cluster: !(await exists(own)) && (await exists(earlier)) ? earlier : own,
+    socketDir,
+    log: join(dataDir, 'postgres.log'),
+    extensionDir,
+    owner,
+  };
 }
 
 async function serverUser(): Promise<Owner> {
@@ -108,7 +121,10 @@ async function serverUser(): Promise<Owner> {
 }
 
 /** The percent-encoded directory as host is the only form that pg, slonik, graphile-worker and psql all understand. */
-const urlOf = (layout: Layout) => (database: string): string => `postgresql://postgres@${encodeURIComponent(layout.socketDir)}/${database}`;
+const urlOf =
+  (layout: Layout) =>
+  (database: string): string =>
+    `postgresql://postgres@${encodeURIComponent(layout.socketDir)}/${database}`;
 
 const as = (layout: Layout) => ({ cwd: '/', env: { PATH: process.env['PATH'], LC_ALL: 'C' }, ...layout.owner });
 
@@ -130,7 +146,10 @@ function nativeFolder(): string {
 async function reachableBinaries(layout: Layout): Promise<string> {
   const native = nativeFolder();
   const runs = (folder: string): Promise<boolean> =>
-    execute(join(folder, 'bin', 'postgres'), ['--version'], as(layout)).then(() => true, () => false);
+    execute(join(folder, 'bin', 'postgres'), ['--version'], as(layout)).then(
+      () => true,
+      () => false,
+    );
   if (await runs(native)) return join(native, 'bin');
   await makeLinks(native).catch(() => {}); // where the package belongs to somebody else, the copy gets them
   if (await runs(native)) return join(native, 'bin');
@@ -160,11 +179,29 @@ async function makeLinks(native: string): Promise<void> {
 async function initialise(layout: Layout, bin: string): Promise<void> {
   if (await exists(join(layout.cluster, 'PG_VERSION'))) return;
   if (await exists(layout.cluster)) {
-    throw new Error(`${layout.cluster} is there, but it is no PostgreSQL cluster: it has no PG_VERSION. Put back what is missing, or move it out of the way to begin with a new one; nothing in it was touched`);
+    throw new Error(
+      `${layout.cluster} is there, but it is no PostgreSQL cluster: it has no PG_VERSION. Put back what is missing, or move it out of the way to begin with a new one; nothing in it was touched`,
+    );
   }
   const fresh = `${layout.cluster}.new`;
   await rm(fresh, { recursive: true, force: true }); // left by an earlier start that did not finish
-  await execute(join(bin, 'initdb'), ['-D', fresh, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--no-sync', '--no-instructions'], as(layout));
+  await execute(
+    join(bin, 'initdb'),
+    [
+      '-D',
+      fresh,
+      '-U',
+      'postgres',
+      '--auth=trust',
+      '--encoding=UTF8',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      '--locale=C',
+      '--no-sync',
+      '--no-instructions',
+    ],
+    as(layout),
+  );
   await writeFile(join(fresh, 'postgresql.conf'), `include 'work_ledger.conf'\n`, { flag: 'a' });
   await rename(fresh, layout.cluster);
 }
@@ -175,7 +212,9 @@ async function checkMajor(layout: Layout, bin: string): Promise<void> {
   const ours = /\(PostgreSQL\) (\d+)/.exec((await execute(join(bin, 'postgres'), ['--version'], as(layout))).stdout)?.[1] ?? '';
   if (theirs === ours) return;
   const lastStart = /by Work Ledger ([\d.]+)/.exec(await readFile(join(layout.cluster, 'work_ledger.conf'), 'utf8').catch(() => ''))?.[1];
-  throw new Error(`${layout.cluster} is a database of PostgreSQL ${theirs}, and this work-ledger brings PostgreSQL ${ours}, which cannot read it; nothing was touched. Start it with ${lastStart === undefined ? 'the work-ledger that made it' : `work-ledger ${lastStart}`}, dump it, and restore the dump here: "Upgrading" in docs/operating.md says how`);
+  throw new Error(
+    `${layout.cluster} is a database of PostgreSQL ${theirs}, and this work-ledger brings PostgreSQL ${ours}, which cannot read it; nothing was touched. Start it with ${lastStart === undefined ? 'the work-ledger that made it' : `work-ledger ${lastStart}`}, dump it, and restore the dump here: "Upgrading" in docs/operating.md says how`,
+  );
 }
 
 /** True for a broken link, too. Throws if the path cannot be examined. */
@@ -251,7 +290,10 @@ async function lock(layout: Layout): Promise<() => Promise<void>> {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
     const holder = Number(await readFile(file, 'utf8').catch(() => ''));
-    const isFresh = await stat(file).then((found) => Date.now() - found.mtimeMs < 2000, () => true);
+    const isFresh = await stat(file).then(
+      (found) => Date.now() - found.mtimeMs < 2000,
+      () => true,
+    );
     if (!isAlive(holder) && !isFresh) await rm(file, { force: true });
     if (waited > 120_000) throw new Error(`process ${holder} has held ${file} for two minutes`);
     await sleep(100);

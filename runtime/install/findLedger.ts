@@ -13,7 +13,11 @@ export type Place = { url: string; schema: string; isEmbedded: boolean };
 /** The database and the schema of the ledger in it; starts the embedded database if no other is named. */
 export async function findLedger(settings: Settings): Promise<Place> {
   const { url, isEmbedded } = await findDatabase(settings);
-  return { url, schema: givenSchema(settings) ?? (await withConnection({ connectionString: url }, (client) => schemaOn(client, settings))), isEmbedded };
+  return {
+    url,
+    schema: givenSchema(settings) ?? (await withConnection({ connectionString: url }, (client) => schemaOn(client, settings))),
+    isEmbedded,
+  };
 }
 
 /** The database alone. */
@@ -21,7 +25,8 @@ export async function findDatabase(settings: Settings): Promise<Omit<Place, 'sch
   const given = settings.databaseUrl ?? process.env['DATABASE_URL'];
   const listened = settings.listenUrl || process.env['WORK_LEDGER_LISTEN_URL'];
   for (const address of [given, listened]) {
-    if (address && !/^(postgres(ql)?:\/\/|socket:|\/)/.test(address)) throw new UsageError(`"${shownUrl(address)}" is not the address of a database, such as postgresql://user@host:5432/database`);
+    if (address && !/^(postgres(ql)?:\/\/|socket:|\/)/.test(address))
+      throw new UsageError(`"${shownUrl(address)}" is not the address of a database, such as postgresql://user@host:5432/database`);
   }
   const isEmbedded = !given || (await isOurs(given));
   const url = isEmbedded ? (await (await import('./embedded.ts')).ensureEmbedded()).url : given;
@@ -30,7 +35,8 @@ export async function findDatabase(settings: Settings): Promise<Omit<Place, 'sch
 }
 
 /** Whether it is the address that `up` prints; only one of a socket is. */
-const isOurs = async (address: string): Promise<boolean> => /%2f|host=/i.test(address) && (await import('./embedded.ts')).isEmbeddedUrl(address);
+const isOurs = async (address: string): Promise<boolean> =>
+  /%2f|host=/i.test(address) && (await import('./embedded.ts')).isEmbeddedUrl(address);
 
 /** The schema of the ledger: the one that is given, else that of the extension work_ledger, if it is installed. */
 export async function schemaOn(client: pg.Client, settings: Settings): Promise<string> {

@@ -10,7 +10,18 @@ import type pg from 'pg';
 import { distributionCheck, encodingCheck, plainScript, version } from '../../sql/extensionSource.ts';
 import { withConnection } from '../ledger/connection.ts';
 import { sqlState } from '../ledger/errors.ts';
-import { checkLedger, isInPlace, isInstallable, isMadeByUs, isUpgradable, ledgerOn, otherLedger, QUEUE_MIGRATION, queueOn, standing } from '../ledger/checkLedger.ts';
+import {
+  checkLedger,
+  isInPlace,
+  isInstallable,
+  isMadeByUs,
+  isUpgradable,
+  ledgerOn,
+  otherLedger,
+  QUEUE_MIGRATION,
+  queueOn,
+  standing,
+} from '../ledger/checkLedger.ts';
 import type { Found, Standing } from '../ledger/checkLedger.ts';
 import { alone } from './alone.ts';
 import { queueScript } from './queue.ts';
@@ -18,9 +29,19 @@ import { renamedScript } from './renamedScript.ts';
 import { checkRights } from './rights.ts';
 
 /** `upgradedFrom`: the version that the ledger had; `renamedFrom`: the schema in which its functions looked for it; null: it was not. */
-export type Installed = { schema: string; version: string; form: 'extension' | 'script'; changed: boolean; upgradedFrom: string | null; renamedFrom: string | null };
+export type Installed = {
+  schema: string;
+  version: string;
+  form: 'extension' | 'script';
+  changed: boolean;
+  upgradedFrom: string | null;
+  renamedFrom: string | null;
+};
 
-/** Installs graphile-worker's schema and the ledger in the database. An earlier release is upgraded, one whose schema was renamed follows it; a ledger of this version is renewed if only its functions differ. */
+/**
+ * Installs graphile-worker's schema and the ledger in the database. An earlier release is upgraded, one whose schema was renamed follows
+ * it; a ledger of this version is renewed if only its functions differ.
+ */
 export async function installLedger(url: string, schema: string): Promise<Installed> {
   const before = await standing(url, schema).catch(async (error: unknown) => {
     if (sqlState(error) === '42501') await checkInstallable(url, schema, null);
@@ -31,12 +52,19 @@ export async function installLedger(url: string, schema: string): Promise<Instal
   const isQueueOld = await readyQueue(url, before);
   const changed = isInPlace(before) ? isQueueOld : await patiently(url, () => runScript(url, schema));
   return {
-    schema, version: version(), form: before.form, changed,
-    upgradedFrom: changed && isUpgradable(before) ? (before.ledger?.version ?? null) : null, renamedFrom: changed ? (before.ledger?.formerSchema ?? null) : null,
+    schema,
+    version: version(),
+    form: before.form,
+    changed,
+    upgradedFrom: changed && isUpgradable(before) ? (before.ledger?.version ?? null) : null,
+    renamedFrom: changed ? (before.ledger?.formerSchema ?? null) : null,
   };
 }
 
-/** For commands that start to work: installs a ledger if there is none, unless it may not. An existing one is not touched: it fits, or OtherLedger is thrown. */
+/**
+ * For commands that start to work: installs a ledger if there is none, unless it may not. An existing one is not touched: it fits, or
+ * OtherLedger is thrown.
+ */
 export async function readyLedger(url: string, schema: string, { mayInstall = true } = {}): Promise<void> {
   const found = await standing(url, schema);
   if (found.ledger === null && mayInstall) await installLedger(url, schema);
@@ -52,7 +80,8 @@ export async function readyLedger(url: string, schema: string, { mayInstall = tr
 const checkInstallable = (url: string, schema: string, found: Standing | null): Promise<void> =>
   withConnection({ connectionString: url }, async (client) => {
     if (found?.ledger === null) await client.query(encodingCheck());
-    if (found !== null) await client.query(`begin; set local search_path to ${client.escapeIdentifier(schema)}; ${distributionCheck()}; rollback`);
+    if (found !== null)
+      await client.query(`begin; set local search_path to ${client.escapeIdentifier(schema)}; ${distributionCheck()}; rollback`);
     await checkRights(client, schema, found);
   });
 
@@ -63,7 +92,9 @@ async function readyQueue(url: string, { queue }: Standing): Promise<boolean> {
   return isOld;
 }
 
-/** Short, so that no transaction that queues behind us waits longer, and under deadlock_timeout, so that none is rolled back because of us. */
+/**
+ * Short, so that no transaction that queues behind us waits longer, and under deadlock_timeout, so that none is rolled back because of us.
+ */
 const LOCK_TIMEOUT_MS = 500;
 const PATIENCE_MS = 60_000;
 
@@ -75,17 +106,22 @@ export async function patiently<T>(url: string, use: () => Promise<T>): Promise<
       return await use();
     } catch (error) {
       if (!['55P03', '40P01'].includes(sqlState(error) ?? '')) throw error;
-      if (performance.now() > deadline) throw new Error(`the ledger is in use and could not be changed for a minute${await whoIsInTheWay(url)}`, { cause: error });
+      if (performance.now() > deadline)
+        throw new Error(`the ledger is in use and could not be changed for a minute${await whoIsInTheWay(url)}`, { cause: error });
     }
     await sleep(LOCK_TIMEOUT_MS + Math.random() * 500);
   }
 }
 
 async function whoIsInTheWay(url: string): Promise<string> {
-  const { rows } = await withConnection({ connectionString: url }, (client) => client.query<{ pid: number; name: string; since: string }>(`
+  const { rows } = await withConnection({ connectionString: url }, (client) =>
+    client.query<{ pid: number; name: string; since: string }>(`
     select pid, application_name as name, to_char(xact_start, 'HH24:MI:SS') as since from pg_stat_activity
-     where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null order by xact_start limit 1`));
-  return rows[0] ? `: the oldest open transaction is of process ${rows[0].pid} (${rows[0].name || 'no application name'}), since ${rows[0].since}` : '';
+     where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null order by xact_start limit 1`),
+  );
+  return rows[0]
+    ? `: the oldest open transaction is of process ${rows[0].pid} (${rows[0].name || 'no application name'}), since ${rows[0].since}`
+    : '';
 }
 
 /** Begins a transaction; of two installers at once the second finds the work done. */
@@ -108,7 +144,8 @@ function migrateQueue(url: string): Promise<void> {
 
 /** Who owns a schema and nothing else may not create one, not even one that exists. */
 async function createSchema(client: pg.Client, name: string): Promise<void> {
-  if ((await client.query('select from pg_namespace where nspname = $1', [name])).rowCount === 0) await client.query(`create schema ${client.escapeIdentifier(name)}`);
+  if ((await client.query('select from pg_namespace where nspname = $1', [name])).rowCount === 0)
+    await client.query(`create schema ${client.escapeIdentifier(name)}`);
 }
 
 /** Makes the ledger, upgrades it, or replaces its functions, in one transaction. False: another installer was faster. */
@@ -153,17 +190,24 @@ async function replace(client: pg.Client, now: Found, schema: string): Promise<v
 }
 
 async function updateExtension(client: pg.Client, now: Found, schema: string): Promise<void> {
-  const { rowCount } = await client.query(`select from pg_extension_update_paths('work_ledger') where source = $1 and target = $2 and path is not null`, [now.ledger?.version, version()]);
-  if (rowCount === 0) throw otherLedger(now, schema, `add the extension's files of version ${version()} to the server (make install, or pg_tle.sql), then `);
+  const { rowCount } = await client.query(
+    `select from pg_extension_update_paths('work_ledger') where source = $1 and target = $2 and path is not null`,
+    [now.ledger?.version, version()],
+  );
+  if (rowCount === 0)
+    throw otherLedger(now, schema, `add the extension's files of version ${version()} to the server (make install, or pg_tle.sql), then `);
   await client.query(`alter extension work_ledger update to '${version()}'`);
 }
 
 /** A function whose arguments changed would stay beside its old version and make calls ambiguous. */
 async function dropOverloads(client: pg.Client, quoted: string): Promise<void> {
-  const { rows } = await client.query<{ name: string }>(`
+  const { rows } = await client.query<{ name: string }>(
+    `
     select p.oid::regprocedure::text as name from pg_proc p
      where p.pronamespace = to_regnamespace($1) and p.xmin <> pg_current_xact_id()::xid
-       and exists (select from pg_proc n where n.pronamespace = p.pronamespace and n.proname = p.proname and n.xmin = pg_current_xact_id()::xid)`, [quoted]);
+       and exists (select from pg_proc n where n.pronamespace = p.pronamespace and n.proname = p.proname and n.xmin = pg_current_xact_id()::xid)`,
+    [quoted],
+  );
   for (const { name } of rows) await client.query(`drop function ${name}`);
   if (rows.length > 0) await client.query(`select ${quoted}._code_note()`);
 }
@@ -176,7 +220,9 @@ async function dropOverloads(client: pg.Client, quoted: string): Promise<void> {
 async function lockFirst(client: pg.Client, quoted: string): Promise<void> {
   await client.query(`lock table ${quoted}.work_items in share row exclusive mode`);
   const { rows } = await client.query<{ name: string; kind: string }>(
-    `select oid::regclass::text as name, relkind as kind from pg_class where relnamespace = to_regnamespace($1) and relkind in ('r', 'v') order by relkind, oid`, [quoted]);
+    `select oid::regclass::text as name, relkind as kind from pg_class where relnamespace = to_regnamespace($1) and relkind in ('r', 'v') order by relkind, oid`,
+    [quoted],
+  );
   const named = rows.filter(({ kind }) => kind === 'r').map(({ name }) => name);
   await client.query(`lock table ${named.join(', ')} in share row exclusive mode nowait`);
   // A view cannot be locked without its tables except by changing it; readers finish at once.

@@ -25,7 +25,9 @@ function thisMachine(): string | null {
 /** Null: it does not run, or is a zombie. */
 function startOf(pid: number): number | null {
   try {
-    const [state, ...fields] = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ');
+    const [state, ...fields] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
     return state === 'Z' || state === 'X' ? null : Number(fields[18]);
   } catch {
     return null;

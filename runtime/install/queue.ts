@@ -17,7 +17,15 @@ export async function queueScript(since: number): Promise<string> {
       if (since === 0 && text.includes('.migrations')) throw Object.assign(new Error('there are no tables'), { code: '42P01' });
       return { rows: [{ server_version_num: '150000', id: since, biggest_breaking_id: null }] };
     }
-    if (!['begin', 'commit'].includes(text)) statements.push(silent(withValues(text, values).replace(/^create schema .*;$/m, '').trim().replace(/;?$/, ';')));
+    if (!['begin', 'commit'].includes(text))
+      statements.push(
+        silent(
+          withValues(text, values)
+            .replace(/^create schema .*;$/m, '')
+            .trim()
+            .replace(/;?$/, ';'),
+        ),
+      );
     return { rows: [] };
   };
   const pool = Object.assign(new EventEmitter(), { connect: async () => Object.assign(new EventEmitter(), { query, release: () => {} }) });
@@ -31,16 +39,25 @@ const statementForm = /(?:--.*|\/\*[^]*?\*\/|'(?:[^']|'')*'|"[^"]*"|(\$\w*\$)[^]
 
 /** The same without answers, which psql would print: a query is performed. */
 export const silent = (script: string): string =>
-  script.replaceAll(statementForm, (statement) => statement.replace(/^((?:\s|--.*)*)select\b([^]*);$/i, (_, before: string, asked: string) => `${before}do $silent$ begin perform${asked}; end $silent$;`));
+  script.replaceAll(statementForm, (statement) =>
+    statement.replace(
+      /^((?:\s|--.*)*)select\b([^]*);$/i,
+      (_, before: string, asked: string) => `${before}do $silent$ begin perform${asked}; end $silent$;`,
+    ),
+  );
 
-const withValues = (text: string, values: readonly unknown[]): string => (values.length === 0 ? text : text.replaceAll(/\$(\d)/g, (_, n: string) => literal(values[Number(n) - 1])));
+const withValues = (text: string, values: readonly unknown[]): string =>
+  values.length === 0 ? text : text.replaceAll(/\$(\d)/g, (_, n: string) => literal(values[Number(n) - 1]));
 
 function literal(value: unknown): string {
   if (Array.isArray(value)) return `'{${value.join(',')}}'`;
   return typeof value === 'string' ? pg.escapeLiteral(value) : String(value);
 }
 
-/** Lets a role work with the jobs that are there, as work_roles_create() does; for their owner to run, who need not trust the ledger's functions. */
+/**
+ * Lets a role work with the jobs that are there, as work_roles_create() does; for their owner to run, who need not trust the ledger's
+ * functions.
+ */
 export function queueGrants(role: string): string {
   const [quoted, named] = [pg.escapeIdentifier(role), pg.escapeLiteral(role)];
   return `grant usage on schema graphile_worker to ${quoted};

@@ -3,7 +3,10 @@
 
 import pg from 'pg';
 
-/** Says the new name wherever the old one stands, in users' functions, too; run by the ledger's owner, in one transaction, on functions of this version. */
+/**
+ * Says the new name wherever the old one stands, in users' functions, too; run by the ledger's owner, in one transaction, on functions of
+ * this version.
+ */
 export const renamedScript = (from: string, to: string): string => `
 do $renamed$
 declare

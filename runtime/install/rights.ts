@@ -23,16 +23,24 @@ type Rights = {
   queue_owner: string | null;
 };
 
-/** Throws MissingRight if this role cannot bring the ledger, and graphile-worker's schema, to what this program wants. `found`: null: it may not even look. */
+/**
+ * Throws MissingRight if this role cannot bring the ledger, and graphile-worker's schema, to what this program wants. `found`: null: it may
+ * not even look.
+ */
 export async function checkRights(client: pg.Client, schema: string, found: Standing | null): Promise<void> {
-  const { rows: [rights] } = await client.query<Rights>(`
+  const {
+    rows: [rights],
+  } = await client.query<Rights>(
+    `
     select current_user as role, current_database() as database, has_database_privilege(current_database(), 'create') as creates,
            (select has_schema_privilege(oid, 'create') from pg_namespace where nspname = $1) as fills,
            (select has_schema_privilege(oid, 'create') from pg_namespace where nspname = 'graphile_worker') as fills_queue,
            (select pg_get_userbyid(c.relowner) from pg_class c join pg_namespace n on n.oid = c.relnamespace
              where n.nspname = $1 and c.relname = 'work_items' and not pg_has_role(c.relowner, 'usage')) as owner,
            (select pg_get_userbyid(c.relowner) from pg_class c join pg_namespace n on n.oid = c.relnamespace
-             where n.nspname = 'graphile_worker' and c.relname = 'migrations' and not pg_has_role(c.relowner, 'usage')) as queue_owner`, [schema]);
+             where n.nspname = 'graphile_worker' and c.relname = 'migrations' and not pg_has_role(c.relowner, 'usage')) as queue_owner`,
+    [schema],
+  );
   const lacks = rights === undefined ? null : lackOf(rights, schema, found);
   if (rights !== undefined && lacks !== null) throw new MissingRight(`role "${rights.role}" may not ${lacks}`);
 }

@@ -6,7 +6,9 @@ import { join } from 'node:path';
 
 import { ownMark, runs } from './processMark.ts';
 
-/** Makes one whose name says whose it is, and which any user may pass through; whoever made it removes it. With `isKept` nobody else does. */
+/**
+ * Makes one whose name says whose it is, and which any user may pass through; whoever made it removes it. With `isKept` nobody else does.
+ */
 export async function scratchFolder({ isKept = false } = {}): Promise<string> {
   await removeLeft();
   const { machine, pid, started } = ownMark();
@@ -18,7 +20,8 @@ export async function scratchFolder({ isKept = false } = {}): Promise<string> {
 async function removeLeft(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const [, machine = '', pid, started] = /^work-ledger-demo-([0-9a-f]{16}|any)-(\d+)-(\d+)-/.exec(name) ?? [];
-    if (machine === '' || runs({ machine: machine === 'any' ? null : machine, pid: Number(pid), started: Number(started) }) !== false) continue;
+    if (machine === '' || runs({ machine: machine === 'any' ? null : machine, pid: Number(pid), started: Number(started) }) !== false)
+      continue;
     const path = join(tmpdir(), name);
     const found = await lstat(path).catch(() => null);
     // Anybody may make a folder of any name there.

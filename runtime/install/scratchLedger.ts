@@ -22,7 +22,10 @@ const names = String.raw`^work_ledger_demo_[0-9a-f]{16}$`;
 const BEAT_MS = 60_000;
 const SILENT_MS = 3_600_000;
 
-/** Makes one, and drops what dead programs left. With `isKept` it stays when it is removed. Ends with a ledger that is ready, or with nothing. */
+/**
+ * Makes one, and drops what dead programs left. With `isKept` it stays when it is removed. Ends with a ledger that is ready, or with
+ * nothing.
+ */
 export async function makeScratch(url: string, { isKept = false } = {}): Promise<Scratch> {
   const schema = `work_ledger_demo_${randomBytes(8).toString('hex')}`;
   await withConnection({ connectionString: url }, async (client) => {
@@ -30,7 +33,10 @@ export async function makeScratch(url: string, { isKept = false } = {}): Promise
     // With its comment at once: there is no moment at which nobody could tell whose it is.
     await client.query(`begin; create schema ${schema}; ${commentOn(client, schema, isKept)}; commit`);
   });
-  const beat = setInterval(() => void withConnection({ connectionString: url }, (client) => client.query(commentOn(client, schema, isKept))).catch(() => {}), BEAT_MS).unref();
+  const beat = setInterval(
+    () => void withConnection({ connectionString: url }, (client) => client.query(commentOn(client, schema, isKept))).catch(() => {}),
+    BEAT_MS,
+  ).unref();
   const drop = async (): Promise<void> => {
     clearInterval(beat);
     await withConnection({ connectionString: url }, (client) => dropSchema(client, schema, 30));
@@ -50,11 +56,14 @@ const commentOn = (client: pg.Client, schema: string, kept: boolean): string =>
 /** Drops the schemas of programs that are gone, as far as it may; never throws for one that cannot be dropped. */
 export async function dropLeft(client: pg.Client): Promise<void> {
   // Only its owner comments on a schema: so none says so of itself but by who may drop it anyhow.
-  const { rows } = await client.query<{ schema: string; comment: string; now: Date }>(`
+  const { rows } = await client.query<{ schema: string; comment: string; now: Date }>(
+    `
     select n.nspname as schema, d.description as comment, now() as now
       from pg_namespace n
       join pg_description d on d.objoid = n.oid and d.classoid = 'pg_namespace'::regclass
-     where n.nspname ~ $1 and pg_has_role(n.nspowner, 'usage')`, [names]);
+     where n.nspname ~ $1 and pg_has_role(n.nspowner, 'usage')`,
+    [names],
+  );
   for (const { schema, comment, now } of rows) {
     const { data } = said.safeParse(parsed(comment));
     if (data === undefined || data.schema !== schema || data.kept) continue;
@@ -76,8 +85,12 @@ function parsed(text: string): unknown {
 async function dropSchema(client: pg.Client, schema: string, tries: number): Promise<void> {
   const quoted = client.escapeIdentifier(schema);
   const tasks = `select id from graphile_worker._private_tasks where starts_with(identifier, ${client.escapeLiteral(`${schema}/`)})`;
-  const { rows: [found] } = await client.query<{ is: boolean }>(`select to_regclass('graphile_worker._private_tasks') is not null as is`);
-  const jobs = found?.is ? `delete from graphile_worker._private_jobs where task_id in (${tasks}); delete from graphile_worker._private_tasks where id in (${tasks});` : '';
+  const {
+    rows: [found],
+  } = await client.query<{ is: boolean }>(`select to_regclass('graphile_worker._private_tasks') is not null as is`);
+  const jobs = found?.is
+    ? `delete from graphile_worker._private_jobs where task_id in (${tasks}); delete from graphile_worker._private_tasks where id in (${tasks});`
+    : '';
   for (let left = tries; ; left--) {
     try {
       await client.query(`begin; set local lock_timeout = 500; ${jobs} drop schema if exists ${quoted} cascade; commit`);

@@ -13,7 +13,14 @@ export async function startThrowaway(options: { isDurable: boolean }): Promise<E
   const dataDir = await mkdtemp(join(tmpdir(), 'wl-test-'));
   await chmod(dataDir, 0o755);
   const embedded = await ensureEmbedded({ dataDir, isDurable: options.isDurable });
-  const keeper = spawn('sh', ['-c', `while kill -0 ${process.pid} 2>/dev/null; do sleep 2; done; pid=$(head -1 '${dataDir}/cluster/postmaster.pid' 2>/dev/null) && kill -INT $pid; sleep 2; rm -rf '${dataDir}'`], { detached: true, stdio: 'ignore' });
+  const keeper = spawn(
+    'sh',
+    [
+      '-c',
+      `while kill -0 ${process.pid} 2>/dev/null; do sleep 2; done; pid=$(head -1 '${dataDir}/cluster/postmaster.pid' 2>/dev/null) && kill -INT $pid; sleep 2; rm -rf '${dataDir}'`,
+    ],
+    { detached: true, stdio: 'ignore' },
+  );
   keeper.unref();
   return {
     ...embedded,

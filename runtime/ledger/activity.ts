@@ -6,8 +6,8 @@ import type { Db } from './db.ts';
 
 type Where = { turn_id: string; iteration: number | null };
 export type ActivityEvent = Where &
+  /** The next piece of what the model thinks or says. */
   (
-    /** The next piece of what the model thinks or says. */
     | { kind: 'thinking' | 'said'; text: string }
     /** The response broke off; what follows in this turn is a new response. */
     | { kind: 'broken_off' }

@@ -9,7 +9,9 @@ const userInfo = /^(\w[\w+.-]*:\/\/[^:@/?#]*):((?:(?![?&][\w.%-]+=)[^])*)(@)/;
 
 /** An address as it may be printed: without its passwords. */
 export function shownUrl(address: string): string {
-  const url = address.replace(userInfo, '$1:***$3').replaceAll(parameter, (all, head: string, key: string) => (isSecretKey(key) ? `${head}***` : all));
+  const url = address
+    .replace(userInfo, '$1:***$3')
+    .replaceAll(parameter, (all, head: string, key: string) => (isSecretKey(key) ? `${head}***` : all));
   return isUrl(address) ? url : url.replace(/^([^\s:/=]*):\S*@/, '$1:***@').replaceAll(pair, '$1***');
 }
 
@@ -17,7 +19,10 @@ export function shownUrl(address: string): string {
 export function withoutPassword(address: string): { address: string; password: string | null } {
   const given = userInfo.exec(address)?.[2];
   const parameters = [...address.matchAll(parameter)].filter(([, , key = '']) => isSecretKey(key));
-  const bare = parameters.reduce((url, [all]) => url.replace(all, all.startsWith('?') ? '?' : ''), address.replace(userInfo, '$1$3')).replace('?&', '?').replace(/\?$/, '');
+  const bare = parameters
+    .reduce((url, [all]) => url.replace(all, all.startsWith('?') ? '?' : ''), address.replace(userInfo, '$1$3'))
+    .replace('?&', '?')
+    .replace(/\?$/, '');
   const password = given ?? parameters.find(([, , key = '']) => decoded(key) === 'password')?.[3];
   return { address: bare, password: password === undefined ? null : decoded(password) };
 }
@@ -25,8 +30,13 @@ export function withoutPassword(address: string): { address: string; password: s
 /** What is secret in an address: its passwords as they are written and as they are meant. None for a text that is no address. */
 export function passwordsOf(address: string): string[] {
   const found = isUrl(address)
-    ? [userInfo.exec(address)?.[2] ?? '', ...[...address.matchAll(parameter)].filter(([, , key = '']) => isSecretKey(key)).map(([, , , value = '']) => value)]
-    : /^\s*\w+\s*=/.test(address) ? [...address.matchAll(pair)].map(([, , value = '']) => value.replace(/^'(.*)'$/s, '$1').replaceAll(/\\(.)/gs, '$1')) : [];
+    ? [
+        userInfo.exec(address)?.[2] ?? '',
+        ...[...address.matchAll(parameter)].filter(([, , key = '']) => isSecretKey(key)).map(([, , , value = '']) => value),
+      ]
+    : /^\s*\w+\s*=/.test(address)
+      ? [...address.matchAll(pair)].map(([, , value = '']) => value.replace(/^'(.*)'$/s, '$1').replaceAll(/\\(.)/gs, '$1'))
+      : [];
   return [...new Set(found.flatMap((one) => [one, decoded(one)]))].filter((one) => one !== '');
 }
 
@@ -35,7 +45,10 @@ const wishes = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-
 /** What an address wants of the server that is taken, as libpq's target_session_attrs. */
 export type Wanted = (typeof wishes)[number];
 
-/** The servers of an address, in order, each with an address of its own, and what is wanted of the one that is taken. Null: it names one and wants nothing of it. */
+/**
+ * The servers of an address, in order, each with an address of its own, and what is wanted of the one that is taken. Null: it names one and
+ * wants nothing of it.
+ */
 export function serversOf(address: string): { servers: { name: string; address: string }[]; wanted: Wanted } | null {
   const [, head = '', authority = '', tail = ''] = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^@/?#]*)([^]*)$/.exec(address) ?? [];
   const given = new Map([...tail.matchAll(parameter)].map(([, , key = '', value = '']) => [decoded(key), decoded(value)]));

@@ -82,7 +82,13 @@ export const nestedCall = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('unknown'), reason: z.string() }),
 ]);
 
-const runHook = z.object({ kind: z.literal('run_hook'), hook_run_id: z.string(), command: z.string(), timeout_seconds: z.number(), input: json });
+const runHook = z.object({
+  kind: z.literal('run_hook'),
+  hook_run_id: z.string(),
+  command: z.string(),
+  timeout_seconds: z.number(),
+  input: json,
+});
 const ended = { kind: z.enum(['completed', 'failed', 'dead', 'queued', 'paused']), reason: z.string().nullable() };
 
 export const begin = z.discriminatedUnion('kind', [
@@ -101,7 +107,9 @@ export const activity = z.object({
   status: z.enum(['pending', 'streaming', 'completed', 'failed']),
   thinking: z.string().nullable(),
   said: z.string().nullable(),
-  calls: z.array(z.object({ id: z.string(), parent_call_id: z.string().nullable(), name: z.string(), input: z.string(), status: z.string() })),
+  calls: z.array(
+    z.object({ id: z.string(), parent_call_id: z.string().nullable(), name: z.string(), input: z.string(), status: z.string() }),
+  ),
 });
 
 export const finish = z.discriminatedUnion('kind', [
@@ -161,12 +169,24 @@ export const entry = z.object({
 });
 
 export const contextPart = z.object({
-  part: z.string(), role: z.string(), iteration: z.number().nullable(), block: z.number().nullable(), tokens: z.number(), content: z.string().nullable(),
+  part: z.string(),
+  role: z.string(),
+  iteration: z.number().nullable(),
+  block: z.number().nullable(),
+  tokens: z.number(),
+  content: z.string().nullable(),
 });
 
 export const journalSession = z.object({
-  id: z.string(), conversationId: z.string(), originalPrompt: z.string(), status: z.enum(['active', 'paused', 'completed', 'crashed']),
-  createdAt: z.number(), updatedAt: z.number(), completedAt: z.number().nullable(), tokenEstimate: z.number(), entryCount: z.number(),
+  id: z.string(),
+  conversationId: z.string(),
+  originalPrompt: z.string(),
+  status: z.enum(['active', 'paused', 'completed', 'crashed']),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+  completedAt: z.number().nullable(),
+  tokenEstimate: z.number(),
+  entryCount: z.number(),
 });
 
 export const journalEntry = z.object({
@@ -176,8 +196,22 @@ export const journalEntry = z.object({
   /** Increases with time, with gaps. */
   sequenceNum: z.number(),
   entryType: z.enum([
-    'session_start', 'thinking', 'tool_request', 'tool_approved', 'tool_rejected', 'tool_result', 'code_generated', 'file_read', 'file_written',
-    'decision', 'error', 'recovery', 'checkpoint', 'user_feedback', 'summary', 'session_end',
+    'session_start',
+    'thinking',
+    'tool_request',
+    'tool_approved',
+    'tool_rejected',
+    'tool_result',
+    'code_generated',
+    'file_read',
+    'file_written',
+    'decision',
+    'error',
+    'recovery',
+    'checkpoint',
+    'user_feedback',
+    'summary',
+    'session_end',
   ]),
   timestamp: z.number(),
   content: json,
@@ -211,12 +245,28 @@ export const traceTaken = z.discriminatedUnion('kind', [
 const texts = z.array(z.string());
 
 export const checkpoint = z.object({
-  id: z.string(), sessionId: z.string(), createdAt: z.number(), trigger: z.string(), manual: z.boolean(), summary: z.string(), keyDecisions: texts, currentState: z.string(), filesModified: texts, pendingActions: texts,
+  id: z.string(),
+  sessionId: z.string(),
+  createdAt: z.number(),
+  trigger: z.string(),
+  manual: z.boolean(),
+  summary: z.string(),
+  keyDecisions: texts,
+  currentState: z.string(),
+  filesModified: texts,
+  pendingActions: texts,
 });
 
 export const resumptionContext = z.object({
-  originalPrompt: z.string(), workSummary: z.string(), keyDecisions: texts, currentState: z.string(), filesModified: texts, pendingActions: texts,
-  errorHistory: texts, suggestedNextSteps: texts, tokenCount: z.number(),
+  originalPrompt: z.string(),
+  workSummary: z.string(),
+  keyDecisions: texts,
+  currentState: z.string(),
+  filesModified: texts,
+  pendingActions: texts,
+  errorHistory: texts,
+  suggestedNextSteps: texts,
+  tokenCount: z.number(),
 });
 
 /** A session that can be resumed, with the packet for that. */

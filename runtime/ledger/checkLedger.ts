@@ -28,10 +28,18 @@ export type Found = {
   form: 'extension' | 'script';
   /**
    * Null: there is no ledger. `isServing`: it is of a later version, and serves programs of this one, too. `formerSchema`: where its
-   * functions still look for it, since somebody renamed its schema; null: they are right. `isOfServer`: its functions were installed on this major version
+   * functions still look for it, since somebody renamed its schema; null: they are right. `isOfServer`: its functions were installed on
+   * this major version
    * of PostgreSQL, or this role may not look.
    */
-  ledger: { version: string; build: string; isServing: boolean; missingTables: string[]; formerSchema: string | null; isOfServer: boolean } | null;
+  ledger: {
+    version: string;
+    build: string;
+    isServing: boolean;
+    missingTables: string[];
+    formerSchema: string | null;
+    isOfServer: boolean;
+  } | null;
   /** A schema name that is not in use. */
   free: string;
 };
@@ -42,7 +50,10 @@ export type Standing = Found & { queue: number | null };
 /** The newest migration of the graphile-worker that this program has. */
 export const QUEUE_MIGRATION = 20;
 
-/** Throws OtherLedger if there is no ledger that this program can work with or, for a worker, if graphile-worker's schema is missing, old or not for this role. Reads only. */
+/**
+ * Throws OtherLedger if there is no ledger that this program can work with or, for a worker, if graphile-worker's schema is missing, old or
+ * not for this role. Reads only.
+ */
 export async function checkLedger(url: string, schema: string, options: { isWorker?: boolean } = {}): Promise<void> {
   await withConnection({ connectionString: url }, (client) => checkLedgerOn(client, schema, options));
 }
@@ -55,21 +66,40 @@ export async function checkLedgerOn(client: Asking, schema: string, { isWorker =
   if (!isWorker) return;
   const queue = await queueOn(client);
   if (queue === null) {
-    const { rows: [asking] } = await client.query<{ role: string }>('select current_user as role');
-    throw new NoQueue(`role "${asking?.role}" may not work with graphile-worker's jobs: grant it this ledger's role for workers (work_roles_create), or have the owner of these jobs run what this prints: ${printCommand(schema, asking?.role ?? '')}`);
+    const {
+      rows: [asking],
+    } = await client.query<{ role: string }>('select current_user as role');
+    throw new NoQueue(
+      `role "${asking?.role}" may not work with graphile-worker's jobs: grant it this ledger's role for workers (work_roles_create), or have the owner of these jobs run what this prints: ${printCommand(schema, asking?.role ?? '')}`,
+    );
   }
   if (queue < QUEUE_MIGRATION) {
-    throw new OtherLedger(`graphile-worker's schema is ${queue === 0 ? 'missing' : `at migration ${queue}`}, this program wants migration ${QUEUE_MIGRATION}. Bring it up: ${installCommand(schema)}`);
+    throw new OtherLedger(
+      `graphile-worker's schema is ${queue === 0 ? 'missing' : `at migration ${queue}`}, this program wants migration ${QUEUE_MIGRATION}. Bring it up: ${installCommand(schema)}`,
+    );
   }
 }
 
 /** What the database has under that name. */
-export const standing = (url: string, schema: string): Promise<Standing> => withConnection({ connectionString: url }, async (client) => ({ ...(await ledgerOn(client, schema)), queue: await queueOn(client) }));
+export const standing = (url: string, schema: string): Promise<Standing> =>
+  withConnection({ connectionString: url }, async (client) => ({ ...(await ledgerOn(client, schema)), queue: await queueOn(client) }));
 
 export async function ledgerOn(client: Asking, schema: string): Promise<Found> {
   const quoted = client.escapeIdentifier(schema);
-  const ask = async <Row extends Record<string, unknown>>(query: string, ...values: unknown[]): Promise<Row> => (await client.query<Row>(query, values)).rows[0] as Row;
-  const found = await ask<{ is_there: boolean; missing_tables: string[]; has_version: boolean; has_build: boolean; has_serves: boolean; has_code: boolean; pinned: string | null; form: Found['form']; free: string }>(`
+  const ask = async <Row extends Record<string, unknown>>(query: string, ...values: unknown[]): Promise<Row> =>
+    (await client.query<Row>(query, values)).rows[0] as Row;
+  const found = await ask<{
+    is_there: boolean;
+    missing_tables: string[];
+    has_version: boolean;
+    has_build: boolean;
+    has_serves: boolean;
+    has_code: boolean;
+    pinned: string | null;
+    form: Found['form'];
+    free: string;
+  }>(
+    `
     select to_regclass($1 || '.work_ledger') is not null as is_there,
            array(select t from unnest($3::text[]) t where to_regclass(format('%s.%I', $1::text, t)) is null) as missing_tables,
            to_regprocedure($1 || '.work_ledger_version()') is not null as has_version,
@@ -81,22 +111,36 @@ export async function ledgerOn(client: Asking, schema: string): Promise<Found> {
            case when exists (select from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'work_ledger' and n.nspname = $2)
                 then 'extension' else 'script' end as form,
            (select format('%s_%s', $2::text, i) from generate_series(2, 1000) i
-             where not exists (select from pg_namespace where nspname = format('%s_%s', $2::text, i)) order by i limit 1) as free`, quoted, schema, tables());
+             where not exists (select from pg_namespace where nspname = format('%s_%s', $2::text, i)) order by i limit 1) as free`,
+    quoted,
+    schema,
+    tables(),
+  );
   const free = { form: found.form, free: found.free };
   if (!found.is_there) return { ...free, ledger: null };
   const made = {
     version: found.has_version ? `${quoted}.work_ledger_version()` : `'unknown'`,
     build: found.has_build ? `${quoted}.work_ledger_build()` : `'unknown'`,
-    isOfServer: found.has_code ? `exists (select from ${quoted}.installed_code where server = current_setting('server_version_num')::integer / 10000)` : 'true',
+    isOfServer: found.has_code
+      ? `exists (select from ${quoted}.installed_code where server = current_setting('server_version_num')::integer / 10000)`
+      : 'true',
   };
-  const named = await ask<{ version: string; build: string; isOfServer: boolean }>(`select ${made.version} as version, ${made.build} as build, ${made.isOfServer} as "isOfServer"`);
+  const named = await ask<{ version: string; build: string; isOfServer: boolean }>(
+    `select ${made.version} as version, ${made.build} as build, ${made.isOfServer} as "isOfServer"`,
+  );
   const formerSchema = found.pinned === schema ? null : found.pinned;
-  const isServing = formerSchema === null && found.has_serves && isNewer(named.version) && (await ask<{ is: boolean }>(`select ${quoted}.work_ledger_serves($1) as is`, version())).is;
+  const isServing =
+    formerSchema === null &&
+    found.has_serves &&
+    isNewer(named.version) &&
+    (await ask<{ is: boolean }>(`select ${quoted}.work_ledger_serves($1) as is`, version())).is;
   return { ...free, ledger: { ...named, isServing, missingTables: found.missing_tables, formerSchema } };
 }
 
 export async function queueOn(client: Asking): Promise<Standing['queue']> {
-  const { rows: [found] } = await client.query<{ state: 'none' | 'seen' | 'hidden' }>(`
+  const {
+    rows: [found],
+  } = await client.query<{ state: 'none' | 'seen' | 'hidden' }>(`
     select case when to_regnamespace('graphile_worker') is null then 'none'
                 when not has_schema_privilege('graphile_worker', 'usage') then 'hidden'
                 when to_regclass('graphile_worker.migrations') is null then 'none'
@@ -114,7 +158,8 @@ export async function queueOn(client: Asking): Promise<Standing['queue']> {
 }
 
 /** Whether it was made from this program's sources, wherever it is now. */
-export const isMadeByUs = ({ ledger }: Found): boolean => ledger?.version === version() && ledger.build === build() && ledger.missingTables.length === 0;
+export const isMadeByUs = ({ ledger }: Found): boolean =>
+  ledger?.version === version() && ledger.build === build() && ledger.missingTables.length === 0;
 
 /** Whether this program can work with it as it is. */
 export const isOurs = (found: Found): boolean => isMadeByUs(found) && found.ledger?.formerSchema === null;
@@ -124,27 +169,48 @@ export const isInPlace = (found: Found): boolean => isOurs(found) && found.ledge
 
 /** Functions alone differ, and can be replaced: the tables are ours. An extension changes with its version only. */
 const isRenewable = ({ form, ledger }: Found): boolean =>
-  form === 'script' && ledger !== null && ledger.missingTables.length === 0 && ledger.version === version() && tablesOf(ledger.build) === tablesOf(build());
+  form === 'script' &&
+  ledger !== null &&
+  ledger.missingTables.length === 0 &&
+  ledger.version === version() &&
+  tablesOf(ledger.build) === tablesOf(build());
 
 /** It is an earlier release. */
 export const isUpgradable = ({ ledger }: Found): boolean => ledger !== null && isOfRelease(ledger);
 
 /** Whether an installer can make it ours. A newer ledger is never downgraded. */
-export const isInstallable = (found: Found): boolean => found.ledger === null || isMadeByUs(found) || isRenewable(found) || isUpgradable(found);
+export const isInstallable = (found: Found): boolean =>
+  found.ledger === null || isMadeByUs(found) || isRenewable(found) || isUpgradable(found);
 
 /** What to do about it, as an error; `why` comes before it. */
 export function otherLedger(found: Found, schema: string, why = ''): OtherLedger {
-  const there = found.ledger ?? { version: 'unknown', build: 'unknown', isServing: false, missingTables: [], formerSchema: null, isOfServer: true };
-  if (isNewer(there.version)) return new OtherLedger(`the ledger in schema "${schema}" is version ${there.version}, this program is version ${version()}: use work-ledger ${there.version}`);
+  const there = found.ledger ?? {
+    version: 'unknown',
+    build: 'unknown',
+    isServing: false,
+    missingTables: [],
+    formerSchema: null,
+    isOfServer: true,
+  };
+  if (isNewer(there.version))
+    return new OtherLedger(
+      `the ledger in schema "${schema}" is version ${there.version}, this program is version ${version()}: use work-ledger ${there.version}`,
+    );
   if (there.formerSchema !== null && isInstallable(found)) {
-    return new OtherLedger(`the ledger in schema "${schema}" was in schema "${there.formerSchema}", and its functions still look for it there: ${why}bring it up with ${installCommand(schema)}`);
+    return new OtherLedger(
+      `the ledger in schema "${schema}" was in schema "${there.formerSchema}", and its functions still look for it there: ${why}bring it up with ${installCommand(schema)}`,
+    );
   }
-  if (isUpgradable(found)) return new OtherLedger(`the ledger in schema "${schema}" is version ${there.version}, this program is version ${version()}: ${why}bring it up with ${installCommand(schema)}`);
+  if (isUpgradable(found))
+    return new OtherLedger(
+      `the ledger in schema "${schema}" is version ${there.version}, this program is version ${version()}: ${why}bring it up with ${installCommand(schema)}`,
+    );
   const missing = there.missingTables.length === 0 ? '' : ` It has no table ${there.missingTables.join(', ')}.`;
   const said = `the ledger in schema "${schema}" is version ${there.version} (build ${there.build}), this program wants ${version()} (build ${build()}).${missing}`;
   if (isRenewable(found) && why === '') return new OtherLedger(`${said} Only functions differ. Bring it up: ${installCommand(schema)}`);
   return new OtherLedger(
-    `${said} ${why}Nothing carries it over. Set a fresh one beside it, which leaves the old one as it is: ${installCommand(found.free)}\nFrom then on put WORK_LEDGER_SCHEMA=${found.free} in front of every command.`);
+    `${said} ${why}Nothing carries it over. Set a fresh one beside it, which leaves the old one as it is: ${installCommand(found.free)}\nFrom then on put WORK_LEDGER_SCHEMA=${found.free} in front of every command.`,
+  );
 }
 
 const installCommand = (schema: string): string => `work-ledger install --schema ${word(schema)}`;

@@ -13,7 +13,9 @@ export class NoConnection extends Error {
   readonly url: string;
 
   constructor(url: string, cause: unknown) {
-    super(`the database ${shownUrl(url)} ${/^(28|3D|42)/.test(codeOf(cause)) ? 'refuses' : 'cannot be reached'}: ${reasonOf(cause)}`, { cause });
+    super(`the database ${shownUrl(url)} ${/^(28|3D|42)/.test(codeOf(cause)) ? 'refuses' : 'cannot be reached'}: ${reasonOf(cause)}`, {
+      cause,
+    });
     this.url = shownUrl(url);
   }
 }
@@ -22,7 +24,8 @@ const codeOf = (error: unknown): string => (error instanceof Error && 'code' in 
 
 /** Where a name has several addresses, the driver's error is a list of errors without a message of its own. */
 function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === '') return [...new Set(error.errors.map((one: unknown) => reasonOf(one)))].join(', ');
+  if (error instanceof AggregateError && error.message === '')
+    return [...new Set(error.errors.map((one: unknown) => reasonOf(one)))].join(', ');
   return error instanceof Error ? error.message || codeOf(error) : String(error);
 }
 

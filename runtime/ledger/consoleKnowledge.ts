@@ -7,14 +7,31 @@ import { number, text } from './consoleShapes.ts';
 import type { Calls } from './pool.ts';
 
 const hit = z.object({
-  position: z.string(), source: z.string(), work_item_id: text, entry_id: text, seq: number, entry_type: text, created_at: text, snippet: z.string(), description: text,
+  position: z.string(),
+  source: z.string(),
+  work_item_id: text,
+  entry_id: text,
+  seq: number,
+  entry_type: text,
+  created_at: text,
+  snippet: z.string(),
+  description: text,
 });
 
 const told = z.object({
-  work_item_id: z.string(), seq: z.number(), content: z.string(), readers: z.array(z.object({ id: z.string(), faculty: text, iteration: number })),
+  work_item_id: z.string(),
+  seq: z.number(),
+  content: z.string(),
+  readers: z.array(z.object({ id: z.string(), faculty: text, iteration: number })),
 });
 const found = z.object({
-  id: z.string(), work_item_id: z.string(), seq: z.number(), entry_type: z.string(), content: z.string(), created_at: z.string(), description: z.string(),
+  id: z.string(),
+  work_item_id: z.string(),
+  seq: z.number(),
+  entry_type: z.string(),
+  content: z.string(),
+  created_at: z.string(),
+  description: z.string(),
 });
 
 /** Null: any. */
@@ -23,23 +40,33 @@ export type Filter = { faculty: string | null; since: string | null };
 export function consoleKnowledge({ call, rows, run, named }: Calls) {
   return {
     search: (query: string, before: string | null, limit: number, filter: Filter & { source: string | null }) =>
-      rows('ledger_search', [query, before, limit, null, filter.source === null ? null : sql.array([filter.source], 'text'), filter.faculty, filter.since], hit),
+      rows(
+        'ledger_search',
+        [query, before, limit, null, filter.source === null ? null : sql.array([filter.source], 'text'), filter.faculty, filter.since],
+        hit,
+      ),
 
     /** Another text when something was written that a search finds, as far as the newest of all that was written tells. */
     newestHit: (query: string) => call('ledger_search_newest', [query], z.string()),
 
     /** Of the newest findings those that somebody was told of. */
-    toldOfFindings: (limit: number) => run(() => sql.type(told)`
+    toldOfFindings: (limit: number) =>
+      run(
+        () => sql.type(told)`
       select work_item_id, seq, left(content, 300) as content, readers
         from (select * from ${named('v_findings_told')} order by created_at desc limit 60) f
-       where readers is not null order by created_at desc limit ${limit}`),
+       where readers is not null order by created_at desc limit ${limit}`,
+      ),
 
-    findings: (type: string, before: string | null, limit: number, filter: Filter) => run(() => sql.type(found)`
+    findings: (type: string, before: string | null, limit: number, filter: Filter) =>
+      run(
+        () => sql.type(found)`
       select l.entry_id as id, l.work_item_id, l.seq, l.entry_type, left(l.content, 1000) as content, l.created_at, left(w.description, 120) as description
         from ${named('v_ledger')} l join ${named('v_work_list')} w on w.work_item_id = l.work_item_id
        where l.entry_type = ${type} and not l.is_inherited and (${before}::timestamptz is null or l.created_at < ${before}::timestamptz)
          and (${filter.since}::timestamptz is null or l.created_at >= ${filter.since}::timestamptz)
          and (${filter.faculty}::text is null or w.faculty = ${filter.faculty})
-       order by l.created_at desc limit ${limit}`),
+       order by l.created_at desc limit ${limit}`,
+      ),
   };
 }

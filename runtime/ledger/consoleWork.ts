@@ -7,35 +7,125 @@ import { figure, number, text, usageOf } from './consoleShapes.ts';
 import { behind, behindColumns } from './lag.ts';
 import type { Calls } from './pool.ts';
 
-const shell = z.object({ version: z.string(), is_read_only: z.boolean(), ...behind.shape, approvals: z.number(), open: z.number(), resumable: z.number() });
+const shell = z.object({
+  version: z.string(),
+  is_read_only: z.boolean(),
+  ...behind.shape,
+  approvals: z.number(),
+  open: z.number(),
+  resumable: z.number(),
+});
 const openCall = z.object({ id: z.string(), tool: z.string(), status: z.string(), label: text, started_at: text });
 export const underWay = z.object({
-  work_item_id: z.string(), parent_id: text, root_id: z.string(), depth: z.number(), work_type: z.string(), description: z.string(), state: z.string(), state_reason: text, faculty: text,
-  attempt: number, iteration: number, model: text, doing: text, waits_for: text, why: text, open_calls: z.array(openCall).nullable(), last_step: text, last_words: text,
-  context_tokens: figure, context_window: figure, compacts_at: figure, tokens: figure, cost: figure, model_calls: figure, tree_items: figure, tree_tokens: figure, tree_cost: figure,
-  worker_id: text, lease_expires_at: text, started_at: text, attempt_started_at: text, active_at: text,
+  work_item_id: z.string(),
+  parent_id: text,
+  root_id: z.string(),
+  depth: z.number(),
+  work_type: z.string(),
+  description: z.string(),
+  state: z.string(),
+  state_reason: text,
+  faculty: text,
+  attempt: number,
+  iteration: number,
+  model: text,
+  doing: text,
+  waits_for: text,
+  why: text,
+  open_calls: z.array(openCall).nullable(),
+  last_step: text,
+  last_words: text,
+  context_tokens: figure,
+  context_window: figure,
+  compacts_at: figure,
+  tokens: figure,
+  cost: figure,
+  model_calls: figure,
+  tree_items: figure,
+  tree_tokens: figure,
+  tree_cost: figure,
+  worker_id: text,
+  lease_expires_at: text,
+  started_at: text,
+  attempt_started_at: text,
+  active_at: text,
 });
 export type UnderWay = z.infer<typeof underWay>;
 
 const ledgerInputs = z.object({ underWay: text, queue: text, over: text, asks: text, workers: text, written: text, newest: text });
 export type LedgerInput = keyof z.infer<typeof ledgerInputs>;
 
-const queued = z.object({ work_item_id: z.string(), description: z.string(), work_type: z.string(), faculty: text, priority: z.number(), attempts: z.number(), run_at: z.string(), waits_for: text, why: text });
+const queued = z.object({
+  work_item_id: z.string(),
+  description: z.string(),
+  work_type: z.string(),
+  faculty: text,
+  priority: z.number(),
+  attempts: z.number(),
+  run_at: z.string(),
+  waits_for: text,
+  why: text,
+});
 const slots = z.object({ faculty: z.string(), slots: number, used: z.number(), free: number, queued: z.number() });
-const worker = z.object({ id: z.string(), host: z.string(), pid: z.number(), version: z.string(), concurrency: number, busy: z.number(), is_alive: z.boolean(), seen_at: text, lease_ends_at: text });
-const finding = z.object({ severity: z.enum(['error', 'warning', 'fine']), code: z.string(), work_item_id: text, says: z.string(), remedy: text });
+const worker = z.object({
+  id: z.string(),
+  host: z.string(),
+  pid: z.number(),
+  version: z.string(),
+  concurrency: number,
+  busy: z.number(),
+  is_alive: z.boolean(),
+  seen_at: text,
+  lease_ends_at: text,
+});
+const finding = z.object({
+  severity: z.enum(['error', 'warning', 'fine']),
+  code: z.string(),
+  work_item_id: text,
+  says: z.string(),
+  remedy: text,
+});
 const approval = z.object({
-  tool_call_id: z.string(), work_item_id: z.string(), description: z.string(), tool_name: z.string(), risk: z.string(), effect: z.string(),
-  input_json: text, size: z.number(), input_hash: z.string(), expires_at: z.string(), said: text,
+  tool_call_id: z.string(),
+  work_item_id: z.string(),
+  description: z.string(),
+  tool_name: z.string(),
+  risk: z.string(),
+  effect: z.string(),
+  input_json: text,
+  size: z.number(),
+  input_hash: z.string(),
+  expires_at: z.string(),
+  said: text,
 });
 const listed = z.object({
-  id: z.string(), parent_id: text, work_type: z.string(), description: z.string(), faculty: text, state: z.string(), state_reason: text, created_at: z.string(), resolved_at: text,
-  outcome: text, tokens: figure, cost: figure, turns: figure,
+  id: z.string(),
+  parent_id: text,
+  work_type: z.string(),
+  description: z.string(),
+  faculty: text,
+  state: z.string(),
+  state_reason: text,
+  created_at: z.string(),
+  resolved_at: text,
+  outcome: text,
+  tokens: figure,
+  cost: figure,
+  turns: figure,
 });
 export type Listed = z.infer<typeof listed>;
 
 const resumable = z.object({
-  id: z.string(), description: z.string(), state: z.string(), state_reason: text, status: z.string(), faculty: text, work_type: z.string(), created_at: z.string(), turns: figure, tokens: figure,
+  id: z.string(),
+  description: z.string(),
+  state: z.string(),
+  state_reason: text,
+  status: z.string(),
+  faculty: text,
+  work_type: z.string(),
+  created_at: z.string(),
+  turns: figure,
+  tokens: figure,
 });
 
 const imported = z.object({ id: z.string(), description: z.string(), origin: text, model: text, turns: figure, tokens: figure });
@@ -49,23 +139,33 @@ const listedColumns = sql.fragment`
 export function consoleWork({ rows, run, one, named, invoked }: Calls) {
   const usage = usageOf(named);
   return {
-    shell: () => one(() => sql.type(shell)`
+    shell: () =>
+      one(
+        () => sql.type(shell)`
       select ${invoked('work_ledger_version', [])} as version, pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as is_read_only, ${behindColumns},
              (select count(*)::int from ${named('v_approvals')}) as approvals,
              (select count(*)::int from (select from ${named('v_work_list')} where resolved_at is null and state <> 'created' limit 1000) o) as open,
-             (select count(*)::int from (select from ${named('v_work_list')} where state in ('paused', 'dead') limit 100) o) as resumable`),
+             (select count(*)::int from (select from ${named('v_work_list')} where state in ('paused', 'dead') limit 100) o) as resumable`,
+      ),
 
     /** The same of the pages about all work. */
-    ledgerInputs: () => one(() => sql.type(ledgerInputs)`
-      select under_way as "underWay", queued as queue, ended as over, approvals as asks, workers, written, newest from ${invoked('ledger_changes', [])}`),
+    ledgerInputs: () =>
+      one(
+        () => sql.type(ledgerInputs)`
+      select under_way as "underWay", queued as queue, ended as over, approvals as asks, workers, written, newest from ${invoked('ledger_changes', [])}`,
+      ),
 
     /** Those that wait for approval first, then the oldest tree; whole trees, at most `limit` of them. */
-    underWay: (limit: number) => run(() => sql.type(underWay)`
+    underWay: (limit: number) =>
+      run(
+        () => sql.type(underWay)`
       with now as materialized (select * from ${named('v_now')}),
            roots as (select root_id, bool_or(coalesce(waits_for = 'approval', false)) as asks, min(started_at) as began from now group by root_id order by 2 desc, 3, 1 limit ${limit})
-      select n.* from now n join roots r using (root_id) order by r.asks desc, r.began, n.root_id, n.depth, n.started_at nulls last, n.work_item_id`),
+      select n.* from now n join roots r using (root_id) order by r.asks desc, r.began, n.root_id, n.depth, n.started_at nulls last, n.work_item_id`,
+      ),
 
-    underWayOf: async (workItemId: string) => (await run(() => sql.type(underWay)`select * from ${named('v_now')} where work_item_id = ${workItemId}::uuid`))[0] ?? null,
+    underWayOf: async (workItemId: string) =>
+      (await run(() => sql.type(underWay)`select * from ${named('v_now')} where work_item_id = ${workItemId}::uuid`))[0] ?? null,
 
     queue: (limit: number) => run(() => sql.type(queued)`select * from ${named('v_queue')} order by priority desc, run_at limit ${limit}`),
 
@@ -73,31 +173,45 @@ export function consoleWork({ rows, run, one, named, invoked }: Calls) {
 
     workers: () => run(() => sql.type(worker)`select * from ${named('v_workers')} order by is_alive desc, started_at limit 50`),
 
-    models: () => run(() => sql.type(z.object({ name: z.string(), ends_at: text, reason: text }))`
+    models: () =>
+      run(
+        () => sql.type(z.object({ name: z.string(), ends_at: text, reason: text }))`
       select model as name, cooldown_ends_at as ends_at, cooldown_reason as reason from ${named('v_models')}
-       where sample_count > 0 or cooldown_ends_at is not null order by cooldown_ends_at nulls last, updated_at desc limit 12`),
+       where sample_count > 0 or cooldown_ends_at is not null order by cooldown_ends_at nulls last, updated_at desc limit 12`,
+      ),
 
     doctor: () => rows('work_ledger_doctor', [], finding),
 
     /** Of all work, of one item, or one call; with what the model said before it. `input_json`: null where it is longer than `longest`. */
-    approvals: (workItemId: string | null, { toolCallId = null, longest = null }: { toolCallId?: string | null; longest?: number | null } = {}) => run(() => sql.type(approval)`
+    approvals: (
+      workItemId: string | null,
+      { toolCallId = null, longest = null }: { toolCallId?: string | null; longest?: number | null } = {},
+    ) =>
+      run(
+        () => sql.type(approval)`
       select a.tool_call_id, a.work_item_id, left(a.description, 300) as description, a.tool_name, a.risk, a.effect, a.input_hash, a.expires_at,
              length(i.json) as size, case when length(i.json) <= coalesce(${longest}::integer, length(i.json)) then i.json end as input_json,
              left(a.said, 1000) as said
         from ${named('v_approvals')} a
        cross join lateral (select a.input::text as json) i
        where (${workItemId}::uuid is null or a.work_item_id = ${workItemId}::uuid) and (${toolCallId}::uuid is null or a.tool_call_id = ${toolCallId}::uuid)
-       order by a.requested_at limit 50`),
+       order by a.requested_at limit 50`,
+      ),
 
-    lately: (limit: number) => run(() => sql.type(listed)`
+    lately: (limit: number) =>
+      run(
+        () => sql.type(listed)`
       select ${listedColumns}
         from (select * from ${named('v_work_list')}
                where resolved_at is not null and parent_id is null and work_type not in ('journal', 'import')
                order by resolved_at desc limit ${limit}) w
         ${usage}
-       order by w.resolved_at desc`),
+       order by w.resolved_at desc`,
+      ),
 
-    workPage: (filter: WorkFilter, limit: number) => run(() => sql.type(listed)`
+    workPage: (filter: WorkFilter, limit: number) =>
+      run(
+        () => sql.type(listed)`
       select ${listedColumns}
         from (select * from ${named('v_work_list')} w
                where (${filter.state}::text is null or w.state = ${filter.state} or (${filter.state} = 'open' and w.resolved_at is null))
@@ -108,10 +222,13 @@ export function consoleWork({ rows, run, one, named, invoked }: Calls) {
                       or (w.created_at, w.work_item_id) < (select b.created_at, b.work_item_id from ${named('v_work_list')} b where b.work_item_id = ${filter.before}::uuid))
                order by w.created_at desc, w.work_item_id desc limit ${limit}) w
         ${usage}
-       order by w.created_at desc, w.work_item_id desc`),
+       order by w.created_at desc, w.work_item_id desc`,
+      ),
 
     /** Paused, dead, failed or with an expired lease; without counting journals. */
-    sessions: (limit: number) => run(() => sql.type(resumable)`
+    sessions: (limit: number) =>
+      run(
+        () => sql.type(resumable)`
       select w.work_item_id as id, left(w.description, 300) as description, w.state, left(w.state_reason, 300) as state_reason, w.session_status as status,
              w.faculty, w.work_type, w.created_at, u.turns, u.total_tokens as tokens
         from (select * from (select * from ${named('v_work_list')}
@@ -123,21 +240,28 @@ export function consoleWork({ rows, run, one, named, invoked }: Calls) {
               union all
               select * from (select * from ${named('v_work_list')} where state = 'failed' and parent_id is null order by created_at desc limit 5) g) w
         ${usage}
-       order by w.created_at desc limit ${limit}`),
+       order by w.created_at desc limit ${limit}`,
+      ),
 
-    imported: (before: string | null, limit: number) => run(() => sql.type(imported)`
+    imported: (before: string | null, limit: number) =>
+      run(
+        () => sql.type(imported)`
       select w.work_item_id as id, left(w.description, 200) as description, w.origin, t.model, u.turns, u.total_tokens as tokens
         from ${named('v_work_list')} w
         left join lateral (select t.model from ${named('v_turns')} t where t.work_item_id = w.work_item_id order by t.turn_id desc limit 1) t on true
         ${usage}
        where w.work_type = 'import' and w.origin is not null and (${before}::uuid is null or w.work_item_id < ${before}::uuid)
-       order by w.work_item_id desc limit ${limit}`),
+       order by w.work_item_id desc limit ${limit}`,
+      ),
 
     faculties: () => run(() => sql.type(z.object({ name: z.string() }))`select name from ${named('v_faculties')} order by name`),
 
     /** Whom a digest can be looked at as: the newest open items. */
-    readers: (limit: number) => run(() => sql.type(z.object({ id: z.string(), description: z.string(), faculty: text }))`
+    readers: (limit: number) =>
+      run(
+        () => sql.type(z.object({ id: z.string(), description: z.string(), faculty: text }))`
       select work_item_id as id, left(description, 80) as description, faculty
-        from ${named('v_work_list')} where work_type <> 'import' order by created_at desc, work_item_id desc limit ${limit}`),
+        from ${named('v_work_list')} where work_type <> 'import' order by created_at desc, work_item_id desc limit ${limit}`,
+      ),
   };
 }

@@ -8,15 +8,23 @@ import { workItem } from './answers.ts';
 import type { Calls } from './pool.ts';
 
 const approval = z.object({
-  tool_call_id: z.string(), work_item_id: z.string(), description: z.string(), tool_name: z.string(), risk: z.string(),
-  input: z.unknown(), input_json: z.string(), input_hash: z.string(), expires_at: z.string(),
+  tool_call_id: z.string(),
+  work_item_id: z.string(),
+  description: z.string(),
+  tool_name: z.string(),
+  risk: z.string(),
+  input: z.unknown(),
+  input_json: z.string(),
+  input_hash: z.string(),
+  expires_at: z.string(),
 });
 const decided = z.object({ decision: z.string() });
 
 export const control = ({ row, rows, run, named }: Calls) => ({
   workCancel: (workItemId: string, reason: string | null) => rows('work_cancel', [workItemId, reason], workItem),
 
-  workComplete: (workItemId: string, summary: string, evidence: readonly string[]) => row('work_complete', [workItemId, summary, storableJson(evidence)], workItem),
+  workComplete: (workItemId: string, summary: string, evidence: readonly string[]) =>
+    row('work_complete', [workItemId, summary, storableJson(evidence)], workItem),
 
   workPause: (workItemId: string, reason: string | null) => row('work_pause', [workItemId, reason], workItem),
 
@@ -29,13 +37,16 @@ export const control = ({ row, rows, run, named }: Calls) => ({
 
   /** What waits for approval, or that one call; `input_json`: the arguments as the ledger has them, every digit. */
   approvals: (toolCallId: string | null = null) =>
-    run(() => sql.type(approval)`
+    run(
+      () => sql.type(approval)`
       select tool_call_id, work_item_id, description, tool_name, risk, input, input::text as input_json, input_hash, expires_at
-        from ${named('v_approvals')} where ${toolCallId}::uuid is null or tool_call_id = ${toolCallId}::uuid order by requested_at`),
+        from ${named('v_approvals')} where ${toolCallId}::uuid is null or tool_call_id = ${toolCallId}::uuid order by requested_at`,
+    ),
 
   /** `inputHash`: of the arguments that were looked at; without it the call is approved with whatever arguments it has. */
   toolCallApprove: async (toolCallId: string, inputHash: string | null = null) =>
     (await row('tool_call_approve', [toolCallId, inputHash], decided)).decision,
 
-  toolCallReject: async (toolCallId: string, reason: string | null) => (await row('tool_call_reject', [toolCallId, reason], decided)).decision,
+  toolCallReject: async (toolCallId: string, reason: string | null) =>
+    (await row('tool_call_reject', [toolCallId, reason], decided)).decision,
 });

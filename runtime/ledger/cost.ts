@@ -51,20 +51,28 @@ export type Metric = z.infer<typeof metric>;
 
 export const costs = ({ run, once, invoked, named }: Calls) => ({
   costBy: (by: string, workItemId: string | null) =>
-    run(() => sql.type(cost)`
+    run(
+      () => sql.type(cost)`
       select key, says, requests::int8, input_tokens::int8, cached_input_tokens::int8, cache_write_tokens::int8, output_tokens::int8, cost::float8,
              summary_cost::float8, step_cost::float8, missed_tokens::int8, missed_cost::float8, unpriced_requests::int8
-        from ${invoked('cost_by', [by, workItemId])}`),
+        from ${invoked('cost_by', [by, workItemId])}`,
+    ),
 
   costCuts: (workItemId: string) =>
-    run(() => sql.type(cut)`
+    run(
+      () => sql.type(cut)`
       select attempt, iteration, cut, blocks, expected_left, expected_rewritten, expected_after, left_tokens, rewritten_tokens, paid_after, requests,
              saved_tokens::float8, summary_cost::float8, saved_cost::float8
-        from ${invoked('cost_cuts', [workItemId])}`),
+        from ${invoked('cost_cuts', [workItemId])}`,
+    ),
 
   metrics: () => run(() => sql.type(metric)`select name, type, unit, labels, says from ${named('v_metrics')}`),
 
   /** Never repeated: what an answer that was lost gave out is not given out again. */
   workMetricsTake: () =>
-    once.rows('work_metrics_take', [], z.object({ metric: z.string(), labels: z.record(z.string(), z.string()), value: z.number(), times: z.number() })),
+    once.rows(
+      'work_metrics_take',
+      [],
+      z.object({ metric: z.string(), labels: z.record(z.string(), z.string()), value: z.number(), times: z.number() }),
+    ),
 });

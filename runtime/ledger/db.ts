@@ -21,14 +21,18 @@ import { traces } from './traces.ts';
 import { upkeep } from './upkeep.ts';
 
 type Pool = Awaited<ReturnType<typeof openPool>>;
-export type Db = ReturnType<typeof callsOf> & Pick<Pool, 'pool' | 'warm'> & {
-  schema: string;
-  /** The same, each call in the name of a person, whom the ledger verifies. */
-  as(person: Person): Db;
-  close(): Promise<void>;
-};
+export type Db = ReturnType<typeof callsOf> &
+  Pick<Pool, 'pool' | 'warm'> & {
+    schema: string;
+    /** The same, each call in the name of a person, whom the ledger verifies. */
+    as(person: Person): Db;
+    close(): Promise<void>;
+  };
 
-/** Opens the ledger in `schema` of the database at `url`. Close it with `close()`. Throws OtherLedger if this program cannot work with what is there. */
+/**
+ * Opens the ledger in `schema` of the database at `url`. Close it with `close()`. Throws OtherLedger if this program cannot work with what
+ * is there.
+ */
 export async function openDb(url: string, schema: string, options: { maximumPoolSize?: number } = {}): Promise<Db> {
   await checkLedger(url, schema);
   return openChecked(url, schema, options);

@@ -11,41 +11,58 @@ const STATEMENT_MS = 60_000;
 
 /** The types whose parsers slonik is given, by name; and of arrays of them. */
 const typeIds: Record<string, [type: number, array: number]> = {
-  int8: [20, 1016], date: [1082, 1182], interval: [1186, 1187], numeric: [1700, 1231], timestamp: [1114, 1115], timestamptz: [1184, 1185],
+  int8: [20, 1016],
+  date: [1082, 1182],
+  interval: [1186, 1187],
+  numeric: [1700, 1231],
+  timestamp: [1114, 1115],
+  timestamptz: [1184, 1185],
 };
 
-export const pinnedDriver: DriverFactory = createDriverFactory(async ({ driverConfiguration: { connectionUri, connectionTimeout, typeParsers } }) => {
-  const types = { getTypeParser: typesOf(typeParsers) };
-  return {
-    createPoolClient: async ({ clientEventEmitter }) => {
-      const client = new PinnedClient({
-        connectionString: connectionUri, statement_timeout: STATEMENT_MS, keepAlive: true, types,
-        ...(connectionTimeout !== 'DISABLE_TIMEOUT' && { connectionTimeoutMillis: connectionTimeout }),
-      });
-      client.on('error', (error) => clientEventEmitter.emit('error', wrapped(error)));
-      client.on('notice', ({ message }) => message !== undefined && clientEventEmitter.emit('notice', { message }));
-      return {
-        connect: async () => void (await client.connect()),
-        end: () => client.end(),
-        query: async (text, values) => {
-          try {
-            const { command, fields, rowCount, rows } = await client.query<Record<string, unknown>>({ text, values: values ?? [] });
-            return { command: command as DriverCommand, fields: fields.map(({ dataTypeID, name }) => ({ dataTypeId: dataTypeID, name })), rowCount, rows };
-          } catch (error) {
-            throw wrapped(error);
-          }
-        },
-        stream: () => {
-          throw new Error('nothing here streams');
-        },
-      };
-    },
-  };
-});
+export const pinnedDriver: DriverFactory = createDriverFactory(
+  async ({ driverConfiguration: { connectionUri, connectionTimeout, typeParsers } }) => {
+    const types = { getTypeParser: typesOf(typeParsers) };
+    return {
+      createPoolClient: async ({ clientEventEmitter }) => {
+        const client = new PinnedClient({
+          connectionString: connectionUri,
+          statement_timeout: STATEMENT_MS,
+          keepAlive: true,
+          types,
+          ...(connectionTimeout !== 'DISABLE_TIMEOUT' && { connectionTimeoutMillis: connectionTimeout }),
+        });
+        client.on('error', (error) => clientEventEmitter.emit('error', wrapped(error)));
+        client.on('notice', ({ message }) => message !== undefined && clientEventEmitter.emit('notice', { message }));
+        return {
+          connect: async () => void (await client.connect()),
+          end: () => client.end(),
+          query: async (text, values) => {
+            try {
+              const { command, fields, rowCount, rows } = await client.query<Record<string, unknown>>({ text, values: values ?? [] });
+              return {
+                command: command as DriverCommand,
+                fields: fields.map(({ dataTypeID, name }) => ({ dataTypeId: dataTypeID, name })),
+                rowCount,
+                rows,
+              };
+            } catch (error) {
+              throw wrapped(error);
+            }
+          },
+          stream: () => {
+            throw new Error('nothing here streams');
+          },
+        };
+      },
+    };
+  },
+);
 
 /** What slonik takes for the end of a connection. */
 const wrapped = (error: unknown): Error =>
-  error instanceof Error && (error.message.startsWith('Connection terminated') || ('code' in error && error.code === '57P01')) ? new BackendTerminatedError(error) : (error as Error);
+  error instanceof Error && (error.message.startsWith('Connection terminated') || ('code' in error && error.code === '57P01'))
+    ? new BackendTerminatedError(error)
+    : (error as Error);
 
 /** The elements of an array, as text. */
 const texts = pg.types.getTypeParser(1009 as number) as (value: string) => (string | null)[];

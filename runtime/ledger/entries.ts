@@ -14,15 +14,25 @@ const READ_ONLY = '25006';
 
 export const entries = ({ call, row, rows, run, named }: Calls) => ({
   ledgerAppend: (workItemId: string, entryType: string, content: string, idempotencyKey: string = randomUUID()) =>
-    row('ledger_append', { p_work_item_id: workItemId, p_entry_type: entryType, p_content: content, p_idempotency_key: idempotencyKey }, entry),
+    row(
+      'ledger_append',
+      { p_work_item_id: workItemId, p_entry_type: entryType, p_content: content, p_idempotency_key: idempotencyKey },
+      entry,
+    ),
 
   /** Takes an entry back; the row of the retraction. */
   ledgerRetract: (workItemId: string, seq: number, reason: string) => row('ledger_retract', [workItemId, seq, reason], entry),
 
-  ledgerRead: (workItemId: string, entryType: string | null, lastN: number | null) => rows('ledger_read', [workItemId, entryType, lastN], entry),
+  ledgerRead: (workItemId: string, entryType: string | null, lastN: number | null) =>
+    rows('ledger_read', [workItemId, entryType, lastN], entry),
 
   ledgerSince: (workItemId: string, seq: number) =>
-    run(() => sql.type(entry)`select work_item_id, seq, entry_type, content, keep, retracts, created_at from ${named('v_ledger')} where work_item_id = ${workItemId}::uuid and seq > ${seq} order by seq`),
+    run(
+      () =>
+        sql.type(
+          entry,
+        )`select work_item_id, seq, entry_type, content, keep, retracts, created_at from ${named('v_ledger')} where work_item_id = ${workItemId}::uuid and seq > ${seq} order by seq`,
+    ),
 
   /** Null: a standby, which cannot be told to notify; whoever watches there reads again every few seconds. */
   ledgerWatch: (workItemId: string, seconds: number): Promise<string | null> =>
@@ -41,6 +51,8 @@ export const entries = ({ call, row, rows, run, named }: Calls) => ({
   awarenessDigestLinked: (name: string) => call('awareness_digest_linked', [name, false], z.string()),
 
   awarenessShown: (workItemId: string) =>
-    run(() => sql.type(z.object({ iteration: z.number(), kind: z.string(), content: z.string() }))`
-      select iteration, kind, content from ${named('v_awareness_shown')} where reader_id = ${workItemId}::uuid order by shown_at, kind`),
+    run(
+      () => sql.type(z.object({ iteration: z.number(), kind: z.string(), content: z.string() }))`
+      select iteration, kind, content from ${named('v_awareness_shown')} where reader_id = ${workItemId}::uuid order by shown_at, kind`,
+    ),
 });

@@ -8,16 +8,30 @@ import type { Calls } from './pool.ts';
 /** A line of what an erasure takes, or of what stands in its way, see work_erase(). */
 export type ErasureLine = z.infer<typeof erasureLine>;
 const erasureLine = z.object({
-  kind: z.enum(['item', 'not over', 'fork', 'quoted in', 'table']), name: z.string(), row_count: z.number().nullable(), bytes: z.coerce.number().nullable(),
+  kind: z.enum(['item', 'not over', 'fork', 'quoted in', 'table']),
+  name: z.string(),
+  row_count: z.number().nullable(),
+  bytes: z.coerce.number().nullable(),
 });
 
 export type RetentionPolicy = z.infer<typeof retentionPolicy>;
-const retentionPolicy = z.object({ state: z.string().nullable(), faculty: z.string().nullable(), age: z.string(), keep: z.string(), export_function: z.string().nullable() });
+const retentionPolicy = z.object({
+  state: z.string().nullable(),
+  faculty: z.string().nullable(),
+  age: z.string(),
+  keep: z.string(),
+  export_function: z.string().nullable(),
+});
 
 const due = z.object({ root_id: z.string(), items: z.number(), resolved_at: z.string(), keep: z.string(), policy_id: z.number() });
 
 const retentionStep = z.object({
-  is_done: z.boolean(), is_busy: z.boolean().optional(), rows: z.number().optional(), root_id: z.string().optional(), items: z.number().optional(), error: z.string().optional(),
+  is_done: z.boolean(),
+  is_busy: z.boolean().optional(),
+  rows: z.number().optional(),
+  root_id: z.string().optional(),
+  items: z.number().optional(),
+  error: z.string().optional(),
 });
 
 export const erasure = ({ call, rows, run, once, named }: Calls) => ({
@@ -31,12 +45,15 @@ export const erasure = ({ call, rows, run, once, named }: Calls) => ({
   /** Every row of a work item and of what is below it. */
   workExport: (workItemId: string) => rows('work_export', [workItemId], z.object({ relation: z.string(), row: z.unknown() })),
 
-  retentionPolicies: () => run(() => sql.type(retentionPolicy)`select state, faculty, age::text, keep, export_function from ${named('v_retention_policies')}`),
+  retentionPolicies: () =>
+    run(() => sql.type(retentionPolicy)`select state, faculty, age::text, keep, export_function from ${named('v_retention_policies')}`),
 
   /** Age null: removes the policy. */
   retentionPolicySave: (age: string | null, state: string | null, faculty: string | null, keep: string, exportFunction: string | null) =>
-    run(() => sql.type(z.object({}))`
-      select from ${named('retention_policy_save')}(${age}::interval, ${state}, ${faculty}, ${keep}, ${exportFunction}::regprocedure)`),
+    run(
+      () => sql.type(z.object({}))`
+      select from ${named('retention_policy_save')}(${age}::interval, ${state}, ${faculty}, ${keep}, ${exportFunction}::regprocedure)`,
+    ),
 
   retentionDue: async () => (await call('work_retention_run', [true], z.object({ due: z.array(due) }))).due,
 

@@ -7,7 +7,11 @@ import type { Calls } from './pool.ts';
 /** The ends of a work item's chains, see ledger_head(). */
 export type Head = z.infer<typeof head>;
 export const head = z.object({
-  work_item_id: z.guid(), ledger_count: z.number(), ledger_link: z.string().nullable(), seal_count: z.number(), seal_link: z.string().nullable(),
+  work_item_id: z.guid(),
+  ledger_count: z.number(),
+  ledger_link: z.string().nullable(),
+  seal_count: z.number(),
+  seal_link: z.string().nullable(),
 });
 
 /** `work_item_id` null: the ledger itself. */
@@ -19,5 +23,6 @@ export const evidence = ({ rows }: Calls) => ({
   ledgerHead: (workItemId: string | null) => rows('ledger_head', [workItemId], head),
 
   /** What is not as it was written; `heads`: what was kept elsewhere. */
-  ledgerVerify: (workItemId: string | null, heads: readonly Head[] | null) => rows('ledger_verify', [workItemId, heads === null ? null : JSON.stringify(heads)], problem),
+  ledgerVerify: (workItemId: string | null, heads: readonly Head[] | null) =>
+    rows('ledger_verify', [workItemId, heads === null ? null : JSON.stringify(heads)], problem),
 });

@@ -24,7 +24,14 @@ export type ToolOutcome = {
 };
 
 /** How the code of an execute_code call ran; bytes_seen by it, bytes_returned to the model. */
-export type CodeRun = { verdict: string; calls: number; bytes_seen: number; bytes_returned: number; duration_ms: number; timeout_seconds: number };
+export type CodeRun = {
+  verdict: string;
+  calls: number;
+  bytes_seen: number;
+  bytes_returned: number;
+  duration_ms: number;
+  timeout_seconds: number;
+};
 
 /** How a command of the faculty ended. */
 export type HookResult = {
@@ -42,7 +49,8 @@ export type HookResult = {
 const ids = z.array(z.string());
 
 export const iteration = ({ call, once }: Calls) => ({
-  focusClaim: (workItemId: string, workerId: string, leaseSeconds: number) => call('focus_claim', [workItemId, workerId, leaseSeconds], claim),
+  focusClaim: (workItemId: string, workerId: string, leaseSeconds: number) =>
+    call('focus_claim', [workItemId, workerId, leaseSeconds], claim),
 
   iterationBegin: ({ work_item_id, lease }: Lease) => call('iteration_begin', [work_item_id, lease], begin),
 
@@ -60,25 +68,58 @@ export const iteration = ({ call, once }: Calls) => ({
   toolCallBegin: ({ work_item_id, lease }: Lease, toolCallId: string) => call('tool_call_begin', [work_item_id, lease, toolCallId], ids),
 
   /** `whole`: the text that the content was made from, kept as an artifact. */
-  toolCallSettle: ({ work_item_id, lease }: Lease, toolCallId: string, outcome: ToolOutcome, whole: string | null = null, codeRun: CodeRun | null = null) =>
-    call('tool_call_settle', [work_item_id, lease, toolCallId, outcome.content, outcome.isError, storableJson(outcome.images), whole, storableJson(outcome.value), codeRun && storableJson(codeRun)], z.unknown()),
+  toolCallSettle: (
+    { work_item_id, lease }: Lease,
+    toolCallId: string,
+    outcome: ToolOutcome,
+    whole: string | null = null,
+    codeRun: CodeRun | null = null,
+  ) =>
+    call(
+      'tool_call_settle',
+      [
+        work_item_id,
+        lease,
+        toolCallId,
+        outcome.content,
+        outcome.isError,
+        storableJson(outcome.images),
+        whole,
+        storableJson(outcome.value),
+        codeRun && storableJson(codeRun),
+      ],
+      z.unknown(),
+    ),
 
   toolCallNested: ({ work_item_id, lease }: Lease, parentCallId: string, ordinal: number, name: string, input: Record<string, unknown>) =>
     call('tool_call_nested', [work_item_id, lease, parentCallId, ordinal, name, storableJson(input)], nestedCall),
 
-  toolCallSuspend: ({ work_item_id, lease }: Lease, toolCallId: string) => call('tool_call_suspend', [work_item_id, lease, toolCallId], z.unknown()),
+  toolCallSuspend: ({ work_item_id, lease }: Lease, toolCallId: string) =>
+    call('tool_call_suspend', [work_item_id, lease, toolCallId], z.unknown()),
 
   /** Returns the calls that have to end first; none: the call has run. */
-  toolCallExecute: ({ work_item_id, lease }: Lease, toolCallId: string) => call('tool_call_execute', [work_item_id, lease, toolCallId], ids),
+  toolCallExecute: ({ work_item_id, lease }: Lease, toolCallId: string) =>
+    call('tool_call_execute', [work_item_id, lease, toolCallId], ids),
 
   hookRecord: ({ work_item_id, lease }: Lease, hookRunId: string, result: HookResult) =>
     call('hook_record', [work_item_id, lease, hookRunId, storableJson(result)], hookRecorded),
 
   toolHookRecord: ({ work_item_id, lease }: Lease, toolCallId: string, hook: string, result: HookResult, outcome: ToolOutcome | null) =>
-    call('tool_hook_record', [
-      work_item_id, lease, toolCallId, hook, storableJson(result),
-      outcome?.content ?? null, outcome?.isError ?? false, storableJson(outcome?.images), storableJson(outcome?.value),
-    ], toolHookRecorded),
+    call(
+      'tool_hook_record',
+      [
+        work_item_id,
+        lease,
+        toolCallId,
+        hook,
+        storableJson(result),
+        outcome?.content ?? null,
+        outcome?.isError ?? false,
+        storableJson(outcome?.images),
+        storableJson(outcome?.value),
+      ],
+      toolHookRecorded,
+    ),
 
   /** `driven`: the iteration that is over, and for how long this worker has driven the item; without it, it does not go on. */
   iterationFinish: ({ work_item_id, lease }: Lease, driven: { iteration: number; seconds: number } | null = null) =>
@@ -86,16 +127,25 @@ export const iteration = ({ call, once }: Calls) => ({
 
   /** class workspace: this worker does not serve the directory. */
   iterationFail: ({ work_item_id, lease }: Lease, error: Omit<ModelError, 'class'> & { class: ModelError['class'] | 'workspace' }) =>
-    call('iteration_fail', [work_item_id, lease, storableJson({
-      class: error.class,
-      message: error.message,
-      status: error.status,
-      retry_after_seconds: error.retryAfterSeconds,
-      request_id: error.requestId,
-    })], failure),
+    call(
+      'iteration_fail',
+      [
+        work_item_id,
+        lease,
+        storableJson({
+          class: error.class,
+          message: error.message,
+          status: error.status,
+          retry_after_seconds: error.retryAfterSeconds,
+          request_id: error.requestId,
+        }),
+      ],
+      failure,
+    ),
 
   /** Null: the files of the item are at this daemon, or will be; else the host where they are. */
-  workspaceBind: ({ work_item_id, lease }: Lease, daemon: string) => call('workspace_bind', [work_item_id, lease, daemon], z.string().nullable()),
+  workspaceBind: ({ work_item_id, lease }: Lease, daemon: string) =>
+    call('workspace_bind', [work_item_id, lease, daemon], z.string().nullable()),
 
   iterationRelease: ({ work_item_id, lease }: Lease) => call('iteration_release', [work_item_id, lease], z.unknown()),
 });

@@ -67,11 +67,19 @@ export class WorkJournal {
   }
 
   /** Throws LedgerError WL002 if the content does not fit the type. */
-  logEntry(sessionId: string, entryType: EntryType, content: Record<string, unknown>, importance: EntryImportance = 'normal'): Promise<JournalEntry> {
+  logEntry(
+    sessionId: string,
+    entryType: EntryType,
+    content: Record<string, unknown>,
+    importance: EntryImportance = 'normal',
+  ): Promise<JournalEntry> {
     return this.#db.journal.log(sessionId, entryType, content, importance);
   }
 
-  getEntries(sessionId: string, options: { since?: number; limit?: number; importance?: EntryImportance[] } = {}): Promise<readonly JournalEntry[]> {
+  getEntries(
+    sessionId: string,
+    options: { since?: number; limit?: number; importance?: EntryImportance[] } = {},
+  ): Promise<readonly JournalEntry[]> {
     return this.#db.journal.read(sessionId, options.since ?? 0, options.limit ?? null, options.importance ?? null);
   }
 
@@ -100,8 +108,17 @@ export class WorkJournal {
     if (answer.kind === 'aborted') throw new Error('the summary was broken off');
     if (answer.kind === 'error') throw new Error(`${answer.error.class}: ${answer.error.message}`);
     const { content, model, usage } = answer.response;
-    const summary = content.map((block) => (block.type === 'text' ? String(block['text']) : '')).join('').trim();
-    await this.#db.journal.summarySave(sessionId, summary, model, usage.inputTokens + usage.cachedInputTokens + usage.cacheWriteTokens, usage.outputTokens);
+    const summary = content
+      .map((block) => (block.type === 'text' ? String(block['text']) : ''))
+      .join('')
+      .trim();
+    await this.#db.journal.summarySave(
+      sessionId,
+      summary,
+      model,
+      usage.inputTokens + usage.cachedInputTokens + usage.cacheWriteTokens,
+      usage.outputTokens,
+    );
     return summary;
   }
 

@@ -25,7 +25,8 @@ export function journalQueries({ call, row, rows, one, run, named, invoked }: Ca
     c.files_modified as "filesModified", c.pending_actions as "pendingActions"`;
   const entryOf = sql.fragment`
     j.id, j.session_id as "sessionId", j.sequence_num as "sequenceNum", j.entry_type as "entryType", ${ms(sql.fragment`j.created_at`)} as timestamp, j.content, j.token_estimate as "tokenEstimate", j.importance`;
-  const first = async <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>): Promise<z.output<Schema> | null> => (await run(query))[0] ?? null;
+  const first = async <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>): Promise<z.output<Schema> | null> =>
+    (await run(query))[0] ?? null;
 
   return {
     sessionCreate: async (conversationId: string, originalPrompt: string) => {
@@ -34,24 +35,42 @@ export function journalQueries({ call, row, rows, one, run, named, invoked }: Ca
       return one(() => sql.type(journalSession)`select ${sessionOf} from ${named('work_sessions')} s where s.id = ${created}::uuid`);
     },
 
-    sessionOpen: async (conversationId: string, originalPrompt: string) => (await row('journal_session_open', [conversationId, originalPrompt], id)).id,
+    sessionOpen: async (conversationId: string, originalPrompt: string) =>
+      (await row('journal_session_open', [conversationId, originalPrompt], id)).id,
 
-    session: (sessionId: string) => first(() => sql.type(journalSession)`select ${sessionOf} from ${named('work_sessions')} s where s.id = ${sessionId}::uuid`),
+    session: (sessionId: string) =>
+      first(() => sql.type(journalSession)`select ${sessionOf} from ${named('work_sessions')} s where s.id = ${sessionId}::uuid`),
 
     sessionActive: (conversationId: string) =>
-      first(() => sql.type(journalSession)`select ${sessionOf} from ${named('work_sessions')} s where s.id = (select id from ${invoked('journal_session_active', [conversationId])})`),
+      first(
+        () =>
+          sql.type(
+            journalSession,
+          )`select ${sessionOf} from ${named('work_sessions')} s where s.id = (select id from ${invoked('journal_session_active', [conversationId])})`,
+      ),
 
     sessionStatus: (sessionId: string, status: string) => row('journal_session_status', [sessionId, status], id),
 
     log: async (sessionId: string, entryType: string, content: object, importance: string) => {
       const logged = randomUUID();
-      const { created_at: at } = await row('journal_log', [sessionId, entryType, storableJson(content), importance, logged], z.object({ created_at: z.string() }));
-      return one(() => sql.type(journalEntry)`select ${entryOf} from ${invoked('journal_read', [sessionId, at])} j where j.id = ${`${entryType}/${logged}`}`);
+      const { created_at: at } = await row(
+        'journal_log',
+        [sessionId, entryType, storableJson(content), importance, logged],
+        z.object({ created_at: z.string() }),
+      );
+      return one(
+        () =>
+          sql.type(
+            journalEntry,
+          )`select ${entryOf} from ${invoked('journal_read', [sessionId, at])} j where j.id = ${`${entryType}/${logged}`}`,
+      );
     },
 
     read: (sessionId: string, since: number, limit: number | null, importance: readonly string[] | null) =>
-      run(() => sql.type(journalEntry)`
-        select ${entryOf} from ${invoked('journal_read', [sessionId, sql.fragment`to_timestamp(${since} / 1000.0)`, limit, importance && sql.array(importance, 'text')])} j`),
+      run(
+        () => sql.type(journalEntry)`
+        select ${entryOf} from ${invoked('journal_read', [sessionId, sql.fragment`to_timestamp(${since} / 1000.0)`, limit, importance && sql.array(importance, 'text')])} j`,
+      ),
 
     /** The time of the database, in milliseconds: what is written from now on is not older. */
     now: async () => (await one(() => sql.type(z.object({ now: z.number() }))`select ${ms(sql.fragment`clock_timestamp()`)} as now`)).now,
@@ -59,14 +78,21 @@ export function journalQueries({ call, row, rows, one, run, named, invoked }: Ca
     heartbeat: (sessionId: string) => call('journal_heartbeat', [sessionId], z.unknown()),
 
     resumable: (conversationId: string | null, targetTokens: number) =>
-      run(() => sql.type(resumableSession)`select ${sessionOf}, s.packet from ${invoked('work_sessions_resumable', [conversationId, targetTokens])} s`),
+      run(
+        () =>
+          sql.type(
+            resumableSession,
+          )`select ${sessionOf}, s.packet from ${invoked('work_sessions_resumable', [conversationId, targetTokens])} s`,
+      ),
 
     checkpointCreate: (sessionId: string, trigger: 'manual' | 'automatic') =>
       one(() => sql.type(checkpoint)`select ${checkpointOf} from ${invoked('checkpoint_create', [sessionId, trigger])} c`),
 
-    checkpointLatest: (sessionId: string) => first(() => sql.type(checkpoint)`select ${checkpointOf} from ${invoked('checkpoint_latest', [sessionId])} c where c.id is not null`),
+    checkpointLatest: (sessionId: string) =>
+      first(() => sql.type(checkpoint)`select ${checkpointOf} from ${invoked('checkpoint_latest', [sessionId])} c where c.id is not null`),
 
-    resumptionContext: (sessionId: string, targetTokens: number) => call('resumption_context', [sessionId, targetTokens], resumptionContext),
+    resumptionContext: (sessionId: string, targetTokens: number) =>
+      call('resumption_context', [sessionId, targetTokens], resumptionContext),
 
     sessionSummary: (sessionId: string) => call('journal_summary', [sessionId], z.string()),
 

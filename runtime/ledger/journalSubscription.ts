@@ -6,14 +6,22 @@ import type { JournalEntry } from './answers.ts';
 import type { Db } from './db.ts';
 import { listen } from './listener.ts';
 
-/** Entries may become visible in another order than they were written: so much of the past is read again by a poll, and so much at a hint. */
+/**
+ * Entries may become visible in another order than they were written: so much of the past is read again by a poll, and so much at a hint.
+ */
 const OVERLAP_MS = 60_000;
 const HINT_OVERLAP_MS = 1000;
 const POLL_MS = 2000;
 const WATCH_MS = 30_000;
 
 /** See WorkJournal.subscribe(). */
-export function subscribe(db: Db, url: string, sessionId: string, callback: (entry: JournalEntry) => void, onActivity?: (event: ActivityEvent) => void): () => void {
+export function subscribe(
+  db: Db,
+  url: string,
+  sessionId: string,
+  callback: (entry: JournalEntry) => void,
+  onActivity?: (event: ActivityEvent) => void,
+): () => void {
   const entries = new NewEntries(db, sessionId);
   const activity = new ActivityReader(db, sessionId);
   let watchedUntil = 0;
@@ -56,7 +64,9 @@ export function subscribe(db: Db, url: string, sessionId: string, callback: (ent
   };
   void wake(OVERLAP_MS);
   const timer = setInterval(() => void wake(OVERLAP_MS), POLL_MS);
-  const listener = listen(url, ['work_journal', 'work_ledger', ...(onActivity ? ['work_activity'] : [])], { onNotification: (_, payload) => (payload === sessionId ? void wake(HINT_OVERLAP_MS) : undefined) });
+  const listener = listen(url, ['work_journal', 'work_ledger', ...(onActivity ? ['work_activity'] : [])], {
+    onNotification: (_, payload) => (payload === sessionId ? void wake(HINT_OVERLAP_MS) : undefined),
+  });
   return () => {
     isOver = true;
     clearInterval(timer);

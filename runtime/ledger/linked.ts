@@ -12,7 +12,11 @@ import { PinnedClient } from './pinned.ts';
 const LIMIT_MS = 5000;
 
 /** The digest of each linked ledger, or a sentence that says why there is none, in the order of their names. Never later than its limit. */
-export async function linkedDigests(db: Pick<Db, 'ledgerLinks' | 'awarenessDigestLinked' | 'schema'>, url: string, limitMs = LIMIT_MS): Promise<Promise<string>[]> {
+export async function linkedDigests(
+  db: Pick<Db, 'ledgerLinks' | 'awarenessDigestLinked' | 'schema'>,
+  url: string,
+  limitMs = LIMIT_MS,
+): Promise<Promise<string>[]> {
   return (await db.ledgerLinks()).map(({ name }) => linkedDigest(db, url, name, limitMs));
 }
 

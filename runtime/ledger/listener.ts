@@ -23,7 +23,10 @@ const AGAIN_MS = [200, 1200];
 /** Where the notifications of a database are listened to, if not at its own address. */
 const addresses = new Map<string, string>();
 
-/** From now on the notifications of the database at `url`, a pooler's, are listened to at `address`: the server's own, or that of a pooler in session mode. */
+/**
+ * From now on the notifications of the database at `url`, a pooler's, are listened to at `address`: the server's own, or that of a pooler
+ * in session mode.
+ */
 export function listenAt(url: string, address: string): void {
   passwordsOf(address).forEach(keepSecret);
   addresses.set(url, address);
@@ -33,7 +36,10 @@ export function listenAt(url: string, address: string): void {
 export const hearing = (url: string): Promise<{ isPooled: boolean; at: string | null }> =>
   withConnection({ connectionString: url }, async ({ isPooled }) => ({ isPooled, at: addresses.get(url) ?? (isPooled ? null : url) }));
 
-/** Listens until closed. Calls `onNotification(channel, payload)` at each hint, `onConnected()` whenever hints may have been missed: where it polls every 2 s. */
+/**
+ * Listens until closed. Calls `onNotification(channel, payload)` at each hint, `onConnected()` whenever hints may have been missed: where
+ * it polls every 2 s.
+ */
 export function listen(
   url: string,
   channels: readonly string[],
@@ -48,7 +54,11 @@ export function listen(
   async function loop(): Promise<void> {
     for (let delay = 100; ; delay = Math.min(delay * 2, 5000)) {
       try {
-        const made = await connect({ connectionString: addresses.get(url) ?? url, application_name: 'work-ledger listener', keepAlive: true });
+        const made = await connect({
+          connectionString: addresses.get(url) ?? url,
+          application_name: 'work-ledger listener',
+          keepAlive: true,
+        });
         client = made;
         if (made.isPooled && !addresses.has(url)) {
           await made.end();
@@ -85,7 +95,10 @@ export function listen(
   function hintAgain(workItemId: string): void {
     for (const timer of again.get(workItemId) ?? []) clearTimeout(timer);
     if (signal.aborted) return;
-    again.set(workItemId, AGAIN_MS.map((ms) => setTimeout(() => handlers.onNotification('work_ledger', workItemId), ms).unref()));
+    again.set(
+      workItemId,
+      AGAIN_MS.map((ms) => setTimeout(() => handlers.onNotification('work_ledger', workItemId), ms).unref()),
+    );
     again.get(workItemId)?.push(setTimeout(() => again.delete(workItemId), Math.max(...AGAIN_MS)).unref());
   }
 
@@ -99,4 +112,5 @@ export function listen(
   };
 }
 
-const isStandby = async (client: pg.Client): Promise<boolean> => (await client.query<{ is_standby: boolean }>('select pg_is_in_recovery() as is_standby')).rows[0]?.is_standby ?? false;
+const isStandby = async (client: pg.Client): Promise<boolean> =>
+  (await client.query<{ is_standby: boolean }>('select pg_is_in_recovery() as is_standby')).rows[0]?.is_standby ?? false;

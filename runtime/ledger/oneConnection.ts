@@ -13,7 +13,8 @@ export function oneConnection(client: pg.Client, schema: string) {
   const rows = async (name: string, ...args: Argument[]): Promise<Row[]> => {
     const given = args.map((_, n) => `$${n + 1}`).join(', ');
     const values = args.map((value) => (typeof value === 'string' ? storableText(value) : value));
-    return (await client.query<Row>(`select * from ${client.escapeIdentifier(schema)}.${client.escapeIdentifier(name)}(${given})`, values)).rows;
+    return (await client.query<Row>(`select * from ${client.escapeIdentifier(schema)}.${client.escapeIdentifier(name)}(${given})`, values))
+      .rows;
   };
   return {
     /** The rows that a function returns. */

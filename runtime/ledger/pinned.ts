@@ -29,7 +29,10 @@ export class PinnedClient extends Client {
     (this as unknown as Inner).connection.stream.destroy();
   }
 
-  /** `statement_timeout` and `lock_timeout` in ms, default: none; `connectionTimeoutMillis`, default: 10 s, also for a pooler that has no connection. */
+  /**
+   * `statement_timeout` and `lock_timeout` in ms, default: none; `connectionTimeoutMillis`, default: 10 s, also for a pooler that has no
+   * connection.
+   */
   constructor({ statement_timeout, lock_timeout, idle_in_transaction_session_timeout, ...config }: pg.ClientConfig = {}) {
     const limit = statement_timeout || 0;
     super({ connectionTimeoutMillis: CONNECT_MS, ...(limit > 0 && { query_timeout: limit + SILENCE_MS }), ...config });
@@ -64,7 +67,12 @@ export class PinnedClient extends Client {
       try {
         const isOwn = `pg_backend_pid() = ${inner.processID ?? 'null'}`;
         const pinned = settings({ ...pins, default_transaction_isolation: 'read committed', idle_session_timeout: 0 }, false);
-        const { rows: [found] } = await ask({ text: `select ${isOwn} as is_own, case when ${isOwn} then ${pinned} end`, query_timeout: config.connectionTimeoutMillis ?? CONNECT_MS } as pg.QueryConfig);
+        const {
+          rows: [found],
+        } = await ask({
+          text: `select ${isOwn} as is_own, case when ${isOwn} then ${pinned} end`,
+          query_timeout: config.connectionTimeoutMillis ?? CONNECT_MS,
+        } as pg.QueryConfig);
         this.isPooled = inner.pipeline = found.is_own !== true;
         return this;
       } catch (error) {
@@ -99,7 +107,8 @@ const opensTransaction = /^\s*(?:begin|start transaction)\s*(?=;|$)/i;
 
 /** An expression that sets what this version of PostgreSQL knows: for the session, or for the transaction. */
 function settings(pins: Record<string, string | number>, isLocal: boolean): string {
-  const set = ([name, value]: [string, string | number]): string => `case when current_setting('${name}', true) is not null then set_config('${name}', '${value}', ${isLocal}) end`;
+  const set = ([name, value]: [string, string | number]): string =>
+    `case when current_setting('${name}', true) is not null then set_config('${name}', '${value}', ${isLocal}) end`;
   return `concat(${Object.entries(pins).map(set).join(', ')})`;
 }
 

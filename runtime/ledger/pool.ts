@@ -36,7 +36,11 @@ export type Person = { token: string } | { name: string };
 /** How long a call is repeated while the server cannot be reached: under the lease, so that a worker gives up before another takes over. */
 const PATIENCE_MS = 20_000;
 
-export async function openPool(url: string, schema: string, maximumPoolSize: number): Promise<{ pool: DatabasePool; calls: Calls; callsAs: (person: Person) => Calls; warm: (connections: number) => Promise<void> }> {
+export async function openPool(
+  url: string,
+  schema: string,
+  maximumPoolSize: number,
+): Promise<{ pool: DatabasePool; calls: Calls; callsAs: (person: Person) => Calls; warm: (connections: number) => Promise<void> }> {
   keepEnvironment();
   passwordsOf(url).forEach(keepSecret);
   const inLine = atMost(maximumPoolSize);
@@ -44,7 +48,11 @@ export async function openPool(url: string, schema: string, maximumPoolSize: num
     driverFactory: pinnedDriver,
     maximumPoolSize,
     interceptors: [storableArguments, validateRows],
-    typeParsers: [...createTypeParserPreset().filter((p) => !['timestamptz', 'timestamp', 'int8'].includes(p.name)), ...isoTimestamps, int8AsNumber],
+    typeParsers: [
+      ...createTypeParserPreset().filter((p) => !['timestamptz', 'timestamp', 'int8'].includes(p.name)),
+      ...isoTimestamps,
+      int8AsNumber,
+    ],
     queryRetryLimit: 0,
     // A new connection has everything to compile and to plan: those that there are, are kept.
     idleTimeout: 'DISABLE_TIMEOUT',
@@ -54,34 +62,41 @@ export async function openPool(url: string, schema: string, maximumPoolSize: num
   });
   pool.on('error', () => {}); // an idle connection died: the next call gets a new one
 
-  const once: Run = async <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>) => (await inLine(() => pool.any(query()))) as readonly z.output<Schema>[];
-  const repeated = (ask: Run): Run => async (query) => {
-    const deadline = performance.now() + PATIENCE_MS;
-    for (let delay = 100; ; delay = Math.min(delay * 2, 2000)) {
-      try {
-        return await ask(query);
-      } catch (error) {
-        if (!(isConnectionLost(error) || isRolledBack(error)) || performance.now() + delay > deadline) {
-          throw (isSomethingMissing(error) && (await refusal(url, schema))) || translate(error);
+  const once: Run = async <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>) =>
+    (await inLine(() => pool.any(query()))) as readonly z.output<Schema>[];
+  const repeated =
+    (ask: Run): Run =>
+    async (query) => {
+      const deadline = performance.now() + PATIENCE_MS;
+      for (let delay = 100; ; delay = Math.min(delay * 2, 2000)) {
+        try {
+          return await ask(query);
+        } catch (error) {
+          if (!(isConnectionLost(error) || isRolledBack(error)) || performance.now() + delay > deadline) {
+            throw (isSomethingMissing(error) && (await refusal(url, schema))) || translate(error);
+          }
+          await sleep(delay);
         }
-        await sleep(delay);
       }
-    }
-  };
+    };
   /** Opens so many connections, all without a number, each with a dry run of what an iteration calls. */
   const warm = async (connections: number): Promise<void> => {
     const dryRun = () => pool.connect((connection) => connection.query(sql.unsafe`select ${sql.identifier([schema, 'worker_warm_up'])}()`));
     await Promise.all(Array.from({ length: connections }, () => inLine(dryRun)));
   };
   /** In a transaction that is in a person's name: the ledger verifies it there, before anything else is done. */
-  const asPerson = (person: Person): Run => async <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>) => {
-    const [setting, value] = 'token' in person ? ['work_ledger.person_token', person.token] : ['work_ledger.person', person.name];
-    return (await inLine(() => pool.transaction(async (transaction) => {
-      await transaction.query(sql.unsafe`select set_config(${setting}, ${value}, true)`);
-      await transaction.query(sql.unsafe`select ${sql.identifier([schema, 'person_current'])}()`);
-      return transaction.any(query());
-    }, 0))) as readonly z.output<Schema>[];
-  };
+  const asPerson =
+    (person: Person): Run =>
+    async <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>) => {
+      const [setting, value] = 'token' in person ? ['work_ledger.person_token', person.token] : ['work_ledger.person', person.name];
+      return (await inLine(() =>
+        pool.transaction(async (transaction) => {
+          await transaction.query(sql.unsafe`select set_config(${setting}, ${value}, true)`);
+          await transaction.query(sql.unsafe`select ${sql.identifier([schema, 'person_current'])}()`);
+          return transaction.any(query());
+        }, 0),
+      )) as readonly z.output<Schema>[];
+    };
   const callsBy = (ask: Run): Calls => ({ ...callsOf(schema, repeated(ask)), once: callsOf(schema, ask) });
   return { pool, calls: callsBy(once), callsAs: (person) => callsBy(asPerson(person)), warm };
 }
@@ -136,7 +151,10 @@ const validateRows: Interceptor = {
   },
 };
 
-/** Makes arguments from models, tools, code and people storable as text in Postgres, without secrets that this process knows. JSON goes through storableJson(). */
+/**
+ * Makes arguments from models, tools, code and people storable as text in Postgres, without secrets that this process knows. JSON goes
+ * through storableJson().
+ */
 const storableArguments: Interceptor = {
   name: 'storable arguments',
   transformQuery: (_, query) => ({ ...query, values: query.values.map(storableArgument) }),
@@ -150,7 +168,10 @@ function storableArgument(value: PrimitiveValueExpression): PrimitiveValueExpres
 const isoTimestamps = ['timestamptz', 'timestamp'].map((name) => ({ name, parse: (value: string) => value }));
 const int8AsNumber = { name: 'int8', parse: Number };
 
-/** Lets at most `free` calls through at once, the others in order. slonik's own queue forgets calls that wait for a connection that could not be opened. */
+/**
+ * Lets at most `free` calls through at once, the others in order. slonik's own queue forgets calls that wait for a connection that could
+ * not be opened.
+ */
 function atMost(free: number): <T>(use: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   return async (use) => {
@@ -173,7 +194,10 @@ function isRolledBack(error: unknown): boolean {
 
 /** What to say if the ledger was upgraded meanwhile and does not serve this program any more. */
 const refusal = (url: string, schema: string): Promise<OtherLedger | null> =>
-  checkLedger(url, schema).then(() => null, (error: unknown) => (error instanceof OtherLedger ? error : null));
+  checkLedger(url, schema).then(
+    () => null,
+    (error: unknown) => (error instanceof OtherLedger ? error : null),
+  );
 
 /** What the program asked for is not in the database. */
 const isSomethingMissing = (error: unknown): boolean => ['42P01', '42703', '42883', '3F000'].includes(sqlState(error) ?? '');
@@ -186,9 +210,12 @@ function translate(error: unknown): unknown {
       const { detail, hint } = cause as { detail?: string; hint?: string };
       return new LedgerError(cause.code as ErrorCode, cause.message, detail ?? '', hint ?? '');
     }
-    if ('code' in cause && cause.code === '3F000') return new Error(`${cause.message}: no ledger was installed there (work-ledger install)`, { cause: error });
+    if ('code' in cause && cause.code === '3F000')
+      return new Error(`${cause.message}: no ledger was installed there (work-ledger install)`, { cause: error });
     if ('code' in cause && ['42P01', '42703', '42883'].includes(cause.code as string)) {
-      return new Error(`${cause.message}. Is that ledger this program's, and whole? work-ledger doctor says what is there`, { cause: error });
+      return new Error(`${cause.message}. Is that ledger this program's, and whole? work-ledger doctor says what is there`, {
+        cause: error,
+      });
     }
   }
   return error;

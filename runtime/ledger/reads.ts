@@ -13,56 +13,83 @@ export const itemColumns = sql.fragment`
 
 export const reads = ({ rows, one, run, named, invoked }: Calls) => ({
   workItem: async (workItemId: string) =>
-    (await run(() => sql.type(countedItem)`select ${itemColumns} from ${named('v_work_list')} w where w.work_item_id = ${workItemId}::uuid`))[0] ?? null,
+    (
+      await run(
+        () => sql.type(countedItem)`select ${itemColumns} from ${named('v_work_list')} w where w.work_item_id = ${workItemId}::uuid`,
+      )
+    )[0] ?? null,
 
   /** The items of these trees, each after its parent. */
   workTrees: (rootIds: readonly string[]) =>
-    run(() => sql.type(countedItem)`
+    run(
+      () => sql.type(countedItem)`
       select ${itemColumns} from ${named('v_work_list')} w
-       where w.root_id = any (${sql.array(rootIds, 'uuid')}) order by w.root_id, w.depth, w.created_at`),
+       where w.root_id = any (${sql.array(rootIds, 'uuid')}) order by w.root_id, w.depth, w.created_at`,
+    ),
 
   /** What a status line shows of a running work item. */
   workProgress: (workItemId: string) =>
-    one(() => sql.type(z.object({
-      state: z.string(),
-      state_reason: z.string().nullable(),
-      run_at: z.string(),
-      turns: z.number(),
-      tokens: z.number(),
-      last_entry: z.string().nullable(),
-    }))`
+    one(
+      () => sql.type(
+        z.object({
+          state: z.string(),
+          state_reason: z.string().nullable(),
+          run_at: z.string(),
+          turns: z.number(),
+          tokens: z.number(),
+          last_entry: z.string().nullable(),
+        }),
+      )`
       select w.state, w.state_reason, w.run_at, coalesce(u.turns, 0) as turns, coalesce(u.total_tokens, 0)::int8 as tokens,
              (select l.entry_type || ': ' || l.content from ${named('v_ledger')} l where l.work_item_id = w.work_item_id order by l.seq desc limit 1) as last_entry
         from ${named('v_work_list')} w
         left join ${named('v_usage')} u on u.work_item_id = w.work_item_id
-       where w.work_item_id = ${workItemId}::uuid`),
+       where w.work_item_id = ${workItemId}::uuid`,
+    ),
 
   /** From `fromTurnId` on, or the newest turn. */
   workActivity: (workItemId: string, fromTurnId: string | null) =>
-    run(() => sql.type(activity)`
-      select turn_id, iteration, status, thinking, said, coalesce(calls, '[]') as calls from ${invoked('work_activity', [workItemId, fromTurnId])}`),
+    run(
+      () => sql.type(activity)`
+      select turn_id, iteration, status, thinking, said, coalesce(calls, '[]') as calls from ${invoked('work_activity', [workItemId, fromTurnId])}`,
+    ),
 
   toolCalls: (workItemId: string) =>
-    run(() => sql.type(z.object({ tool_name: z.string(), status: z.string(), attempts: z.number(), input: z.unknown() }))`
-      select tool_name, status, attempts, input from ${named('v_calls')} where work_item_id = ${workItemId}::uuid order by created_at, ordinal`),
+    run(
+      () => sql.type(z.object({ tool_name: z.string(), status: z.string(), attempts: z.number(), input: z.unknown() }))`
+      select tool_name, status, attempts, input from ${named('v_calls')} where work_item_id = ${workItemId}::uuid order by created_at, ordinal`,
+    ),
 
   /** Calls of execute_code, each before the calls that its code made; chars: the length of everything that they returned. */
   codeCalls: (workItemId: string) =>
-    run(() => sql.type(z.object({ tool_name: z.string(), is_nested: z.boolean(), code: z.string().nullable(), result: z.string(), chars: z.number() }))`
+    run(
+      () => sql.type(
+        z.object({ tool_name: z.string(), is_nested: z.boolean(), code: z.string().nullable(), result: z.string(), chars: z.number() }),
+      )`
       select k.tool_name, k.parent_call_id is not null as is_nested, k.input ->> 'code' as code, coalesce(k.result, '') as result, k.result_chars as chars
         from ${named('v_calls')} k
        where k.work_item_id = ${workItemId}::uuid and (k.tool_name = 'execute_code' or k.parent_call_id is not null)
-       order by coalesce(k.parent_call_id, k.tool_call_id), k.parent_call_id is not null, k.ordinal`),
+       order by coalesce(k.parent_call_id, k.tool_call_id), k.parent_call_id is not null, k.ordinal`,
+    ),
 
   turnIds: async (workItemId: string) =>
-    (await run(() => sql.type(z.object({ id: z.string() }))`
-      select turn_id as id from ${named('v_turns')} where work_item_id = ${workItemId}::uuid order by depth, turn_id`)).map((turn) => turn.id),
+    (
+      await run(
+        () => sql.type(z.object({ id: z.string() }))`
+      select turn_id as id from ${named('v_turns')} where work_item_id = ${workItemId}::uuid order by depth, turn_id`,
+      )
+    ).map((turn) => turn.id),
 
   /** The exact bytes of a turn's request. */
-  contextAt: async (turnId: string) => (await one(() => sql.type(z.object({ text: z.string() }))`select ${invoked('context_at', [turnId])}::text as text`)).text,
+  contextAt: async (turnId: string) =>
+    (await one(() => sql.type(z.object({ text: z.string() }))`select ${invoked('context_at', [turnId])}::text as text`)).text,
 
   contextParts: (turnId: string) => run(() => sql.type(contextPart)`select * from ${invoked('context_parts', [turnId])} order by n`),
 
   explainTurn: (turnId: string) =>
-    rows('explain_turn', [turnId], z.object({ block: z.number(), shown: z.string(), turns: z.number(), estimated_tokens: z.number(), why: z.string() })),
+    rows(
+      'explain_turn',
+      [turnId],
+      z.object({ block: z.number(), shown: z.string(), turns: z.number(), estimated_tokens: z.number(), why: z.string() }),
+    ),
 });

@@ -10,7 +10,10 @@ const LOOK_MS = 5000;
 /** Resolves with what to say when the ledger does not serve this program any more; looks until the signal fires. */
 export async function untilRefused(db: Pick<Db, 'serves' | 'version'>, signal: AbortSignal): Promise<OtherLedger> {
   while (await sleep(LOOK_MS, true, { signal, ref: false }).catch(() => false)) {
-    if (!(await db.serves().catch(() => true))) return new OtherLedger(`the ledger was upgraded to version ${await db.version()} and does not serve this program any more: use that version of work-ledger`);
+    if (!(await db.serves().catch(() => true)))
+      return new OtherLedger(
+        `the ledger was upgraded to version ${await db.version()} and does not serve this program any more: use that version of work-ledger`,
+      );
   }
   return new Promise(() => {});
 }

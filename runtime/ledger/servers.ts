@@ -74,7 +74,10 @@ class Servers {
         if (heard.size === this.#named.length) enough.resolve();
         else if (this.#complaint(answer) === null) setTimeout(enough.resolve, GRACE_MS);
       };
-      void ask(address).then((server) => hear(this.#note(server)), (error: unknown) => hear(error instanceof Error ? error : new Error(String(error))));
+      void ask(address).then(
+        (server) => hear(this.#note(server)),
+        (error: unknown) => hear(error instanceof Error ? error : new Error(String(error))),
+      );
     }
     await enough.promise;
     const inOrder = this.#named.map((_, i) => heard.get(i) ?? new Error('does not answer'));
@@ -83,7 +86,9 @@ class Servers {
     if (server) return server;
     const refused = inOrder.find((one) => one instanceof Error);
     if (refused && inOrder.every((one) => one instanceof Error && /^(28|3D|42)/.test(sqlState(one) ?? ''))) throw refused;
-    throw new NoServer(`no server there ${wants[this.#wanted]}: ${inOrder.map((one, i) => `${this.#named[i]?.name} ${this.#complaint(one)}`).join('; ')}`);
+    throw new NoServer(
+      `no server there ${wants[this.#wanted]}: ${inOrder.map((one, i) => `${this.#named[i]?.name} ${this.#complaint(one)}`).join('; ')}`,
+    );
   }
 
   /** Breaks off the connections to a server that this one has overtaken. */
@@ -100,20 +105,28 @@ class Servers {
   /** Why it is not taken; null: it fits. */
   #complaint(one: Server | Error): string | null {
     if (one instanceof Error) return messageOf(one) || (sqlState(one) ?? one.name);
-    if (this.#isOvertaken(one)) return `takes writes, but a standby was promoted in its place (timeline ${one.timeline}, by now ${this.#latest.get(one.system)})`;
+    if (this.#isOvertaken(one))
+      return `takes writes, but a standby was promoted in its place (timeline ${one.timeline}, by now ${this.#latest.get(one.system)})`;
     return complaints[this.#wanted](one);
   }
 }
 
 const complaints: Record<Wanted, (server: Server) => string | null> = {
-  'any': () => null,
+  any: () => null,
   'prefer-standby': () => null,
   'read-write': ({ isStandby, isReadOnly }) => (isStandby ? 'is a standby' : isReadOnly ? 'is read-only' : null),
-  'primary': ({ isStandby }) => (isStandby ? 'is a standby' : null),
+  primary: ({ isStandby }) => (isStandby ? 'is a standby' : null),
   'read-only': ({ isStandby, isReadOnly }) => (isStandby || isReadOnly ? null : 'takes writes'),
-  'standby': ({ isStandby }) => (isStandby ? null : 'is a primary'),
+  standby: ({ isStandby }) => (isStandby ? null : 'is a primary'),
 };
-const wants: Record<Wanted, string> = { 'any': 'answers', 'prefer-standby': 'answers', 'read-write': 'takes writes', 'primary': 'is a primary', 'read-only': 'is read-only', 'standby': 'is a standby' };
+const wants: Record<Wanted, string> = {
+  any: 'answers',
+  'prefer-standby': 'answers',
+  'read-write': 'takes writes',
+  primary: 'is a primary',
+  'read-only': 'is read-only',
+  standby: 'is a standby',
+};
 
 const known = new Map<string, Servers | null>();
 
@@ -129,17 +142,30 @@ function serversAt(address: string): Servers | null {
 
 /** What the server there is. */
 async function ask(address: string): Promise<Server> {
-  const client = new pg.Client({ connectionString: address, connectionTimeoutMillis: ANSWER_MS, query_timeout: ANSWER_MS, application_name: 'work-ledger looking' });
+  const client = new pg.Client({
+    connectionString: address,
+    connectionTimeoutMillis: ANSWER_MS,
+    query_timeout: ANSWER_MS,
+    application_name: 'work-ledger looking',
+  });
   client.on('error', () => {});
   try {
     await client.connect();
-    const { rows: [is] } = await client.query<{ isStandby: boolean; isReadOnly: boolean }>(`select pg_is_in_recovery() as "isStandby", current_setting('transaction_read_only') = 'on' as "isReadOnly"`);
+    const {
+      rows: [is],
+    } = await client.query<{ isStandby: boolean; isReadOnly: boolean }>(
+      `select pg_is_in_recovery() as "isStandby", current_setting('transaction_read_only') = 'on' as "isReadOnly"`,
+    );
     if (!is) throw new Error('says nothing of itself');
     const untold = { system: '', timeline: 0 }; // servers that are not quite PostgreSQL keep it to themselves
     const place = { address, host: client.host, port: client.port };
     if (is.isStandby) return { ...place, ...is, ...untold };
-    const { rows: [told] } = await client.query<{ system: string; timeline: number }>(`
-      select system_identifier::text as system, ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::integer as timeline from pg_control_system()`).catch(() => ({ rows: [untold] }));
+    const {
+      rows: [told],
+    } = await client
+      .query<{ system: string; timeline: number }>(`
+      select system_identifier::text as system, ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::integer as timeline from pg_control_system()`)
+      .catch(() => ({ rows: [untold] }));
     return { ...place, ...is, ...(told ?? untold) };
   } finally {
     void client.end().catch(() => {});
@@ -167,12 +193,20 @@ export class Client extends pg.Client {
 
   async #connectTo(servers: Servers): Promise<pg.Client> {
     const server = await servers.find();
-    const own = this as unknown as { host: string; port: number; connectionParameters: object; connection: { stream: { destroy(): void } } };
+    const own = this as unknown as {
+      host: string;
+      port: number;
+      connectionParameters: object;
+      connection: { stream: { destroy(): void } };
+    };
     const { host, port } = server;
     Object.assign(own, { host, port });
     Object.assign(own.connectionParameters, { host, port });
     await super.connect();
-    this.once('end', servers.keep(server, () => own.connection.stream.destroy()));
+    this.once(
+      'end',
+      servers.keep(server, () => own.connection.stream.destroy()),
+    );
     return this;
   }
 }

@@ -11,7 +11,10 @@ type Server = ReturnType<typeof lag>;
 const PATIENCE_MS = 3000;
 const LOOK_MS = 25;
 
-/** Resolves when the standby shows all that has been written until now; false: it does not yet, or the primary is not there to say what that is. */
+/**
+ * Resolves when the standby shows all that has been written until now; false: it does not yet, or the primary is not there to say what that
+ * is.
+ */
 export async function isCaughtUp(reads: Server, primary: Server): Promise<boolean> {
   if (reads === primary) return true;
   const over = new AbortController();
@@ -30,5 +33,8 @@ export async function isCaughtUp(reads: Server, primary: Server): Promise<boolea
 /** Throws if both servers tell which they are, and one is no copy of the other. */
 export async function checkStandby(reads: Server, primary: Server): Promise<void> {
   const [one, other] = await Promise.all([reads.serverName(), primary.serverName()]);
-  if (one !== null && other !== null && one !== other) throw new UsageError('the address for reading (WORK_LEDGER_READ_URL) leads to another server than a standby of the database that is written to');
+  if (one !== null && other !== null && one !== other)
+    throw new UsageError(
+      'the address for reading (WORK_LEDGER_READ_URL) leads to another server than a standby of the database that is written to',
+    );
 }

@@ -39,7 +39,10 @@ export type AbilityDefinition = {
 
 const name = z.object({ name: z.string() });
 
-/** As work_submit() takes it, with an idempotency key: if the answer is lost with its connection, the submission is repeated and still makes one item. */
+/**
+ * As work_submit() takes it, with an idempotency key: if the answer is lost with its connection, the submission is repeated and still makes
+ * one item.
+ */
 const submission = (s: Submission) => ({
   p_work_type: s.workType,
   p_description: s.description,
@@ -62,46 +65,81 @@ export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => 
   facultySave: async (config: object) => (await row('faculty_save', [storableJson(config)], name)).name,
 
   /** All problems of a faculty's configuration; empty: facultySave() accepts it. */
-  facultyProblems: (config: unknown) => rows('faculty_problems', [storableJson(config)], z.object({ path: z.array(z.string()), says: z.string() })),
+  facultyProblems: (config: unknown) =>
+    rows('faculty_problems', [storableJson(config)], z.object({ path: z.array(z.string()), says: z.string() })),
 
-  facultyKeys: () => run(() => sql.type(z.object({ path: z.string(), type: z.string(), says: z.string() }))`select path, type, says from ${named('v_faculty_keys')}`),
+  facultyKeys: () =>
+    run(
+      () =>
+        sql.type(
+          z.object({ path: z.string(), type: z.string(), says: z.string() }),
+        )`select path, type, says from ${named('v_faculty_keys')}`,
+    ),
 
   abilityRegister: async ({ touches, ...ability }: AbilityDefinition) =>
-    (await row('ability_register', {
-      p_name: ability.name, p_description: ability.description, p_input_schema: storableJson(ability.inputSchema), p_effect: ability.effect, p_risk: ability.risk,
-      p_touches: touches ? storableJson(touches) : null, p_source: ability.source ?? null,
-    }, name)).name,
+    (
+      await row(
+        'ability_register',
+        {
+          p_name: ability.name,
+          p_description: ability.description,
+          p_input_schema: storableJson(ability.inputSchema),
+          p_effect: ability.effect,
+          p_risk: ability.risk,
+          p_touches: touches ? storableJson(touches) : null,
+          p_source: ability.source ?? null,
+        },
+        name,
+      )
+    ).name,
 
   workSubmit: (s: Submission) => row('work_submit', submission(s), workItem),
 
-  /** Submits, and keeps the item and those delegated below it for `keeper`, until a worker of this process takes it over (startWorker's treeId) and the keeper stops. */
+  /**
+   * Submits, and keeps the item and those delegated below it for `keeper`, until a worker of this process takes it over (startWorker's
+   * treeId) and the keeper stops.
+   */
   workSubmitKept: (s: Submission, keeper: string, host: string) => {
     const submitted = submission(s);
-    return one(() => sql.type(workItem)`
-      select w.* from ${invoked('work_submit', submitted)} w, lateral (select ${invoked('work_keep', [sql.fragment`w.id`, keeper, host, process.pid])}::text) kept`);
+    return one(
+      () => sql.type(workItem)`
+      select w.* from ${invoked('work_submit', submitted)} w, lateral (select ${invoked('work_keep', [sql.fragment`w.id`, keeper, host, process.pid])}::text) kept`,
+    );
   },
 
   /** Keeps an item that is there already, in the same way. */
   workKeep: (workItemId: string, keeper: string, host: string) => call('work_keep', [workItemId, keeper, host, process.pid], z.unknown()),
 
-  workFork: (turnId: string, message: string | null, faculty: string | null) => row('work_fork', [turnId, message, faculty, randomUUID()], workItem),
+  workFork: (turnId: string, message: string | null, faculty: string | null) =>
+    row('work_fork', [turnId, message, faculty, randomUUID()], workItem),
 
   sessionImport: (recorded: object) =>
-    call('session_import', [storableJson(recorded)], z.object({ work_item_id: z.string(), session: z.string(), turns: z.number(), calls: z.number() })),
+    call(
+      'session_import',
+      [storableJson(recorded)],
+      z.object({ work_item_id: z.string(), session: z.string(), turns: z.number(), calls: z.number() }),
+    ),
 
   budgetSet: async (workItemId: string, resource: string, amount: number) =>
     (await row('budget_set', [workItemId, resource, amount], z.object({ resource: z.string() }))).resource,
 
   budgets: (workItemId: string) =>
-    run(() => sql.type(z.object({ resource: z.string(), amount: z.string(), spent: z.string(), reserved: z.string(), remaining: z.string() }))`
+    run(
+      () => sql.type(
+        z.object({ resource: z.string(), amount: z.string(), spent: z.string(), reserved: z.string(), remaining: z.string() }),
+      )`
       select resource, trim_scale(amount)::text as amount, trim_scale(spent)::text as spent, trim_scale(reserved)::text as reserved, trim_scale(remaining)::text as remaining
-        from ${named('v_budgets')} where work_item_id = ${workItemId}::uuid order by resource`),
+        from ${named('v_budgets')} where work_item_id = ${workItemId}::uuid order by resource`,
+    ),
 
   /** The abilities that an agent outside the loop is offered. */
   abilitiesForClients: () =>
-    run(() => sql.type(z.object({ name: z.string(), description: z.string(), input_schema: json }))`
+    run(
+      () => sql.type(z.object({ name: z.string(), description: z.string(), input_schema: json }))`
       select tool_name as name, description, input_schema from ${named('v_abilities')}
-       where implementation <> 'runtime' and name !~ '^ldg:' order by is_builtin desc, position, tool_name`),
+       where implementation <> 'runtime' and name !~ '^ldg:' order by is_builtin desc, position, tool_name`,
+    ),
 
-  abilityInvoke: (ability: string, input: object, workItemId: string) => call('ability_invoke', [ability, storableJson(input), workItemId], z.unknown()),
+  abilityInvoke: (ability: string, input: object, workItemId: string) =>
+    call('ability_invoke', [ability, storableJson(input), workItemId], z.unknown()),
 });

@@ -8,7 +8,11 @@ import type { Calls } from './pool.ts';
 
 export const traces = ({ call, values, run, invoked }: Calls) => ({
   workTrace: async (workItemId: string, withContent: boolean) =>
-    (await run(() => sql.type(z.object({ span: traceSpan }))`select to_json(s) as span from ${invoked('work_trace', [workItemId, withContent])} s`)).map(({ span }) => span),
+    (
+      await run(
+        () => sql.type(z.object({ span: traceSpan }))`select to_json(s) as span from ${invoked('work_trace', [workItemId, withContent])} s`,
+      )
+    ).map(({ span }) => span),
 
   traceTake: (focusId: string, withContent: boolean) => call('trace_take', [focusId, withContent], traceTaken),
 

@@ -11,11 +11,48 @@ import type { Calls } from './pool.ts';
 const programVersion = version();
 
 export const upkeep = ({ call, values, one, run, once, named, schema }: Calls) => ({
-  /** Never repeated: a late heartbeat proves nothing. Refused with WL010 when the ledger was upgraded and does not serve this version any more, with WL011 when it was moved. */
-  leaseRenew: ({ workerId, leases, host, pid, treeId, concurrency, daemon }: { workerId: string; leases: readonly Lease[]; host: string; pid: number; treeId: string | null; concurrency: number; daemon: string | null }) =>
-    once.values('lease_renew', [
-      workerId, sql.array(leases.map((held) => held.work_item_id), 'uuid'), sql.array(leases.map((held) => held.lease), 'uuid'), host, pid, treeId, concurrency, programVersion, daemon,
-    ], z.string()),
+  /**
+   * Never repeated: a late heartbeat proves nothing. Refused with WL010 when the ledger was upgraded and does not serve this version any
+   * more, with WL011 when it was moved.
+   */
+  leaseRenew: ({
+    workerId,
+    leases,
+    host,
+    pid,
+    treeId,
+    concurrency,
+    daemon,
+  }: {
+    workerId: string;
+    leases: readonly Lease[];
+    host: string;
+    pid: number;
+    treeId: string | null;
+    concurrency: number;
+    daemon: string | null;
+  }) =>
+    once.values(
+      'lease_renew',
+      [
+        workerId,
+        sql.array(
+          leases.map((held) => held.work_item_id),
+          'uuid',
+        ),
+        sql.array(
+          leases.map((held) => held.lease),
+          'uuid',
+        ),
+        host,
+        pid,
+        treeId,
+        concurrency,
+        programVersion,
+        daemon,
+      ],
+      z.string(),
+    ),
 
   /** Whether the ledger serves programs of this version. */
   serves: () => call('work_ledger_serves', [programVersion], z.boolean()),
@@ -24,40 +61,72 @@ export const upkeep = ({ call, values, one, run, once, named, schema }: Calls) =
   workerStop: (workerId: string) => once.call('worker_stop', [workerId], z.unknown()),
 
   workSweep: (workerTimeoutSeconds: number) =>
-    call('work_sweep', [`${workerTimeoutSeconds} seconds`], z.object({ expired: z.number(), enqueued: z.number(), dead_workers: z.array(z.string()) })),
+    call(
+      'work_sweep',
+      [`${workerTimeoutSeconds} seconds`],
+      z.object({ expired: z.number(), enqueued: z.number(), dead_workers: z.array(z.string()) }),
+    ),
 
   /** Those of the work items whose workspace is no longer needed. */
   workspacesOver: (workItemIds: readonly string[]) => values('workspaces_over', [sql.array(workItemIds, 'uuid')], z.string()),
 
   /** Those of the work items that this ledger does not have. */
   unknownItems: async (workItemIds: readonly string[]) =>
-    (await run(() => sql.type(z.object({ id: z.string() }))`
-      select id from unnest(${sql.array(workItemIds, 'uuid')}) given(id) where not exists (select from ${named('v_work_list')} w where w.work_item_id = given.id) order by id`)).map(({ id }) => id),
+    (
+      await run(
+        () => sql.type(z.object({ id: z.string() }))`
+      select id from unnest(${sql.array(workItemIds, 'uuid')}) given(id) where not exists (select from ${named('v_work_list')} w where w.work_item_id = given.id) order by id`,
+      )
+    ).map(({ id }) => id),
 
   /** The same for everybody who works with this ledger, and another one for every other: of its server, its database and its schema. */
   async ledgerId() {
     // Where a server keeps its own identity to itself, database and schema have to do.
-    const { may } = await one(() => sql.type(z.object({ may: z.boolean() }))`select has_function_privilege('pg_control_system()', 'execute') as may`);
-    const { id } = await one(() => sql.type(z.object({ id: z.string() }))`
-      select left(encode(sha256(convert_to(concat_ws('/', ${may ? sql.fragment`(select system_identifier from pg_control_system())` : sql.fragment`null`}, quote_ident(current_database()), quote_ident(${schema})), 'UTF8')), 'hex'), 16) as id`);
+    const { may } = await one(
+      () => sql.type(z.object({ may: z.boolean() }))`select has_function_privilege('pg_control_system()', 'execute') as may`,
+    );
+    const { id } = await one(
+      () => sql.type(z.object({ id: z.string() }))`
+      select left(encode(sha256(convert_to(concat_ws('/', ${may ? sql.fragment`(select system_identifier from pg_control_system())` : sql.fragment`null`}, quote_ident(current_database()), quote_ident(${schema})), 'UTF8')), 'hex'), 16) as id`,
+    );
     return id;
   },
 
   connections: () =>
-    one(() => sql.type(z.object({ most: z.number(), left: z.number() }))`
+    one(
+      () => sql.type(z.object({ most: z.number(), left: z.number() }))`
       with one as (
         select current_setting('max_connections')::integer as most,
                current_setting('superuser_reserved_connections')::integer + coalesce(current_setting('reserved_connections', true)::integer, 0) as reserved)
-      select most, (most - reserved - (select sum(numbackends) from pg_stat_database))::integer as left from one`),
+      select most, (most - reserved - (select sum(numbackends) from pg_stat_database))::integer as left from one`,
+    ),
 
-  missingTools: () => run(() => sql.type(z.object({ faculty: z.string(), tool: z.string() }))`select faculty, tool from ${named('v_missing_tools')}`),
+  missingTools: () =>
+    run(() => sql.type(z.object({ faculty: z.string(), tool: z.string() }))`select faculty, tool from ${named('v_missing_tools')}`),
 
-  unroutable: () => run(() => sql.type(z.object({ id: z.string(), work_type: z.string() }))`select id, work_type from ${named('v_unroutable')}`),
+  unroutable: () =>
+    run(() => sql.type(z.object({ id: z.string(), work_type: z.string() }))`select id, work_type from ${named('v_unroutable')}`),
 
   doctor: () =>
-    run(() => sql.type(z.object({ severity: z.enum(['error', 'warning', 'fine']), code: z.string(), work_item_id: z.string().nullable(), says: z.string(), remedy: z.string().nullable() }))`
-      select * from ${named('work_ledger_doctor')}()`),
+    run(
+      () => sql.type(
+        z.object({
+          severity: z.enum(['error', 'warning', 'fine']),
+          code: z.string(),
+          work_item_id: z.string().nullable(),
+          says: z.string(),
+          remedy: z.string().nullable(),
+        }),
+      )`
+      select * from ${named('work_ledger_doctor')}()`,
+    ),
 
   /** What is not as it must be, of everything that is stored. */
-  check: () => run(() => sql.type(z.object({ invariant: z.string(), work_item_id: z.string().nullable(), says: z.string() }))`select * from ${named('work_ledger_check')}()`),
+  check: () =>
+    run(
+      () =>
+        sql.type(
+          z.object({ invariant: z.string(), work_item_id: z.string().nullable(), says: z.string() }),
+        )`select * from ${named('work_ledger_check')}()`,
+    ),
 });

@@ -1,13 +1,22 @@
 // Who may speak to the server over HTTP: whoever has the token, and no web page that a browser of this network was lured to.
 
-import { hostHeaderValidationResponse, localhostAllowedHostnames, OAuthError, OAuthErrorCode, originValidationResponse, requireBearerAuth } from '@modelcontextprotocol/server';
+import {
+  hostHeaderValidationResponse,
+  localhostAllowedHostnames,
+  OAuthError,
+  OAuthErrorCode,
+  originValidationResponse,
+  requireBearerAuth,
+} from '@modelcontextprotocol/server';
 
 import { isSame } from '../secrets/isSame.ts';
 
 /** What a request is refused with; null: it may pass. */
 export type Access = (request: Request) => Promise<Response | null>;
 
-/** `hostnames`: the names, besides those of this machine to itself, that a request's Host and Origin may have, as they are written in a URL. */
+/**
+ * `hostnames`: the names, besides those of this machine to itself, that a request's Host and Origin may have, as they are written in a URL.
+ */
 export function accessFor(token: string, hostnames: readonly string[]): Access {
   const names = [...localhostAllowedHostnames(), ...hostnames];
   const verifier = {

@@ -17,7 +17,13 @@ const waitInput = z.object({ work_item_ids: z.array(z.string()), timeout_seconds
 export type Report = (seconds: number, total: number, message: string) => Promise<void>;
 
 /** What check_child_work says when all children are over, the time is over, or `signal` fires. */
-export async function awaitChildWork(db: Db, workItemId: string, input: Record<string, unknown>, signal: AbortSignal, report: Report): Promise<unknown> {
+export async function awaitChildWork(
+  db: Db,
+  workItemId: string,
+  input: Record<string, unknown>,
+  signal: AbortSignal,
+  report: Report,
+): Promise<unknown> {
   const { work_item_ids: ids, timeout_seconds: timeout = 300 } = waitInput.parse(input);
   const check = (): Promise<unknown> => db.abilityInvoke('check_child_work', { work_item_ids: ids }, workItemId);
   await check(); // refuses what is no child of this item before anybody waits for it

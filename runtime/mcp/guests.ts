@@ -54,7 +54,10 @@ export class Guests {
     const kept = this.#kept.get(key);
     if (!kept) return;
     this.#kept.delete(key);
-    const closing = kept.guest.close().catch(() => {}).finally(() => this.#closing.delete(closing));
+    const closing = kept.guest
+      .close()
+      .catch(() => {})
+      .finally(() => this.#closing.delete(closing));
     this.#closing.add(closing);
   }
 
@@ -76,20 +79,23 @@ export function whenRead(response: Response, over: () => void): Response {
     return response;
   }
   const reader = response.body.getReader();
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await reader.read().catch((error: unknown) => {
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read().catch((error: unknown) => {
+          over();
+          throw error;
+        });
+        if (!done) return controller.enqueue(value);
         over();
-        throw error;
-      });
-      if (!done) return controller.enqueue(value);
-      over();
-      controller.close();
+        controller.close();
+      },
+      cancel(reason) {
+        over();
+        return reader.cancel(reason);
+      },
     },
-    cancel(reason) {
-      over();
-      return reader.cancel(reason);
-    },
-  }, { highWaterMark: 0 });
+    { highWaterMark: 0 },
+  );
   return new Response(body, { status: response.status, headers: response.headers });
 }

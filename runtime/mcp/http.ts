@@ -7,7 +7,12 @@
 
 import { randomUUID } from 'node:crypto';
 
-import { createMcpHandler, isInitializeRequest, isLegacyRequest, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import {
+  createMcpHandler,
+  isInitializeRequest,
+  isLegacyRequest,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
 import { LedgerError } from '../ledger/errors.ts';
@@ -40,7 +45,10 @@ const MAX_NAME = 200;
 const RETRY_MS = 1000;
 const SESSION = 'mcp-session-id';
 const initialize = z.object({ params: z.object({ clientInfo: z.object({ name: z.string() }) }) });
-const listens = z.object({ method: z.literal('subscriptions/listen'), params: z.object({ notifications: z.object({ resourceSubscriptions: z.array(z.string()) }) }) });
+const listens = z.object({
+  method: z.literal('subscriptions/listen'),
+  params: z.object({ notifications: z.object({ resourceSubscriptions: z.array(z.string()) }) }),
+});
 
 export class McpHttp {
   readonly #options: McpHttpOptions;
@@ -77,9 +85,11 @@ export class McpHttp {
   /** A request of a session, or one that opens it. */
   async #inSession(request: Request, body: unknown, identity: Identity | null): Promise<Response> {
     const known = request.headers.get(SESSION);
-    if (known !== null) return this.#guests.has(known) ? this.#guests.fetch(known, request, body) : refused(404, -32001, 'Session not found');
+    if (known !== null)
+      return this.#guests.has(known) ? this.#guests.fetch(known, request, body) : refused(404, -32001, 'Session not found');
     if (request.method !== 'POST') return refused(405, -32000, 'Method not allowed.', { Allow: 'POST' });
-    if (!isInitializeRequest(body)) return refused(400, -32000, 'a session begins with initialize; then every request has its Mcp-Session-Id');
+    if (!isInitializeRequest(body))
+      return refused(400, -32000, 'a session begins with initialize; then every request has its Mcp-Session-Id');
     const id = randomUUID();
     const session = await this.#session(id, identity ?? { conversation: ownConversation(body) });
     if (!this.#guests.add(id, session)) {
@@ -111,11 +121,17 @@ export class McpHttp {
   }
 
   #caller(identity: Identity | null): Guest {
-    const service = new Service(() => (identity ? this.#options.seatFor(identity) : nobody()), { isPrompt: false, onToolsChanged: () => handler.notify.toolsChanged() });
+    const service = new Service(() => (identity ? this.#options.seatFor(identity) : nobody()), {
+      isPrompt: false,
+      onToolsChanged: () => handler.notify.toolsChanged(),
+    });
     const handler = createMcpHandler(() => service.server({ isConnected: false }), { legacy: 'reject', maxSubscriptions: MAX_WATCHED });
     const watched = new Map<string, { listeners: number; watching: Promise<() => void> }>();
     async function watch(uri: string): Promise<() => void> {
-      const entry = watched.get(uri) ?? { listeners: 0, watching: service.watch(uri, () => handler.notify.resourceUpdated(uri)).catch(() => () => {}) };
+      const entry = watched.get(uri) ?? {
+        listeners: 0,
+        watching: service.watch(uri, () => handler.notify.resourceUpdated(uri)).catch(() => () => {}),
+      };
       watched.set(uri, entry);
       entry.listeners++;
       const release = await entry.watching;
@@ -153,9 +169,12 @@ export class McpHttp {
 function identityIn(request: Request): Identity | null | Response {
   const { searchParams } = new URL(request.url);
   const [conversation, workItemId] = [searchParams.get('conversation'), searchParams.get('work_item')];
-  if (workItemId !== null) return new RegExp(`^${uuid.source}$`).test(workItemId) ? { workItemId } : refused(400, -32602, 'work_item is no id of a work item');
+  if (workItemId !== null)
+    return new RegExp(`^${uuid.source}$`).test(workItemId) ? { workItemId } : refused(400, -32602, 'work_item is no id of a work item');
   if (conversation === null) return null;
-  return /\S/.test(conversation) && conversation.length <= MAX_NAME ? { conversation } : refused(400, -32602, `a conversation has a name of at most ${MAX_NAME} characters`);
+  return /\S/.test(conversation) && conversation.length <= MAX_NAME
+    ? { conversation }
+    : refused(400, -32602, `a conversation has a name of at most ${MAX_NAME} characters`);
 }
 
 /** Like no other, and says what the client is. */
@@ -165,6 +184,13 @@ function ownConversation(body: unknown): string {
 }
 
 const nobody = (): Promise<Seat> =>
-  Promise.reject(new LedgerError('WL002', 'the address of this server names no conversation', '', 'Add ?conversation=NAME to it, with a name of your own, or ?work_item=ID.'));
+  Promise.reject(
+    new LedgerError(
+      'WL002',
+      'the address of this server names no conversation',
+      '',
+      'Add ?conversation=NAME to it, with a name of your own, or ?work_item=ID.',
+    ),
+  );
 
 const noRoom = (): Response => refused(503, -32000, 'too many clients are connected', { 'Retry-After': '30' });

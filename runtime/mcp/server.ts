@@ -30,7 +30,10 @@ const resourceTemplates = [{ uriTemplate: `${LEDGER}/{work_item_id}`, name: 'led
 /** How long calls may go on when the server stops. */
 const GRACE_MS = 5000;
 
-/** A ledger, where its resources are read (the same or a standby), and the work item that stands for the client; call leave() when the client is gone. */
+/**
+ * A ledger, where its resources are read (the same or a standby), and the work item that stands for the client; call leave() when the
+ * client is gone.
+ */
 export type Seat = { db: Db; reads: Db; updates: Updates; workItemId: string; leave(): Promise<void> };
 
 /** What one client is served. The ledger is opened with the first list of tools or the first call; if that failed, again with the next. */
@@ -66,7 +69,9 @@ export class Service {
     server.setRequestHandler('tools/call', ({ params: { name, arguments: input = {} } }, { mcpReq }) => this.#call(name, input, mcpReq));
     server.setRequestHandler('resources/list', () => ({ resources }));
     server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates }));
-    server.setRequestHandler('resources/read', async ({ params: { uri } }) => ({ contents: [{ uri, mimeType, text: await this.#read(uri) }] }));
+    server.setRequestHandler('resources/read', async ({ params: { uri } }) => ({
+      contents: [{ uri, mimeType, text: await this.#read(uri) }],
+    }));
     if (isConnected) this.#notify(server);
     return server;
   }
@@ -88,7 +93,10 @@ export class Service {
     clearTimeout(timer);
     await new Promise(setImmediate); // answers are on their way
     await Promise.allSettled([...this.#connected].map((server) => server.close()));
-    await this.#opening?.then((taken) => taken.leave(), () => {});
+    await this.#opening?.then(
+      (taken) => taken.leave(),
+      () => {},
+    );
   }
 
   #seat(): Promise<Seat> {
@@ -152,7 +160,8 @@ export class Service {
     };
     Object.assign(server, { onclose });
     server.setRequestHandler('resources/subscribe', async ({ params: { uri } }) => {
-      if (watched.size >= MAX_WATCHED) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `at most ${MAX_WATCHED} resources can be subscribed to`);
+      if (watched.size >= MAX_WATCHED)
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `at most ${MAX_WATCHED} resources can be subscribed to`);
       if (watched.has(uri)) return {};
       watched.set(uri, () => {});
       try {
@@ -186,13 +195,18 @@ function subjectOf(uri: string, workItemId: string): Subject {
 
 export const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 
-const toolOf = ({ name, description, input_schema }: BuiltinAbility): Tool => ({ name, description, inputSchema: input_schema as Tool['inputSchema'] });
+const toolOf = ({ name, description, input_schema }: BuiltinAbility): Tool => ({
+  name,
+  description,
+  inputSchema: input_schema as Tool['inputSchema'],
+});
 
 /** Progress for a client that gave a token for it. */
 function reportOf({ _meta, notify }: ServerContext['mcpReq']): Report {
   const progressToken = _meta?.progressToken;
   return async (progress, total, message) => {
-    if (progressToken !== undefined) await notify({ method: 'notifications/progress', params: { progressToken, progress, total, message } }).catch(() => {});
+    if (progressToken !== undefined)
+      await notify({ method: 'notifications/progress', params: { progressToken, progress, total, message } }).catch(() => {});
   };
 }
 

@@ -9,12 +9,19 @@ import { z } from 'zod';
 import { Service } from './server.ts';
 import type { Seat } from './server.ts';
 
-/** Serves until the client leaves (null), cannot be served any more (answers go nowhere, a message has no end) or the ledger refuses this program; returns why. */
+/**
+ * Serves until the client leaves (null), cannot be served any more (answers go nowhere, a message has no end) or the ledger refuses this
+ * program; returns why.
+ */
 export async function serveMcp(open: () => Promise<Seat>, refused: Promise<Error>): Promise<Error | null> {
   const gone = Promise.withResolvers<Error | null>();
   const service = new Service(open, { isPrompt: true });
   let server: Server | null = null as Server | null; // type inference does not see the assignment in the factory
-  const transport = withListens(new StdioServerTransport(), (uri) => service.watch(uri, () => void server?.sendResourceUpdated({ uri }).catch(() => {})), gone.resolve);
+  const transport = withListens(
+    new StdioServerTransport(),
+    (uri) => service.watch(uri, () => void server?.sendResourceUpdated({ uri }).catch(() => {})),
+    gone.resolve,
+  );
   const handle = serveStdio(() => (server = service.server({ isConnected: true })), { transport });
   const why = await Promise.race([gone.promise, refused]);
   await handle.close();
@@ -29,7 +36,10 @@ const acknowledged = z.object({
     _meta: z.object({ [SUBSCRIPTION_ID_META_KEY]: z.union([z.string(), z.number()]) }),
   }),
 });
-const cancelled = z.object({ method: z.literal('notifications/cancelled'), params: z.object({ requestId: z.union([z.string(), z.number()]) }) });
+const cancelled = z.object({
+  method: z.literal('notifications/cancelled'),
+  params: z.object({ requestId: z.union([z.string(), z.number()]) }),
+});
 
 /**
  * Watches what a client listens to. The SDK answers `subscriptions/listen` itself and tells no handler; what it acknowledged, and
@@ -46,8 +56,14 @@ function withListens(wire: Transport, watch: (uri: string) => Promise<() => void
   function sent(message: JSONRPCMessage): void {
     const { data } = acknowledged.safeParse(message);
     if (!data) return;
-    const { _meta: { [SUBSCRIPTION_ID_META_KEY]: id }, notifications } = data.params;
-    listens.set(id, [...new Set(notifications.resourceSubscriptions)].map((uri) => watch(uri).catch(() => () => {})));
+    const {
+      _meta: { [SUBSCRIPTION_ID_META_KEY]: id },
+      notifications,
+    } = data.params;
+    listens.set(
+      id,
+      [...new Set(notifications.resourceSubscriptions)].map((uri) => watch(uri).catch(() => () => {})),
+    );
   }
   const transport: Transport = {
     start() {

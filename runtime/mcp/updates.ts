@@ -13,7 +13,14 @@ const WATCH_SECONDS = 60;
 /** Hints that come within this time are one. */
 const GATHER_MS = 100;
 
-type Watched = { subject: Subject; read(): Promise<string>; seen: string | null; checking: Promise<void> | null; isStale: boolean; told: Set<() => void> };
+type Watched = {
+  subject: Subject;
+  read(): Promise<string>;
+  seen: string | null;
+  checking: Promise<void> | null;
+  isStale: boolean;
+  told: Set<() => void>;
+};
 
 export class Updates {
   readonly #db: Db;
@@ -33,7 +40,11 @@ export class Updates {
   async watch(subject: Subject, onUpdated: () => void): Promise<() => void> {
     const key = `${subject.kind} ${subject.workItemId}`;
     let watched = this.#watched.get(key);
-    if (!watched) this.#watched.set(key, (watched = { subject, read: this.#reader(subject), seen: null, checking: null, isStale: false, told: new Set() }));
+    if (!watched)
+      this.#watched.set(
+        key,
+        (watched = { subject, read: this.#reader(subject), seen: null, checking: null, isStale: false, told: new Set() }),
+      );
     const entry = watched;
     const tell = (): void => onUpdated(); // its own, should the same function be given twice
     const release = (): void => {

@@ -1,4 +1,5 @@
-// Checks a request that the database assembled, and sends it unchanged. A request that breaks a rule is not sent; it gives an error outcome.
+// Checks a request that the database assembled, and sends it unchanged. A request that breaks a rule is not sent; it gives an error
+// outcome.
 
 import type { ContentBlock, ModelClient, ModelOutcome, ModelRequest } from './message.ts';
 import { validateRequest } from './validateRequest.ts';
@@ -7,13 +8,27 @@ import { validateRequest } from './validateRequest.ts';
 export async function askChecked(
   model: ModelClient,
   request: Record<string, unknown>,
-  { onBroken, ...how }: { signal: AbortSignal; onDelta?: (text: string) => void; onGrowth?: (soFar: () => ContentBlock[]) => void; onBroken?: (broken: string[]) => void },
+  {
+    onBroken,
+    ...how
+  }: {
+    signal: AbortSignal;
+    onDelta?: (text: string) => void;
+    onGrowth?: (soFar: () => ContentBlock[]) => void;
+    onBroken?: (broken: string[]) => void;
+  },
 ): Promise<ModelOutcome> {
   const broken = validateRequest(request as ModelRequest);
   if (broken.length === 0) return model.call(request as ModelRequest, how);
   onBroken?.(broken);
   return {
     kind: 'error',
-    error: { class: 'invalid_request', message: `not sent: ${broken.slice(0, 3).join('; ')}`, status: null, retryAfterSeconds: null, requestId: null },
+    error: {
+      class: 'invalid_request',
+      message: `not sent: ${broken.slice(0, 3).join('; ')}`,
+      status: null,
+      retryAfterSeconds: null,
+      requestId: null,
+    },
   };
 }

@@ -16,7 +16,9 @@ import { Draft, MalformedError } from './messageDraft.ts';
 export type ModelClientOptions = {
   apiKey?: string;
   baseURL?: string;
-  /** The server is another than the one that the environment describes: what ANTHROPIC_CUSTOM_HEADERS holds, secrets too, does not go there. */
+  /**
+   * The server is another than the one that the environment describes: what ANTHROPIC_CUSTOM_HEADERS holds, secrets too, does not go there.
+   */
   isOther?: boolean;
   /** The longest time without an event; pings do not count. */
   idleTimeoutMs?: number;
@@ -32,10 +34,15 @@ type Sdk = typeof sdkModule;
 /** Loaded at the first call: it is 20 MB of memory, which a worker without work does not need. */
 let sdk: Sdk | undefined;
 const loadSdk = async (): Promise<Sdk> => (sdk ??= await import('@anthropic-ai/sdk'));
-const is = <Kind extends 'APIError' | 'APIConnectionError' | 'APIConnectionTimeoutError'>(kind: Kind, error: unknown): error is InstanceType<Sdk[Kind]> =>
-  sdk !== undefined && error instanceof sdk[kind];
+const is = <Kind extends 'APIError' | 'APIConnectionError' | 'APIConnectionTimeoutError'>(
+  kind: Kind,
+  error: unknown,
+): error is InstanceType<Sdk[Kind]> => sdk !== undefined && error instanceof sdk[kind];
 
-/** A client for one provider account. What options leave open comes from the environment, as the SDK reads it at the first call. Throws PackageMissing. */
+/**
+ * A client for one provider account. What options leave open comes from the environment, as the SDK reads it at the first call. Throws
+ * PackageMissing.
+ */
 export function createModelClient(options: ModelClientOptions = {}): ModelClient {
   const { apiKey, idleTimeoutMs = 90_000, totalTimeoutMs = 600_000 } = options;
   placeOf('@anthropic-ai/sdk', 'calling a model');
@@ -76,7 +83,10 @@ export function createModelClient(options: ModelClientOptions = {}): ModelClient
     if (draft.isComplete) {
       // An error after a complete message does not invalidate it.
       try {
-        return { kind: 'response', response: { ...draft.finish(), requestId, firstTokenMs, durationMs: Math.round(performance.now() - startedAt) } };
+        return {
+          kind: 'response',
+          response: { ...draft.finish(), requestId, firstTokenMs, durationMs: Math.round(performance.now() - startedAt) },
+        };
       } catch (error) {
         failure = error;
       }
@@ -107,8 +117,13 @@ function connect({ default: Client }: Sdk, { apiKey, baseURL, isOther }: ModelCl
 
 /** Takes back what the SDK takes from ANTHROPIC_CUSTOM_HEADERS ("name: value", a line each). */
 function withoutCustomHeaders(apiKey: string | undefined): Record<string, string | null> {
-  const names = (process.env['ANTHROPIC_CUSTOM_HEADERS'] ?? '').split('\n').filter((line) => line.includes(':')).map((line) => line.slice(0, line.indexOf(':')).trim());
-  return Object.fromEntries(names.map((name) => [name, name.toLowerCase() === 'authorization' && apiKey !== undefined ? `Bearer ${apiKey}` : null]));
+  const names = (process.env['ANTHROPIC_CUSTOM_HEADERS'] ?? '')
+    .split('\n')
+    .filter((line) => line.includes(':'))
+    .map((line) => line.slice(0, line.indexOf(':')).trim());
+  return Object.fromEntries(
+    names.map((name) => [name, name.toLowerCase() === 'authorization' && apiKey !== undefined ? `Bearer ${apiKey}` : null]),
+  );
 }
 
 /** The stream broke off. */

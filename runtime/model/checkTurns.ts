@@ -33,7 +33,8 @@ function checkRoles(turns: readonly Turn[], report: Report): void {
       return;
     }
     // A system message follows a user message and does not break the alternation.
-    if (n > 0 && turn.role === (before === 'system' ? 'user' : before)) report(turn.at, `follows another message with the role ${show(turn.role)}`);
+    if (n > 0 && turn.role === (before === 'system' ? 'user' : before))
+      report(turn.at, `follows another message with the role ${show(turn.role)}`);
   });
 }
 
@@ -56,14 +57,16 @@ function checkToolPairs(turns: readonly Turn[], report: Report): void {
   let calls = new Map<unknown, string>();
   const answered = new Set<unknown>();
   const settle = () => {
-    for (const [id, at] of calls) if (!answered.has(id)) report(at, `is a tool_use without its tool_result in the next message: ${show(id)}`);
+    for (const [id, at] of calls)
+      if (!answered.has(id)) report(at, `is a tool_use without its tool_result in the next message: ${show(id)}`);
   };
   for (const { at, role, blocks } of turns) {
     answered.clear();
     blocks.forEach((block, n) => {
       if (block['type'] !== 'tool_result') return;
       const id = block['tool_use_id'];
-      if (role !== 'user' || !calls.has(id)) report(`${at}.content[${n}]`, `is a tool_result for no tool_use of the message before: ${show(id)}`);
+      if (role !== 'user' || !calls.has(id))
+        report(`${at}.content[${n}]`, `is a tool_result for no tool_use of the message before: ${show(id)}`);
       else if (answered.has(id)) report(`${at}.content[${n}]`, `is a second tool_result for ${show(id)}`);
       answered.add(id);
     });
@@ -90,9 +93,11 @@ function checkServerTools(turns: readonly Turn[], report: Report): void {
       const { type, caller } = block;
       if (type === 'tool_use' && isObject(caller)) callers.add(caller['tool_id']);
       if (isServerToolUse(type)) open.set(block['id'], here);
-      if (isServerToolResult(type) && !open.delete(block['tool_use_id'])) report(here, `is a ${show(type)} without its call before it in the same message`);
+      if (isServerToolResult(type) && !open.delete(block['tool_use_id']))
+        report(here, `is a ${show(type)} without its call before it in the same message`);
     });
-    for (const [id, here] of open) if (!callers.has(id)) report(here, `is a server tool call without its result in the same message: ${show(id)}`);
+    for (const [id, here] of open)
+      if (!callers.has(id)) report(here, `is a server tool call without its result in the same message: ${show(id)}`);
     open = new Map([...open].filter(([id]) => callers.has(id)));
   }
 }
@@ -103,7 +108,8 @@ function checkToolUseIds(turns: readonly Turn[], report: Report): void {
     blocks.forEach(({ type, id }, n) => {
       if (type !== 'tool_use' && !isServerToolUse(type)) return;
       if (!isFilled(id)) report(`${at}.content[${n}].id`, 'is not an id');
-      else if (type === 'tool_use' && !toolUseId.test(id)) report(`${at}.content[${n}].id`, `is refused: String should match pattern '${toolUseId.source}'`);
+      else if (type === 'tool_use' && !toolUseId.test(id))
+        report(`${at}.content[${n}].id`, `is refused: String should match pattern '${toolUseId.source}'`);
       else if (seen.has(id)) report(`${at}.content[${n}].id`, `is used before in this request: ${show(id)}`);
       seen.add(id);
     });

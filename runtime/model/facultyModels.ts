@@ -24,5 +24,10 @@ export function facultyModels(ofWorker: ModelClient): (engage: ModelAddress) => 
 
 /** Says why it cannot ask, as a provider that refuses a key would. */
 export function withoutKey(message: string): ModelClient {
-  return { call: async () => ({ kind: 'error', error: { class: 'authentication', message, status: null, retryAfterSeconds: null, requestId: null } }) };
+  return {
+    call: async () => ({
+      kind: 'error',
+      error: { class: 'authentication', message, status: null, retryAfterSeconds: null, requestId: null },
+    }),
+  };
 }

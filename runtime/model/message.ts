@@ -54,6 +54,12 @@ export type ModelError = {
 export type ModelOutcome = { kind: 'response'; response: ModelResponse } | { kind: 'error'; error: ModelError } | { kind: 'aborted' };
 
 export type ModelClient = {
-  /** Never throws. onDelta gets the text as it arrives, onGrowth a function that returns all blocks so far; both are also called for a message that fails later; they must not throw. */
-  call(request: ModelRequest, how: { signal: AbortSignal; onDelta?: (text: string) => void; onGrowth?: (soFar: () => ContentBlock[]) => void }): Promise<ModelOutcome>;
+  /**
+   * Never throws. onDelta gets the text as it arrives, onGrowth a function that returns all blocks so far; both are also called for a
+   * message that fails later; they must not throw.
+   */
+  call(
+    request: ModelRequest,
+    how: { signal: AbortSignal; onDelta?: (text: string) => void; onGrowth?: (soFar: () => ContentBlock[]) => void },
+  ): Promise<ModelOutcome>;
 };

@@ -15,7 +15,10 @@ export class MalformedError extends Error {}
 const record = z.custom<Record<string, unknown>>(isObject, 'expected an object');
 const contentBlock = z.custom<ContentBlock>((value) => isObject(value) && typeof value['type'] === 'string', 'expected a content block');
 /** Some gateways report fractions; a token is whole. */
-const count = z.number().transform((given) => Math.max(0, Math.round(given))).nullish();
+const count = z
+  .number()
+  .transform((given) => Math.max(0, Math.round(given)))
+  .nullish();
 const usage = z.object({
   input_tokens: count,
   output_tokens: count,
@@ -36,7 +39,11 @@ const event = z.discriminatedUnion('type', [
   z.object({ type: z.literal('message_start'), message: z.object({ id: z.string(), model: z.string(), usage }) }),
   z.object({ type: z.literal('content_block_start'), index: z.int(), content_block: contentBlock }),
   z.object({ type: z.literal('content_block_delta'), index: z.int(), delta }),
-  z.object({ type: z.literal('message_delta'), delta: z.object({ stop_reason: z.string().nullish(), stop_details: z.unknown().optional() }), usage: usage.nullish() }),
+  z.object({
+    type: z.literal('message_delta'),
+    delta: z.object({ stop_reason: z.string().nullish(), stop_details: z.unknown().optional() }),
+    usage: usage.nullish(),
+  }),
   z.object({ type: z.literal('message_stop') }),
 ]);
 const eventTypes: ReadonlySet<unknown> = new Set(event.options.map((option) => option.shape.type.value));

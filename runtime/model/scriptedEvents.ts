@@ -4,7 +4,14 @@ import type { ContentBlock } from './message.ts';
 import type { ScriptedUsage } from './scriptedUsage.ts';
 
 export type Event = { type: string; [key: string]: unknown };
-export type Message = { id: string; model: string; content: ContentBlock[]; stop_reason: string; stop_details: unknown; usage: ScriptedUsage };
+export type Message = {
+  id: string;
+  model: string;
+  content: ContentBlock[];
+  stop_reason: string;
+  stop_details: unknown;
+  usage: ScriptedUsage;
+};
 
 function wireMessage({ id, model, stop_reason, stop_details, usage }: Message, content: ContentBlock[]) {
   return { id, type: 'message', role: 'assistant', model, content, stop_reason, stop_sequence: null, stop_details, usage };
@@ -40,7 +47,11 @@ function blockEvents(block: ContentBlock, index: number): Event[] {
     ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
     { type: 'content_block_stop', index },
   ];
-  if (block.type === 'text') return grow(pieces(block['text'], 24).map((text) => ({ type: 'text_delta', text })), { ...block, text: '' });
+  if (block.type === 'text')
+    return grow(
+      pieces(block['text'], 24).map((text) => ({ type: 'text_delta', text })),
+      { ...block, text: '' },
+    );
   if (block.type === 'thinking') {
     const deltas = pieces(block['thinking'], 24).map((thinking) => ({ type: 'thinking_delta', thinking }));
     return grow([...deltas, { type: 'signature_delta', signature: block['signature'] }], { ...block, thinking: '', signature: '' });
@@ -49,7 +60,10 @@ function blockEvents(block: ContentBlock, index: number): Event[] {
     const { inputJson } = block;
     const isEmpty = inputJson === undefined && JSON.stringify(block['input']) === '{}';
     const json = isEmpty ? [] : pieces(inputJson ?? JSON.stringify(block['input']), 12);
-    return grow(['', ...json].map((partial) => ({ type: 'input_json_delta', partial_json: partial })), { ...withoutInputJson(block), input: {} });
+    return grow(
+      ['', ...json].map((partial) => ({ type: 'input_json_delta', partial_json: partial })),
+      { ...withoutInputJson(block), input: {} },
+    );
   }
   return grow([], block);
 }

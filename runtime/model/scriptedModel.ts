@@ -86,7 +86,8 @@ function invalid(message: string): Failure {
 function readRequest(incoming: IncomingMessage, body: string): { request: ModelRequest; isStreaming: boolean } | Failure {
   const { headers } = incoming;
   if (incoming.method !== 'POST' || incoming.url !== '/v1/messages') return { status: 404, type: 'not_found_error', message: 'Not found' };
-  if (!headers['x-api-key'] && !headers.authorization) return { status: 401, type: 'authentication_error', message: 'x-api-key header is required' };
+  if (!headers['x-api-key'] && !headers.authorization)
+    return { status: 401, type: 'authentication_error', message: 'x-api-key header is required' };
   if (!headers['anthropic-version']) return invalid('anthropic-version: header is required');
   let given: unknown;
   try {

@@ -59,7 +59,12 @@ function frame(event: Event): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
-async function sendEvents({ response, signal }: Wire, events: readonly Event[], chunkDelayMs: number, afterEvent?: (count: number) => Promise<void> | undefined): Promise<void> {
+async function sendEvents(
+  { response, signal }: Wire,
+  events: readonly Event[],
+  chunkDelayMs: number,
+  afterEvent?: (count: number) => Promise<void> | undefined,
+): Promise<void> {
   begin(response);
   for (const [n, event] of events.entries()) {
     if (response.destroyed) return;

@@ -1,8 +1,9 @@
 // The rules of the Messages API that a single request can be checked against before it is sent: a JSON value comes in, each
 // broken rule is returned as a sentence that begins with its position. Pure; no input makes it throw.
 //
-// Where the API's own wording is known, the sentence contains it. Not checked, because a single request does not show it: whether thinking is still bound to the prefix that it was
-// made with, whether the model can read it, and which models accept a system message between the others.
+// Where the API's own wording is known, the sentence contains it. Not checked, because a single request does not show it: whether thinking
+// is still bound to the prefix that it was made with, whether the model can read it, and which models accept a system message between the
+// others.
 
 import { isObject } from '../../plv8/isObject.ts';
 import { checkTurns, isThinking } from './checkTurns.ts';
@@ -151,7 +152,8 @@ function checkBlock(block: Json, at: string, report: Report): void {
       // The content may be left out and the string may be empty: a tool need not print. A block in it may not.
       if (Array.isArray(block['content']) && block['content'].length > 0) {
         const parts = checkContent(block['content'], `${at}.content`, report);
-        if (block['is_error'] === true && parts.some((part) => part['type'] !== 'text')) report(at, 'is refused: all content must be type `text` if `is_error` is true');
+        if (block['is_error'] === true && parts.some((part) => part['type'] !== 'text'))
+          report(at, 'is refused: all content must be type `text` if `is_error` is true');
       }
       break;
     case 'thinking':
@@ -190,5 +192,6 @@ function checkSize(body: Json, report: Report): void {
   const bytes = Buffer.byteLength(JSON.stringify(body));
   const size = `is ${(bytes / megabyte).toFixed(1)} MB`;
   if (bytes > apiMaxBytes) report('request', `${size}; the API takes ${apiMaxBytes / megabyte} MB`);
-  else if (bytes > maxBytes) report('request', `${size}, above ${maxBytes / megabyte} MB: too near the API's limit of ${apiMaxBytes / megabyte} MB`);
+  else if (bytes > maxBytes)
+    report('request', `${size}, above ${maxBytes / megabyte} MB: too near the API's limit of ${apiMaxBytes / megabyte} MB`);
 }

@@ -25,9 +25,15 @@ export type End = {
 /** Which side of a move a ledger is on, by the triggers that refuse its writers; null: it is written. */
 export type Fence = { direction: 'to' | 'from'; peer: string; address: string } | null;
 
-/** Tables that stay where they are: of transactions of the server, what an installation writes, roles of the server, and what a crash empties. */
+/**
+ * Tables that stay where they are: of transactions of the server, what an installation writes, roles of the server, and what a crash
+ * empties.
+ */
 const staying = ['erasing', 'installed_code', 'ledger_roles', 'locks', 'turn_streams'];
-export const movedTables = (): string[] => tables().filter((name) => !staying.includes(name)).toSorted();
+export const movedTables = (): string[] =>
+  tables()
+    .filter((name) => !staying.includes(name))
+    .toSorted();
 
 /** `option`: where the address was given. */
 export async function openEnd(url: string, schema: string, option: string): Promise<End> {
@@ -42,16 +48,32 @@ export async function openEnd(url: string, schema: string, option: string): Prom
   await client.query(`
     set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0; set search_path = pg_catalog; set timezone = 'UTC'; set datestyle = 'ISO'; set intervalstyle = 'postgres';
     set bytea_output = 'hex'; set extra_float_digits = 1; set default_transaction_isolation = 'read committed'`);
-  const { rows: [found] } = await client.query<{ system: string; database: string }>('select system_identifier::text as system, current_database()::text as database from pg_control_system()').catch(async (error: unknown) => {
-    await client.end();
-    throw sqlState(error) === '42501' ? new UsageError(`the server at ${addressOf(url)} does not tell role ${client.user ?? ''} which server it is: grant execute on function pg_control_system() to it`) : error;
-  });
-  const identity = createHash('sha256').update(JSON.stringify([found?.system, found?.database, schema])).digest('hex').slice(0, 12);
+  const {
+    rows: [found],
+  } = await client
+    .query<{ system: string; database: string }>(
+      'select system_identifier::text as system, current_database()::text as database from pg_control_system()',
+    )
+    .catch(async (error: unknown) => {
+      await client.end();
+      throw sqlState(error) === '42501'
+        ? new UsageError(
+            `the server at ${addressOf(url)} does not tell role ${client.user ?? ''} which server it is: grant execute on function pg_control_system() to it`,
+          )
+        : error;
+    });
+  const identity = createHash('sha256')
+    .update(JSON.stringify([found?.system, found?.database, schema]))
+    .digest('hex')
+    .slice(0, 12);
   return { client, url, schema, quoted: client.escapeIdentifier(schema), address: addressOf(url), name: `work_ledger_move_${identity}` };
 }
 
 function addressOf(url: string): string {
-  const bare = shownUrl(url).replace(/^\w+:\/\//, '').replace(/[?#].*$/s, '').replace(/^[^@/]*@/, '');
+  const bare = shownUrl(url)
+    .replace(/^\w+:\/\//, '')
+    .replace(/[?#].*$/s, '')
+    .replace(/^[^@/]*@/, '');
   try {
     return decodeURIComponent(bare);
   } catch {
@@ -59,7 +81,8 @@ function addressOf(url: string): string {
   }
 }
 
-const rowsOf = async <Row extends pg.QueryResultRow>({ client }: End, query: string, ...values: unknown[]): Promise<Row[]> => (await client.query<Row>(query, values)).rows;
+const rowsOf = async <Row extends pg.QueryResultRow>({ client }: End, query: string, ...values: unknown[]): Promise<Row[]> =>
+  (await client.query<Row>(query, values)).rows;
 
 /** Null too where there is no ledger. */
 export async function fenceOf(end: End): Promise<Fence> {
@@ -67,28 +90,43 @@ export async function fenceOf(end: End): Promise<Fence> {
   return (await rowsOf<NonNullable<Fence>>(end, `select direction, peer, address from ${end.quoted}._moved()`))[0] ?? null;
 }
 
-export const hasLedger = async (end: End): Promise<boolean> => (await rowsOf(end, 'select where to_regclass($1) is not null', `${end.quoted}.work_ledger`)).length > 0;
+export const hasLedger = async (end: End): Promise<boolean> =>
+  (await rowsOf(end, 'select where to_regclass($1) is not null', `${end.quoted}.work_ledger`)).length > 0;
 
-export const isPublished = async (source: End): Promise<boolean> => (await rowsOf(source, 'select from pg_publication where pubname = $1', source.name)).length > 0;
+export const isPublished = async (source: End): Promise<boolean> =>
+  (await rowsOf(source, 'select from pg_publication where pubname = $1', source.name)).length > 0;
 
 /** Whether the target follows the source; broken: it did, and has been told to cease. */
 export async function subscriptionOn(target: End, name: string): Promise<'none' | 'broken' | 'there'> {
-  const [found] = await rowsOf<{ is_whole: boolean }>(target, `
-    select subenabled and subslotname is not null as is_whole from pg_subscription where subname = $1 and subdbid = (select oid from pg_database where datname = current_database())`, name);
+  const [found] = await rowsOf<{ is_whole: boolean }>(
+    target,
+    `
+    select subenabled and subslotname is not null as is_whole from pg_subscription where subname = $1 and subdbid = (select oid from pg_database where datname = current_database())`,
+    name,
+  );
   return found === undefined ? 'none' : found.is_whole ? 'there' : 'broken';
 }
 
-/** Refuses every writer of this end from the commit on: those that are writing are waited for. `direction`: where its rows go to, or come from. */
+/**
+ * Refuses every writer of this end from the commit on: those that are writing are waited for. `direction`: where its rows go to, or come
+ * from.
+ */
 export function fenceSql(end: End, direction: 'to' | 'from', other: End): string {
   const given = [direction, other.name, other.address].map((text) => end.client.escapeLiteral(text)).join(', ');
   // Whoever writes locks a fence first: with these held, nobody waits for us who holds what we want next.
-  return [`lock table ${end.quoted}.fences in exclusive mode`, ...tables().flatMap((table) => [
-    `create or replace trigger refuse_moved before insert or update or delete or truncate on ${end.quoted}.${table} for each statement execute function ${end.quoted}._refuse_moved(${given})`,
-    `alter table ${end.quoted}.${table} enable always trigger refuse_moved`,
-  ])].join(';\n');
+  return [
+    `lock table ${end.quoted}.fences in exclusive mode`,
+    ...tables().flatMap((table) => [
+      `create or replace trigger refuse_moved before insert or update or delete or truncate on ${end.quoted}.${table} for each statement execute function ${end.quoted}._refuse_moved(${given})`,
+      `alter table ${end.quoted}.${table} enable always trigger refuse_moved`,
+    ]),
+  ].join(';\n');
 }
 
-export const unfenceSql = (end: End): string => tables().map((table) => `drop trigger if exists refuse_moved on ${end.quoted}.${table}`).join(';\n');
+export const unfenceSql = (end: End): string =>
+  tables()
+    .map((table) => `drop trigger if exists refuse_moved on ${end.quoted}.${table}`)
+    .join(';\n');
 
 /** Runs statements in a transaction; what a lock is waited for is short, and tried again for a minute (patiently() of install/). */
 export async function inTransaction({ client }: End, statements: string): Promise<void> {

@@ -30,7 +30,10 @@ export type MoveOrder = {
   schema: string;
   /** The source's address as the target's server reaches it. */
   fetchFrom: string;
-  /** What holds clients up before the source refuses them; what changes the address; and what lets them go on, there or, if the move fails, here. */
+  /**
+   * What holds clients up before the source refuses them; what changes the address; and what lets them go on, there or, if the move fails,
+   * here.
+   */
   pause: () => Promise<void>;
   switchAddress: () => Promise<void>;
   resume: () => Promise<void>;
@@ -74,7 +77,8 @@ async function carry(order: MoveOrder, source: End, target: End): Promise<Moved>
     await order.resume();
     const seconds = isOver ? null : Math.round((performance.now() - since) / 100) / 10;
     await atFailpoints('move_tidy', () => tidy(source, target));
-    if (asItWas !== null) rows = await sameRows(source, asItWas, 'the target, which is written by now, lacks rows of the source, which still has them');
+    if (asItWas !== null)
+      rows = await sameRows(source, asItWas, 'the target, which is written by now, lacks rows of the source, which still has them');
     return { from: source.address, to: target.address, rows, seconds };
   } finally {
     await asItWas?.client.end().catch(() => {});
@@ -112,10 +116,14 @@ async function sourceFence(source: End, target: End): Promise<Fence> {
   if (found.ledger === null) throw new NoLedger(`there is no ledger in schema "${source.schema}" of ${source.address}`);
   if (!isOurs(found)) throw otherLedger(found, source.schema);
   const fence = await fenceOf(source);
-  if (fence?.direction === 'from') throw new Error(`this ledger is being moved here from ${fence.address}: that move is repeated or undone there`);
+  if (fence?.direction === 'from')
+    throw new Error(`this ledger is being moved here from ${fence.address}: that move is repeated or undone there`);
   if (fence !== null && fence.peer !== target.name) throw new Error(`this ledger is moved to ${fence.address}, not to ${target.address}`);
   const theirs = await fenceOf(target);
-  if (theirs !== null && (theirs.direction === 'to' || theirs.peer !== source.name)) throw new Error(`the ledger at the target ${theirs.direction === 'to' ? 'was moved to' : 'is being moved there from'} ${theirs.address}: move to where there is none`);
+  if (theirs !== null && (theirs.direction === 'to' || theirs.peer !== source.name))
+    throw new Error(
+      `the ledger at the target ${theirs.direction === 'to' ? 'was moved to' : 'is being moved there from'} ${theirs.address}: move to where there is none`,
+    );
   return fence;
 }
 
@@ -132,7 +140,10 @@ async function begin(order: MoveOrder, source: End, target: End, isUndecided: bo
   await copied(source, target, order.say);
 }
 
-/** From the fence at the source to the decision, while nobody can write; how many rows there are, null if that is for later. If it fails before that, the source is written again. */
+/**
+ * From the fence at the source to the decision, while nobody can write; how many rows there are, null if that is for later. If it fails
+ * before that, the source is written again.
+ */
 async function handOver(order: MoveOrder, source: End, target: End, isWritten: boolean): Promise<number | null> {
   try {
     if (isWritten) {
@@ -142,13 +153,18 @@ async function handOver(order: MoveOrder, source: End, target: End, isWritten: b
     order.say('writers wait');
     if ((await subscriptionOn(target, source.name)) === 'there') await caughtUp(source);
     const rows = await atFailpoints('move_compare', async () =>
-      order.comparesLater ? null : sameRows(source, target, 'the target does not have the rows of the source ("work-ledger move --undo", then begin anew)'));
+      order.comparesLater
+        ? null
+        : sameRows(source, target, 'the target does not have the rows of the source ("work-ledger move --undo", then begin anew)'),
+    );
     await copySequences(source, target);
     await atFailpoints('move_unsubscribe', () => unsubscribe(source, target));
     await atFailpoints('move_decide', () => inTransaction(source, `drop publication ${source.name}`));
     return rows;
   } catch (error) {
-    await giveBack(order, source).catch((also: unknown) => order.say(`the source may still refuse writers (${messageOf(also)}): repeat the command, or undo it`));
+    await giveBack(order, source).catch((also: unknown) =>
+      order.say(`the source may still refuse writers (${messageOf(also)}): repeat the command, or undo it`),
+    );
     throw error;
   }
 }
@@ -165,7 +181,8 @@ async function giveBack(order: MoveOrder, source: End): Promise<void> {
 async function open(source: End, target: End): Promise<void> {
   await atFailpoints('move_open', async () => {
     const fence = await fenceOf(target);
-    if (fence?.direction === 'from' && fence.peer === source.name) await patiently(target.url, () => inTransaction(target, unfenceSql(target)));
+    if (fence?.direction === 'from' && fence.peer === source.name)
+      await patiently(target.url, () => inTransaction(target, unfenceSql(target)));
   });
 }
 
@@ -174,7 +191,9 @@ async function tidy(source: End, target: End): Promise<void> {
   await unsubscribe(source, target);
   await dropSlot(source);
   for (let enqueued = 1; enqueued > 0;) {
-    const { rows: [swept] } = await target.client.query<{ enqueued: number }>(`select (${target.quoted}.work_sweep() ->> 'enqueued')::integer as enqueued`);
+    const {
+      rows: [swept],
+    } = await target.client.query<{ enqueued: number }>(`select (${target.quoted}.work_sweep() ->> 'enqueued')::integer as enqueued`);
     enqueued = swept?.enqueued ?? 0;
   }
 }
@@ -185,12 +204,18 @@ export async function undoMove(order: Pick<MoveOrder, 'source' | 'schema' | 'res
   try {
     await onlyMover(source);
     const [fence, isUndecided] = [await fenceOf(source), await isPublished(source)];
-    if (fence?.direction === 'to' && !isUndecided) throw new Error(`this ledger was moved to ${fence.address}, where work goes on: move it back from there, to a database of its own`);
+    if (fence?.direction === 'to' && !isUndecided)
+      throw new Error(`this ledger was moved to ${fence.address}, where work goes on: move it back from there, to a database of its own`);
     const target = order.target === null ? null : await openEnd(order.target, order.schema, '--to');
     try {
       const isFollowed = target !== null && (await subscriptionOn(target, source.name)) !== 'none';
       // First the source, where people wait. What is left after that is found by whoever repeats this, or the move.
-      if (isUndecided) await atFailpoints('undo_source', () => patiently(source.url, () => inTransaction(source, [`drop publication ${source.name}`, ...(fence === null ? [] : [unfenceSql(source)])].join(';\n'))));
+      if (isUndecided)
+        await atFailpoints('undo_source', () =>
+          patiently(source.url, () =>
+            inTransaction(source, [`drop publication ${source.name}`, ...(fence === null ? [] : [unfenceSql(source)])].join(';\n')),
+          ),
+        );
       if (isUndecided) await order.resume();
       if (target !== null) await atFailpoints('undo_target', () => unsubscribe(source, target));
       await dropSlot(source);

@@ -6,14 +6,19 @@ import type { Standing } from '../ledger/checkLedger.ts';
 import { sqlState } from '../ledger/errors.ts';
 import type { End } from './ends.ts';
 
-/** What is missing, each with what to do about it; empty: a move can begin. `there`: what the target has; `fetchFrom`: the source's address as the target's server reaches it. */
+/**
+ * What is missing, each with what to do about it; empty: a move can begin. `there`: what the target has; `fetchFrom`: the source's address
+ * as the target's server reaches it.
+ */
 export async function missing(source: End, target: End, there: Standing, fetchFrom: string): Promise<string[]> {
   const atSource = [...(await look(source, ofSource, source.schema)), ...(await replicating(source))];
   const atTarget = [...(await look(target, ofTarget, target.schema)), ...(await subscribing(target, fetchFrom))];
   return [
     ...atSource.map((one) => `the source ${one}`),
     ...atTarget.map((one) => `the target ${one}`),
-    ...(there.ledger === null || isOurs(there) ? [] : [`the target has a ledger of version ${there.ledger.version} (build ${there.ledger.build}): move to where there is none`]),
+    ...(there.ledger === null || isOurs(there)
+      ? []
+      : [`the target has a ledger of version ${there.ledger.version} (build ${there.ledger.build}): move to where there is none`]),
     ...(await encodings(source, target)),
     ...(await functions(source, target)),
   ];
@@ -55,31 +60,51 @@ const ofTarget = `
   select format('has a schema %I without a ledger: move to a database where that name is free', $1::text)
    where exists (select from pg_class where relnamespace = to_regnamespace(quote_ident($1::text))) and to_regclass(quote_ident($1::text) || '.work_ledger') is null`;
 
-/** Whether the role may replicate: by trying, since managed servers let others do so than have the attribute. A physical slot waits for nobody. */
+/**
+ * Whether the role may replicate: by trying, since managed servers let others do so than have the attribute. A physical slot waits for
+ * nobody.
+ */
 async function replicating(source: End): Promise<string[]> {
-  const refusal = await refusalOf(source, `select pg_drop_replication_slot(slot_name) from pg_create_physical_replication_slot('${source.name}_tried', false, true)`);
+  const refusal = await refusalOf(
+    source,
+    `select pg_drop_replication_slot(slot_name) from pg_create_physical_replication_slot('${source.name}_tried', false, true)`,
+  );
   if (refusal?.code !== '42501') return []; // others are told of by what there is to look at
-  return look(source, `
+  return look(
+    source,
+    `
     select format('lets role %s not replicate: %s', current_user,
              case when exists (select from pg_roles where rolname = $1 and not pg_has_role(oid, 'usage')) then format('grant %I to %I', $1::text, current_user)
-                  else format('alter role %I replication', current_user) end) as says`, 'rds_replication');
+                  else format('alter role %I replication', current_user) end) as says`,
+    'rds_replication',
+  );
 }
 
 /** Whether the role may subscribe, by trying; what it makes connects to nothing and is taken back. */
 async function subscribing(target: End, fetchFrom: string): Promise<string[]> {
   const given = withoutPassword(fetchFrom).password === null ? '' : 'password=given';
-  const refusal = await refusalOf(target, `create subscription ${target.name}_tried connection '${given}' publication none with (connect = false, slot_name = none)`);
+  const refusal = await refusalOf(
+    target,
+    `create subscription ${target.name}_tried connection '${given}' publication none with (connect = false, slot_name = none)`,
+  );
   if (refusal?.code === '2F003') {
     return [`lets no role but a superuser subscribe without a password: name one in the source's address (--fetch-from)`];
   }
   if (refusal?.code !== '42501' || refusal.isOfDatabase) return [];
-  return look(target, `
+  return look(
+    target,
+    `
     select format('lets role %s make no subscription: %s', current_user,
              coalesce((select format('grant %I to %I', r.rolname, current_user) from pg_roles r where r.rolname in ($1, 'rds_superuser') and not pg_has_role(r.oid, 'usage') order by r.rolname limit 1),
-                      'before PostgreSQL 16 that takes a superuser')) as says`, 'pg_create_subscription');
+                      'before PostgreSQL 16 that takes a superuser')) as says`,
+    'pg_create_subscription',
+  );
 }
 
-/** What the server says to a statement that is taken back; null: nothing. `isOfDatabase`: it is the right to create in the database that is missing. */
+/**
+ * What the server says to a statement that is taken back; null: nothing. `isOfDatabase`: it is the right to create in the database that is
+ * missing.
+ */
 async function refusalOf({ client }: End, statement: string): Promise<{ code: string; isOfDatabase: boolean } | null> {
   try {
     await client.query(`begin; set local client_min_messages = error; ${statement}`);
@@ -92,7 +117,12 @@ async function refusalOf({ client }: End, statement: string): Promise<{ code: st
 }
 
 async function encodings(source: End, target: End): Promise<string[]> {
-  const [theirs, ours] = await Promise.all([target, source].map(async ({ client }) => (await client.query<{ encoding: string }>(`select current_setting('server_encoding') as encoding`)).rows[0]?.encoding));
+  const [theirs, ours] = await Promise.all(
+    [target, source].map(
+      async ({ client }) =>
+        (await client.query<{ encoding: string }>(`select current_setting('server_encoding') as encoding`)).rows[0]?.encoding,
+    ),
+  );
   return theirs === ours ? [] : [`the target's encoding is ${theirs}, the source's ${ours}: make that database with encoding ${ours}`];
 }
 
@@ -102,6 +132,9 @@ async function functions(source: End, target: End): Promise<string[]> {
     select function_name || '(jsonb)' as call from ${source.quoted}.abilities where implementation = 'sql' and not is_builtin
     union
     select export_function || '(uuid)' from ${source.quoted}.retention_policies where export_function is not null`);
-  const { rows: gone } = await target.client.query<{ call: string }>('select call from unnest($1::text[]) call where to_regprocedure(call) is null order by call', [used.map(({ call }) => call)]);
+  const { rows: gone } = await target.client.query<{ call: string }>(
+    'select call from unnest($1::text[]) call where to_regprocedure(call) is null order by call',
+    [used.map(({ call }) => call)],
+  );
   return gone.length === 0 ? [] : [`the target does not have what the ledger calls: make ${gone.map(({ call }) => call).join(', ')} there`];
 }

@@ -1,5 +1,5 @@
-// What is known to be a secret by its form. The same expressions as in sql/api/00_ground/forms_of_secrets.sql, which take such secrets out of rows
-// whoever writes them; here they serve what never becomes a row: logs, errors, answers.
+// What is known to be a secret by its form. The same expressions as in sql/api/00_ground/forms_of_secrets.sql, which take such secrets out
+// of rows whoever writes them; here they serve what never becomes a row: logs, errors, answers.
 
 export const mark = '[redacted]';
 
@@ -11,7 +11,10 @@ export const secretsWhole = [
   String.raw`|-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20}-----(?:(?:[^-"]|-{1,4}[^-"])*-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20}-----|(?:(?:\s|\\+[nrt])*[A-Za-z0-9+/=]{32,})*)`,
 ].join('');
 
-/** A password that begins as an expression does ($NAME, ${…}, $(…), {…}, (…), ***) and is none; those stand in place of passwords in documents and code. */
+/**
+ * A password that begins as an expression does ($NAME, ${…}, $(…), {…}, (…), ***) and is none; those stand in place of passwords in
+ * documents and code.
+ */
 const oddPassword = String.raw`(?:\$(?:[A-Za-z_]+[0-9]+[A-Za-z]|[0-9]+[A-Za-z]|[A-Za-z0-9_]*[!%^+~-])|[*({\[](?:[A-Za-z_]*[0-9]|[A-Za-z_]*[!%^+~-]))[^\s/@"'\x60<>\\&#,;$*(){}\[\]]*`;
 const passwordEnd = String.raw`(?=[\s"'\x60\\&,;]|$)`;
 

@@ -25,7 +25,8 @@ function spellingsOf(secret: string): string[] {
 }
 
 /**
- * How base64 writes a value, alone or within more (HTTP Basic: user:value): what is before it shifts its bits by none, one or two bytes. The
+ * How base64 writes a value, alone or within more (HTTP Basic: user:value): what is before it shifts its bits by none, one or two bytes.
+ * The
  * characters that it shares with what is around it are left out, at its end also kept, for where nothing follows. A short value has none:
  * these few characters could be anything.
  */
@@ -33,7 +34,9 @@ function base64Of(value: string): string[] {
   const bytes = Buffer.from(value);
   if (bytes.length < 8) return [];
   const written = [0, 1, 2].flatMap((before) => {
-    const base64 = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64').replace(/=+$/, '');
+    const base64 = Buffer.concat([Buffer.alloc(before), bytes])
+      .toString('base64')
+      .replace(/=+$/, '');
     const begin = Math.ceil((before * 8) / 6);
     return [base64.slice(begin), base64.slice(begin, Math.floor(((before + bytes.length) * 8) / 6))];
   });
@@ -56,9 +59,17 @@ export function withoutSecrets(text: string, place: Place): string {
 }
 
 /** Without the given values. */
-export const withoutValues = (text: string, values: readonly string[], place: Place): string => without(text, place, values.toSorted((a, b) => b.length - a.length));
+export const withoutValues = (text: string, values: readonly string[], place: Place): string =>
+  without(
+    text,
+    place,
+    values.toSorted((a, b) => b.length - a.length),
+  );
 
-/** A text that is still arriving, without the values in it and without an end that may be the beginning of one. It comes again, so nothing is counted. */
+/**
+ * A text that is still arriving, without the values in it and without an end that may be the beginning of one. It comes again, so nothing
+ * is counted.
+ */
 export function withoutKnownSoFar(arriving: string): string {
   const text = spellings.reduce((left, secret) => left.replaceAll(secret, mark), arriving);
   let end = text.length;
@@ -91,10 +102,16 @@ function without(text: string, place: Place, secrets: readonly string[]): string
 }
 
 /** Numbers keep the way in which they are written. */
-const raw = JSON as unknown as { parse(text: string, revive: (key: string, value: unknown, context: { source?: string }) => unknown): unknown; rawJSON(text: string): unknown; isRawJSON(value: unknown): boolean };
+const raw = JSON as unknown as {
+  parse(text: string, revive: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
+  rawJSON(text: string): unknown;
+  isRawJSON(value: unknown): boolean;
+};
 
 function withoutThoughts(json: string): string {
-  const parsed = raw.parse(json, (_, value, { source }) => (typeof value === 'number' && source !== undefined ? raw.rawJSON(source) : value));
+  const parsed = raw.parse(json, (_, value, { source }) =>
+    typeof value === 'number' && source !== undefined ? raw.rawJSON(source) : value,
+  );
   const walked = (value: unknown): unknown => {
     if (typeof value === 'string') return without(value, 'known_value', spellings);
     if (Array.isArray(value)) return value.map(walked);

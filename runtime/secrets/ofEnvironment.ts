@@ -5,7 +5,8 @@ import { passwordsOf } from '../ledger/address.ts';
 import { keepSecret } from './known.ts';
 
 const ours = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'WORK_LEDGER_MCP_TOKEN', 'PGPASSWORD'];
-const isNamedSecret = (name: string): boolean => /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|_AUTH)(?:_ID)?$|SECRET|PASSWORD/i.test(name);
+const isNamedSecret = (name: string): boolean =>
+  /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|_AUTH)(?:_ID)?$|SECRET|PASSWORD/i.test(name);
 /** No word, no path, no sentence. */
 const isRandom = (value: string): boolean => /^(?=.*\d)(?![/~.])[!-~]{12,}$/.test(value);
 
@@ -34,7 +35,9 @@ export function keepHeader(value: string): void {
 /** JSON by host, "name: value" by line, or name=value,name=value as OpenTelemetry has it. */
 function headersOf(value: string): string[] {
   try {
-    return Object.values(JSON.parse(value) as Record<string, Record<string, string>>).flatMap((headers) => Object.values(headers)).filter((one) => typeof one === 'string');
+    return Object.values(JSON.parse(value) as Record<string, Record<string, string>>)
+      .flatMap((headers) => Object.values(headers))
+      .filter((one) => typeof one === 'string');
   } catch {
     return value.split(/[\n,]/).map((one) => decoded(one.replace(/^[^:=]*[:=]\s*/, '')));
   }

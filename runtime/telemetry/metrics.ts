@@ -26,8 +26,16 @@ const soon = (done: Promise<unknown>): Promise<unknown> => Promise.race([done, s
 
 type Record = (value: number, times: number, labels: { [label: string]: string }) => void;
 
-/** Counts from now on, every few seconds, until `stop()`: into the SDK that the program registered, else into one as OTEL_* say. Null: into none. */
-export async function startMetrics(url: string, schema: string, log: Logger, intervalMs = INTERVAL_MS): Promise<{ stop(): Promise<void> } | null> {
+/**
+ * Counts from now on, every few seconds, until `stop()`: into the SDK that the program registered, else into one as OTEL_* say. Null: into
+ * none.
+ */
+export async function startMetrics(
+  url: string,
+  schema: string,
+  log: Logger,
+  intervalMs = INTERVAL_MS,
+): Promise<{ stop(): Promise<void> } | null> {
   const own = metrics.getMeter('work-ledger') === createNoopMeter() ? await startOtlpMetrics(log) : null;
   const meter = metrics.getMeter('work-ledger');
   if (meter === createNoopMeter()) return null;
@@ -51,7 +59,9 @@ export async function startMetrics(url: string, schema: string, log: Logger, int
       await soon(Promise.resolve(taking).then(takeOne));
       await soon(db.close());
       // A collector that is gone or does not answer keeps no worker from stopping.
-      await soon(own?.shutdown().catch((error: unknown) => log.warn({ err: error }, 'the last metrics were not exported')) ?? Promise.resolve());
+      await soon(
+        own?.shutdown().catch((error: unknown) => log.warn({ err: error }, 'the last metrics were not exported')) ?? Promise.resolve(),
+      );
     },
   };
 }
@@ -68,7 +78,11 @@ function recordOf(meter: Meter, { name, type, unit, says }: Metric): Record {
     const counter = meter.createCounter(name, { unit, description: says });
     return (value, times, labels) => counter.add(value * times, labels);
   }
-  const histogram = meter.createHistogram(name, { unit, description: says, advice: { explicitBucketBoundaries: boundariesOf(name, unit) } });
+  const histogram = meter.createHistogram(name, {
+    unit,
+    description: says,
+    advice: { explicitBucketBoundaries: boundariesOf(name, unit) },
+  });
   return (value, times, labels) => {
     for (let n = 0; n < times; n++) histogram.record(value, labels);
   };

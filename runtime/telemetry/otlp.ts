@@ -15,18 +15,36 @@ export type Sink = {
 
 const BATCH = 512;
 
-/** Throws UsageError if the packages are not installed. Everything else is as the variables OTEL_* say; `url` stands for OTEL_EXPORTER_OTLP_ENDPOINT. */
+/**
+ * Throws UsageError if the packages are not installed. Everything else is as the variables OTEL_* say; `url` stands for
+ * OTEL_EXPORTER_OTLP_ENDPOINT.
+ */
 export async function openOtlp(url?: string): Promise<Sink> {
-  const { AlwaysOffSampler, AlwaysOnSampler, ConsoleSpanExporter, TraceIdRatioBasedSampler, TracerProvider, detectResources, envDetector, resourceFromAttributes, OTLPTraceExporter } = await load();
-  const exporter: SpanExporter = url === undefined && process.env['OTEL_TRACES_EXPORTER'] === 'console' ? new ConsoleSpanExporter()
-    : new OTLPTraceExporter(url === undefined ? {} : { url: tracesUrl(url) });
+  const {
+    AlwaysOffSampler,
+    AlwaysOnSampler,
+    ConsoleSpanExporter,
+    TraceIdRatioBasedSampler,
+    TracerProvider,
+    detectResources,
+    envDetector,
+    resourceFromAttributes,
+    OTLPTraceExporter,
+  } = await load();
+  const exporter: SpanExporter =
+    url === undefined && process.env['OTEL_TRACES_EXPORTER'] === 'console'
+      ? new ConsoleSpanExporter()
+      : new OTLPTraceExporter(url === undefined ? {} : { url: tracesUrl(url) });
   // Every decision is made by the trace's id: so all processes agree, whatever they know of a span's parent.
   const sampler = (): Sampler => {
     const ratio = Number(process.env['OTEL_TRACES_SAMPLER_ARG'] ?? 1);
     switch ((process.env['OTEL_TRACES_SAMPLER'] ?? '').replace('parentbased_', '')) {
-      case 'always_off': return new AlwaysOffSampler();
-      case 'traceidratio': return new TraceIdRatioBasedSampler(Number.isFinite(ratio) ? ratio : 1);
-      default: return new AlwaysOnSampler();
+      case 'always_off':
+        return new AlwaysOffSampler();
+      case 'traceidratio':
+        return new TraceIdRatioBasedSampler(Number.isFinite(ratio) ? ratio : 1);
+      default:
+        return new AlwaysOnSampler();
     }
   };
   const ended = new Ended();
@@ -76,10 +94,15 @@ class Ended implements SpanProcessor {
 async function load() {
   try {
     const [sdk, resources, otlp] = await Promise.all([
-      import('@opentelemetry/sdk-trace'), import('@opentelemetry/resources'), import('@opentelemetry/exporter-trace-otlp-proto')]);
+      import('@opentelemetry/sdk-trace'),
+      import('@opentelemetry/resources'),
+      import('@opentelemetry/exporter-trace-otlp-proto'),
+    ]);
     return { ...sdk, ...resources, ...otlp };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new UsageError('To export spans, install the packages for it: npm install @opentelemetry/sdk-trace @opentelemetry/resources @opentelemetry/exporter-trace-otlp-proto');
+    throw new UsageError(
+      'To export spans, install the packages for it: npm install @opentelemetry/sdk-trace @opentelemetry/resources @opentelemetry/exporter-trace-otlp-proto',
+    );
   }
 }

@@ -8,7 +8,8 @@ import { warnOfProtocol } from './protocol.ts';
 /** Registers an SDK for this process as OTEL_* say. Null: metrics go nowhere. */
 export async function startOtlpMetrics(log: Logger): Promise<{ shutdown(): Promise<void> } | null> {
   const env = process.env;
-  const exporterName = env['OTEL_METRICS_EXPORTER'] ?? (env['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'] ? 'otlp' : 'none');
+  const exporterName =
+    env['OTEL_METRICS_EXPORTER'] ?? (env['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'] ? 'otlp' : 'none');
   if (exporterName === 'none' || env['OTEL_SDK_DISABLED'] === 'true') return null;
   const sdk = await load(log);
   if (sdk === null) return null;
@@ -16,10 +17,13 @@ export async function startOtlpMetrics(log: Logger): Promise<{ shutdown(): Promi
   const interval = Number(env['OTEL_METRIC_EXPORT_INTERVAL'] ?? 60_000);
   const provider = new sdk.MeterProvider({
     resource: sdk.resourceFromAttributes({ 'service.name': 'work-ledger' }).merge(sdk.detectResources({ detectors: [sdk.envDetector] })),
-    readers: [new sdk.PeriodicExportingMetricReader({
-      exporter: exporterName === 'console' ? new sdk.ConsoleMetricExporter() : new sdk.OTLPMetricExporter(), // its address and headers are those of OTEL_*
-      ...(interval > 0 && { exportIntervalMillis: interval, exportTimeoutMillis: Math.min(interval, 30_000) }),
-    })],
+    readers: [
+      new sdk.PeriodicExportingMetricReader({
+        // its address and headers are those of OTEL_*
+        exporter: exporterName === 'console' ? new sdk.ConsoleMetricExporter() : new sdk.OTLPMetricExporter(),
+        ...(interval > 0 && { exportIntervalMillis: interval, exportTimeoutMillis: Math.min(interval, 30_000) }),
+      }),
+    ],
   });
   metrics.setGlobalMeterProvider(provider);
   return {
@@ -34,11 +38,16 @@ export async function startOtlpMetrics(log: Logger): Promise<{ shutdown(): Promi
 async function load(log: Logger) {
   try {
     const [sdk, resources, otlp] = await Promise.all([
-      import('@opentelemetry/sdk-metrics'), import('@opentelemetry/resources'), import('@opentelemetry/exporter-metrics-otlp-proto')]);
+      import('@opentelemetry/sdk-metrics'),
+      import('@opentelemetry/resources'),
+      import('@opentelemetry/exporter-metrics-otlp-proto'),
+    ]);
     return { ...sdk, ...resources, ...otlp };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    log.warn('OTEL_* asks for metrics, and the packages for them are not installed: npm install @opentelemetry/sdk-metrics @opentelemetry/resources @opentelemetry/exporter-metrics-otlp-proto');
+    log.warn(
+      'OTEL_* asks for metrics, and the packages for them are not installed: npm install @opentelemetry/sdk-metrics @opentelemetry/resources @opentelemetry/exporter-metrics-otlp-proto',
+    );
     return null;
   }
 }

@@ -11,5 +11,7 @@ export function warnOfProtocol(log: Logger, env: NodeJS.ProcessEnv = process.env
   const others = names.filter((name) => env[name] && env[name] !== OURS);
   if (others.length === 0 || told.has(log)) return;
   told.add(log);
-  log.warn(`${others.map((name) => `${name}=${env[name]}`).join(', ')} has no effect: OTLP is sent as ${OURS}, so the endpoint must take that (usually port 4318)`);
+  log.warn(
+    `${others.map((name) => `${name}=${env[name]}`).join(', ')} has no effect: OTLP is sent as ${OURS}, so the endpoint must take that (usually port 4318)`,
+  );
 }

@@ -44,13 +44,18 @@ export function makeSpans(tracer: Tracer, rows: readonly TraceSpan[]): void {
 }
 
 function makeSpan(tracer: Tracer, row: TraceSpan): void {
-  const parent = row.parent_span_id === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, contextOf(row.trace_id, row.parent_span_id));
-  const span = tracer.startSpan(row.name, {
-    kind: row.kind === 'client' ? SpanKind.CLIENT : SpanKind.INTERNAL,
-    startTime: hrTime(row.started_at),
-    attributes: attributesOf(row.attributes),
-    links: row.links.map((link) => ({ context: contextOf(link.trace_id, link.span_id), attributes: attributesOf(link.attributes) })),
-  }, parent);
+  const parent =
+    row.parent_span_id === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, contextOf(row.trace_id, row.parent_span_id));
+  const span = tracer.startSpan(
+    row.name,
+    {
+      kind: row.kind === 'client' ? SpanKind.CLIENT : SpanKind.INTERNAL,
+      startTime: hrTime(row.started_at),
+      attributes: attributesOf(row.attributes),
+      links: row.links.map((link) => ({ context: contextOf(link.trace_id, link.span_id), attributes: attributesOf(link.attributes) })),
+    },
+    parent,
+  );
   for (const event of row.events) span.addEvent(event.name, attributesOf(event.attributes), hrTime(event.at));
   if (row.status === 'error') span.setStatus({ code: SpanStatusCode.ERROR });
   span.end(hrTime(row.ended_at));

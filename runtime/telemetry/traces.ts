@@ -120,7 +120,8 @@ export class TraceExport {
         else if (!this.#isLookDue) await new Promise<void>((resolve) => (this.#wake = resolve));
       } catch (error) {
         if (signal.aborted) return;
-        if (this.#failures++ === 0) this.#log.warn({ err: error }, 'spans were not exported; they stay in the ledger, and it is tried again');
+        if (this.#failures++ === 0)
+          this.#log.warn({ err: error }, 'spans were not exported; they stay in the ledger, and it is tried again');
         await sleep(Math.min(1000 * 2 ** this.#failures, 60_000), undefined, { ref: false, signal }).catch(() => {});
       }
     }

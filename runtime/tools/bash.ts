@@ -8,7 +8,8 @@ import { inWorkspace } from './workspace.ts';
 
 export const bash = defineTool({
   name: 'bash',
-  description: 'Run a shell command in the workspace. Returns its output and, when it fails, its exit code. Nothing that it starts outlives it.',
+  description:
+    'Run a shell command in the workspace. Returns its output and, when it fails, its exit code. Nothing that it starts outlives it.',
   input: z.strictObject({
     command: z.string().min(1).describe('The command line.'),
     timeout: z.number().min(1).max(600).default(120).describe('Seconds after which it is killed, at most 600. Default: 120.'),
@@ -19,15 +20,23 @@ export const bash = defineTool({
   execute: (input, context) =>
     inWorkspace(context, async (workspace) => {
       if (input.command.includes('\0')) return failed('a command holds no NUL');
-      const result = await workspace.run(input.command, { timeoutSeconds: input.timeout, signal: context.signal, maxBytes: context.isFromCode ? 8_000_000 : 100_000 });
+      const result = await workspace.run(input.command, {
+        timeoutSeconds: input.timeout,
+        signal: context.signal,
+        maxBytes: context.isFromCode ? 8_000_000 : 100_000,
+      });
       const ending = endingOf(result, input.timeout);
       const parts = [result.stdout.trimEnd(), result.stderr === '' ? '' : `[stderr]\n${result.stderr.trimEnd()}`, ending ?? ''];
       return {
         content: parts.filter((part) => part !== '').join('\n') || '(no output)',
         isError: ending !== null,
         value: {
-          stdout: result.stdout, stderr: result.stderr, exit_code: result.exitCode ?? -1, duration_ms: result.durationMs,
-          line_count: result.stdout === '' ? 0 : result.stdout.replace(/\n$/, '').split('\n').length, timed_out: result.cause === 'timeout',
+          stdout: result.stdout,
+          stderr: result.stderr,
+          exit_code: result.exitCode ?? -1,
+          duration_ms: result.durationMs,
+          line_count: result.stdout === '' ? 0 : result.stdout.replace(/\n$/, '').split('\n').length,
+          timed_out: result.cause === 'timeout',
         },
       };
     }),

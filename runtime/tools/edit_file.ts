@@ -8,7 +8,8 @@ import { inWorkspace, isBinary, MAX_FILE_BYTES } from './workspace.ts';
 
 export const editFile = defineTool({
   name: 'edit_file',
-  description: 'Replace a passage of a file. old_string must occur exactly once, unless replace_all is true. Fails where somebody else changes the file meanwhile.',
+  description:
+    'Replace a passage of a file. old_string must occur exactly once, unless replace_all is true. Fails where somebody else changes the file meanwhile.',
   input: z.strictObject({
     path: z.string().min(1).describe('Path of the file, relative to the workspace.'),
     old_string: z.string().min(1).describe('The passage to replace, exactly as it stands in the file.'),
@@ -28,7 +29,9 @@ export const editFile = defineTool({
       const count = parts.length - 1;
       if (count === 0) return failed(`old_string does not occur in ${input.path}; read the file and copy the passage exactly`);
       if (count > 1 && !input.replace_all) {
-        return failed(`old_string occurs ${count} times in ${input.path} (lines ${linesOf(parts.slice(0, Math.min(count, 20)), input.old_string).join(', ')}); make it longer, or set replace_all`);
+        return failed(
+          `old_string occurs ${count} times in ${input.path} (lines ${linesOf(parts.slice(0, Math.min(count, 20)), input.old_string).join(', ')}); make it longer, or set replace_all`,
+        );
       }
       await workspace.writeFile(input.path, parts.join(input.new_string), hashOf(bytes));
       return ok(`Replaced ${count === 1 ? 'one occurrence' : `${count} occurrences`} in ${input.path}.`);

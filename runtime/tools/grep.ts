@@ -18,48 +18,52 @@ const READ_AHEAD = 8;
 const tooSlow = 'the pattern takes too long: make it simpler';
 
 /** The tool with another deadline for its patterns. */
-export const grepWithin = (milliseconds: number) => defineTool({
-  name: 'grep',
-  description: 'Find lines of the workspace that match a regular expression. Returns path:line:content.',
-  input: z.strictObject({
-    pattern: z.string().min(1).describe('JavaScript regular expression, matched within lines.'),
-    path: z.string().min(1).default('.').describe('File or directory to search in. Default: the workspace.'),
-    glob: z.string().min(1).optional().describe('Only files that match this glob pattern.'),
-  }),
-  effect: 'pure',
-  risk: 'safe',
-  source: 'file',
-  execute: (input, context) =>
-    inWorkspace(context, async (workspace) => {
-      const problem = input.glob === undefined ? null : globProblem(input.glob);
-      if (problem !== null) return failed(problem);
-      const max = context.isFromCode ? 10_000 : MAX_MATCHES;
-      const found: Match[] = [];
-      let matcher: Thread<{ path: string; text: string }, Match[]> | undefined;
-      try {
-        matcher = await Thread.start(patternsModule, 'lineMatcher', { pattern: input.pattern, max, maxLine: MAX_LINE }, milliseconds);
-      } catch (error) {
-        return failed(error instanceof TooSlow ? tooSlow : `the pattern is not a regular expression: ${(error as Error).message}`);
-      }
-      try {
-        const files = await filesOf(workspace, input, milliseconds, context.signal);
-        if (files === null) return failed('the glob pattern takes too long: make it simpler');
-        for await (const { file, bytes } of contentsOf(workspace, files)) {
-          if (!bytes || isBinary(bytes)) continue;
-          found.push(...(await matcher.ask({ path: file, text: textOf(bytes) })));
-          if (found.length >= max || context.signal.aborted) break;
-        }
-      } catch (error) {
-        if (error instanceof TooSlow) return failed(tooSlow);
-        throw error;
-      } finally {
-        await matcher.end();
-      }
-      if (found.length === 0) return { ...ok('No matches.'), value: [] };
-      const lines = found.slice(0, max).map((match) => `${match.path}:${match.line}:${match.content}`);
-      return { value: found.slice(0, max), ...ok(lines.join('\n') + (found.length >= max ? `\n[the first ${max} matches; narrow the search for others]` : '')) };
+export const grepWithin = (milliseconds: number) =>
+  defineTool({
+    name: 'grep',
+    description: 'Find lines of the workspace that match a regular expression. Returns path:line:content.',
+    input: z.strictObject({
+      pattern: z.string().min(1).describe('JavaScript regular expression, matched within lines.'),
+      path: z.string().min(1).default('.').describe('File or directory to search in. Default: the workspace.'),
+      glob: z.string().min(1).optional().describe('Only files that match this glob pattern.'),
     }),
-});
+    effect: 'pure',
+    risk: 'safe',
+    source: 'file',
+    execute: (input, context) =>
+      inWorkspace(context, async (workspace) => {
+        const problem = input.glob === undefined ? null : globProblem(input.glob);
+        if (problem !== null) return failed(problem);
+        const max = context.isFromCode ? 10_000 : MAX_MATCHES;
+        const found: Match[] = [];
+        let matcher: Thread<{ path: string; text: string }, Match[]> | undefined;
+        try {
+          matcher = await Thread.start(patternsModule, 'lineMatcher', { pattern: input.pattern, max, maxLine: MAX_LINE }, milliseconds);
+        } catch (error) {
+          return failed(error instanceof TooSlow ? tooSlow : `the pattern is not a regular expression: ${(error as Error).message}`);
+        }
+        try {
+          const files = await filesOf(workspace, input, milliseconds, context.signal);
+          if (files === null) return failed('the glob pattern takes too long: make it simpler');
+          for await (const { file, bytes } of contentsOf(workspace, files)) {
+            if (!bytes || isBinary(bytes)) continue;
+            found.push(...(await matcher.ask({ path: file, text: textOf(bytes) })));
+            if (found.length >= max || context.signal.aborted) break;
+          }
+        } catch (error) {
+          if (error instanceof TooSlow) return failed(tooSlow);
+          throw error;
+        } finally {
+          await matcher.end();
+        }
+        if (found.length === 0) return { ...ok('No matches.'), value: [] };
+        const lines = found.slice(0, max).map((match) => `${match.path}:${match.line}:${match.content}`);
+        return {
+          value: found.slice(0, max),
+          ...ok(lines.join('\n') + (found.length >= max ? `\n[the first ${max} matches; narrow the search for others]` : '')),
+        };
+      }),
+  });
 
 export const grep = grepWithin(MAX_MILLISECONDS);
 
@@ -78,10 +82,19 @@ async function* contentsOf(workspace: Workspace, files: readonly string[]): Asyn
 }
 
 /** Null if the glob pattern takes too long. */
-async function filesOf(workspace: Workspace, input: { path: string; glob?: string | undefined }, milliseconds: number, signal: AbortSignal): Promise<string[] | null> {
-  const isFile = await workspace.readFile(input.path, MAX_FILE_BYTES).then(() => true, () => false);
+async function filesOf(
+  workspace: Workspace,
+  input: { path: string; glob?: string | undefined },
+  milliseconds: number,
+  signal: AbortSignal,
+): Promise<string[] | null> {
+  const isFile = await workspace.readFile(input.path, MAX_FILE_BYTES).then(
+    () => true,
+    () => false,
+  );
   if (isFile) return [input.path];
   const files: string[] = [];
-  for await (const file of workspace.files(input.path, { isEverything: namesHidden(input.path), signal })) if (file.size <= MAX_FILE_BYTES) files.push(file.path);
+  for await (const file of workspace.files(input.path, { isEverything: namesHidden(input.path), signal }))
+    if (file.size <= MAX_FILE_BYTES) files.push(file.path);
   return input.glob === undefined ? files : matchingPaths(files, input.glob, milliseconds);
 }

@@ -14,19 +14,29 @@ import { failed } from './tool.ts';
 import type { Effect, Risk, Tool, ToolImage, ToolOutcome } from './tool.ts';
 
 const texts = z.record(z.string(), z.string()).default({});
-const serverSettings = z.looseObject({
-  command: z.string().optional(), args: z.array(z.string()).default([]), env: texts, cwd: z.string().optional(),
-  url: z.url().optional(), headers: z.record(z.string(), z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'a header is one line of plain text')).default({}),
-}).refine(({ command, url }) => (command === undefined) !== (url === undefined), 'a server has a command or a url');
+const serverSettings = z
+  .looseObject({
+    command: z.string().optional(),
+    args: z.array(z.string()).default([]),
+    env: texts,
+    cwd: z.string().optional(),
+    url: z.url().optional(),
+    headers: z.record(z.string(), z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'a header is one line of plain text')).default({}),
+  })
+  .refine(({ command, url }) => (command === undefined) !== (url === undefined), 'a server has a command or a url');
 const mcpFile = z.looseObject({
-  mcpServers: z.record(z.string().regex(/^[a-zA-Z0-9_-]{1,30}$/, 'a server is called by 1 to 30 of a-z, A-Z, 0-9, _ and -'), serverSettings),
+  mcpServers: z.record(
+    z.string().regex(/^[a-zA-Z0-9_-]{1,30}$/, 'a server is called by 1 to 30 of a-z, A-Z, 0-9, _ and -'),
+    serverSettings,
+  ),
 });
 type ServerSettings = z.infer<typeof serverSettings>;
 
 /** Replaces ${VARIABLE} and ${VARIABLE:-otherwise} in every text. */
 function withVariables(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withVariables);
-  if (typeof value === 'object' && value !== null) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withVariables(inner)]));
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withVariables(inner)]));
   if (typeof value !== 'string') return value;
   return value.replaceAll(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, name: string, otherwise?: string) => {
     const found = process.env[name] ?? otherwise;
@@ -40,7 +50,10 @@ const MAX_IMAGES = 5;
 
 export type McpTools = { tools: Tool[]; close(): Promise<void> };
 
-/** Starts the servers of a parsed .mcp.json and asks each for its tools. Throws a ZodError, or an Error that says what is missing or how a server failed. */
+/**
+ * Starts the servers of a parsed .mcp.json and asks each for its tools. Throws a ZodError, or an Error that says what is missing or how a
+ * server failed.
+ */
 export async function mcpTools(document: unknown): Promise<McpTools> {
   const settings = Object.entries(mcpFile.parse(withVariables(document)).mcpServers);
   for (const [, { env, headers }] of settings) [...Object.values(env), ...Object.values(headers)].forEach(keepHeader);
@@ -79,8 +92,11 @@ class Server {
       const { $schema: _, ...schema } = inputSchema;
       return {
         name: `mcp__${this.#name}__${name.replaceAll(/[^a-zA-Z0-9_-]/g, '_')}`.slice(0, 64),
-        description: description?.trim() || name, effect, risk,
-        input: fitting(inputSchema, { isCheckedAgain: true }), inputSchema: schema,
+        description: description?.trim() || name,
+        effect,
+        risk,
+        input: fitting(inputSchema, { isCheckedAgain: true }),
+        inputSchema: schema,
         execute: (input, { signal }) => this.#call(name, input as Record<string, unknown>, signal),
       };
     });
@@ -101,14 +117,21 @@ class Server {
         return failed(`[engine] ${withCause(error)}. This is an environment problem; retrying will not help.`);
       }
       try {
-        return outcomeOf(await client.callTool({ name, arguments: input }, { signal, timeout: CALL_SECONDS * 1000, resetTimeoutOnProgress: true, onprogress: () => {} }));
+        return outcomeOf(
+          await client.callTool(
+            { name, arguments: input },
+            { signal, timeout: CALL_SECONDS * 1000, resetTimeoutOnProgress: true, onprogress: () => {} },
+          ),
+        );
       } catch (error) {
         if (signal.aborted) return failed('[engine] The call was ended.');
         // A server that was restarted does not know earlier sessions, and did nothing.
         const isForgotten = error instanceof SdkHttpError && error.status === 404;
         if (isForgotten) await this.close();
         if (isForgotten && tries === 1) continue;
-        return failed(`[engine] The MCP server "${this.#name}" did not answer: ${withCause(error)}. Check what was done before trying again.`);
+        return failed(
+          `[engine] The MCP server "${this.#name}" did not answer: ${withCause(error)}. Check what was done before trying again.`,
+        );
       }
     }
   }
@@ -133,22 +156,40 @@ class Server {
     const onerror = (error: Error): void => void (/SSE stream disconnected/.test(error.message) && client.close());
     Object.assign(client, { onclose, onerror });
     try {
-      if (settings.command === undefined) await client.connect(new StreamableHTTPClientTransport(new URL(settings.url ?? ''), { requestInit: { headers: settings.headers } }));
+      if (settings.command === undefined)
+        await client.connect(
+          new StreamableHTTPClientTransport(new URL(settings.url ?? ''), { requestInit: { headers: settings.headers } }),
+        );
       else {
         // From the worker's environment a server gets what every program needs, and what its settings name.
-        const transport = new StdioClientTransport({ command: settings.command, args: settings.args, env: settings.env, stderr: 'pipe', ...(settings.cwd !== undefined && { cwd: settings.cwd }) });
+        const transport = new StdioClientTransport({
+          command: settings.command,
+          args: settings.args,
+          env: settings.env,
+          stderr: 'pipe',
+          ...(settings.cwd !== undefined && { cwd: settings.cwd }),
+        });
         transport.stderr?.on('data', (said: Buffer) => (this.#complaint = (this.#complaint + said.toString('utf8')).slice(-500)));
         await client.connect(transport);
       }
       return client;
     } catch (error) {
-      throw new Error(`The MCP server "${this.#name}" does not start: ${[withCause(error), this.#complaint.trim()].filter((part) => part !== '').join(': ')}`, { cause: error });
+      throw new Error(
+        `The MCP server "${this.#name}" does not start: ${[withCause(error), this.#complaint.trim()].filter((part) => part !== '').join(': ')}`,
+        { cause: error },
+      );
     }
   }
 }
 
 function outcomeOf(result: Record<string, unknown>): ToolOutcome {
-  const blocks = (Array.isArray(result['content']) ? result['content'] : []) as { type: string; text?: string; data?: string; uri?: string; resource?: { uri?: string; text?: string } }[];
+  const blocks = (Array.isArray(result['content']) ? result['content'] : []) as {
+    type: string;
+    text?: string;
+    data?: string;
+    uri?: string;
+    resource?: { uri?: string; text?: string };
+  }[];
   const images: ToolImage[] = [];
   const parts = blocks.map((block) => {
     if (block.type === 'text') return block.text ?? '';
@@ -164,10 +205,13 @@ function outcomeOf(result: Record<string, unknown>): ToolOutcome {
   });
   const content = parts.filter((part) => part !== '').join('\n') || (images.length > 0 ? '(an image)' : '(no output)');
   return {
-    content, isError: result['isError'] === true,
-    ...(images.length > 0 && { images }), ...(result['structuredContent'] !== undefined && { value: result['structuredContent'] }),
+    content,
+    isError: result['isError'] === true,
+    ...(images.length > 0 && { images }),
+    ...(result['structuredContent'] !== undefined && { value: result['structuredContent'] }),
   };
 }
 
 /** The message with that of its cause: "fetch failed" alone says nothing. */
-const withCause = (error: unknown): string => `${messageOf(error)}${error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : ''}`;
+const withCause = (error: unknown): string =>
+  `${messageOf(error)}${error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : ''}`;

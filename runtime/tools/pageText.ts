@@ -15,19 +15,80 @@ export function pageReader({ isHtml, prompt, maxChars }: PageSettings): (page: s
   return (page) => {
     const text = isHtml ? textOfHtml(page) : page;
     const passages = prompt === null || text.length < MIN_CHARS_TO_SEARCH ? null : passagesOn(prompt, text);
-    const head = passages === null ? '' : passages === '' ? '[no passage has words of the question]\n\n' : `[what speaks of it]\n${passages}\n\n[the page]\n`;
+    const head =
+      passages === null
+        ? ''
+        : passages === ''
+          ? '[no passage has words of the question]\n\n'
+          : `[what speaks of it]\n${passages}\n\n[the page]\n`;
     return { text: head + text.slice(0, maxChars), isCut: text.length > maxChars };
   };
 }
 
 /** Skipped with everything inside, if they are closed. */
-const skipped = new Set(['script', 'style', 'noscript', 'template', 'svg', 'iframe', 'noembed', 'noframes', 'object', 'canvas', 'audio', 'video', 'button', 'select']);
+const skipped = new Set([
+  'script',
+  'style',
+  'noscript',
+  'template',
+  'svg',
+  'iframe',
+  'noembed',
+  'noframes',
+  'object',
+  'canvas',
+  'audio',
+  'video',
+  'button',
+  'select',
+]);
 /** Elements that appear inside a skipped one only if it was not closed. */
 const endsSkipping = new Set(['p', 'section', 'article', 'main', 'ul', 'ol', 'table', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6']);
 /** Elements on lines of their own, with the number of line breaks around them. */
 const breaksAround = new Map<string, number>([
-  ...['div', 'li', 'tr', 'dt', 'dd', 'summary', 'figcaption', 'option', 'header', 'footer', 'form', 'fieldset', 'address', 'caption', 'thead', 'tbody', 'body', 'hr'].map((name) => [name, 1] as const),
-  ...['p', 'section', 'article', 'main', 'nav', 'aside', 'table', 'ul', 'ol', 'dl', 'pre', 'blockquote', 'figure', 'details', 'title', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((name) => [name, 2] as const),
+  ...[
+    'div',
+    'li',
+    'tr',
+    'dt',
+    'dd',
+    'summary',
+    'figcaption',
+    'option',
+    'header',
+    'footer',
+    'form',
+    'fieldset',
+    'address',
+    'caption',
+    'thead',
+    'tbody',
+    'body',
+    'hr',
+  ].map((name) => [name, 1] as const),
+  ...[
+    'p',
+    'section',
+    'article',
+    'main',
+    'nav',
+    'aside',
+    'table',
+    'ul',
+    'ol',
+    'dl',
+    'pre',
+    'blockquote',
+    'figure',
+    'details',
+    'title',
+    'h1',
+    'h2',
+    'h3',
+    'h4',
+    'h5',
+    'h6',
+  ].map((name) => [name, 2] as const),
 ]);
 const MAX_ATTRIBUTE = 2000;
 
@@ -70,29 +131,40 @@ export function textOfHtml(html: string): string {
     if (skip.depth === 0) writer().say(words);
   };
   const value = (part: string): void => {
-    if ((attribute === 'href' || attribute === 'alt') && (attributes[attribute]?.length ?? 0) < MAX_ATTRIBUTE) attributes[attribute] = (attributes[attribute] ?? '') + part.slice(0, MAX_ATTRIBUTE);
+    if ((attribute === 'href' || attribute === 'alt') && (attributes[attribute]?.length ?? 0) < MAX_ATTRIBUTE)
+      attributes[attribute] = (attributes[attribute] ?? '') + part.slice(0, MAX_ATTRIBUTE);
   };
-  const tokenizer = new Tokenizer({ decodeEntities: true }, {
-    onopentagname: (start, end) => {
-      tag = html.slice(start, end).toLowerCase();
-      attributes = {};
+  const tokenizer = new Tokenizer(
+    { decodeEntities: true },
+    {
+      onopentagname: (start, end) => {
+        tag = html.slice(start, end).toLowerCase();
+        attributes = {};
+      },
+      onopentagend: () => opened(false),
+      onselfclosingtag: () => opened(true),
+      onclosetag: (start, end) => closed(html.slice(start, end).toLowerCase()),
+      onattribname: (start, end) => {
+        attribute = html.slice(start, Math.min(end, start + 10)).toLowerCase();
+      },
+      onattribdata: (start, end) => value(html.slice(start, Math.min(end, start + MAX_ATTRIBUTE))),
+      onattribentity: (codePoint) => value(String.fromCodePoint(codePoint)),
+      onattribend: () => {},
+      ontext: (start, end) => text(html.slice(start, end)),
+      ontextentity: (codePoint) => text(String.fromCodePoint(codePoint)),
+      oncdata: () => {},
+      oncomment: () => {},
+      ondeclaration: () => {},
+      onprocessinginstruction: () => {},
+      onend: () => {},
     },
-    onopentagend: () => opened(false),
-    onselfclosingtag: () => opened(true),
-    onclosetag: (start, end) => closed(html.slice(start, end).toLowerCase()),
-    onattribname: (start, end) => { attribute = html.slice(start, Math.min(end, start + 10)).toLowerCase(); },
-    onattribdata: (start, end) => value(html.slice(start, Math.min(end, start + MAX_ATTRIBUTE))),
-    onattribentity: (codePoint) => value(String.fromCodePoint(codePoint)),
-    onattribend: () => {},
-    ontext: (start, end) => text(html.slice(start, end)),
-    ontextentity: (codePoint) => text(String.fromCodePoint(codePoint)),
-    oncdata: () => {}, oncomment: () => {}, ondeclaration: () => {}, onprocessinginstruction: () => {}, onend: () => {},
-  });
+  );
   tokenizer.write(html);
   tokenizer.end();
-  const parts = main.text() === ''
-    ? [title.text(), around.text(), behind('navigation', navigation.text())]
-    : [title.text(), main.text(), behind('around it', around.text()), behind('navigation', navigation.text())];
+  const parts =
+    main.text() === ''
+      ? [title.text(), around.text(), behind('navigation', navigation.text())]
+      : [title.text(), main.text(), behind('around it', around.text()), behind('navigation', navigation.text())];
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
@@ -118,7 +190,8 @@ class Writer {
       this.#isSpaced ||= words !== '';
       return;
     }
-    if (this.#breaks > 0 || this.#parts.length === 0) this.#parts.push('\n'.repeat(this.#parts.length === 0 ? 0 : this.#breaks), this.#marker);
+    if (this.#breaks > 0 || this.#parts.length === 0)
+      this.#parts.push('\n'.repeat(this.#parts.length === 0 ? 0 : this.#breaks), this.#marker);
     else if (!isKept && (this.#isSpaced || /^[ \t\r\n\f]/.test(plain))) this.#parts.push(' ');
     this.#breaks = 0;
     this.#marker = '';
@@ -156,7 +229,12 @@ class Writer {
   }
 
   text(): string {
-    return this.#parts.join('').split('\n').map((line) => line.trimEnd()).join('\n').trim();
+    return this.#parts
+      .join('')
+      .split('\n')
+      .map((line) => line.trimEnd())
+      .join('\n')
+      .trim();
   }
 
   #around(name: string): void {
@@ -182,24 +260,49 @@ class Writer {
     if (this.#link === null) return;
     const { href, at } = this.#link;
     this.#link = null;
-    if (this.#parts.length === at || this.#preformatted > 0 || href === '' || /^(#|javascript:|data:)/i.test(href) || this.#parts.at(-1) === href) return;
+    if (
+      this.#parts.length === at ||
+      this.#preformatted > 0 ||
+      href === '' ||
+      /^(#|javascript:|data:)/i.test(href) ||
+      this.#parts.at(-1) === href
+    )
+      return;
     this.#parts.push(` (${href})`);
   }
 }
 
 const MIN_CHARS_TO_SEARCH = 4000;
 const MAX_PASSAGES_CHARS = 6000;
-const commonWords = new Set('and are but can did does for from had has have how into its not off one our out she that the their them then there these they this those was were what when where which who whom why will with would you your about all also any page tell find show list give get use'.split(' '));
+const commonWords = new Set(
+  'and are but can did does for from had has have how into its not off one our out she that the their them then there these they this those was were what when where which who whom why will with would you your about all also any page tell find show list give get use'.split(
+    ' ',
+  ),
+);
 
-const wordsOf = (text: string): string[] => (text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []).map((word) => word.replace(/(?<=...)(?:es|s|ing|ed)$/, ''));
+const wordsOf = (text: string): string[] =>
+  (text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []).map((word) => word.replace(/(?<=...)(?:es|s|ing|ed)$/, ''));
 
 /** The passages of a text that share the most, and the rarest, words with a question, in the order of the text. */
 export function passagesOn(question: string, text: string): string {
-  const asked = new Set((question.slice(0, 2000).toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []).filter((word) => !commonWords.has(word)).flatMap(wordsOf));
+  const asked = new Set(
+    (
+      question
+        .slice(0, 2000)
+        .toLowerCase()
+        .match(/[\p{L}\p{N}]{3,}/gu) ?? []
+    )
+      .filter((word) => !commonWords.has(word))
+      .flatMap(wordsOf),
+  );
   const passages = passagesOf(text).map((passage) => ({ passage, found: new Set(wordsOf(passage).filter((word) => asked.has(word))) }));
   const count = (word: string): number => passages.filter(({ found }) => found.has(word)).length;
   const weights = new Map([...asked].map((word) => [word, Math.log(1 + passages.length / (1 + count(word)))]));
-  const scored = passages.map(({ passage, found }, n) => ({ passage, n, score: [...found].reduce((sum, word) => sum + (weights.get(word) ?? 0), 0) }));
+  const scored = passages.map(({ passage, found }, n) => ({
+    passage,
+    n,
+    score: [...found].reduce((sum, word) => sum + (weights.get(word) ?? 0), 0),
+  }));
   const chosen: typeof scored = [];
   let room = MAX_PASSAGES_CHARS;
   for (const one of scored.filter(({ score }) => score > 0).toSorted((a, b) => b.score - a.score || a.n - b.n)) {
@@ -207,7 +310,10 @@ export function passagesOn(question: string, text: string): string {
     chosen.push({ ...one, passage: one.passage.slice(0, room) });
     room -= one.passage.length;
   }
-  return chosen.toSorted((a, b) => a.n - b.n).map(({ passage }) => passage).join('\n\n');
+  return chosen
+    .toSorted((a, b) => a.n - b.n)
+    .map(({ passage }) => passage)
+    .join('\n\n');
 }
 
 /** The text between blank lines; a heading belongs to the passage that follows it. */

@@ -11,11 +11,22 @@ export type Match = { path: string; line: number; content: string };
 
 /** Returns the paths that a glob pattern matches. A pattern without a slash matches the name in any directory, as people expect. */
 export function globMatcher(pattern: string): (paths: readonly string[]) => string[] {
-  return (paths) => paths.filter((path) => matchesGlob(path, pattern) || (!pattern.includes('/') && matchesGlob(path.slice(path.lastIndexOf('/') + 1), pattern)));
+  return (paths) =>
+    paths.filter(
+      (path) => matchesGlob(path, pattern) || (!pattern.includes('/') && matchesGlob(path.slice(path.lastIndexOf('/') + 1), pattern)),
+    );
 }
 
 /** Finds the lines of a text that a regular expression matches. Throws if it is not one. */
-export function lineMatcher({ pattern, max, maxLine }: { pattern: string; max: number; maxLine: number }): (file: { path: string; text: string }) => Match[] {
+export function lineMatcher({
+  pattern,
+  max,
+  maxLine,
+}: {
+  pattern: string;
+  max: number;
+  maxLine: number;
+}): (file: { path: string; text: string }) => Match[] {
   const expression = new RegExp(pattern);
   return ({ path, text }) => {
     const found: Match[] = [];
@@ -30,7 +41,9 @@ export function lineMatcher({ pattern, max, maxLine }: { pattern: string; max: n
 /** Why a glob pattern is refused without trying it; null: it is not refused. */
 export function globProblem(pattern: string): string | null {
   if (pattern.length > 10_000) return 'the glob pattern is too long: at most 10,000 characters';
-  return alternatives(pattern) > MAX_ALTERNATIVES ? `the braces of the glob pattern stand for more than ${MAX_ALTERNATIVES} patterns: make it simpler` : null;
+  return alternatives(pattern) > MAX_ALTERNATIVES
+    ? `the braces of the glob pattern stand for more than ${MAX_ALTERNATIVES} patterns: make it simpler`
+    : null;
 }
 
 /** An upper bound of the number of patterns that the braces of one expand to. */
@@ -53,7 +66,8 @@ export function alternatives(pattern: string): number {
       case '}':
         if (open.length > 1) {
           open.pop();
-          open.at(-1)!.current *= innermost.complete + innermost.current + steps(pattern.slice(innermost.start, Math.min(at, innermost.start + 100)));
+          open.at(-1)!.current *=
+            innermost.complete + innermost.current + steps(pattern.slice(innermost.start, Math.min(at, innermost.start + 100)));
         }
     }
   }

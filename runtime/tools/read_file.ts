@@ -9,7 +9,8 @@ import { inWorkspace, MAX_FILE_BYTES, MAX_RESULT_CHARS, textOf } from './workspa
 
 export const readFile = defineTool({
   name: 'read_file',
-  description: 'Read a file of the workspace. Returns its lines; with offset and limit, a part of them. A PNG, JPEG, GIF or WebP file is shown as an image.',
+  description:
+    'Read a file of the workspace. Returns its lines; with offset and limit, a part of them. A PNG, JPEG, GIF or WebP file is shown as an image.',
   input: z.strictObject({
     path: z.string().min(1).describe('Path of the file, relative to the workspace.'),
     offset: z.int().min(0).default(0).describe('Lines to skip at the beginning. Default: 0.'),
@@ -27,7 +28,7 @@ export const readFile = defineTool({
       if (lines.at(-1) === '') lines.pop();
       const wanted = lines.slice(input.offset, input.limit === undefined ? undefined : input.offset + input.limit);
       let shown = wanted.length;
-      for (let chars = wanted.reduce((sum, line) => sum + line.length + 1, 0); chars > MAX_RESULT_CHARS && shown > 1; ) {
+      for (let chars = wanted.reduce((sum, line) => sum + line.length + 1, 0); chars > MAX_RESULT_CHARS && shown > 1;) {
         chars -= (wanted[--shown]?.length ?? 0) + 1;
       }
       const text = wanted.slice(0, shown).join('\n').slice(0, MAX_RESULT_CHARS);
@@ -35,7 +36,10 @@ export const readFile = defineTool({
       const value = input.offset === 0 && input.limit === undefined ? textOf(bytes) : wanted.join('\n');
       if (lines.length === 0) return { ...ok('[the file is empty]'), value };
       if (shown === 0) return { ...ok(`[the file has only ${lines.length} lines]`), value };
-      return { value, ...ok(next < lines.length ? `${text}\n[lines ${input.offset + 1} to ${next} of ${lines.length}; go on with offset ${next}]` : text) };
+      return {
+        value,
+        ...ok(next < lines.length ? `${text}\n[lines ${input.offset + 1} to ${next} of ${lines.length}; go on with offset ${next}]` : text),
+      };
     }),
 });
 

@@ -35,14 +35,23 @@ export class Thread<Input, Output> {
 
   private constructor(module: string, name: string, settings: unknown, milliseconds: number) {
     this.#milliseconds = milliseconds;
-    this.#worker = new Worker(program, { eval: true, workerData: { module, name, settings }, resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB } });
+    this.#worker = new Worker(program, {
+      eval: true,
+      workerData: { module, name, settings },
+      resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
+    });
   }
 
   /**
    * Starts a thread that runs the function that a function of a module returns for these settings. `module` is a URL.
    * Throws what that function throws, and TooSlow.
    */
-  static async start<Input, Output>(module: string, name: string, settings: unknown, milliseconds = MAX_MILLISECONDS): Promise<Thread<Input, Output>> {
+  static async start<Input, Output>(
+    module: string,
+    name: string,
+    settings: unknown,
+    milliseconds = MAX_MILLISECONDS,
+  ): Promise<Thread<Input, Output>> {
     const thread = new Thread<Input, Output>(module, name, settings, milliseconds);
     try {
       await thread.#answer(() => {});

@@ -30,7 +30,10 @@ export type ToolContext = {
   signal: AbortSignal;
 };
 
-/** What a call touches, by the keys of its input (a.b: within objects or lists of them); with `form: 'patch'` the value itself contains the action. */
+/**
+ * What a call touches, by the keys of its input (a.b: within objects or lists of them); with `form: 'patch'` the value itself contains the
+ * action.
+ */
 export type Touch = {
   key: string;
   kind?: 'path' | 'url' | 'record' | undefined;

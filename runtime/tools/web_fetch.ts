@@ -43,7 +43,15 @@ export const webFetch = defineTool({
       const content = withoutHeaders(`${head.join('\n')}\n\n${text}`, context);
       return page.status >= 400 ? failed(content) : ok(content);
     } catch (error) {
-      return failed(error instanceof Refused ? error.message : error instanceof TooSlow ? 'the page takes too long to read' : signal.aborted ? 'the page took too long' : `the page cannot be fetched (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
+      return failed(
+        error instanceof Refused
+          ? error.message
+          : error instanceof TooSlow
+            ? 'the page takes too long to read'
+            : signal.aborted
+              ? 'the page took too long'
+              : `the page cannot be fetched (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`,
+      );
     }
   },
 });
@@ -66,8 +74,14 @@ const headersFor = (url: URL, { webFetchHeaders }: ToolContext): Record<string, 
 /** A page that echoes the headers that it was sent must not disclose them. */
 function withoutHeaders(text: string, { webFetchHeaders }: ToolContext): string {
   // A scheme such as Bearer is not secret, what follows it is.
-  const secrets = Object.values(webFetchHeaders ?? {}).flatMap((headers) => Object.values(headers)).flatMap((value) => [value, value.slice(value.lastIndexOf(' ') + 1)]);
-  return withoutValues(text, secrets.filter((secret) => secret.length >= 6), 'web_fetch');
+  const secrets = Object.values(webFetchHeaders ?? {})
+    .flatMap((headers) => Object.values(headers))
+    .flatMap((value) => [value, value.slice(value.lastIndexOf(' ') + 1)]);
+  return withoutValues(
+    text,
+    secrets.filter((secret) => secret.length >= 6),
+    'web_fetch',
+  );
 }
 
 type Page = { url: string; status: number; isHtml: boolean; isCut: boolean; text: string };
@@ -79,8 +93,15 @@ async function fetchPage(start: URL, context: ToolContext, signal: AbortSignal):
     const location = answer.headers.location;
     if (answer.status < 300 || answer.status >= 400 || !location) {
       const type = answer.headers['content-type'] ?? '';
-      if (!/^(text\/|application\/(json|xml|xhtml|javascript|x-yaml|yaml)|$)/.test(type)) throw new Refused(`${url.href} is ${type}, not text`);
-      return { url: url.href, status: answer.status, isHtml: type.includes('html'), isCut: answer.isCut, text: answer.body.toString('utf8').replaceAll('\0', '␀') };
+      if (!/^(text\/|application\/(json|xml|xhtml|javascript|x-yaml|yaml)|$)/.test(type))
+        throw new Refused(`${url.href} is ${type}, not text`);
+      return {
+        url: url.href,
+        status: answer.status,
+        isHtml: type.includes('html'),
+        isCut: answer.isCut,
+        text: answer.body.toString('utf8').replaceAll('\0', '␀'),
+      };
     }
     url = new URL(location, url);
     if (!/^https?:$/.test(url.protocol)) throw new Refused(`the page redirects to ${url.protocol}`);
@@ -102,14 +123,33 @@ async function checkedAddress(url: URL, context: ToolContext): Promise<string> {
 
 const privateRanges = new BlockList();
 for (const [network, bits] of [
-  ['0.0.0.0', 8], ['10.0.0.0', 8], ['100.64.0.0', 10], ['127.0.0.0', 8], ['169.254.0.0', 16], ['172.16.0.0', 12], ['192.0.0.0', 24],
-  ['192.0.2.0', 24], ['192.88.99.0', 24], ['192.168.0.0', 16], ['198.18.0.0', 15], ['198.51.100.0', 24], ['203.0.113.0', 24], ['224.0.0.0', 3],
-] as const) privateRanges.addSubnet(network, bits, 'ipv4');
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 3],
+] as const)
+  privateRanges.addSubnet(network, bits, 'ipv4');
 // Of IPv6 only global unicast is public, except ranges that wrap or tunnel IPv4 addresses or are for documentation.
 const publicIpv6 = new BlockList();
 publicIpv6.addSubnet('2000::', 3, 'ipv6');
 const wrappingIpv6 = new BlockList();
-for (const [network, bits] of [['2001::', 23], ['2001:db8::', 32], ['2002::', 16], ['3fff::', 20]] as const) wrappingIpv6.addSubnet(network, bits, 'ipv6');
+for (const [network, bits] of [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+] as const)
+  wrappingIpv6.addSubnet(network, bits, 'ipv6');
 
 function isPrivate(address: string): boolean {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
@@ -124,29 +164,37 @@ function get(url: URL, address: string, own: Record<string, string>, signal: Abo
   const client = url.protocol === 'https:' ? https : http;
   const family = isIP(address);
   return new Promise((resolve, reject) => {
-    const request = client.get(url, {
-      signal,
-      agent: false, // a connection is for one request: one that is kept is found again by its name, wherever the name led then
-      headers: { 'user-agent': 'work-ledger', accept: 'text/html, text/*, application/json', 'accept-encoding': 'identity', ...own },
-      // Connects to the checked address only.
-      lookup: (_host, options, callback) =>
-        options.all ? callback(null, [{ address, family }]) : callback(null, address, family),
-    }, (response) => {
-      const chunks: Buffer[] = [];
-      let length = 0;
-      const done = (isCut: boolean): void =>
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).subarray(0, MAX_BYTES), isCut });
-      response.on('data', (chunk: Buffer) => {
-        chunks.push(chunk);
-        length += chunk.length;
-        if (length > MAX_BYTES) {
-          done(true);
-          response.destroy();
-        }
-      });
-      response.on('end', () => done(false));
-      response.on('error', reject);
-    });
+    const request = client.get(
+      url,
+      {
+        signal,
+        agent: false, // a connection is for one request: one that is kept is found again by its name, wherever the name led then
+        headers: { 'user-agent': 'work-ledger', accept: 'text/html, text/*, application/json', 'accept-encoding': 'identity', ...own },
+        // Connects to the checked address only.
+        lookup: (_host, options, callback) => (options.all ? callback(null, [{ address, family }]) : callback(null, address, family)),
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        let length = 0;
+        const done = (isCut: boolean): void =>
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            body: Buffer.concat(chunks).subarray(0, MAX_BYTES),
+            isCut,
+          });
+        response.on('data', (chunk: Buffer) => {
+          chunks.push(chunk);
+          length += chunk.length;
+          if (length > MAX_BYTES) {
+            done(true);
+            response.destroy();
+          }
+        });
+        response.on('end', () => done(false));
+        response.on('error', reject);
+      },
+    );
     request.on('error', reject);
   });
 }

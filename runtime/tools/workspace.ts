@@ -11,7 +11,9 @@ export const MAX_FILE_BYTES = 10_000_000;
 /** The most text that a tool returns. */
 export const MAX_RESULT_CHARS = 200_000;
 
-const noWorkspace = failed('[engine] This work has no workspace: either its faculty says workspace = "none", or no Docker daemon answers here and it does not say workspace = "host". This is an environment problem, and retrying will not help; do without files and commands.');
+const noWorkspace = failed(
+  '[engine] This work has no workspace: either its faculty says workspace = "none", or no Docker daemon answers here and it does not say workspace = "host". This is an environment problem, and retrying will not help; do without files and commands.',
+);
 
 /** Runs a tool in the workspace; an error of the workspace becomes the outcome. */
 export async function inWorkspace(context: ToolContext, use: (workspace: Workspace) => Promise<ToolOutcome>): Promise<ToolOutcome> {
@@ -20,7 +22,10 @@ export async function inWorkspace(context: ToolContext, use: (workspace: Workspa
     return await use(context.workspace);
   } catch (error) {
     if (error instanceof WorkspaceError) return failed(error.message);
-    if (error instanceof WorkspaceUnavailable) return failed(`[engine] The workspace cannot be used now: ${error.message}. This is an environment problem; check what was done before trying again.`);
+    if (error instanceof WorkspaceUnavailable)
+      return failed(
+        `[engine] The workspace cannot be used now: ${error.message}. This is an environment problem; check what was done before trying again.`,
+      );
     return failed(`the file system refused (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
   }
 }

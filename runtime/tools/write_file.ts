@@ -7,7 +7,8 @@ import { inWorkspace } from './workspace.ts';
 
 export const writeFile = defineTool({
   name: 'write_file',
-  description: 'Write a file of the workspace, replacing what it holds when the call begins; fails where somebody else changes it meanwhile. Directories on the way are made.',
+  description:
+    'Write a file of the workspace, replacing what it holds when the call begins; fails where somebody else changes it meanwhile. Directories on the way are made.',
   input: z.strictObject({
     path: z.string().min(1).describe('Path of the file, relative to the workspace.'),
     content: z.string().describe('The whole new content.'),

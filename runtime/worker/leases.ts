@@ -32,7 +32,18 @@ export class Leases {
   #beating: Promise<void> | undefined;
   #onIdle: (() => void)[] = [];
 
-  constructor(options: { db: Db; workerId: string; treeId: string | null; concurrency: number; leaseSeconds: number; host: string; daemon: () => string | null; isAtWork: () => boolean; onRefused?: (why: unknown) => void; log: Logger }) {
+  constructor(options: {
+    db: Db;
+    workerId: string;
+    treeId: string | null;
+    concurrency: number;
+    leaseSeconds: number;
+    host: string;
+    daemon: () => string | null;
+    isAtWork: () => boolean;
+    onRefused?: (why: unknown) => void;
+    log: Logger;
+  }) {
     this.#db = options.db;
     this.#host = options.host;
     this.#daemon = options.daemon;
@@ -112,7 +123,15 @@ export class Leases {
   }
 
   #ask(leases: readonly Lease[]): Promise<readonly string[]> {
-    return this.#db.leaseRenew({ workerId: this.workerId, leases, host: this.#host, pid: process.pid, treeId: this.#treeId, concurrency: this.#concurrency, daemon: this.#daemon() });
+    return this.#db.leaseRenew({
+      workerId: this.workerId,
+      leases,
+      host: this.#host,
+      pid: process.pid,
+      treeId: this.#treeId,
+      concurrency: this.#concurrency,
+      daemon: this.#daemon(),
+    });
   }
 
   async #beat(): Promise<void> {

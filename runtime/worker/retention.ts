@@ -37,7 +37,11 @@ export function startRetention(db: Db, log: Logger): { stop(): Promise<void> } {
 }
 
 /** Runs until nothing is left to do; returns how much was erased. */
-export async function retain(db: Db, signal: AbortSignal, onKept: (rootId: string, error: string) => void): Promise<{ trees: number; rows: number }> {
+export async function retain(
+  db: Db,
+  signal: AbortSignal,
+  onKept: (rootId: string, error: string) => void,
+): Promise<{ trees: number; rows: number }> {
   const done = { trees: 0, rows: 0 };
   while (!signal.aborted) {
     const step = await db.retentionRun();

@@ -70,9 +70,23 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     await connections.pool.end();
     throw error;
   });
-  const leases = new Leases({ db: heart, workerId: await poolId, treeId, concurrency, leaseSeconds, host, daemon: () => options.runtime.containers?.daemon ?? null, isAtWork: () => pulse.isAtWork(), onRefused, log });
+  const leases = new Leases({
+    db: heart,
+    workerId: await poolId,
+    treeId,
+    concurrency,
+    leaseSeconds,
+    host,
+    daemon: () => options.runtime.containers?.daemon ?? null,
+    isAtWork: () => pulse.isAtWork(),
+    onRefused,
+    log,
+  });
   pulse.watch();
-  const ended = Promise.race([pulse.gone, jobs.promise.catch((error: unknown) => log.warn({ err: error }, 'graphile-worker ended with an error'))]);
+  const ended = Promise.race([
+    pulse.gone,
+    jobs.promise.catch((error: unknown) => log.warn({ err: error }, 'graphile-worker ended with an error')),
+  ]);
 
   async function stop(graceSeconds: number): Promise<void> {
     leases.end();
@@ -103,7 +117,15 @@ const JOB_STATEMENT_MS = 60_000;
 /** A pool for graphile-worker, and an end() that does not wait for connections: hanging queries never return them. */
 function openConnections(url: string, listenUrl: string | null, log: Logger): { pool: pg.Pool; end(): Promise<void> } {
   const onLost = (error: Error): void => log.warn({ err: error }, 'jobs connection lost');
-  const pool = new pg.Pool({ Client: PinnedClient, connectionString: url, max: JOB_CONNECTIONS, idleTimeoutMillis: 0, application_name: 'work-ledger jobs', keepAlive: true, statement_timeout: JOB_STATEMENT_MS });
+  const pool = new pg.Pool({
+    Client: PinnedClient,
+    connectionString: url,
+    max: JOB_CONNECTIONS,
+    idleTimeoutMillis: 0,
+    application_name: 'work-ledger jobs',
+    keepAlive: true,
+    statement_timeout: JOB_STATEMENT_MS,
+  });
   const clients = new Set<pg.ClientBase>();
   pool.on('error', onLost);
   pool.on('connect', (client) => {
@@ -146,11 +168,14 @@ type Listening = (error: unknown, client: pg.ClientBase | undefined, release: ()
 
 /** As the ledger names them, see 20_submit/places.sql. */
 const tasksOf = (schema: string, host: string, treeId: string | null): string[] =>
-  treeId !== null ? [`${schema}/engage/${treeId}`] : [`${schema}/engage`, `${schema}/engage/host:${createHash('md5').update(host).digest('hex')}`];
+  treeId !== null
+    ? [`${schema}/engage/${treeId}`]
+    : [`${schema}/engage`, `${schema}/engage/host:${createHash('md5').update(host).digest('hex')}`];
 
 export const graphileLogger = (log: Logger): GraphileLogger =>
   new GraphileLogger(() => (level, message) => {
-    const isMeant = message.includes('smaller than concurrency'); // the pool is smaller, intended: asking for jobs and writing them back take only a moment
+    // the pool is smaller, intended: asking for jobs and writing them back take only a moment
+    const isMeant = message.includes('smaller than concurrency');
     if (level === 'error' || (level === 'warning' && !isMeant)) log[level === 'error' ? 'error' : 'warn'](`graphile-worker: ${message}`);
     else log.debug(`graphile-worker: ${message}`);
   });

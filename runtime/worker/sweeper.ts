@@ -26,9 +26,12 @@ export async function startSweeper({ db, log, leaseSeconds, offersCode }: Sweepe
   };
   let sweeping = sweep();
   await sweeping;
-  const timer = setInterval(() => {
-    sweeping = sweep();
-  }, Math.min(5000, (leaseSeconds * 1000) / 3));
+  const timer = setInterval(
+    () => {
+      sweeping = sweep();
+    },
+    Math.min(5000, (leaseSeconds * 1000) / 3),
+  );
   return {
     stop() {
       clearInterval(timer);

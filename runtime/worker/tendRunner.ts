@@ -14,7 +14,10 @@ type Tended = {
   stop(graceSeconds: number): Promise<void>;
 };
 
-/** Replaces a runner that ended unasked, or is silent, as soon as the database can be reached, until the signal fires. `patienceMs`: what hangs in one that ended is left behind after that. */
+/**
+ * Replaces a runner that ended unasked, or is silent, as soon as the database can be reached, until the signal fires. `patienceMs`: what
+ * hangs in one that ended is left behind after that.
+ */
 export function tendRunner(first: Runner, start: () => Promise<Runner>, log: Logger, signal: AbortSignal, patienceMs = 10_000): Tended {
   let runner = first;
   const isStopping = (): boolean => signal.aborted;

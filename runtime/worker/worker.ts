@@ -59,7 +59,9 @@ export type WorkerOptions = {
   docker?: DockerDaemon | null;
   /** The work item at the root of the only tree that it works on, see work_keep(); default: whatever is queued. */
   treeId?: string;
-  /** Directories of this host below which any item may have its workspace (default: WORK_LEDGER_WORKSPACE_ROOTS); see servedDirectories.ts. */
+  /**
+   * Directories of this host below which any item may have its workspace (default: WORK_LEDGER_WORKSPACE_ROOTS); see servedDirectories.ts.
+   */
   workspaceRoots?: readonly string[];
   /** Directories that the person who started this worker named to it, beside those. */
   ownDirectories?: readonly string[];
@@ -71,7 +73,10 @@ type DockerDaemon = { ping(): Promise<unknown>; getContainer(id: string): object
 export type Worker = {
   /** Its own connections, also for queries of the program that started it. */
   db: Db;
-  /** Resolves when it has stopped: with the reason if it did so by itself, because the ledger was upgraded to a version that does not serve it, or moved to another server. */
+  /**
+   * Resolves when it has stopped: with the reason if it did so by itself, because the ledger was upgraded to a version that does not serve
+   * it, or moved to another server.
+   */
   ended: Promise<Error | null>;
   stop(): Promise<void>;
 };
@@ -79,7 +84,10 @@ export type Worker = {
 /** How long a worker has been there when half of its connections are warmed. */
 const STAYS_MS = 10_000;
 
-/** Registers its tools, starts to work, and continues until `stop()`. Waits for a database that cannot be reached; throws OtherLedger if this program cannot work with the ledger. */
+/**
+ * Registers its tools, starts to work, and continues until `stop()`. Waits for a database that cannot be reached; throws OtherLedger if
+ * this program cannot work with the ledger.
+ */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { url, schema, log = pino({ level: 'warn' }, logDestination()), treeId = null } = options;
   const leaseSeconds = options.leaseSeconds ?? 30;
@@ -114,8 +122,22 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const traces = await startTraces({ url, schema, log });
   const counting = await startMetrics(url, schema, log);
   const modelFor = options.facultyModels === false ? () => options.model : facultyModels(options.model);
-  const runtime = { db, directories, watchers, inputs: new StatedInputs(), modelFor, tools, log, waits: new Map<string, string>(), ...(containers && { containers }), ...(traces && { traces }), ...(options.onDelta && { onDelta: options.onDelta }), ...(headers && { webFetchHeaders: headers }) };
-  const newRunner = (): Promise<Runner> => startRunner({ url, listenUrl, schema, heart, log, concurrency, leaseSeconds, host, treeId, runtime, onRefused: refused.resolve });
+  const runtime = {
+    db,
+    directories,
+    watchers,
+    inputs: new StatedInputs(),
+    modelFor,
+    tools,
+    log,
+    waits: new Map<string, string>(),
+    ...(containers && { containers }),
+    ...(traces && { traces }),
+    ...(options.onDelta && { onDelta: options.onDelta }),
+    ...(headers && { webFetchHeaders: headers }),
+  };
+  const newRunner = (): Promise<Runner> =>
+    startRunner({ url, listenUrl, schema, heart, log, concurrency, leaseSeconds, host, treeId, runtime, onRefused: refused.resolve });
   let warming: Promise<void> | undefined;
   let isCodeOffered: boolean;
   let runner: Runner;
@@ -126,13 +148,15 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     await patiently(() => registerTools(options.tools, db));
     isCodeOffered = await patiently(() => offerCode(docker, containers, db));
     // Who works on one tree only has its first iteration to do, not to wait for.
-    if (treeId === null) warming = warmed(db, concurrency, stopping.signal).catch((error: unknown) => log.debug({ err: error }, 'connections not warmed'));
+    if (treeId === null)
+      warming = warmed(db, concurrency, stopping.signal).catch((error: unknown) => log.debug({ err: error }, 'connections not warmed'));
     runner = await patiently(newRunner);
   } catch (error) {
     await close();
     throw error;
   }
-  if (!isCodeOffered) log.info('no Docker daemon answers: until one does, execute_code is not offered and there are no workspaces in containers');
+  if (!isCodeOffered)
+    log.info('no Docker daemon answers: until one does, execute_code is not offered and there are no workspaces in containers');
 
   const sweeper = await startSweeper({ db, log, leaseSeconds, offersCode: isCodeOffered ? null : () => offerCode(docker, containers, db) });
   const retention = startRetention(db, log);
@@ -151,7 +175,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   log.info({ workerId: tended.leases.workerId, schema, concurrency, ...(treeId !== null && { treeId }) }, 'worker started');
 
   let stopped: Promise<void> | undefined;
-  const stop = (why: Error | null, graceSeconds: number): Promise<void> => (stopped ??= stopOnce(graceSeconds).finally(() => ended.resolve(why)));
+  const stop = (why: Error | null, graceSeconds: number): Promise<void> =>
+    (stopped ??= stopOnce(graceSeconds).finally(() => ended.resolve(why)));
   async function stopOnce(graceSeconds: number): Promise<void> {
     stopping.abort();
     const swept = Promise.all([sweeper.stop(), retention.stop()]);
@@ -182,16 +207,26 @@ async function warmed(db: Db, concurrency: number, stopping: AbortSignal): Promi
 }
 
 function sayPooler(needs: number, listenUrl: string | null, log: Logger): void {
-  if (listenUrl === null) log.warn({ needs }, `this worker opens at most ${needs} connections to a pooler, through which nothing can be listened to: it looks for jobs every second, for all else every two. WORK_LEDGER_LISTEN_URL names the server itself`);
-  else log.info({ needs, address: shownUrl(listenUrl) }, `this worker opens at most ${needs} connections to a pooler, two of them to the server itself, where notifications are listened to`);
+  if (listenUrl === null)
+    log.warn(
+      { needs },
+      `this worker opens at most ${needs} connections to a pooler, through which nothing can be listened to: it looks for jobs every second, for all else every two. WORK_LEDGER_LISTEN_URL names the server itself`,
+    );
+  else
+    log.info(
+      { needs, address: shownUrl(listenUrl) },
+      `this worker opens at most ${needs} connections to a pooler, two of them to the server itself, where notifications are listened to`,
+    );
 }
 
 /** Logs at the start whether the server has the connections that this worker may open. */
 async function sayConnections(db: Db, needs: number, log: Logger): Promise<void> {
   const { most, left } = await db.connections();
   const here = 1;
-  log[left + here < needs ? 'warn' : 'info']({ needs, left, most },
-    `this worker opens at most ${needs} connections; the server has ${left} of ${most} left${left + here < needs ? ': it will wait for others to leave. Lower --concurrency or raise max_connections' : ''}`);
+  log[left + here < needs ? 'warn' : 'info'](
+    { needs, left, most },
+    `this worker opens at most ${needs} connections; the server has ${left} of ${most} left${left + here < needs ? ': it will wait for others to leave. Lower --concurrency or raise max_connections' : ''}`,
+  );
 }
 
 /** Null where its package is not installed. */
@@ -205,7 +240,10 @@ async function dockerOrNone(log: Logger): Promise<Docker | null> {
 /** Offers execute_code if a Docker daemon answers. False: none does at the moment. */
 async function offerCode(docker: Docker | null, containers: Containers | null, db: Db): Promise<boolean> {
   if (docker === null || containers === null) return true; // not wanted
-  const isThere = await docker.ping().then(() => true, () => false);
+  const isThere = await docker.ping().then(
+    () => true,
+    () => false,
+  );
   if (isThere) {
     await containers.identify().catch(() => {}); // asked again when a workspace is wanted, which says what is wrong
     await db.abilityRegister(executeCode);
@@ -216,6 +254,14 @@ async function offerCode(docker: Docker | null, containers: Containers | null, d
 async function registerTools(tools: readonly Tool[], db: Db): Promise<void> {
   for (const tool of tools) {
     const { $schema: _, ...inputSchema } = tool.inputSchema ?? z.toJSONSchema(tool.input, { io: 'input' });
-    await db.abilityRegister({ name: tool.name, description: tool.description, inputSchema, effect: tool.effect, risk: tool.risk, source: tool.source, touches: tool.touches });
+    await db.abilityRegister({
+      name: tool.name,
+      description: tool.description,
+      inputSchema,
+      effect: tool.effect,
+      risk: tool.risk,
+      source: tool.source,
+      touches: tool.touches,
+    });
   }
 }

@@ -25,31 +25,34 @@ const CHANNELS = ['work_watched', 'work_journal', 'work_item_completed', '"jobs:
 export const agents: Question = {
   asks: 'How many agents does one database carry?',
   axis: 'agents',
-  measure: ({ quick, say }) => withServer(async (server) => {
-    const [levels, thinkMs, seconds, total] = quick ? [[10, 20], 1000, 4, 200] : [[200, 400, 800, 1200, 2000], 10_000, 60, 100_000];
-    const crowd = await startCrowd(server, thinkMs, say);
-    const lines: Line[] = [];
-    try {
-      for (const count of levels) {
-        await crowd.growTo(count);
-        lines.push(...(await crowd.watch(seconds, '')));
+  measure: ({ quick, say }) =>
+    withServer(async (server) => {
+      const [levels, thinkMs, seconds, total] = quick ? [[10, 20], 1000, 4, 200] : [[200, 400, 800, 1200, 2000], 10_000, 60, 100_000];
+      const crowd = await startCrowd(server, thinkMs, say);
+      const lines: Line[] = [];
+      try {
+        for (const count of levels) {
+          await crowd.growTo(count);
+          lines.push(...(await crowd.watch(seconds, '')));
+        }
+        await crowd.reach(total);
+        lines.push(...(await crowd.watch(seconds, `, after ${total.toLocaleString('en-US')}`)));
+        crowd.use(MORE_CONNECTIONS); // the last, since a pool that is busy does not shrink again
+        lines.push(...(await crowd.watch(seconds, `, ${MORE_CONNECTIONS} connections`)));
+      } finally {
+        await crowd.end();
       }
-      await crowd.reach(total);
-      lines.push(...(await crowd.watch(seconds, `, after ${total.toLocaleString('en-US')}`)));
-      crowd.use(MORE_CONNECTIONS); // the last, since a pool that is busy does not shrink again
-      lines.push(...(await crowd.watch(seconds, `, ${MORE_CONNECTIONS} connections`)));
-    } finally {
-      await crowd.end();
-    }
-    return lines;
-  }),
+      return lines;
+    }),
 };
 
 type Agent = { item: string; lease: string; turn: string; iteration: number; random: () => number };
 
 async function startCrowd(server: Server, thinkMs: number, say: (text: string) => void) {
   await server.admin.query(`select ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe')`);
-  await server.admin.query('select faculty_save($1)', [{ name: 'thinker', accepts: ['think'], engage: { tools: ['look'], max_turns: 1_000_000, context_window: 2_000_000_000 } }]);
+  await server.admin.query('select faculty_save($1)', [
+    { name: 'thinker', accepts: ['think'], engage: { tools: ['look'], max_turns: 1_000_000, context_window: 2_000_000_000 } },
+  ]);
   const pool = new pg.Pool({ connectionString: server.url, max: CONNECTIONS });
   // Not behind a crowd that is too large: workers have connections of their own.
   const growing = await server.connect();
@@ -85,10 +88,12 @@ async function startCrowd(server: Server, thinkMs: number, say: (text: string) =
       while (crowd.length < count) {
         const agent = await begin(growing, crowd.length);
         crowd.push(agent);
-        lives.push(live(pool, agent, thinkMs, over.signal, (ms) => {
-          iterations++;
-          took.push(ms);
-        }).catch(failed));
+        lives.push(
+          live(pool, agent, thinkMs, over.signal, (ms) => {
+            iterations++;
+            took.push(ms);
+          }).catch(failed),
+        );
       }
     },
     /** Waits until all have thought with what there is now, then looks for so many seconds. */
@@ -107,13 +112,19 @@ async function startCrowd(server: Server, thinkMs: number, say: (text: string) =
       const beside = spread(took);
       const late = took.toSorted((a, b) => a - b)[Math.floor(done * 0.95)] ?? Number.NaN;
       const updates = after.updates - before.updates;
-      say(`agents: ${count}${named}: ${(done / passed).toFixed(1)} iterations a second of ${((count * 1000) / thinkMs).toFixed(0)}, ${iterations} until now`);
+      say(
+        `agents: ${count}${named}: ${(done / passed).toFixed(1)} iterations a second of ${((count * 1000) / thinkMs).toFixed(0)}, ${iterations} until now`,
+      );
       const figures: [name: string, unit: string, value: number | null][] = [
         ['iterations', 'a second', done / passed],
-        ['iterations', 'of those asked for', (done / passed) * (thinkMs / 1000) / count],
+        ['iterations', 'of those asked for', ((done / passed) * (thinkMs / 1000)) / count],
         ['an iteration without its thinking', 'ms, median', beside.median],
         ['an iteration without its thinking', 'ms, 95 of 100 are faster', late],
-        ['an iteration', 'ms of CPU in the server', after.cpu === null || before.cpu === null ? null : (after.cpu - before.cpu) / 1000 / done],
+        [
+          'an iteration',
+          'ms of CPU in the server',
+          after.cpu === null || before.cpu === null ? null : (after.cpu - before.cpu) / 1000 / done,
+        ],
         ['an iteration', 'ms of CPU in the driver', (after.driver - before.driver) / 1000 / done],
         ['an iteration', 'bytes of WAL', (after.wal - before.wal) / done],
         ['an iteration', 'bytes stored', (after.stored - before.stored) / done],
@@ -135,13 +146,25 @@ async function startCrowd(server: Server, thinkMs: number, say: (text: string) =
   };
 }
 
-const ask = async (pool: pg.Pool | pg.Client, name: string, text: string, values: unknown[]): Promise<string> => (await pool.query<{ value: string }>({ name, text, values })).rows[0]?.value ?? '';
+const ask = async (pool: pg.Pool | pg.Client, name: string, text: string, values: unknown[]): Promise<string> =>
+  (await pool.query<{ value: string }>({ name, text, values })).rows[0]?.value ?? '';
 const turnOf = (answer: string): string => /"turn_id"\s*:\s*"([0-9a-f-]{36})"/.exec(answer)?.[1] ?? '';
 
 async function begin(client: pg.Client, n: number): Promise<Agent> {
   const item = await ask(client, 'submit', `select (work_submit('think', 'Think about thing ' || $1::text)).id as value`, [n]);
-  const lease = await ask(client, 'claim', `select focus_claim($1, 'bench-' || $2::integer / ${OF_A_WORKER}, ${LEASE_SECONDS}) ->> 'lease' as value`, [item, n]);
-  return { item, lease, turn: turnOf(await ask(client, 'begin', 'select iteration_begin($1, $2)::text as value', [item, lease])), iteration: 1, random: seededRandom(7, n + 1) };
+  const lease = await ask(
+    client,
+    'claim',
+    `select focus_claim($1, 'bench-' || $2::integer / ${OF_A_WORKER}, ${LEASE_SECONDS}) ->> 'lease' as value`,
+    [item, n],
+  );
+  return {
+    item,
+    lease,
+    turn: turnOf(await ask(client, 'begin', 'select iteration_begin($1, $2)::text as value', [item, lease])),
+    iteration: 1,
+    random: seededRandom(7, n + 1),
+  };
 }
 
 /** Thinks, says what it calls, gets the results, goes on. */
@@ -158,10 +181,25 @@ async function live(pool: pg.Pool, agent: Agent, thinkMs: number, over: AbortSig
 async function iterate(pool: pg.Pool, agent: Agent): Promise<void> {
   const { item, lease, turn, iteration: n } = agent;
   const step = { type: 'tool_use', id: `s${n}`, name: 'ledger_append', input: { entry_type: 'step', content: `Step ${n / 5} is done` } };
-  const response = { model: 'claude-sonnet-5-5', stop_reason: 'tool_use', content: [{ type: 'tool_use', id: `l${n}`, name: 'look', input: { n } }, ...(n % 5 === 0 ? [step] : [])] };
+  const response = {
+    model: 'claude-sonnet-5-5',
+    stop_reason: 'tool_use',
+    content: [{ type: 'tool_use', id: `l${n}`, name: 'look', input: { n } }, ...(n % 5 === 0 ? [step] : [])],
+  };
   await ask(pool, 'record', 'select turn_record($1, $2, $3, $4)::text as value', [item, lease, turn, JSON.stringify(response)]);
-  await ask(pool, 'settle', `select tool_call_settle($1, $2, k.id, $4)::text as value from tool_calls k where k.turn_id = $3 and k.tool_name = 'look'`, [item, lease, turn, plainText(4000)]);
-  if (n % 5 === 0) await ask(pool, 'execute', `select tool_call_execute($1, $2, k.id)::text as value from tool_calls k where k.turn_id = $3 and k.tool_name = 'ledger_append'`, [item, lease, turn]);
+  await ask(
+    pool,
+    'settle',
+    `select tool_call_settle($1, $2, k.id, $4)::text as value from tool_calls k where k.turn_id = $3 and k.tool_name = 'look'`,
+    [item, lease, turn, plainText(4000)],
+  );
+  if (n % 5 === 0)
+    await ask(
+      pool,
+      'execute',
+      `select tool_call_execute($1, $2, k.id)::text as value from tool_calls k where k.turn_id = $3 and k.tool_name = 'ledger_append'`,
+      [item, lease, turn],
+    );
   agent.turn = turnOf(await ask(pool, 'finish', 'select iteration_finish($1, $2, $3, 0)::text as value', [item, lease, n]));
   if (agent.turn === '') throw new Error(`the agent of ${item} does not go on`);
   agent.iteration++;
@@ -169,30 +207,52 @@ async function iterate(pool: pg.Pool, agent: Agent): Promise<void> {
 
 /** What the workers that would hold these foci do besides, side by side: heartbeats, and a sweep. */
 async function beat(workers: pg.Pool, crowd: readonly Agent[]): Promise<void> {
-  await Promise.all(Array.from({ length: Math.ceil(crowd.length / OF_A_WORKER) }, async (_, n) => {
-    const held = crowd.slice(n * OF_A_WORKER, (n + 1) * OF_A_WORKER);
-    const renewed = await workers.query({ name: 'renew', text: 'select lease_renew($1, $2, $3)', values: [`bench-${n}`, held.map(({ item }) => item), held.map(({ lease }) => lease)] });
-    if (renewed.rowCount !== held.length) throw new Error(`${held.length - (renewed.rowCount ?? 0)} leases were lost`);
-  }));
+  await Promise.all(
+    Array.from({ length: Math.ceil(crowd.length / OF_A_WORKER) }, async (_, n) => {
+      const held = crowd.slice(n * OF_A_WORKER, (n + 1) * OF_A_WORKER);
+      const renewed = await workers.query({
+        name: 'renew',
+        text: 'select lease_renew($1, $2, $3)',
+        values: [`bench-${n}`, held.map(({ item }) => item), held.map(({ lease }) => lease)],
+      });
+      if (renewed.rowCount !== held.length) throw new Error(`${held.length - (renewed.rowCount ?? 0)} leases were lost`);
+    }),
+  );
   await workers.query({ name: 'sweep', text: 'select work_sweep()' });
 }
 
-type Counted = { cpu: number | null; driver: number; wal: number; stored: number; updated: number; updates: number; hot: number; vacuums: number };
+type Counted = {
+  cpu: number | null;
+  driver: number;
+  wal: number;
+  stored: number;
+  updated: number;
+  updates: number;
+  hot: number;
+  vacuums: number;
+};
 
 async function counted({ admin, cpu }: Server): Promise<Counted> {
-  const { rows: [row] } = await admin.query<Omit<Counted, 'cpu' | 'driver'>>(`
+  const {
+    rows: [row],
+  } = await admin.query<Omit<Counted, 'cpu' | 'driver'>>(
+    `
     select (pg_current_wal_insert_lsn() - '0/0')::float8 as wal, pg_database_size(current_database())::float8 as stored,
            sum(pg_relation_size(s.relid))::float8 as updated, sum(s.n_tup_upd)::float8 as updates, sum(s.n_tup_hot_upd)::float8 as hot,
            sum(s.autovacuum_count)::float8 as vacuums
       from pg_stat_user_tables s
-     where s.schemaname = 'work_ledger' and s.relname = any ($1)`, [UPDATED]);
+     where s.schemaname = 'work_ledger' and s.relname = any ($1)`,
+    [UPDATED],
+  );
   const { user, system } = process.cpuUsage();
   if (!row) throw new Error('the server tells nothing of its tables');
   return { ...row, cpu: await cpu(), driver: user + system };
 }
 
 async function waitsOf(admin: pg.Client): Promise<{ running: number; locks: number; disk: number }> {
-  const { rows: [row] } = await admin.query<{ running: number; locks: number; disk: number }>(`
+  const {
+    rows: [row],
+  } = await admin.query<{ running: number; locks: number; disk: number }>(`
     select (count(*) filter (where wait_event is null))::integer as running,
            (count(*) filter (where wait_event_type in ('Lock', 'LWLock', 'BufferPin')))::integer as locks,
            (count(*) filter (where wait_event_type = 'IO'))::integer as disk

@@ -13,7 +13,15 @@ const insert = (table: string): string => `insert into ${table} (work_item_id, e
 export const appendOne = `select (ledger_append(:item, 'note', '${content}')).seq`;
 const ten = `select count(*) from ledger_append_batch(:item, '${JSON.stringify(Array.from({ length: 10 }, () => ({ entry_type: 'note', content })))}')`;
 
-export type Variant = { statement: string; rows?: number; isShared?: boolean; isWatched?: boolean; isUnchained?: boolean; isUnredacted?: boolean; of?: string | string[] };
+export type Variant = {
+  statement: string;
+  rows?: number;
+  isShared?: boolean;
+  isWatched?: boolean;
+  isUnchained?: boolean;
+  isUnredacted?: boolean;
+  of?: string | string[];
+};
 /** A ledger: its owner, who sets it up, and who submits what is appended to and appends. */
 export type Place = { owner: pg.Client; writer: pg.Client; url: string };
 const essential: Record<string, Variant> = {
@@ -22,7 +30,10 @@ const essential: Record<string, Variant> = {
   'ledger_append, no chain': { statement: appendOne, isUnchained: true, of: 'ledger_append' },
   'ledger_append_batch of 10': { statement: ten, rows: 10, of: 'ledger_append' },
 };
-const own: Record<string, Variant> = { ...essential, 'plain INSERT with a foreign key': { statement: insert('bench_keyed'), of: 'plain INSERT' } };
+const own: Record<string, Variant> = {
+  ...essential,
+  'plain INSERT with a foreign key': { statement: insert('bench_keyed'), of: 'plain INSERT' },
+};
 const together: Record<string, Variant> = {
   ...own,
   'ledger_append, watched, one listener': { statement: appendOne, isWatched: true, of: 'ledger_append' },
@@ -44,30 +55,53 @@ export const append: Question = {
 /** The items that clients of pgbench append to. */
 export const bench_items = 'create table bench_items (n integer primary key, id uuid not null)';
 
-const measure = ({ quick, say }: Options): Promise<Line[]> => withServer(async (server) => {
-  const place = { owner: server.admin, writer: server.admin, url: server.url };
-  await server.admin.query(`
+const measure = ({ quick, say }: Options): Promise<Line[]> =>
+  withServer(
+    async (server) => {
+      const place = { owner: server.admin, writer: server.admin, url: server.url };
+      await server.admin.query(`
     ${bench_items};
     create table bench_plain (work_item_id uuid not null, seq bigint generated always as identity, entry_type text not null, content text not null,
       data jsonb, created_at timestamptz not null default now(), primary key (work_item_id, seq));
     create table bench_keyed (like bench_plain including all);
     alter table bench_keyed add foreign key (work_item_id) references work_items (id)`);
-  const [rounds, seconds] = quick ? [5, 1] : [9, 4];
-  const lines: Line[] = [];
-  for (const [clients, variants] of quick ? [[16, essential] as const] : [[1, own] as const, [16, together] as const]) {
-    say(`append: ${clients} clients`);
-    const samples = await takeTurns(rounds, Object.fromEntries(Object.entries(variants).map(([name, variant]) => [name, () => rate(server, place, variant, clients, seconds)])));
-    lines.push(...linesOf(samples, { unit: 'entries/s', of: Object.fromEntries(Object.entries(variants).flatMap(([name, { of }]) => (of ? [[name, of]] : []))), at: clients }));
-  }
-  return lines;
-}, { autovacuum: 'off' });
+      const [rounds, seconds] = quick ? [5, 1] : [9, 4];
+      const lines: Line[] = [];
+      for (const [clients, variants] of quick ? [[16, essential] as const] : [[1, own] as const, [16, together] as const]) {
+        say(`append: ${clients} clients`);
+        const samples = await takeTurns(
+          rounds,
+          Object.fromEntries(
+            Object.entries(variants).map(([name, variant]) => [name, () => rate(server, place, variant, clients, seconds)]),
+          ),
+        );
+        lines.push(
+          ...linesOf(samples, {
+            unit: 'entries/s',
+            of: Object.fromEntries(Object.entries(variants).flatMap(([name, { of }]) => (of ? [[name, of]] : []))),
+            at: clients,
+          }),
+        );
+      }
+      return lines;
+    },
+    { autovacuum: 'off' },
+  );
 
 /** A ledger holds 10,000 entries: who has written its part goes on to the next item. */
-export async function rate(server: Server, { owner, writer, url }: Place, variant: Variant, clients: number, seconds: number): Promise<Sample> {
+export async function rate(
+  server: Server,
+  { owner, writer, url }: Place,
+  variant: Variant,
+  clients: number,
+  seconds: number,
+): Promise<Sample> {
   const { statement, rows = 1, isShared = false, isWatched = false, isUnchained = false, isUnredacted = false } = variant;
   await owner.query('select ledger_chain_save($1)', [!isUnchained]);
   await owner.query(`alter table work_ledger ${isUnredacted ? 'disable' : 'enable'} trigger redact`);
-  const { rows: [first] } = await writer.query<{ n: number }>(`
+  const {
+    rows: [first],
+  } = await writer.query<{ n: number }>(`
     with made as (select i, (work_submit('bench', 'x')).id from generate_series(0, 95) i)
     insert into bench_items select (select coalesce(max(n) + 1, 0) from bench_items) + i, id from made returning n`);
   const offset = first?.n ?? 0;
@@ -75,13 +109,16 @@ export async function rate(server: Server, { owner, writer, url }: Place, varian
   const listener = isWatched ? await listenTo(server, offset) : null;
   const turns = Math.floor(8000 / rows / (isShared ? clients : 1));
   const which = isShared ? `${offset} + :count / ${turns}` : `${offset} + :client_id + ${clients} * (:count / ${turns})`;
-  const sample = await server.pgbench(`\\if :count % ${turns} = 0
+  const sample = await server.pgbench(
+    `\\if :count % ${turns} = 0
 \\set which ${which}
 select id as item from bench_items where n = :which \\gset
 \\endif
 \\set count :count + 1
 ${statement};
-`, { clients, seconds, url });
+`,
+    { clients, seconds, url },
+  );
   await listener?.end();
   return { value: sample.value * rows, cpu: sample.cpu == null ? null : sample.cpu / rows };
 }

@@ -12,41 +12,64 @@ const tabs = ['', '/turns', '/ledger', '/context', '/context?from=1', '/context/
 
 export const console: Question = {
   asks: 'How long until a page of the console is there?',
-  measure: ({ quick, say }) => withServer(async ({ url, admin }) => {
-    const [rounds, many] = quick ? [3, 1_000] : [15, 10_000];
-    await admin.query(`set search_path = work_ledger; select from faculty_save('{"name": "worker", "accepts": ["analyze"]}')`);
-    const running = await startConsole({ url, schema: 'work_ledger', port: 0 });
-    const look = async (path: string): Promise<Look> => {
-      const began = performance.now();
-      const answer = await fetch(new URL(path, running.address));
-      const body = await answer.text();
-      if (!answer.ok || body.includes('failed-part')) throw new Error(`${path}: ${answer.status}`);
-      return { ms: performance.now() - began, bytes: body.length };
-    };
-    try {
-      const items = [[many / 100, await longItem(admin, many / 100)], [many, await longItem(admin, many)]] as const;
-      await admin.query('vacuum analyze');
-      say('console: both items are there');
-      const pages = Object.fromEntries(tabs.flatMap((tab) => items.map(([turns, id]) => [`/work/ID${tab}, ${turns} turns`, `/work/${id}${tab.replace('LAST', String(turns))}`])));
-      const turns = await takeTurns(rounds, await warm(look, pages));
-      const of = Object.fromEntries(tabs.map((tab) => [`/work/ID${tab}, ${many} turns`, `/work/ID${tab}, ${many / 100} turns`]));
-      const lines: Line[] = [...linesOf(pick(turns, ({ ms }) => ms), { unit: 'ms', of }), ...linesOf(pick(turns, ({ bytes }) => bytes), { unit: 'bytes', of })];
-      const front: [string, number[]][] = [['/, 2 items under way', []], ['/, 100 items under way', []]];
-      for (const [name, times] of front) {
-        if (name.includes('100')) for (let n = 0; n < 98; n++) await longItem(admin, 3);
+  measure: ({ quick, say }) =>
+    withServer(async ({ url, admin }) => {
+      const [rounds, many] = quick ? [3, 1_000] : [15, 10_000];
+      await admin.query(`set search_path = work_ledger; select from faculty_save('{"name": "worker", "accepts": ["analyze"]}')`);
+      const running = await startConsole({ url, schema: 'work_ledger', port: 0 });
+      const look = async (path: string): Promise<Look> => {
+        const began = performance.now();
+        const answer = await fetch(new URL(path, running.address));
+        const body = await answer.text();
+        if (!answer.ok || body.includes('failed-part')) throw new Error(`${path}: ${answer.status}`);
+        return { ms: performance.now() - began, bytes: body.length };
+      };
+      try {
+        const items = [
+          [many / 100, await longItem(admin, many / 100)],
+          [many, await longItem(admin, many)],
+        ] as const;
         await admin.query('vacuum analyze');
-        await look('/');
-        for (let round = 0; round < rounds; round++) times.push((await look('/')).ms);
+        say('console: both items are there');
+        const pages = Object.fromEntries(
+          tabs.flatMap((tab) =>
+            items.map(([turns, id]) => [`/work/ID${tab}, ${turns} turns`, `/work/${id}${tab.replace('LAST', String(turns))}`]),
+          ),
+        );
+        const turns = await takeTurns(rounds, await warm(look, pages));
+        const of = Object.fromEntries(tabs.map((tab) => [`/work/ID${tab}, ${many} turns`, `/work/ID${tab}, ${many / 100} turns`]));
+        const lines: Line[] = [
+          ...linesOf(
+            pick(turns, ({ ms }) => ms),
+            { unit: 'ms', of },
+          ),
+          ...linesOf(
+            pick(turns, ({ bytes }) => bytes),
+            { unit: 'bytes', of },
+          ),
+        ];
+        const front: [string, number[]][] = [
+          ['/, 2 items under way', []],
+          ['/, 100 items under way', []],
+        ];
+        for (const [name, times] of front) {
+          if (name.includes('100')) for (let n = 0; n < 98; n++) await longItem(admin, 3);
+          await admin.query('vacuum analyze');
+          await look('/');
+          for (let round = 0; round < rounds; round++) times.push((await look('/')).ms);
+        }
+        return [...lines, ...linesOf(new Map(front), { unit: 'ms', of: front[0]?.[0] ?? '' })];
+      } finally {
+        await running.close();
       }
-      return [...lines, ...linesOf(new Map(front), { unit: 'ms', of: front[0]?.[0] ?? '' })];
-    } finally {
-      await running.close();
-    }
-  }),
+    }),
 };
 
 /** Each once before: connections, catalogs. */
-async function warm(look: (path: string) => Promise<Look>, pages: Readonly<Record<string, string>>): Promise<Record<string, () => Promise<Look>>> {
+async function warm(
+  look: (path: string) => Promise<Look>,
+  pages: Readonly<Record<string, string>>,
+): Promise<Record<string, () => Promise<Look>>> {
   for (const path of Object.values(pages)) await look(path);
   return Object.fromEntries(Object.entries(pages).map(([name, path]) => [name, () => look(path)]));
 }

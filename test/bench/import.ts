@@ -25,15 +25,17 @@ const importing: Question = {
     const lines: Line[] = [];
     for (const [kind, megabytes] of quick ? [['many', 4] as const] : [['many', 100] as const, ['one', 300] as const]) {
       say(`import: ${megabytes} MB`);
-      lines.push(...(await withServer(async ({ url, admin }) => {
-        const work = await mkdtemp(join(tmpdir(), 'import-bench-'));
-        try {
-          const { files, bytes } = await copies(sources, work, megabytes, kind === 'one');
-          return await rounds(url, admin, files, bytes, `${megabytes} MB in ${files.length} ${files.length === 1 ? 'file' : 'files'}`);
-        } finally {
-          await rm(work, { recursive: true, force: true });
-        }
-      })));
+      lines.push(
+        ...(await withServer(async ({ url, admin }) => {
+          const work = await mkdtemp(join(tmpdir(), 'import-bench-'));
+          try {
+            const { files, bytes } = await copies(sources, work, megabytes, kind === 'one');
+            return await rounds(url, admin, files, bytes, `${megabytes} MB in ${files.length} ${files.length === 1 ? 'file' : 'files'}`);
+          } finally {
+            await rm(work, { recursive: true, force: true });
+          }
+        })),
+      );
     }
     return lines;
   },
@@ -50,14 +52,20 @@ async function claudeSessions(directory: string): Promise<string[]> {
   return sources;
 }
 
-async function copies(sources: readonly string[], folder: string, megabytes: number, isOneSession: boolean): Promise<{ files: string[]; bytes: number }> {
+async function copies(
+  sources: readonly string[],
+  folder: string,
+  megabytes: number,
+  isOneSession: boolean,
+): Promise<{ files: string[]; bytes: number }> {
   const files: string[] = [];
   let bytes = 0;
   for (let n = 0; bytes < megabytes * 1_000_000; n++) {
     const number = String(n).padStart(8, '0');
     const session = isOneSession ? '00000000-0000-4000-8000-000000000000' : `00000000-0000-4000-8000-0000${number}`;
-    const text = sources[n % sources.length]!
-      .replaceAll(/"(uuid|parentUuid|logicalParentUuid)":"[0-9a-f]{8}/g, `"$1":"${number}`).replaceAll(/"(msg|toolu|req)_/g, `"$1_${number}_`).replaceAll(/"sessionId":"[0-9a-f-]{36}"/g, `"sessionId":"${session}"`);
+    const text = sources[n % sources.length]!.replaceAll(/"(uuid|parentUuid|logicalParentUuid)":"[0-9a-f]{8}/g, `"$1":"${number}`)
+      .replaceAll(/"(msg|toolu|req)_/g, `"$1_${number}_`)
+      .replaceAll(/"sessionId":"[0-9a-f-]{36}"/g, `"sessionId":"${session}"`);
     if (n === 0 || !isOneSession) files.push(join(folder, `${session}.jsonl`));
     await appendFile(files.at(-1)!, text.endsWith('\n') ? text : `${text}\n`);
     bytes += Buffer.byteLength(text);
@@ -81,7 +89,11 @@ async function rounds(url: string, admin: pg.Client, files: readonly string[], b
     });
     rates.push(lineOf(`${what}, ${round}`, 'MB of files/s', [bytes / ms / 1000]));
     const half = memory.length >> 1;
-    for (const [part, values] of [['first', memory.slice(0, half)], ['second', memory.slice(half)]] as const) memories.push(lineOf(`${what}, ${round}`, `MB of memory at most, ${part} half`, [Math.max(...values)]));
+    for (const [part, values] of [
+      ['first', memory.slice(0, half)],
+      ['second', memory.slice(half)],
+    ] as const)
+      memories.push(lineOf(`${what}, ${round}`, `MB of memory at most, ${part} half`, [Math.max(...values)]));
   }
   await db.close();
   const copied = lineOf(`${what}, COPY of its rows`, 'MB of files/s', [bytes / (await copyRows(admin)) / 1000]);
@@ -95,7 +107,9 @@ async function copyRows(admin: pg.Client): Promise<number> {
       from pg_class c where c.relnamespace = 'work_ledger'::regnamespace and c.relkind = 'r'`);
   await admin.query('create schema bench_copy');
   for (const { name, file } of rows) {
-    await admin.query(`create table bench_copy.${name} (like work_ledger.${name} including all); copy work_ledger.${name} to ${file} (format binary)`);
+    await admin.query(
+      `create table bench_copy.${name} (like work_ledger.${name} including all); copy work_ledger.${name} to ${file} (format binary)`,
+    );
   }
   return timed(async () => {
     await admin.query('begin');

@@ -3,7 +3,7 @@
 //   --quick  seconds each: whether it works, and ratios that are roughly right
 //   --json   one array on stdout instead of tables
 //   --write  into results/, the plots and README.md
-//   --check  fails where a ratio does not reach half of its goal (harness/goals.ts), or half of what results/ has where that misses the goal;
+// --check fails where a ratio does not reach half of its goal (harness/goals.ts), or half of what results/ has where that misses the goal;
 //            measured twice
 
 import { spawn } from 'node:child_process';
@@ -18,12 +18,18 @@ import { shown } from './harness/question.ts';
 import type { Question, Result } from './harness/question.ts';
 import { keptLines, store, table, writeFigures } from './harness/report.ts';
 
-const names = readdirSync(import.meta.dirname).filter((file) => file.endsWith('.ts') && file !== 'index.ts').map((file) => file.slice(0, -3));
+const names = readdirSync(import.meta.dirname)
+  .filter((file) => file.endsWith('.ts') && file !== 'index.ts')
+  .map((file) => file.slice(0, -3));
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    quick: { type: 'boolean', default: false }, json: { type: 'boolean', default: false }, write: { type: 'boolean', default: false }, check: { type: 'boolean', default: false },
-    runs: { type: 'string', default: '../shared/transcripts' }, absurd: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+    check: { type: 'boolean', default: false },
+    runs: { type: 'string', default: '../shared/transcripts' },
+    absurd: { type: 'string' },
   },
 });
 const asked = positionals.includes('all') ? names : positionals;
@@ -36,8 +42,13 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** Other work is what keeps cores busy in the second before a question: the load average would be that of the question before it. */
 async function machine(): Promise<string> {
-  const { dependencies } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { dependencies: Record<string, string> };
-  const times = (): { all: number; idle: number } => ({ all: sumOf(cpus().flatMap((core) => Object.values(core.times))), idle: sumOf(cpus().map((core) => core.times.idle)) });
+  const { dependencies } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  const times = (): { all: number; idle: number } => ({
+    all: sumOf(cpus().flatMap((core) => Object.values(core.times))),
+    idle: sumOf(cpus().map((core) => core.times.idle)),
+  });
   const before = times();
   await sleep(1000);
   const after = times();
@@ -51,12 +62,32 @@ async function measure(name: string): Promise<Result> {
   const { asks, axis } = question;
   const before = await machine();
   const lines = await question.measure({ quick: options.quick, runs: options.runs, absurd: options.absurd ?? null, say });
-  return { question: name, asks, ...(axis !== undefined && { axis }), date: new Date().toISOString().slice(0, 10), machine: before, isQuick: options.quick, lines };
+  return {
+    question: name,
+    asks,
+    ...(axis !== undefined && { axis }),
+    date: new Date().toISOString().slice(0, 10),
+    machine: before,
+    isQuick: options.quick,
+    lines,
+  };
 }
 
 /** In a process of its own: what one question leaves in memory does not weigh on the next. */
 async function measureApart(name: string): Promise<Result> {
-  const child = spawn(process.execPath, [import.meta.filename, name, '--json', ...(options.quick ? ['--quick'] : []), '--runs', options.runs, ...(options.absurd ? ['--absurd', options.absurd] : [])], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(
+    process.execPath,
+    [
+      import.meta.filename,
+      name,
+      '--json',
+      ...(options.quick ? ['--quick'] : []),
+      '--runs',
+      options.runs,
+      ...(options.absurd ? ['--absurd', options.absurd] : []),
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
   const [result] = JSON.parse((await text(child.stdout)) || '[]') as Result[];
   if (!result) throw new Error(`${name} did not end well`);
   return result;
@@ -86,6 +117,9 @@ if (options.write) {
 if (options.check && measured.some(isFarOff)) process.exitCode = 1;
 for (const { question, lines } of measured) {
   for (const { goal, value, isMet } of judge(question, lines)) {
-    if (!isMet) say(`${question}: ${goal.name}${goal.at === undefined ? '' : `, ${goal.at}`}${goal.by === 'cpu' ? ', CPU' : ''}: ${shown(value)}, the goal is ${goal.atLeast === undefined ? `at most ${goal.atMost}` : `at least ${goal.atLeast}`}`);
+    if (!isMet)
+      say(
+        `${question}: ${goal.name}${goal.at === undefined ? '' : `, ${goal.at}`}${goal.by === 'cpu' ? ', CPU' : ''}: ${shown(value)}, the goal is ${goal.atLeast === undefined ? `at most ${goal.atMost}` : `at least ${goal.atLeast}`}`,
+      );
   }
 }

@@ -17,50 +17,87 @@ import { pgBoss } from './peers/pgBoss.ts';
 import { plainInsert } from './peers/plainInsert.ts';
 import { workLedger } from './peers/workLedger.ts';
 
-type Turn = { ms: number; waitedMs: number | null; serverMs: number; statements: number; walBytes: number; clientMs: number; cpu: number | null };
+type Turn = {
+  ms: number;
+  waitedMs: number | null;
+  serverMs: number;
+  statements: number;
+  walBytes: number;
+  clientMs: number;
+  cpu: number | null;
+};
 
 export const iteration: Question = {
   asks: 'What does a step cost, from Node to the disk?',
-  measure: (options) => withServer(async (server) => {
-    const { quick, say } = options;
-    await server.admin.query('create extension pg_stat_statements');
-    const peers = peersOf(options);
-    if (peers.includes(dbos)) await installPeers();
-    const sent = countRoundTrips();
-    const [rounds, steps, first] = quick ? [3, 40, 20] : [5, 400, 200];
-    const variants: Record<string, () => Promise<Turn>> = {};
-    const stored = [];
-    for (const [n, peer] of peers.entries()) {
-      const url = await server.database(`peer_${n}`, peer.content);
-      const why = await peer.prepare?.(url);
-      if (why) {
-        say(`${peer.name}: left out, ${why}`);
-        continue;
-      }
-      say(peer.name);
-      stored.push(lineOf(peer.name, `bytes stored a step, of ${first}`, [await storedBy(server, peer, url, first)]));
-      variants[peer.name] = () => turn(server, peer, url, steps, sent);
-    }
-    const turns = await takeTurns(rounds, variants);
-    const of = plainInsert.name;
-    return [
-      ...linesOf(pick(turns, ({ ms, cpu }) => ({ value: ms, cpu })), { unit: 'ms', of: { ...Object.fromEntries(Object.keys(variants).map((name) => [name, of])), [workLedger.name]: Object.keys(variants) } }),
-      ...linesOf(new Map([...pick(turns, ({ waitedMs }) => waitedMs ?? [])].map(([name, values]) => [name, values.flat()])), { unit: 'ms waiting for the server', of }).filter(({ count }) => count > 0),
-      ...linesOf(pick(turns, ({ serverMs }) => serverMs), { unit: 'ms executing in the server', of }),
-      ...linesOf(pick(turns, ({ clientMs }) => clientMs), { unit: 'ms of CPU in Node', of }),
-      ...linesOf(pick(turns, ({ statements }) => statements), { unit: 'statements' }),
-      ...linesOf(pick(turns, ({ walBytes }) => walBytes - STEP_BYTES), { unit: 'bytes of WAL beyond the text' }),
-      ...stored,
-    ];
-  }, { shared_preload_libraries: 'pg_stat_statements' }),
+  measure: (options) =>
+    withServer(
+      async (server) => {
+        const { quick, say } = options;
+        await server.admin.query('create extension pg_stat_statements');
+        const peers = peersOf(options);
+        if (peers.includes(dbos)) await installPeers();
+        const sent = countRoundTrips();
+        const [rounds, steps, first] = quick ? [3, 40, 20] : [5, 400, 200];
+        const variants: Record<string, () => Promise<Turn>> = {};
+        const stored = [];
+        for (const [n, peer] of peers.entries()) {
+          const url = await server.database(`peer_${n}`, peer.content);
+          const why = await peer.prepare?.(url);
+          if (why) {
+            say(`${peer.name}: left out, ${why}`);
+            continue;
+          }
+          say(peer.name);
+          stored.push(lineOf(peer.name, `bytes stored a step, of ${first}`, [await storedBy(server, peer, url, first)]));
+          variants[peer.name] = () => turn(server, peer, url, steps, sent);
+        }
+        const turns = await takeTurns(rounds, variants);
+        const of = plainInsert.name;
+        return [
+          ...linesOf(
+            pick(turns, ({ ms, cpu }) => ({ value: ms, cpu })),
+            {
+              unit: 'ms',
+              of: { ...Object.fromEntries(Object.keys(variants).map((name) => [name, of])), [workLedger.name]: Object.keys(variants) },
+            },
+          ),
+          ...linesOf(new Map([...pick(turns, ({ waitedMs }) => waitedMs ?? [])].map(([name, values]) => [name, values.flat()])), {
+            unit: 'ms waiting for the server',
+            of,
+          }).filter(({ count }) => count > 0),
+          ...linesOf(
+            pick(turns, ({ serverMs }) => serverMs),
+            { unit: 'ms executing in the server', of },
+          ),
+          ...linesOf(
+            pick(turns, ({ clientMs }) => clientMs),
+            { unit: 'ms of CPU in Node', of },
+          ),
+          ...linesOf(
+            pick(turns, ({ statements }) => statements),
+            { unit: 'statements' },
+          ),
+          ...linesOf(
+            pick(turns, ({ walBytes }) => walBytes - STEP_BYTES),
+            { unit: 'bytes of WAL beyond the text' },
+          ),
+          ...stored,
+        ];
+      },
+      { shared_preload_libraries: 'pg_stat_statements' },
+    ),
 };
 
 /** CI has no other packages than the project's own. */
-const peersOf = ({ quick, absurd: directory }: Options): Peer[] => (quick && process.env['CI'] ? [plainInsert, workLedger] : [plainInsert, workLedger, absurd(directory), dbos, langGraph, pgBoss, graphileWorker]);
+const peersOf = ({ quick, absurd: directory }: Options): Peer[] =>
+  quick && process.env['CI']
+    ? [plainInsert, workLedger]
+    : [plainInsert, workLedger, absurd(directory), dbos, langGraph, pgBoss, graphileWorker];
 
 /** Bytes that the first steps add to a database that is otherwise as the engine made it. */
 async function storedBy({ admin }: Server, peer: Peer, url: string, steps: number): Promise<number> {
-  const size = async (): Promise<number> => Number((await admin.query<{ size: string }>('select pg_database_size($1) as size', [nameOf(url)])).rows[0]?.size);
+  const size = async (): Promise<number> =>
+    Number((await admin.query<{ size: string }>('select pg_database_size($1) as size', [nameOf(url)])).rows[0]?.size);
   const warm = await peer.open(url);
   await warm.close();
   const before = await size();
@@ -70,10 +107,22 @@ async function storedBy({ admin }: Server, peer: Peer, url: string, steps: numbe
   return ((await size()) - before) / steps;
 }
 
-async function turn({ admin, cpu }: Server, peer: Peer, url: string, steps: number, sent: ReturnType<typeof countRoundTrips>): Promise<Turn> {
-  const counted = async () => (await admin.query<{ ms: number; wal: number }>(`
+async function turn(
+  { admin, cpu }: Server,
+  peer: Peer,
+  url: string,
+  steps: number,
+  sent: ReturnType<typeof countRoundTrips>,
+): Promise<Turn> {
+  const counted = async () =>
+    (
+      await admin.query<{ ms: number; wal: number }>(
+        `
     select coalesce(sum(s.total_exec_time), 0) as ms, (pg_current_wal_insert_lsn() - '0/0')::float8 as wal
-      from pg_stat_statements s join pg_database d on d.oid = s.dbid where d.datname = $1`, [nameOf(url)])).rows[0] ?? { ms: 0, wal: 0 };
+      from pg_stat_statements s join pg_database d on d.oid = s.dbid where d.datname = $1`,
+        [nameOf(url)],
+      )
+    ).rows[0] ?? { ms: 0, wal: 0 };
   const contender = await peer.open(url);
   try {
     await contender.work(Math.ceil(steps / 10)); // connections, plans, code
@@ -85,8 +134,13 @@ async function turn({ admin, cpu }: Server, peer: Peer, url: string, steps: numb
     const waitedMs = answered.ms - sentBefore.ms;
     const [after, cpuAfter] = [await counted(), await cpu()];
     return {
-      ms, waitedMs: waitedMs > 0 ? waitedMs / steps : null, serverMs: (after.ms - before.ms) / steps, statements: (answered.statements - sentBefore.statements) / steps, walBytes: (after.wal - before.wal) / steps,
-      clientMs: (client.user + client.system) / 1000 / steps, cpu: cpuBefore === null || cpuAfter === null ? null : (cpuAfter - cpuBefore) / steps,
+      ms,
+      waitedMs: waitedMs > 0 ? waitedMs / steps : null,
+      serverMs: (after.ms - before.ms) / steps,
+      statements: (answered.statements - sentBefore.statements) / steps,
+      walBytes: (after.wal - before.wal) / steps,
+      clientMs: (client.user + client.system) / 1000 / steps,
+      cpu: cpuBefore === null || cpuAfter === null ? null : (cpuAfter - cpuBefore) / steps,
     };
   } finally {
     await contender.close();

@@ -25,7 +25,9 @@ export const packages: Question = {
       await run('npm', ['install', '--no-fund', '--no-audit', '--ignore-scripts', `./${tarball.trim()}`], { cwd: project });
       const { stdout } = await run('npm', ['ls', '--all', '--parseable'], { cwd: project });
       const folders = [...new Set(stdout.split('\n').filter((folder) => folder.includes('/node_modules/')))];
-      const sizes = await Promise.all(folders.map(async (folder) => [folder.replace(/^.*\/node_modules\/(?=[^/]*(\/[^/]*)?$)/, ''), await sizeOf(folder)] as const));
+      const sizes = await Promise.all(
+        folders.map(async (folder) => [folder.replace(/^.*\/node_modules\/(?=[^/]*(\/[^/]*)?$)/, ''), await sizeOf(folder)] as const),
+      );
       const largest = sizes.toSorted(([, a], [, b]) => b - a).slice(0, 8);
       return [
         lineOf('all', 'packages', [folders.length]),

@@ -30,34 +30,37 @@ $$`;
 export const parked: Question = {
   asks: 'Do parents that wait slow down the end of a child?',
   axis: 'parents that wait',
-  measure: ({ quick, say }) => withServer(async ({ admin }) => {
-    await admin.query(`select faculty_save('{"name": "bench", "accepts": ["bench"], "engage": {"tools": ["spawn_child_work", "await_child_work"]}}')`);
-    await admin.query(park);
-    const children: string[] = [];
-    const lines: Line[] = [];
-    const add = (line: Line): void => {
-      const first = lines.find(({ name, unit }) => name === line.name && unit === line.unit);
-      lines.push(first ? against(line, { ...first, name: `that at ${first.at}` }) : line);
-    };
-    for (const size of quick ? [20, 100, 200] : [100, 1000, 10_000]) {
-      while (children.length < size) children.push(...(await parkSome(admin, Math.min(100, size - children.length))));
-      await admin.query('vacuum analyze');
-      say(`parked: ${size}`);
-      const times: number[] = [];
-      for (const child of children.slice(0, quick ? 20 : 40)) {
-        await admin.query('begin');
-        times.push(await timed(() => admin.query(`select from work_complete($1, 'Done')`, [child])));
-        await admin.query('rollback');
+  measure: ({ quick, say }) =>
+    withServer(async ({ admin }) => {
+      await admin.query(
+        `select faculty_save('{"name": "bench", "accepts": ["bench"], "engage": {"tools": ["spawn_child_work", "await_child_work"]}}')`,
+      );
+      await admin.query(park);
+      const children: string[] = [];
+      const lines: Line[] = [];
+      const add = (line: Line): void => {
+        const first = lines.find(({ name, unit }) => name === line.name && unit === line.unit);
+        lines.push(first ? against(line, { ...first, name: `that at ${first.at}` }) : line);
+      };
+      for (const size of quick ? [20, 100, 200] : [100, 1000, 10_000]) {
+        while (children.length < size) children.push(...(await parkSome(admin, Math.min(100, size - children.length))));
+        await admin.query('vacuum analyze');
+        say(`parked: ${size}`);
+        const times: number[] = [];
+        for (const child of children.slice(0, quick ? 20 : 40)) {
+          await admin.query('begin');
+          times.push(await timed(() => admin.query(`select from work_complete($1, 'Done')`, [child])));
+          await admin.query('rollback');
+        }
+        add(lineOf('a child ends, its parent wakes', 'ms', times.slice(10), size)); // the first ones plan
+        const sweep = await explained(admin, 'select work_sweep()');
+        add(lineOf('work_sweep', 'ms', [sweep.ms], size));
+        add(lineOf('work_sweep', 'buffers', [sweep.buffers], size));
+        const now = await explained(admin, 'select * from v_now limit 20');
+        add(lineOf('v_now, 20 rows', 'buffers', [now.buffers], size));
       }
-      add(lineOf('a child ends, its parent wakes', 'ms', times.slice(10), size)); // the first ones plan
-      const sweep = await explained(admin, 'select work_sweep()');
-      add(lineOf('work_sweep', 'ms', [sweep.ms], size));
-      add(lineOf('work_sweep', 'buffers', [sweep.buffers], size));
-      const now = await explained(admin, 'select * from v_now limit 20');
-      add(lineOf('v_now, 20 rows', 'buffers', [now.buffers], size));
-    }
-    return lines.toSorted((a, b) => a.unit.localeCompare(b.unit) || a.name.localeCompare(b.name));
-  }),
+      return lines.toSorted((a, b) => a.unit.localeCompare(b.unit) || a.name.localeCompare(b.name));
+    }),
 };
 
 async function parkSome(admin: pg.Client, count: number): Promise<string[]> {

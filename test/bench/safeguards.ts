@@ -32,23 +32,30 @@ export const safeguards: Question = {
   },
 };
 
-const measure = ({ quick, say }: Options): Promise<Line[]> => withServer(async (server) => {
-  const ledger = await withRoles(server);
-  try {
-    const [rounds, seconds] = quick ? [3, 1] : [9, 4];
-    const variants = { ...ofOwner, ...ofClient };
-    const of = Object.fromEntries(Object.entries(variants).flatMap(([name, variant]) => (variant.of ? [[name, variant.of]] : [])));
-    const lines: Line[] = [];
-    for (const clients of quick ? [16] : [1, 16]) {
-      say(`safeguards: ${clients} clients`);
-      const turns = Object.entries(variants).map(([name, variant]) => [name, () => rate(server, name in ofClient ? ledger.client : ledger.owner, variant, clients, seconds)]);
-      lines.push(...linesOf(await takeTurns(rounds, Object.fromEntries(turns)), { unit: 'entries/s', of, at: clients }));
-    }
-    return lines;
-  } finally {
-    await ledger.end();
-  }
-}, { autovacuum: 'off' });
+const measure = ({ quick, say }: Options): Promise<Line[]> =>
+  withServer(
+    async (server) => {
+      const ledger = await withRoles(server);
+      try {
+        const [rounds, seconds] = quick ? [3, 1] : [9, 4];
+        const variants = { ...ofOwner, ...ofClient };
+        const of = Object.fromEntries(Object.entries(variants).flatMap(([name, variant]) => (variant.of ? [[name, variant.of]] : [])));
+        const lines: Line[] = [];
+        for (const clients of quick ? [16] : [1, 16]) {
+          say(`safeguards: ${clients} clients`);
+          const turns = Object.entries(variants).map(([name, variant]) => [
+            name,
+            () => rate(server, name in ofClient ? ledger.client : ledger.owner, variant, clients, seconds),
+          ]);
+          lines.push(...linesOf(await takeTurns(rounds, Object.fromEntries(turns)), { unit: 'entries/s', of, at: clients }));
+        }
+        return lines;
+      } finally {
+        await ledger.end();
+      }
+    },
+    { autovacuum: 'off' },
+  );
 
 /**
  * A ledger with its database roles, and two logins: one is its owner, one a client, which owns nothing and writes no table of the ledger.

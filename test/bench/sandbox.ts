@@ -17,7 +17,11 @@ import { against, lineOf, linesOf, takeTurns, timed } from './harness/question.t
 import type { Line, Question } from './harness/question.ts';
 import { withServer } from './harness/server.ts';
 
-const echo = { name: 'echo', description: 'Says it again.', input_schema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } };
+const echo = {
+  name: 'echo',
+  description: 'Says it again.',
+  input_schema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+};
 const open = (pool: number): CodeSandbox => new CodeSandbox({ docker, image, memoryBytes: 256 * 1024 * 1024, cpus: 2, pool });
 
 export const sandbox: Question = {
@@ -31,9 +35,15 @@ export const sandbox: Question = {
     const [fresh, one, four] = [open(0), open(1), open(4)];
     try {
       say('sandbox: first lines');
-      const first = await takeTurns(rounds, { 'first line, fresh container': () => firstLine(fresh), 'first line, waiting container (pool of 1)': () => waiting(one, firstLine) });
+      const first = await takeTurns(rounds, {
+        'first line, fresh container': () => firstLine(fresh),
+        'first line, waiting container (pool of 1)': () => waiting(one, firstLine),
+      });
       say('sandbox: eight at once');
-      const eight = await takeTurns(Math.ceil(rounds / 3), { 'eight calls at once, pool of 1': () => waiting(one, eightCalls), 'eight calls at once, pool of 4': () => waiting(four, eightCalls) });
+      const eight = await takeTurns(Math.ceil(rounds / 3), {
+        'eight calls at once, pool of 1': () => waiting(one, eightCalls),
+        'eight calls at once, pool of 4': () => waiting(four, eightCalls),
+      });
       return [
         ...linesOf(first, { unit: 'ms', of: 'first line, fresh container' }),
         ...linesOf(eight, { unit: 'ms', of: 'eight calls at once, pool of 1' }),
@@ -57,7 +67,10 @@ async function firstLine(box: CodeSandbox): Promise<number> {
   const startedAt = performance.now();
   let firstAt = Number.NaN;
   await box.run({
-    code: 'echo("first")', sdk: generateSdk([echo], box.socketPath), timeoutSeconds: 30, signal: new AbortController().signal,
+    code: 'echo("first")',
+    sdk: generateSdk([echo], box.socketPath),
+    timeoutSeconds: 30,
+    signal: new AbortController().signal,
     onCall: async () => {
       firstAt = performance.now();
       return { value: '' };
@@ -90,7 +103,10 @@ for n in range(${count}):
     sdk.append(timed(lambda: echo("x")))
     echoed.append(timed(bare))
 return [sdk[${count / 10}:], echoed[${count / 10}:]]`,
-    sdk: generateSdk([echo], box.socketPath), timeoutSeconds: 60, signal: new AbortController().signal, onCall: async () => ({ value: 'x' }),
+    sdk: generateSdk([echo], box.socketPath),
+    timeoutSeconds: 60,
+    signal: new AbortController().signal,
+    onCall: async () => ({ value: 'x' }),
   });
   const [sdk = [], bare = []] = JSON.parse(calls.returned ?? '[]') as number[][];
   const plain = lineOf('bare HTTP echo over the socket', 'ms', bare);
@@ -98,23 +114,33 @@ return [sdk[${count / 10}:], echoed[${count / 10}:]]`,
 }
 
 /** The whole way: a worker, a database with durable commits, a row for each call. */
-const callWithItsRow = (count: number): Promise<Line> => withServer(async ({ url }) => {
-  const db = await openDb(url, 'work_ledger');
-  await db.facultySave({ name: 'bench', accepts: ['bench'], engage: { code_execution: true } });
-  const code = `import time\ntimes = []\nfor n in range(${count}):\n    started = time.perf_counter()\n    ledger_read(last_n=1)\n    times.append((time.perf_counter() - started) * 1000)\nreturn [round(t, 2) for t in times[${count / 10}:]]`;
-  const model = await startScriptedModel((request, { exchange }) => (exchange === 0
-    ? { content: [{ type: 'tool_use', name: 'execute_code', input: { code } }] }
-    : { content: [{ type: 'text', text: JSON.stringify(request.messages.at(-1)?.content) }] }));
-  const worker = await startWorker({ url, schema: 'work_ledger', tools: [], log: pino({ level: 'silent' }), docker, model: createModelClient({ apiKey: 'none', baseURL: model.url }) });
-  const item = await db.workSubmit({ workType: 'bench', description: 'Bench' });
-  const ended = await until(async () => {
-    const now = await db.workItem(item.id);
-    return now?.resolved_at ? now : null;
+const callWithItsRow = (count: number): Promise<Line> =>
+  withServer(async ({ url }) => {
+    const db = await openDb(url, 'work_ledger');
+    await db.facultySave({ name: 'bench', accepts: ['bench'], engage: { code_execution: true } });
+    const code = `import time\ntimes = []\nfor n in range(${count}):\n    started = time.perf_counter()\n    ledger_read(last_n=1)\n    times.append((time.perf_counter() - started) * 1000)\nreturn [round(t, 2) for t in times[${count / 10}:]]`;
+    const model = await startScriptedModel((request, { exchange }) =>
+      exchange === 0
+        ? { content: [{ type: 'tool_use', name: 'execute_code', input: { code } }] }
+        : { content: [{ type: 'text', text: JSON.stringify(request.messages.at(-1)?.content) }] },
+    );
+    const worker = await startWorker({
+      url,
+      schema: 'work_ledger',
+      tools: [],
+      log: pino({ level: 'silent' }),
+      docker,
+      model: createModelClient({ apiKey: 'none', baseURL: model.url }),
+    });
+    const item = await db.workSubmit({ workType: 'bench', description: 'Bench' });
+    const ended = await until(async () => {
+      const now = await db.workItem(item.id);
+      return now?.resolved_at ? now : null;
+    });
+    await worker.stop();
+    await model.close();
+    await db.close();
+    const times = /\[[\d., ]{20,}\]/.exec(String(ended.outcome_data?.['summary']).replaceAll('\\n', ' '))?.[0];
+    if (times === undefined) throw new Error(`the code did not tell its times: ${JSON.stringify(ended.outcome_data)}`);
+    return lineOf('call of the SDK with its row', 'ms', JSON.parse(times) as number[]);
   });
-  await worker.stop();
-  await model.close();
-  await db.close();
-  const times = /\[[\d., ]{20,}\]/.exec(String(ended.outcome_data?.['summary']).replaceAll('\\n', ' '))?.[0];
-  if (times === undefined) throw new Error(`the code did not tell its times: ${JSON.stringify(ended.outcome_data)}`);
-  return lineOf('call of the SDK with its row', 'ms', JSON.parse(times) as number[]);
-});

@@ -39,24 +39,34 @@ const notify: Peer = {
 
 export const submit: Question = {
   asks: 'How long from a submit to the first line of the work?',
-  measure: (options) => withServer(async (server) => {
-    const { quick, say } = options;
-    const variants: Record<string, () => Promise<Turn>> = {};
-    for (const [n, peer] of [notify, workLedger, graphileWorker, dbos, pgBoss, absurd(options.absurd)].entries()) {
-      const url = await server.database(`peer_${n}`, peer.content);
-      const why = await peer.prepare?.(url);
-      if (why) {
-        say(`${peer.name}: left out, ${why}`);
-        continue;
+  measure: (options) =>
+    withServer(async (server) => {
+      const { quick, say } = options;
+      const variants: Record<string, () => Promise<Turn>> = {};
+      for (const [n, peer] of [notify, workLedger, graphileWorker, dbos, pgBoss, absurd(options.absurd)].entries()) {
+        const url = await server.database(`peer_${n}`, peer.content);
+        const why = await peer.prepare?.(url);
+        if (why) {
+          say(`${peer.name}: left out, ${why}`);
+          continue;
+        }
+        const name = peer === workLedger ? 'Work Ledger, until the model is asked' : peer.name.replace(/,.*/, '');
+        variants[name] = async () => begins(await peer.open(url), quick ? 5 : 30);
       }
-      const name = peer === workLedger ? 'Work Ledger, until the model is asked' : peer.name.replace(/,.*/, '');
-      variants[name] = async () => begins(await peer.open(url), quick ? 5 : 30);
-    }
-    say('submit: rounds');
-    const turns = await takeTurns(quick ? 2 : 7, variants);
-    const of = notify.name;
-    return [...linesOf(pick(turns, ({ warm }) => warm), { unit: 'ms', of }), ...linesOf(pick(turns, ({ first }) => first), { unit: 'ms, the first after the start', of })];
-  }),
+      say('submit: rounds');
+      const turns = await takeTurns(quick ? 2 : 7, variants);
+      const of = notify.name;
+      return [
+        ...linesOf(
+          pick(turns, ({ warm }) => warm),
+          { unit: 'ms', of },
+        ),
+        ...linesOf(
+          pick(turns, ({ first }) => first),
+          { unit: 'ms, the first after the start', of },
+        ),
+      ];
+    }),
 };
 
 /** The first, and the median of those after it; between them everything comes to rest. */

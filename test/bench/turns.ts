@@ -11,27 +11,28 @@ import { withServer } from './harness/server.ts';
 export const turns: Question = {
   asks: 'What does a long conversation cost?',
   axis: 'turns',
-  measure: ({ quick, say }) => withServer(async ({ admin }) => {
-    const driven = await openDrive(admin, {});
-    const sizes = quick ? [40, 80, 160] : [100, 1000, 2000];
-    const lines: Line[] = [];
-    let n = 0;
-    for (const size of sizes) {
-      await driven.drive(n, size);
-      n = size;
-      await admin.query('vacuum analyze');
-      say(`turns: ${size}`);
-      for (const [name, sample] of Object.entries(samples(admin, driven, size))) {
-        const values: number[] = [];
-        const isLong = name.startsWith('context_replay');
-        for (let round = 0; round < (isLong ? 2 : quick ? 9 : 20); round++) values.push(await undone(admin, sample));
-        const line = lineOf(name, 'ms', values.slice(isLong ? 1 : 6), size); // the first ones plan
-        const first = lines.find((one) => one.name === name);
-        lines.push(first ? against(line, { ...first, name: `that at ${first.at}` }) : line);
+  measure: ({ quick, say }) =>
+    withServer(async ({ admin }) => {
+      const driven = await openDrive(admin, {});
+      const sizes = quick ? [40, 80, 160] : [100, 1000, 2000];
+      const lines: Line[] = [];
+      let n = 0;
+      for (const size of sizes) {
+        await driven.drive(n, size);
+        n = size;
+        await admin.query('vacuum analyze');
+        say(`turns: ${size}`);
+        for (const [name, sample] of Object.entries(samples(admin, driven, size))) {
+          const values: number[] = [];
+          const isLong = name.startsWith('context_replay');
+          for (let round = 0; round < (isLong ? 2 : quick ? 9 : 20); round++) values.push(await undone(admin, sample));
+          const line = lineOf(name, 'ms', values.slice(isLong ? 1 : 6), size); // the first ones plan
+          const first = lines.find((one) => one.name === name);
+          lines.push(first ? against(line, { ...first, name: `that at ${first.at}` }) : line);
+        }
       }
-    }
-    return lines.toSorted((a, b) => a.name.localeCompare(b.name));
-  }),
+      return lines.toSorted((a, b) => a.name.localeCompare(b.name));
+    }),
 };
 
 /** What it takes, and afterwards nothing has happened. */
@@ -50,7 +51,13 @@ function samples(admin: pg.Client, { item, claim, begin }: Drive, size: number):
     await admin.query(sql, values);
     return performance.now() - startedAt;
   };
-  const turnAt = async (iteration: number): Promise<string> => (await admin.query<{ id: string }>(`select id from turns where work_item_id = $1 and iteration = $2 and turn_type = 'normal'`, [item, iteration])).rows[0]?.id ?? '';
+  const turnAt = async (iteration: number): Promise<string> =>
+    (
+      await admin.query<{ id: string }>(`select id from turns where work_item_id = $1 and iteration = $2 and turn_type = 'normal'`, [
+        item,
+        iteration,
+      ])
+    ).rows[0]?.id ?? '';
   return {
     iteration_begin: async () => (await begin(await claim())).ms,
     'context_at, the newest turn': async () => ms('select context_at($1)', [await turnAt(size)]),
@@ -59,8 +66,12 @@ function samples(admin: pg.Client, { item, claim, begin }: Drive, size: number):
     'work_fork, until its first request': async () => {
       const turn = await turnAt(size - 1);
       const startedAt = performance.now();
-      const { rows: [fork] } = await admin.query<{ id: string }>('select id from work_fork($1)', [turn]);
-      const { rows: [claimed] } = await admin.query<{ lease: string }>(`select focus_claim($1, 'bench', 3600) ->> 'lease' as lease`, [fork?.id]);
+      const {
+        rows: [fork],
+      } = await admin.query<{ id: string }>('select id from work_fork($1)', [turn]);
+      const {
+        rows: [claimed],
+      } = await admin.query<{ lease: string }>(`select focus_claim($1, 'bench', 3600) ->> 'lease' as lease`, [fork?.id]);
       await admin.query('select iteration_begin($1, $2)', [fork?.id, claimed?.lease]);
       return performance.now() - startedAt;
     },

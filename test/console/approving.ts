@@ -42,15 +42,20 @@ const engage = '{"tools": ["deploy_moderate", "deploy_dangerous"], "require_appr
 /** A call that waits for approval; its id. */
 export function asked(input: unknown, risk: 'dangerous' | 'moderate' = 'moderate'): Promise<string> {
   const says = pg.escapeLiteral(JSON.stringify([[{ type: 'tool_use', id: 'asks', name: `deploy_${risk}`, input }]]));
-  return played.play(`select tool('deploy_${risk}', 'unsafe', '${risk}'); select agent('${engage}'); select submit('Bring it out'); select play(${says}); select call('asks')::text`);
+  return played.play(
+    `select tool('deploy_${risk}', 'unsafe', '${risk}'); select agent('${engage}'); select submit('Bring it out'); select play(${says}); select call('asks')::text`,
+  );
 }
 
 export async function decisionOn(id: string): Promise<string | null> {
-  return (await played.query<{ decision: string | null }>(`select decision from approvals where tool_call_id = '${id}'`))[0]?.decision ?? null;
+  return (
+    (await played.query<{ decision: string | null }>(`select decision from approvals where tool_call_id = '${id}'`))[0]?.decision ?? null
+  );
 }
 
 /** Other arguments for a call that waits, and their hash. */
-export const change = (id: string, input: unknown): Promise<unknown> => played.query(`
+export const change = (id: string, input: unknown): Promise<unknown> =>
+  played.query(`
   alter table tool_calls disable trigger user;
   update tool_calls set rewritten_input = ${pg.escapeLiteral(JSON.stringify(input))} where id = '${id}';
   alter table tool_calls enable trigger user;
@@ -89,7 +94,8 @@ export async function open(path: string, options: Opening = {}): Promise<Open> {
   }
   const ask = (id: string): Locator => page.locator(`.ask[data-key="${id}"]`);
   const at: Open = {
-    page, ask,
+    page,
+    ask,
     approve: (id) => ask(id).locator('.btn[value="approve"]'),
     pass: (ms) => page.clock.runFor(ms),
     state: (id) => ask(id).getAttribute('data-state'),

@@ -18,7 +18,11 @@ describe.skipIf(missing !== null)('in a browser', () => {
 
   type Decided = { decision: string | null; reason: string | null; status: string; result: string };
   const decidedOn = async (item: string): Promise<Decided | undefined> =>
-    (await database.query<Decided>(`select a.decision, a.reason, k.status, k.result #>> '{}' as result from approvals a join tool_calls k on k.id = a.tool_call_id where a.work_item_id = '${item}'`))[0];
+    (
+      await database.query<Decided>(
+        `select a.decision, a.reason, k.status, k.result #>> '{}' as result from approvals a join tool_calls k on k.id = a.tool_call_id where a.work_item_id = '${item}'`,
+      )
+    )[0];
 
   test('a call is rejected by key: Enter behind the reason rejects, and the agent is told why', async () => {
     const { operate } = crew.ids;
@@ -31,7 +35,12 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.keyboard.press('Enter');
     await page.locator('.ask').waitFor({ state: 'detached' });
     await until(async () => (await stateOf(operate)) === 'completed');
-    expect(await decidedOn(operate)).toEqual({ decision: 'rejected', reason: 'Not before six', status: 'failed', result: expect.stringContaining('a person rejected this call: Not before six') });
+    expect(await decidedOn(operate)).toEqual({
+      decision: 'rejected',
+      reason: 'Not before six',
+      status: 'failed',
+      result: expect.stringContaining('a person rejected this call: Not before six'),
+    });
     await go(`/work/${operate}?type=tool_rejected`);
     await page.locator('[data-entries]', { hasText: 'Not before six' }).waitFor();
   });
@@ -43,12 +52,22 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.locator('.ask').getByRole('button', { name: 'Reject' }).click();
     await page.locator('.ask').waitFor({ state: 'detached' });
     await until(async () => (await stateOf(item.id)) === 'completed');
-    expect(await decidedOn(item.id)).toEqual({ decision: 'rejected', reason: null, status: 'failed', result: expect.stringContaining('a person rejected this call.') });
+    expect(await decidedOn(item.id)).toEqual({
+      decision: 'rejected',
+      reason: null,
+      status: 'failed',
+      result: expect.stringContaining('a person rejected this call.'),
+    });
   });
 
   test('a session of another program that was paused, and one that crashed, go on; no worker takes them', async () => {
     const begun = await crew.db.journal.sessionCreate('an editor', 'Rename the module');
-    const rowOf = async (): Promise<unknown> => (await database.query(`select state, heartbeat_ends_at > now() as is_alive, _journal_state(w) as status from work_items w where id = '${begun.id}'`))[0];
+    const rowOf = async (): Promise<unknown> =>
+      (
+        await database.query(
+          `select state, heartbeat_ends_at > now() as is_alive, _journal_state(w) as status from work_items w where id = '${begun.id}'`,
+        )
+      )[0];
     await crew.db.journal.sessionStatus(begun.id, 'paused');
     await go(`/sessions?packet=${begun.id}`);
     await page.getByRole('button', { name: 'Resume here' }).click();
@@ -77,13 +96,19 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.getByLabel('Summary').fill('Translated by a colleague');
     await page.getByRole('button', { name: 'Complete', exact: true }).click();
     await page.locator('.outcome', { hasText: 'Translated by a colleague' }).waitFor();
-    expect(await database.query(`select state, outcome_data ->> 'summary' as summary, resolved_at is not null as is_over from work_items where id = '${untaken}'`)).toEqual([{ state: 'completed', summary: 'Translated by a colleague', is_over: true }]);
+    expect(
+      await database.query(
+        `select state, outcome_data ->> 'summary' as summary, resolved_at is not null as is_over from work_items where id = '${untaken}'`,
+      ),
+    ).toEqual([{ state: 'completed', summary: 'Translated by a colleague', is_over: true }]);
     expect(await page.getByText('Say something').count()).toBe(0);
   });
 
   test('an entry is taken back: it stays in the log, and agents no longer read it', async () => {
     const { done } = crew.ids;
-    const [entry] = await database.query<{ seq: number; content: string }>(`select seq, content from work_ledger where work_item_id = '${done}' and entry_type = 'decision'`);
+    const [entry] = await database.query<{ seq: number; content: string }>(
+      `select seq, content from work_ledger where work_item_id = '${done}' and entry_type = 'decision'`,
+    );
     await go(`/work/${done}/ledger`);
     const row = page.locator(`#entry-${entry?.seq}`);
     await row.getByText('Take back…').click();
@@ -92,8 +117,12 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await row.locator('s').waitFor();
     await page.getByText('taken back: The trigger lost rows').waitFor();
     expect(await row.getByText('Take back…').count()).toBe(0);
-    expect(await database.query(`select retracts, content from work_ledger where work_item_id = '${done}' and retracts is not null`)).toEqual([{ retracts: entry?.seq, content: 'The trigger lost rows' }]);
-    expect(await database.query(`select content from work_ledger where work_item_id = '${done}' and seq = ${entry?.seq}`)).toEqual([{ content: entry?.content }]);
+    expect(
+      await database.query(`select retracts, content from work_ledger where work_item_id = '${done}' and retracts is not null`),
+    ).toEqual([{ retracts: entry?.seq, content: 'The trigger lost rows' }]);
+    expect(await database.query(`select content from work_ledger where work_item_id = '${done}' and seq = ${entry?.seq}`)).toEqual([
+      { content: entry?.content },
+    ]);
     const [read] = await database.query<{ text: string }>(`select ledger_read_formatted('${done}') as text`);
     expect(read?.text).not.toContain(`- ${entry?.content}`);
   });
@@ -115,8 +144,14 @@ describe.skipIf(missing !== null)('in a browser', () => {
     const before = await page.locator('[data-entries] > li').count();
     await page.getByRole('button', { name: 'Checkpoint' }).click();
     await until(async () => (await page.locator('[data-entries] > li').count()) > before);
-    const rows = await database.query<{ trigger: string; summary: string; files: string[] }>(`select trigger, summary, files_modified as files from work_checkpoints where work_item_id = '${root}' order by created_at desc, id desc`);
-    expect(rows[0]).toEqual({ trigger: 'manual', summary: expect.stringContaining('The statement uses the index'), files: expect.arrayContaining(['src/import.js']) });
+    const rows = await database.query<{ trigger: string; summary: string; files: string[] }>(
+      `select trigger, summary, files_modified as files from work_checkpoints where work_item_id = '${root}' order by created_at desc, id desc`,
+    );
+    expect(rows[0]).toEqual({
+      trigger: 'manual',
+      summary: expect.stringContaining('The statement uses the index'),
+      files: expect.arrayContaining(['src/import.js']),
+    });
     expect(rows.filter(({ trigger }) => trigger === 'manual')).toHaveLength(1);
     await page.locator('[data-entries] > li summary').first().click();
     await page.locator('[data-entries] > li').first().getByText('The statement uses the index').first().waitFor();
@@ -127,8 +162,10 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await go('/knowledge');
     await page.getByLabel('Seen by').selectOption(review);
     await page.waitForURL((url) => url.searchParams.get('as') === review);
-    const digestOf = async (reader: string): Promise<string> => (await database.query<{ text: string }>(`select awareness_digest(${reader}) as text`))[0]?.text.replace(/ \(.*$/gm, '') ?? '';
-    const shown = async (): Promise<string> => (await page.locator('[aria-label="The digest"] pre').textContent())?.replace(/ \(.*$/gm, '').trim() ?? '';
+    const digestOf = async (reader: string): Promise<string> =>
+      (await database.query<{ text: string }>(`select awareness_digest(${reader}) as text`))[0]?.text.replace(/ \(.*$/gm, '') ?? '';
+    const shown = async (): Promise<string> =>
+      (await page.locator('[aria-label="The digest"] pre').textContent())?.replace(/ \(.*$/gm, '').trim() ?? '';
     expect(await shown()).toBe((await digestOf(`'${review}'`)).trim());
     expect(await page.getByLabel('Seen by').inputValue()).toBe(review);
     expect(await shown()).not.toBe((await digestOf('null')).trim()); // its own findings are not news to it
@@ -146,7 +183,10 @@ describe.skipIf(missing !== null)('in a browser', () => {
     for (const type of ['dragEnter', 'dragOver', 'drop'] as const) await session.send('Input.dispatchDragEvent', { type, ...at });
     await session.detach();
   }
-  const imported = (): Promise<{ file: string; turns: number }[]> => database.query(`select w.params ->> 'file' as file, (select count(*)::int from turns t where t.work_item_id = w.id) as turns from work_items w where w.work_type = 'import' order by w.id`);
+  const imported = (): Promise<{ file: string; turns: number }[]> =>
+    database.query(
+      `select w.params ->> 'file' as file, (select count(*)::int from turns t where t.work_item_id = w.id) as turns from work_items w where w.work_type = 'import' order by w.id`,
+    );
 
   test('a recorded session is imported by letting its file fall on the page; one that is none is refused there', async () => {
     await go('/sessions');
@@ -157,7 +197,9 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.waitForURL(/\/context/);
     await page.locator('svg.tl').first().waitFor();
     expect(await imported()).toEqual([{ file: 'claudeCode.jsonl', turns: 2 }]);
-    expect(page.url()).toContain((await database.query<{ id: string }>(`select id from work_items where work_type = 'import'`))[0]?.id ?? '');
+    expect(page.url()).toContain(
+      (await database.query<{ id: string }>(`select id from work_items where work_type = 'import'`))[0]?.id ?? '',
+    );
     await go('/sessions');
     await drop('body', [fixture]); // beside the field, too: nobody means to leave the page for the file
     await page.waitForURL(/\/context/);
@@ -170,7 +212,9 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await client.query('set search_path = ledger');
     const item = await longItem(client, 1);
     const hostile = `\u202E</pre><script>document.title = "owned"</script>${'x'.repeat(1_000_000)} the end`;
-    await client.query(`alter table tool_calls disable trigger refuse_rewrite; update tool_calls set result = to_json(${client.escapeLiteral(hostile)}::text) where work_item_id = '${item}'; alter table tool_calls enable always trigger refuse_rewrite`);
+    await client.query(
+      `alter table tool_calls disable trigger refuse_rewrite; update tool_calls set result = to_json(${client.escapeLiteral(hostile)}::text) where work_item_id = '${item}'; alter table tool_calls enable always trigger refuse_rewrite`,
+    );
     await client.end();
     await crew.db.journal.log(item, 'user_feedback', { message: `Long ${'y'.repeat(60_000)}`, isInterrupt: false }, 'high');
     await go(`/work/${item}?type=user_feedback`);
@@ -187,9 +231,15 @@ describe.skipIf(missing !== null)('in a browser', () => {
     const whole = page.getByRole('link', { name: /^all 1,000,\d\d\d characters$/ });
     expect(await page.title()).toBe('look · Work Ledger');
     await whole.click();
-    await until(async () => (await page.evaluate<string>(`[...document.querySelectorAll('pre.fence')].at(-1).textContent`)).endsWith('the end'));
-    const [row] = await database.query<{ result: string }>(`select result #>> '{}' as result from tool_calls where work_item_id = '${item}'`);
-    expect(await page.evaluate<string>(`[...document.querySelectorAll('pre.fence')].at(-1).textContent`)).toBe(row?.result.replace('\u202E', '⟨U+202E⟩'));
+    await until(async () =>
+      (await page.evaluate<string>(`[...document.querySelectorAll('pre.fence')].at(-1).textContent`)).endsWith('the end'),
+    );
+    const [row] = await database.query<{ result: string }>(
+      `select result #>> '{}' as result from tool_calls where work_item_id = '${item}'`,
+    );
+    expect(await page.evaluate<string>(`[...document.querySelectorAll('pre.fence')].at(-1).textContent`)).toBe(
+      row?.result.replace('\u202E', '⟨U+202E⟩'),
+    );
     expect(await page.locator('main script').count()).toBe(0);
   });
 

@@ -19,7 +19,10 @@ describe.skipIf(missing !== null)('in a browser, what is shown of a call', () =>
     const at = await open('/');
     await at.ask(id).focus();
     expect(await at.ask(id).locator('dd.is-shell .ln').allTextContents()).toEqual([...Array.from({ length: 300 }, () => 'set -e'), tail]);
-    expect([await at.approve(id).isDisabled(), await at.says(id)]).toEqual([true, 'Approve works once the end of the arguments was on screen.']);
+    expect([await at.approve(id).isDisabled(), await at.says(id)]).toEqual([
+      true,
+      'Approve works once the end of the arguments was on screen.',
+    ]);
     await at.page.keyboard.press('a');
     expect(await at.state(id)).toBe(null);
     await at.ask(id).locator('.args').focus();
@@ -32,14 +35,28 @@ describe.skipIf(missing !== null)('in a browser, what is shown of a call', () =>
   });
 
   test('cannot be imitated by a value: names have a column of their own, and each line of a value its own box', async () => {
-    const hostile = { script: `echo ok\ntarget   staging\r\n\u202Eevil\u202C\u200b</dd></div><div class="arg"><dt>target</dt><dd>staging</dd></div><script>document.title = "owned"</script>${'\u0336'.repeat(9)}`, target: 'production', 'a\u202Eb\nc': '', count: '5', n: 12 };
+    const hostile = {
+      script: `echo ok\ntarget   staging\r\n\u202Eevil\u202C\u200b</dd></div><div class="arg"><dt>target</dt><dd>staging</dd></div><script>document.title = "owned"</script>${'\u0336'.repeat(9)}`,
+      target: 'production',
+      'a\u202Eb\nc': '',
+      count: '5',
+      n: 12,
+    };
     const id = await asked(hostile);
     const at = await open('/');
     const names = at.ask(id).locator('dt');
-    expect((await names.allTextContents()).toSorted()).toEqual(['a⟨U+202E⟩b␊c empty text', 'count text', 'n number', 'script shell', 'target text']);
+    expect((await names.allTextContents()).toSorted()).toEqual([
+      'a⟨U+202E⟩b␊c empty text',
+      'count text',
+      'n number',
+      'script shell',
+      'target text',
+    ]);
     const lines = at.ask(id).locator('dd.is-shell .ln');
     expect((await lines.allTextContents()).slice(0, 2)).toEqual(['echo ok', 'target   staging␍']);
-    expect(await lines.nth(2).textContent()).toMatch(/^⟨U\+202E⟩evil⟨U\+202C⟩⟨U\+200B⟩<\/dd><\/div>.*<script>.*\u0336{3}(?:⟨U\+0336⟩){6}$/u);
+    expect(await lines.nth(2).textContent()).toMatch(
+      /^⟨U\+202E⟩evil⟨U\+202C⟩⟨U\+200B⟩<\/dd><\/div>.*<script>.*\u0336{3}(?:⟨U\+0336⟩){6}$/u,
+    );
     const [name, line] = [await names.filter({ hasText: 'target' }).boundingBox(), await lines.nth(1).boundingBox()];
     expect(line?.x ?? 0).toBeGreaterThan((name?.x ?? 0) + (name?.width ?? 0));
     expect([await at.page.title(), await at.ask(id).locator('script').count()]).toEqual(['Now · Work Ledger', 0]);
@@ -47,17 +64,36 @@ describe.skipIf(missing !== null)('in a browser, what is shown of a call', () =>
   });
 
   test('is what it is: diff by line, JSON indented, numbers with every digit', async () => {
-    const id = await asked({ patch: '--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n same', options: { dry: [true, null] }, sql: 'select 1;\ndrop table orders', account: 0 });
-    await change(id, { patch: '--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n same', options: { dry: [true, null] }, sql: 'select 1;\ndrop table orders', account: 0 });
+    const id = await asked({
+      patch: '--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n same',
+      options: { dry: [true, null] },
+      sql: 'select 1;\ndrop table orders',
+      account: 0,
+    });
+    await change(id, {
+      patch: '--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n same',
+      options: { dry: [true, null] },
+      sql: 'select 1;\ndrop table orders',
+      account: 0,
+    });
     const at = await open('/');
-    const kinds = await at.ask(id).locator('dd').first().locator('.ln').evaluateAll((all: { className: string }[]) => all.map(({ className }) => className));
+    const kinds = await at
+      .ask(id)
+      .locator('dd')
+      .first()
+      .locator('.ln')
+      .evaluateAll((all: { className: string }[]) => all.map(({ className }) => className));
     expect(kinds).toEqual(['ln file', 'ln file', 'ln hunk', 'ln del', 'ln add', 'ln']);
     expect(await at.ask(id).locator('dd.is-JSON .ln').allTextContents()).toEqual(['{', '  "dry": [', '    true,', '    null', '  ]', '}']);
     expect(await at.ask(id).locator('dd.is-SQL').count()).toBe(1);
     await at.close();
   });
 
-  test.each([['a megabyte in one line', `${'x'.repeat(1_000_000)} ${tail}`], ['10,000 lines', `${'line\n'.repeat(9_999)}${tail}`], ['200,000 empty lines', `${'\n'.repeat(200_000)}${tail}`]])('is read on a page of its own where it is long: %s', async (_, script) => {
+  test.each([
+    ['a megabyte in one line', `${'x'.repeat(1_000_000)} ${tail}`],
+    ['10,000 lines', `${'line\n'.repeat(9_999)}${tail}`],
+    ['200,000 empty lines', `${'\n'.repeat(200_000)}${tail}`],
+  ])('is read on a page of its own where it is long: %s', async (_, script) => {
     const id = await asked({ script });
     const at = await open('/');
     expect(await at.approve(id).count()).toBe(0);
@@ -72,7 +108,8 @@ describe.skipIf(missing !== null)('in a browser, what is shown of a call', () =>
     expect(await at.approve(id).isDisabled()).toBe(true);
     await at.page.locator('.ask .args').evaluate((args: { scrollTop: number }) => (args.scrollTop = 1e9));
     await until(async () => {
-      await at.page.locator('.ask .args').evaluate((args: { scrollTop: number }) => (args.scrollTop = 1e9)); // what came near has its height now
+      // what came near has its height now
+      await at.page.locator('.ask .args').evaluate((args: { scrollTop: number }) => (args.scrollTop = 1e9));
       return at.approve(id).isEnabled();
     });
     await at.approve(id).click();
@@ -101,7 +138,10 @@ describe.skipIf(missing !== null)('in a browser, what is shown of a call', () =>
   test('fits a wide and a narrow screen, dark and light, and axe finds nothing', async () => {
     const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
     const long = `x${'y'.repeat(300)}`;
-    const id = await asked({ script: `set -e\n${long}\n${tail}`, [long]: long, patch: '--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new', nothing: '', n: 5 }, 'dangerous');
+    const id = await asked(
+      { script: `set -e\n${long}\n${tail}`, [long]: long, patch: '--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new', nothing: '', n: 5 },
+      'dangerous',
+    );
     const found: unknown[] = [];
     for (const width of [1440, 390]) {
       const at = await open('/', { viewport: { width, height: 860 }, bypassCSP: true, hasClock: false }); // axe waits for the clock
@@ -112,7 +152,8 @@ describe.skipIf(missing !== null)('in a browser, what is shown of a call', () =>
         for (const mode of ['light', 'dark'] as const) {
           await at.page.emulateMedia({ colorScheme: mode });
           const { violations } = await at.page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()');
-          for (const one of violations) found.push({ path, width, mode, id: one.id, nodes: one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200)) });
+          for (const one of violations)
+            found.push({ path, width, mode, id: one.id, nodes: one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200)) });
         }
         const overflow = await at.page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
         if (overflow > 0) found.push({ path, width, overflow });

@@ -11,7 +11,10 @@ approving();
 describe.skipIf(missing !== null)('in a browser', () => {
   describe('keys', () => {
     test('a key that is held down decides nothing, wherever the page is scrolled and whatever has the focus', async () => {
-      const ids = [await asked({ target: 'staging' }), ...(await Promise.all([1, 2, 3].map((n) => asked({ target: `production ${n}` }, 'dangerous'))))];
+      const ids = [
+        await asked({ target: 'staging' }),
+        ...(await Promise.all([1, 2, 3].map((n) => asked({ target: `production ${n}` }, 'dangerous')))),
+      ];
       const at = await open('/');
       for (const id of ids) await at.ask(id).scrollIntoViewIfNeeded();
       await at.page.evaluate('scrollTo(0, document.body.scrollHeight)');
@@ -32,7 +35,11 @@ describe.skipIf(missing !== null)('in a browser', () => {
       await ready(at.approve(id));
       await at.page.keyboard.press('a');
       await at.pass(10_000);
-      expect([await at.state(id), await at.page.evaluate<string>('document.activeElement.dataset.key'), await decisionOn(id)]).toEqual([null, id, null]);
+      expect([await at.state(id), await at.page.evaluate<string>('document.activeElement.dataset.key'), await decisionOn(id)]).toEqual([
+        null,
+        id,
+        null,
+      ]);
       await at.page.keyboard.press('a');
       expect(await at.state(id)).toBe('counting');
       await at.close();
@@ -61,7 +68,9 @@ describe.skipIf(missing !== null)('in a browser', () => {
       expect([await at.state(id), await at.says(id)]).toEqual([null, 'It changed or moved a moment ago: look again.']);
       await at.pass(1100);
       await ready(at.approve(id));
-      await at.page.evaluate(`document.querySelector('main .head').style.paddingBottom = '10px'; document.querySelector('main .head').classList.add('grown')`);
+      await at.page.evaluate(
+        `document.querySelector('main .head').style.paddingBottom = '10px'; document.querySelector('main .head').classList.add('grown')`,
+      );
       await at.page.keyboard.press('a'); // it has moved by ten pixels
       expect([await at.state(id), await at.approve(id).isDisabled()]).toEqual([null, true]);
       await at.pass(900);
@@ -134,7 +143,9 @@ describe.skipIf(missing !== null)('in a browser', () => {
       const at = await open('/');
       await ready(at.approve(id));
       await at.approve(id).click();
-      await at.page.evaluate(`Object.defineProperty(document, 'hidden', { value: true, configurable: true }); document.dispatchEvent(new Event('visibilitychange'))`);
+      await at.page.evaluate(
+        `Object.defineProperty(document, 'hidden', { value: true, configurable: true }); document.dispatchEvent(new Event('visibilitychange'))`,
+      );
       expect([await at.state(id), await at.says(id)]).toEqual([null, 'The page was left: nothing was sent.']);
       await at.pass(10_000);
       await at.page.evaluate(`Object.defineProperty(document, 'hidden', { value: false, configurable: true })`);

@@ -24,7 +24,12 @@ describe.skipIf(missing !== null)('in a browser', () => {
 
   test('g and a letter go to the four pages, ? to the keys, / to the search', async () => {
     await go('/keys');
-    for (const [name, path] of [['g w', '/work'], ['g s', '/sessions'], ['g k', '/knowledge'], ['g n', '/']] as const) {
+    for (const [name, path] of [
+      ['g w', '/work'],
+      ['g s', '/sessions'],
+      ['g k', '/knowledge'],
+      ['g n', '/'],
+    ] as const) {
       await press(name);
       await arrivesAt(path);
       await page.locator('#connection .good').waitFor();
@@ -61,9 +66,22 @@ describe.skipIf(missing !== null)('in a browser', () => {
 
   test('rows are walked, and Enter opens the one that has the focus', async () => {
     await go('/work');
-    const rows = await page.evaluate<string[]>(`[...document.querySelectorAll('main [data-list] > li:not(.colhead) a')].map((a) => a.getAttribute('href'))`);
-    const here = async (): Promise<number> => rows.indexOf((await focused(`getAttribute('href')`)));
-    const walk: [name: string, to: number][] = [['j', 0], ['j', 1], ['↓', 2], ['k', 1], ['↑', 0], ['k', 0], ['End', rows.length - 1], ['j', rows.length - 1], ['Home', 0], ['↓', 1]];
+    const rows = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('main [data-list] > li:not(.colhead) a')].map((a) => a.getAttribute('href'))`,
+    );
+    const here = async (): Promise<number> => rows.indexOf(await focused(`getAttribute('href')`));
+    const walk: [name: string, to: number][] = [
+      ['j', 0],
+      ['j', 1],
+      ['↓', 2],
+      ['k', 1],
+      ['↑', 0],
+      ['k', 0],
+      ['End', rows.length - 1],
+      ['j', rows.length - 1],
+      ['Home', 0],
+      ['↓', 1],
+    ];
     for (const [name, to] of walk) {
       await press(name);
       await until(async () => (await here()) === to);
@@ -75,7 +93,11 @@ describe.skipIf(missing !== null)('in a browser', () => {
 
   test('an entry is folded out and in by o and by Enter, and Esc backs out of it', async () => {
     await go(`/work/${crew.ids.root}?type=decision`);
-    const isOpen = (): Promise<boolean> => page.locator('[data-entries] > li > details').first().evaluate<boolean, { open: boolean }>((details) => details.open);
+    const isOpen = (): Promise<boolean> =>
+      page
+        .locator('[data-entries] > li > details')
+        .first()
+        .evaluate<boolean, { open: boolean }>((details) => details.open);
     await press('j');
     await until(async () => (await focused('className')).includes('entry'));
     await press('o');
@@ -101,7 +123,10 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.keyboard.type('Both stores are in Ulm');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await until(async () => (await database.query(`select from inbox where work_item_id = '${paused}' and content = 'Both stores are in Ulm'`)).length === 1);
+    await until(
+      async () =>
+        (await database.query(`select from inbox where work_item_id = '${paused}' and content = 'Both stores are in Ulm'`)).length === 1,
+    );
     await press('p');
     await page.keyboard.press('Enter');
     await until(async () => (await stateOf(paused)) !== 'paused');
@@ -110,7 +135,9 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.keyboard.type('by key');
     await page.keyboard.press('Enter');
     await until(async () => (await stateOf(paused)) === 'paused');
-    expect(await database.query(`select state_reason from work_items where id = '${paused}'`)).toEqual([{ state_reason: `by key (${userInfo().username})` }]);
+    expect(await database.query(`select state_reason from work_items where id = '${paused}'`)).toEqual([
+      { state_reason: `by key (${userInfo().username})` },
+    ]);
   });
 
   test('f forks from the selected turn', async () => {
@@ -126,7 +153,11 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL((url) => /^\/work\/[^/]+$/.test(url.pathname) && !url.pathname.includes(root));
     const fork = page.url().split('/').at(-1) ?? '';
-    expect(await database.query(`select w.fork_turn_id::text as turn, i.content from work_items w join inbox i on i.work_item_id = w.id where w.id = '${fork}'`)).toEqual([{ turn, content: 'Index the expression instead' }]);
+    expect(
+      await database.query(
+        `select w.fork_turn_id::text as turn, i.content from work_items w join inbox i on i.work_item_id = w.id where w.id = '${fork}'`,
+      ),
+    ).toEqual([{ turn, content: 'Index the expression instead' }]);
   });
 
   test('the timeline is walked, cut by cut too, and zoomed', async () => {
@@ -135,12 +166,24 @@ describe.skipIf(missing !== null)('in a browser', () => {
     const picture = page.locator('[data-timeline]');
     await picture.focus();
     const stands = async (): Promise<number> => Number(await picture.getAttribute('aria-valuenow'));
-    const columns = (): Promise<number[]> => page.evaluate<number[]>(`[...document.querySelectorAll('[data-part="timeline"] [data-columns] tbody tr')].map((row) => Number(row.dataset.n))`);
+    const columns = (): Promise<number[]> =>
+      page.evaluate<number[]>(
+        `[...document.querySelectorAll('[data-part="timeline"] [data-columns] tbody tr')].map((row) => Number(row.dataset.n))`,
+      );
     const all = await columns();
-    const cuts = await page.evaluate<number[]>(`[...document.querySelectorAll('[data-part="timeline"] [data-columns] tbody tr')].filter((row) => Number(row.dataset.out) > 0).map((row) => Number(row.dataset.n))`);
+    const cuts = await page.evaluate<number[]>(
+      `[...document.querySelectorAll('[data-part="timeline"] [data-columns] tbody tr')].filter((row) => Number(row.dataset.out) > 0).map((row) => Number(row.dataset.n))`,
+    );
     const cut = cuts.findLast((n) => n < all.length) ?? 0;
     expect(cut).toBeGreaterThan(1);
-    const walk: [name: string, to: number][] = [['→', 2], ['←', 1], ['End', all.length], ['C', cut], ['Home', 1], ['c', cuts[0] ?? 0]];
+    const walk: [name: string, to: number][] = [
+      ['→', 2],
+      ['←', 1],
+      ['End', all.length],
+      ['C', cut],
+      ['Home', 1],
+      ['c', cuts[0] ?? 0],
+    ];
     for (const [name, to] of walk) {
       await press(name);
       await until(async () => (await stands()) === to);
@@ -149,7 +192,11 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.getByText('The cut before it').waitFor();
     await page.evaluate('scrollTo(0, 0)');
     await press('Enter');
-    await until(() => page.evaluate<boolean>(`document.querySelector('#request').getBoundingClientRect().top < 60 || Math.ceil(scrollY + innerHeight) >= document.documentElement.scrollHeight`));
+    await until(() =>
+      page.evaluate<boolean>(
+        `document.querySelector('#request').getBoundingClientRect().top < 60 || Math.ceil(scrollY + innerHeight) >= document.documentElement.scrollHeight`,
+      ),
+    );
     expect(await page.evaluate<number>('scrollY')).toBeGreaterThan(0);
     await press('+');
     await until(async () => (await columns()).length < all.length);
@@ -185,7 +232,9 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await press('a');
     await press('Enter');
     await until(async () => (await stateOf(crew.ids.operate)) === 'completed');
-    expect(await database.query(`select decision from approvals where work_item_id = '${crew.ids.operate}'`)).toEqual([{ decision: 'approved' }]);
+    expect(await database.query(`select decision from approvals where work_item_id = '${crew.ids.operate}'`)).toEqual([
+      { decision: 'approved' },
+    ]);
   });
 
   test('no key of the page of keys was left out, and nothing went wrong in the page meanwhile', async () => {

@@ -1,4 +1,5 @@
-// Pages that stay open in a real browser: what comes while somebody looks, a server that was away, a long journal by keyboard, hostile words.
+// Pages that stay open in a real browser: what comes while somebody looks, a server that was away, a long journal by keyboard, hostile
+// words.
 
 import { describe, expect, test } from 'vitest';
 
@@ -27,7 +28,10 @@ describe.skipIf(missing !== null)('in a browser', () => {
   });
 
   test('what an agent wrote does not run, and its page says what it cannot show', async () => {
-    const item = await crew.db.workSubmit({ workType: 'untaken', description: '<script>document.title = "owned"</script><img src=x onerror="document.title=1">\u202E' });
+    const item = await crew.db.workSubmit({
+      workType: 'untaken',
+      description: '<script>document.title = "owned"</script><img src=x onerror="document.title=1">\u202E',
+    });
     await crew.db.ledgerAppend(item.id, 'finding', '<svg onload="document.title=2"><a href="javascript:document.title=3">x</a>');
     await go(`/work/${item.id}`);
     await page.locator('h1', { hasText: '⟨U+202E⟩' }).waitFor();
@@ -86,7 +90,10 @@ describe.skipIf(missing !== null)('in a browser', () => {
   });
 
   test('a row under the pointer stays as it is while others go, and catches up when the pointer leaves', async () => {
-    const [first, second] = [await crew.db.workSubmit({ workType: 'untaken', description: 'Goes first' }), await crew.db.workSubmit({ workType: 'untaken', description: 'Is pointed at' })];
+    const [first, second] = [
+      await crew.db.workSubmit({ workType: 'untaken', description: 'Goes first' }),
+      await crew.db.workSubmit({ workType: 'untaken', description: 'Is pointed at' }),
+    ];
     for (const { id } of [first, second]) await crew.db.workPause(id, 'for now');
     await go('/sessions');
     const list = page.locator('[data-part="resumable"]');

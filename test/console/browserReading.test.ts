@@ -26,7 +26,9 @@ describe.skipIf(missing !== null)('in a browser', () => {
     const fork = await crew.db.console.fork(point?.turn_id ?? '', 'Try an index on the expression', null);
     await until(async () => (await stateOf(fork.id)) === 'completed');
     const [branch] = await crew.db.console.forks(root);
-    const [call] = await database.query<{ id: string }>(`select id from tool_calls where work_item_id = '${root}' and tool_name = 'read_file' limit 1`);
+    const [call] = await database.query<{ id: string }>(
+      `select id from tool_calls where work_item_id = '${root}' and tool_name = 'read_file' limit 1`,
+    );
     pages = [
       ['/', 'vacuum (full, analyze) orders'],
       ['/work', 'Move the session table to the new key'],
@@ -55,7 +57,12 @@ describe.skipIf(missing !== null)('in a browser', () => {
     const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
     const found: unknown[] = [];
     for (const width of [1280, 400]) {
-      const context = await browser.newContext({ viewport: { width, height: 860 }, bypassCSP: true, reducedMotion: 'reduce', storageState: await looking.context.storageState() });
+      const context = await browser.newContext({
+        viewport: { width, height: 860 },
+        bypassCSP: true,
+        reducedMotion: 'reduce',
+        storageState: await looking.context.storageState(),
+      });
       context.setDefaultTimeout(300_000);
       const page = await context.newPage();
       for (const [path] of pages) {
@@ -67,7 +74,8 @@ describe.skipIf(missing !== null)('in a browser', () => {
           await page.emulateMedia({ colorScheme: mode });
           expect(await page.evaluate<boolean>(`matchMedia('(prefers-color-scheme: ${mode})').matches`)).toBe(true);
           const { violations } = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()');
-          for (const { id, nodes } of violations) found.push({ path, width, mode, id, nodes: nodes.slice(0, 3).map((node) => node.html.slice(0, 200)) });
+          for (const { id, nodes } of violations)
+            found.push({ path, width, mode, id, nodes: nodes.slice(0, 3).map((node) => node.html.slice(0, 200)) });
         }
         const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
         if (overflow > 0) found.push({ path, width, overflow });
@@ -83,7 +91,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
       const page = await context.newPage();
       for (const [path, says] of pages) {
         await page.goto(at(path));
-        expect([path, await page.getByText(says).locator('visible=true').count() > 0]).toEqual([path, true]);
+        expect([path, (await page.getByText(says).locator('visible=true').count()) > 0]).toEqual([path, true]);
         expect([path, await page.locator('h1').count(), await page.locator('.failed-part').count()]).toEqual([path, 1, 0]);
         expect([path, await page.locator('button[type="button"]').locator('visible=true').count()]).toEqual([path, 0]);
       }
@@ -129,17 +137,23 @@ describe.skipIf(missing !== null)('in a browser', () => {
       await page.locator('[data-action="message"] textarea').fill('Said without a script');
       await page.getByRole('button', { name: 'Say it' }).click();
       await page.getByText('“Said without a script”').waitFor();
-      expect(await database.query(`select content from inbox where work_item_id = '${untaken}'`)).toEqual([{ content: 'Said without a script' }]);
+      expect(await database.query(`select content from inbox where work_item_id = '${untaken}'`)).toEqual([
+        { content: 'Said without a script' },
+      ]);
       await page.goto(at('/'));
       await page.getByLabel('Reason').fill('Not before six');
       await page.getByLabel('Reason').press('Enter');
       await until(async () => (await stateOf(operate)) === 'completed');
-      expect(await database.query(`select decision, reason from approvals where work_item_id = '${operate}'`)).toEqual([{ decision: 'rejected', reason: 'Not before six' }]);
+      expect(await database.query(`select decision, reason from approvals where work_item_id = '${operate}'`)).toEqual([
+        { decision: 'rejected', reason: 'Not before six' },
+      ]);
       await page.goto(at('/sessions'));
       await page.locator('input[type=file]').setInputFiles(fileURLToPath(new URL('../fixtures/claudeCode.jsonl', import.meta.url)));
       await page.getByRole('button', { name: 'Import', exact: true }).click();
       await page.waitForURL(/\/context/);
-      expect(await database.query(`select params ->> 'file' as file from work_items where work_type = 'import'`)).toEqual([{ file: 'claudeCode.jsonl' }]);
+      expect(await database.query(`select params ->> 'file' as file from work_items where work_type = 'import'`)).toEqual([
+        { file: 'claudeCode.jsonl' },
+      ]);
       await context.close();
     });
   });

@@ -38,7 +38,8 @@ describe.skipIf(missing !== null)('in a browser', () => {
   };
 
   /** Where a call stands in a picture, in the page. */
-  const placeOf = (picture: string, n: string): Promise<{ x: number; y: number }> => page.evaluate(`(() => {
+  const placeOf = (picture: string, n: string): Promise<{ x: number; y: number }> =>
+    page.evaluate(`(() => {
     const figure = document.querySelector('${picture}').closest('[data-figure]');
     const at = [...figure.querySelectorAll('[data-columns] tbody tr')].findIndex((row) => row.dataset.n === '${n}');
     const svg = [...figure.querySelectorAll('svg.tl')].find((one) => one.getBoundingClientRect().width > 0);
@@ -61,7 +62,11 @@ describe.skipIf(missing !== null)('in a browser', () => {
     expect(says).toContain('Closed blocks are still whole: under elide_budget, not worth a cut yet, or kept word for word.');
     expect(says).toContain(`Open block: results ${cut.results}`);
     expect(says).toContain(`Read from it ${cut.cached} Written to it ${cut.written} New ${cut.new}`);
-    expect(says).toMatch(new RegExp(`Blocks? ${cut.blocks} left, ${cut.elided} tokens: (?:it was|they were) closed, .* ${cut.stub} tokens stand for (?:it|them).* It pays after ${cut.pays} requests?\\. Up to the next cut, .* tokens at full price\\.`));
+    expect(says).toMatch(
+      new RegExp(
+        `Blocks? ${cut.blocks} left, ${cut.elided} tokens: (?:it was|they were) closed, .* ${cut.stub} tokens stand for (?:it|them).* It pays after ${cut.pays} requests?\\. Up to the next cut, .* tokens at full price\\.`,
+      ),
+    );
     const beside = await placeOf('[data-timeline]', other.n ?? '');
     await page.mouse.move(beside.x, beside.y);
     await told.getByText('none before this request').waitFor();
@@ -78,7 +83,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     const picture = page.locator('[data-timeline]');
     await picture.focus();
     await page.keyboard.press('c');
-    const heard = await picture.getAttribute('aria-valuetext') ?? '';
+    const heard = (await picture.getAttribute('aria-valuetext')) ?? '';
     expect(heard).toMatch(new RegExp(`^call ${cut.n}: ${cut.sent} tokens\\. Blocks? ${cut.blocks} left, ${cut.elided} tokens`));
     expect(heard).toContain(`Open block: results ${cut.results}`);
     expect(heard).toContain(`Read from it ${cut.cached}, Written to it ${cut.written}`);
@@ -93,15 +98,27 @@ describe.skipIf(missing !== null)('in a browser', () => {
 
   test('another policy stands below it, by part and on one scale; a call is pointed at in all pictures', async () => {
     const { root } = crew.ids;
-    const [own, never] = [await figuresOf(root, '{}', 'elision'), await database.query<{ n: string; sent: string; closed: string }>(`
-      select n::text, to_char(sent, 'FM999,999') as sent, to_char(closed + kept, 'FM999,999') as closed from ledger.context_timeline('${root}', '{"truncate_closed_blocks": false, "context_window": 2000000000}')`)];
+    const [own, never] = [
+      await figuresOf(root, '{}', 'elision'),
+      await database.query<{ n: string; sent: string; closed: string }>(`
+      select n::text, to_char(sent, 'FM999,999') as sent, to_char(closed + kept, 'FM999,999') as closed from ledger.context_timeline('${root}', '{"truncate_closed_blocks": false, "context_window": 2000000000}')`),
+    ];
     const same = never.find(({ n }) => n === own.n);
     await go(`/work/${root}/context?turn=1`); // they come when the page stands
-    const [ran, other] = ['As it ran', 'Never cut'].map((name) => page.getByRole('region', { name, exact: true })) as [ReturnType<Page['locator']>, ReturnType<Page['locator']>];
+    const [ran, other] = ['As it ran', 'Never cut'].map((name) => page.getByRole('region', { name, exact: true })) as [
+      ReturnType<Page['locator']>,
+      ReturnType<Page['locator']>,
+    ];
     await other.locator('svg.tl').first().waitFor();
     await other.getByText('Call 1', { exact: true }).waitFor();
     for (const one of [ran, other]) expect(await one.locator('svg.tl.w1120 path.f-results').count()).toBe(1);
-    const scales = await Promise.all([ran, other].map((one) => one.locator('svg.tl.w1120 text[text-anchor="end"]').evaluateAll((all) => all.map((text) => `${text.textContent} ${text.getAttribute('y')}`))));
+    const scales = await Promise.all(
+      [ran, other].map((one) =>
+        one
+          .locator('svg.tl.w1120 text[text-anchor="end"]')
+          .evaluateAll((all) => all.map((text) => `${text.textContent} ${text.getAttribute('y')}`)),
+      ),
+    );
     expect(scales[0]?.length).toBeGreaterThan(2);
     expect(scales[0]?.filter((label) => !label.includes('−'))).toEqual(scales[1]);
     const at = await placeOf('[data-beside]', own.n ?? '');
@@ -147,7 +164,9 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await client.connect();
     await client.query('set search_path = ledger');
     const item = await longItem(client, 30);
-    await client.query(`alter table turns disable trigger refuse_rewrite; update turns set started_at = started_at - interval '1 day' * (depth % 3), model = 'claude-sonnet-5-5', duration_ms = 1000 + depth, input_tokens = 10, output_tokens = 10, call_count = 1 where work_item_id = '${item}'; alter table turns enable always trigger refuse_rewrite`);
+    await client.query(
+      `alter table turns disable trigger refuse_rewrite; update turns set started_at = started_at - interval '1 day' * (depth % 3), model = 'claude-sonnet-5-5', duration_ms = 1000 + depth, input_tokens = 10, output_tokens = 10, call_count = 1 where work_item_id = '${item}'; alter table turns enable always trigger refuse_rewrite`,
+    );
     await go(`/work/${item}/cost`);
     await page.locator('[data-plot="latency"] canvas').waitFor();
     expect(await page.locator('[data-plot="cost"]').isVisible()).toBe(false); // these turns have no price
@@ -157,7 +176,9 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.locator('[data-plot="cost"] canvas').waitFor();
     expect(await page.locator('[data-plot="latency"] canvas').isVisible()).toBe(true);
     // Ten turns a day, each of ten tokens in and ten out.
-    expect(await page.evaluate<number[]>(`[...document.querySelectorAll('[data-days] tbody tr')].map((row) => Number(row.dataset.cost))`)).toEqual([0.003, 0.003, 0.003]);
+    expect(
+      await page.evaluate<number[]>(`[...document.querySelectorAll('[data-days] tbody tr')].map((row) => Number(row.dataset.cost))`),
+    ).toEqual([0.003, 0.003, 0.003]);
     // Something other than the grid is drawn, in the colour of the first model.
     const drawn = await page.evaluate<number>(`(() => {
       const canvas = document.querySelector('[data-plot="cost"] canvas');

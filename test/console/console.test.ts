@@ -41,7 +41,8 @@ const formToken = async (): Promise<string> => /name="form_token" value="([^"]+)
 async function post(path: string, fields: Record<string, string>, headers: Record<string, string> = {}): Promise<Response> {
   const { origin } = new URL(running.address);
   return fetch(at(path), {
-    method: 'POST', redirect: 'manual',
+    method: 'POST',
+    redirect: 'manual',
     headers: { cookie, origin, accept: 'application/json', ...headers },
     body: new URLSearchParams({ form_token: await formToken(), ...fields }),
   });
@@ -52,20 +53,51 @@ const says = async (answer: Response): Promise<string> => ((await answer.json())
 const partsOf = (): Record<string, Record<string, string>> => {
   const { root, operate, paused, review } = crew.ids;
   const item = { head: 'Find why the nightly import takes five hours' };
-  const context = { ...item, figures: 'Largest request', timeline: 'aria-label="Context timeline"', request: 'part by part', policies: 'cost of the input against never cutting' };
-  const sessions = { resumable: 'until the freeze is over', imported: 'Drop a recorded session here', packet: 'Go on with: Compare the two reports' };
+  const context = {
+    ...item,
+    figures: 'Largest request',
+    timeline: 'aria-label="Context timeline"',
+    request: 'part by part',
+    policies: 'cost of the input against never cutting',
+  };
+  const sessions = {
+    resumable: 'until the freeze is over',
+    imported: 'Drop a recorded session here',
+    packet: 'Go on with: Compare the two reports',
+  };
   const knowledge = { results: 'Latest findings', digest: 'Recently completed:', told: 'operator at call 1' };
   return {
     '/': {
-      figures: 'model calls under way', approvals: 'vacuum (full, analyze) orders', underWay: 'waits for 2 of its children', lately: 'Moved without a pause', queue: 'waits for the slot of faculty',
-      workers: '1 alive', slots: 'claude-sonnet-5-5', doctor: 'fsync is off',
+      figures: 'model calls under way',
+      approvals: 'vacuum (full, analyze) orders',
+      underWay: 'waits for 2 of its children',
+      lately: 'Moved without a pause',
+      queue: 'waits for the slot of faculty',
+      workers: '1 alive',
+      slots: 'claude-sonnet-5-5',
+      doctor: 'fsync is off',
     },
     '/work': { list: 'Which locks does the import hold' },
     [`/work/${root}`]: {
-      ...item, approvals: '', turns: 'aria-label="Tree of turns: 10 turns, 0 forks"', journal: 'Only the statement of the nightly run', budget: 'of 2.00', ledger: 'Compare with a half-open range',
-      children: '1 of 3 over', told: 'Two places: the import writes the whole row',
+      ...item,
+      approvals: '',
+      turns: 'aria-label="Tree of turns: 10 turns, 0 forks"',
+      journal: 'Only the statement of the nightly run',
+      budget: 'of 2.00',
+      ledger: 'Compare with a half-open range',
+      children: '1 of 3 over',
+      told: 'Two places: the import writes the whole row',
     },
-    [`/work/${operate}`]: { head: 'waits for approval', approvals: 'Approval is for these arguments only', turns: 'aria-label="Tree of turns: 3 turns', journal: 'The whole call', budget: '', ledger: 'Count dead rows', children: '', told: 'Two places: the import writes the whole row' },
+    [`/work/${operate}`]: {
+      head: 'waits for approval',
+      approvals: 'Approval is for these arguments only',
+      turns: 'aria-label="Tree of turns: 3 turns',
+      journal: 'The whole call',
+      budget: '',
+      ledger: 'Count dead rows',
+      children: '',
+      told: 'Two places: the import writes the whole row',
+    },
     [`/work/${root}/ledger`]: { ...item, ledger: 'The statement uses the index' },
     [`/work/${root}/turns`]: { ...item, turns: 'aria-label="Tree of turns: 10 turns, 0 forks"', list: 'Three parts go to colleagues' },
     [`/work/${root}/cost`]: { ...item, budget: 'of 2.00', use: 'Seconds a call', cuts: 'elision · blocks ', compactions: '' },
@@ -90,13 +122,23 @@ test('every page has its parts, each of them says what it is for and can be read
     expect([path, /failed-part[\s\S]{0,400}/.exec(body)?.[0]]).toEqual([path, undefined]);
     expect(answer.headers.get('content-security-policy')).toBe(contentPolicy);
     expect(body).not.toMatch(/<script(?! src="\/assets\/console\.js" type="module"><\/script>)|\sstyle="|\son\w+="|javascript:/);
-    expect([path, [...body.matchAll(/data-part="(\w+)"/g)].map(([, name = '']) => name).toSorted()]).toEqual([path, ['nav', ...Object.keys(parts)].toSorted()]);
+    expect([path, [...body.matchAll(/data-part="(\w+)"/g)].map(([, name = '']) => name).toSorted()]).toEqual([
+      path,
+      ['nav', ...Object.keys(parts)].toSorted(),
+    ]);
     const [where = '', query = ''] = path.split('?');
     for (const [name, words] of Object.entries({ nav: 'href="/knowledge"', ...parts })) {
       const part = await get(`${where === '/' ? '' : where}/part/${name}?${query}`);
       expect([path, name, part.status]).toEqual([path, name, 200]);
       const said = await part.text();
-      if (words === '') expect([path, name, said]).toEqual([path, name, expect.stringMatching(/^<div class="part" data-part="\w+" data-version="[^"]*">(?:<div[^>]*><\/div>\s*(?:<p class="newer" [^>]*hidden>.*<\/p>)?)?<\/div>$/)]);
+      if (words === '')
+        expect([path, name, said]).toEqual([
+          path,
+          name,
+          expect.stringMatching(
+            /^<div class="part" data-part="\w+" data-version="[^"]*">(?:<div[^>]*><\/div>\s*(?:<p class="newer" [^>]*hidden>.*<\/p>)?)?<\/div>$/,
+          ),
+        ]);
       else expect([path, name, said]).toEqual([path, name, expect.stringContaining(words)]);
     }
   }
@@ -116,7 +158,8 @@ test('what a compaction cost, and that an attempt follows another, is shown', as
     const page = async (path: string): Promise<string> => (await fetch(new URL(path, console.address))).text();
     expect(await page(`/work/${item}/cost`)).toMatch(/<h2>Compactions<\/h2>[\s\S]*<td>ledger<\/td><td>manual<\/td>/);
     const tree = await page(`/work/${item}/turns`);
-    for (const words of ['>compacted</text>', '>attempt 1</text>', '>attempt 2</text>', 'class="t">compaction</span>']) expect(tree).toContain(words);
+    for (const words of ['>compacted</text>', '>attempt 1</text>', '>attempt 2</text>', 'class="t">compaction</span>'])
+      expect(tree).toContain(words);
     expect(await page(`/work/${item}/context`)).toMatch(/<circle class="cutdot"/);
   } finally {
     await console.close();
@@ -125,31 +168,50 @@ test('what a compaction cost, and that an attempt follows another, is shown', as
 });
 
 test('what is not there is said so', async () => {
-  for (const path of ['/nowhere', '/work/01a202dc-0000-7000-8000-000000000000', '/call/01a202dc-0000-7000-8000-000000000000', '/work/1', '/part/nothing', '/turn/1', '/work/1/export', '/sessions/compare', '/sessions/compare?a=%3Cscript%3E&b=x', '/turn/01a202dc-0000-7000-8000-000000000000/request', '/work/01a202dc-0000-7000-8000-000000000000/export']) {
+  for (const path of [
+    '/nowhere',
+    '/work/01a202dc-0000-7000-8000-000000000000',
+    '/call/01a202dc-0000-7000-8000-000000000000',
+    '/work/1',
+    '/part/nothing',
+    '/turn/1',
+    '/work/1/export',
+    '/sessions/compare',
+    '/sessions/compare?a=%3Cscript%3E&b=x',
+    '/turn/01a202dc-0000-7000-8000-000000000000/request',
+    '/work/01a202dc-0000-7000-8000-000000000000/export',
+  ]) {
     expect([path, (await get(path)).status]).toEqual([path, 404]);
   }
 });
 
-test('it answers to no other name than this machine\'s own', async () => {
+test("it answers to no other name than this machine's own", async () => {
   const { request } = await import('node:http');
-  const statusFor = (host: string): Promise<number | undefined> => new Promise((resolve, reject) => {
-    request({ port: running.port, host: '127.0.0.1', path: '/', headers: { host } }, (answer) => {
-      answer.resume();
-      resolve(answer.statusCode);
-    }).on('error', reject).end();
-  });
+  const statusFor = (host: string): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      request({ port: running.port, host: '127.0.0.1', path: '/', headers: { host } }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      })
+        .on('error', reject)
+        .end();
+    });
   expect(await statusFor(`localhost:${running.port}`)).toBe(200);
   expect(await statusFor('[::1]:1')).toBe(200);
-  for (const host of [`evil.example:${running.port}`, '127.0.0.1.evil.example', 'localhost.evil.example', '127.0.0.2']) expect([host, await statusFor(host)]).toEqual([host, 403]);
+  for (const host of [`evil.example:${running.port}`, '127.0.0.1.evil.example', 'localhost.evil.example', '127.0.0.2'])
+    expect([host, await statusFor(host)]).toEqual([host, 403]);
 });
 
 test('where others can reach it, reading takes the token, too', async () => {
   const open = await startConsole({ url: database.url, schema: 'ledger', port: 0, host: '0.0.0.0' });
   try {
-    for (const path of ['', 'work', 'assets/uplot.js', 'events?page=/']) expect([path, (await fetch(open.address + path)).status]).toEqual([path, 403]);
+    for (const path of ['', 'work', 'assets/uplot.js', 'events?page=/'])
+      expect([path, (await fetch(open.address + path)).status]).toEqual([path, 403]);
     expect((await fetch(`${open.address}?token=wrong`, { redirect: 'manual' })).headers.get('set-cookie')).toBeNull();
     const entered = await fetch(`${open.address}?token=${open.token}`, { redirect: 'manual' });
-    expect((await fetch(open.address, { headers: { cookie: (entered.headers.get('set-cookie') ?? '').split(';')[0] ?? '' } })).status).toBe(200);
+    expect((await fetch(open.address, { headers: { cookie: (entered.headers.get('set-cookie') ?? '').split(';')[0] ?? '' } })).status).toBe(
+      200,
+    );
   } finally {
     await open.close();
   }
@@ -181,8 +243,12 @@ test('without the token there is not one form, and none is taken', async () => {
     { cookie, origin: `https://127.0.0.1:${running.port}` },
     { cookie, origin: `http://127.0.0.1:${running.port + 1}` },
   ];
-  for (const headers of tries) expect([headers, (await fetch(at(path), { method: 'POST', headers, body: body() })).status]).toEqual([headers, 403]);
-  for (const wrong of ['', 'wrong', running.token]) expect((await fetch(at(path), { method: 'POST', headers: { cookie, origin }, body: new URLSearchParams({ form_token: wrong }) })).status).toBe(403);
+  for (const headers of tries)
+    expect([headers, (await fetch(at(path), { method: 'POST', headers, body: body() })).status]).toEqual([headers, 403]);
+  for (const wrong of ['', 'wrong', running.token])
+    expect(
+      (await fetch(at(path), { method: 'POST', headers: { cookie, origin }, body: new URLSearchParams({ form_token: wrong }) })).status,
+    ).toBe(403);
   expect((await crew.db.workItem(crew.ids.root))?.state).toBe(before?.state);
   expect((await get(path)).status).toBe(404); // nothing is changed by being looked at
 });
@@ -195,7 +261,9 @@ test('a read-only console has no forms and takes none, whatever the token', asyn
     expect(await (await fetch(standby.address, { headers: own })).text()).not.toContain('method="post"');
     const { createHmac } = await import('node:crypto');
     const answer = await fetch(new URL(`/work/${crew.ids.paused}/resume`, standby.address), {
-      method: 'POST', headers: { ...own, origin: new URL(standby.address).origin }, body: new URLSearchParams({ form_token: createHmac('sha256', standby.token).update('form').digest('base64url') }),
+      method: 'POST',
+      headers: { ...own, origin: new URL(standby.address).origin },
+      body: new URLSearchParams({ form_token: createHmac('sha256', standby.token).update('form').digest('base64url') }),
     });
     expect([answer.status, await answer.text()]).toEqual([403, 'This console is read-only.\n']);
   } finally {
@@ -212,7 +280,9 @@ test('an approval is for the arguments that were seen, and is told with what was
   expect((await post(path, { decision: 'maybe' })).status).toBe(409);
   expect((await post(path, { decision: 'approve', input_hash: ask?.input_hash ?? '', back: '/' })).status).toBe(200);
   await until(async () => (await crew.db.workItem(crew.ids.operate))?.state === 'completed');
-  const [decided] = await database.query<{ decision: string; decided_by: string }>(`select decision, decided_by from ledger.approvals where tool_call_id = '${ask?.tool_call_id}'`);
+  const [decided] = await database.query<{ decision: string; decided_by: string }>(
+    `select decision, decided_by from ledger.approvals where tool_call_id = '${ask?.tool_call_id}'`,
+  );
   expect(decided).toEqual({ decision: 'approved', decided_by: 'postgres' });
 });
 
@@ -236,7 +306,11 @@ test('a form without a script: the page comes back, with what was refused beside
   const refused = await post(`/work/${failed}/message`, { content: 'x', back: `/work/${failed}?type=error` }, { accept: 'text/html' });
   expect(refused.status).toBe(409);
   expect(await refused.text()).toMatch(/role="alert">[^<]*is failed[^<]*\(WL003\)/);
-  const done = await post(`/work/${crew.ids.root}/feedback`, { message: 'y', back: `/work/${crew.ids.root}?type=error` }, { accept: 'text/html' });
+  const done = await post(
+    `/work/${crew.ids.root}/feedback`,
+    { message: 'y', back: `/work/${crew.ids.root}?type=error` },
+    { accept: 'text/html' },
+  );
   expect([done.status, done.headers.get('location')]).toEqual([303, `/work/${crew.ids.root}?type=error`]);
   const elsewhere = await post(`/work/${crew.ids.root}/feedback`, { message: 'z', back: '//evil.example/x' }, { accept: 'text/html' });
   expect(elsewhere.headers.get('location')).toBe('/x');
@@ -245,7 +319,9 @@ test('a form without a script: the page comes back, with what was refused beside
 test('an entry that was logged is deleted, and one from the ledger is not', async () => {
   const { root } = crew.ids;
   await post(`/work/${root}/feedback`, { message: 'a secret, by mistake' });
-  const [entry] = await database.query<{ id: string }>(`select id from ledger.journal_entries where content ->> 'message' = 'a secret, by mistake'`);
+  const [entry] = await database.query<{ id: string }>(
+    `select id from ledger.journal_entries where content ->> 'message' = 'a secret, by mistake'`,
+  );
   expect((await post(`/entry/${entry?.id}/delete`, { reason: 'not meant for here' })).status).toBe(200);
   expect(await text(`/work/${root}?type=user_feedback`)).not.toContain('a secret, by mistake');
   const [recorded] = await database.query<{ id: string }>(`select id from ledger.work_ledger where work_item_id = '${root}' limit 1`);
@@ -254,7 +330,7 @@ test('an entry that was logged is deleted, and one from the ledger is not', asyn
 
 test('an entry is taken back, and stays in the log with its mark', async () => {
   const { done } = crew.ids;
-  const [entry] = (await crew.db.ledgerRead(done, null, 1));
+  const [entry] = await crew.db.ledgerRead(done, null, 1);
   expect((await post(`/work/${done}/retract`, { seq: String(entry?.seq), reason: '' })).status).toBe(409);
   expect((await post(`/work/${done}/retract`, { seq: String(entry?.seq), reason: '<b>Not so</b>' })).status).toBe(200);
   expect(await text(`/work/${done}/ledger`)).toMatch(/<s>[^<]+<\/s> <span class="warn">taken back: &lt;b&gt;Not so/);
@@ -275,7 +351,9 @@ test('a turn is forked, and the two ways are compared', async () => {
   const fork = to.split('/').at(-1) ?? '';
   await until(async () => (await crew.db.workItem(fork))?.state === 'completed');
   const [listed] = await crew.db.console.forks(root);
-  const page = await text(`/sessions/compare?a=${encodeURIComponent(listed?.own_session ?? '')}&b=${encodeURIComponent(listed?.session ?? '')}`);
+  const page = await text(
+    `/sessions/compare?a=${encodeURIComponent(listed?.own_session ?? '')}&b=${encodeURIComponent(listed?.session ?? '')}`,
+  );
   expect(page).toContain('Two ways from turn');
   expect(page).toContain('9 % slower');
   expect(await text(`/work/${root}`)).toContain('fork: Try an index');
@@ -305,14 +383,20 @@ test('a recorded session is imported by its file, and shown as a timeline; one t
     const body = new FormData();
     body.set('form_token', await formToken());
     body.append('file', new File([new Uint8Array(Buffer.from(content))], name));
-    return fetch(at('/import'), { method: 'POST', headers: { cookie, origin: new URL(running.address).origin, accept: 'application/json' }, body });
+    return fetch(at('/import'), {
+      method: 'POST',
+      headers: { cookie, origin: new URL(running.address).origin, accept: 'application/json' },
+      body,
+    });
   };
   const answer = await send('session.jsonl', await readFile(new URL('../fixtures/claudeCode.jsonl', import.meta.url)));
   const { to } = (await answer.json()) as { to: string };
   expect(to).toMatch(/^\/work\/[0-9a-f-]+\/context$/);
   expect(await text(to)).toContain('What was in the context');
   expect(await text('/sessions')).toContain('timeline</a>');
-  expect(await database.query(`select params ->> 'file' as file from ledger.work_items where id = '${to.split('/')[2]}'`)).toEqual([{ file: 'session.jsonl' }]);
+  expect(await database.query(`select params ->> 'file' as file from ledger.work_items where id = '${to.split('/')[2]}'`)).toEqual([
+    { file: 'session.jsonl' },
+  ]);
   const refused = await send('notes.txt', 'nothing recorded');
   expect([refused.status, await says(refused)]).toEqual([409, expect.stringMatching(/^notes\.txt: .*\(WL002\)/)]);
 });
@@ -320,17 +404,37 @@ test('a recorded session is imported by its file, and shown as a timeline; one t
 test('another policy stands beside the timeline, by part and with its cuts', async () => {
   const beside = await text(`/work/${crew.ids.root}/context/part/policies?policy=never`);
   expect(beside.match(/data-beside/g)).toHaveLength(2);
-  expect(beside).toMatch(/aria-label="As it ran".*Blocks 1–2 left, [\d,]+ tokens: they were closed.*It pays after \d+ requests?\..*aria-label="Never cut".*no request changed what had been sent before/s);
+  expect(beside).toMatch(
+    /aria-label="As it ran".*Blocks 1–2 left, [\d,]+ tokens: they were closed.*It pays after \d+ requests?\..*aria-label="Never cut".*no request changed what had been sent before/s,
+  );
 });
 
 test('whatever an agent wrote is text: no markup, no hidden direction, no weight', async () => {
-  const hostile = '<script>alert(1)</script><img src=x onerror=alert(2)>"\'><a href="javascript:alert(3)">\u202Eevil\u2066\u0007\u001b[31m https://evil.example';
+  const hostile =
+    '<script>alert(1)</script><img src=x onerror=alert(2)>"\'><a href="javascript:alert(3)">\u202Eevil\u2066\u0007\u001b[31m https://evil.example';
   const item = await crew.db.workSubmit({ workType: 'untaken', description: hostile });
   for (const type of ['plan', 'finding', 'decision', 'error', 'note', 'step']) await crew.db.ledgerAppend(item.id, type, hostile);
   await crew.db.journal.log(item.id, 'tool_result', { toolName: hostile, output: hostile, success: true, truncated: false }, 'high');
-  const large = await crew.db.journal.log(item.id, 'user_feedback', { message: `${'x'.repeat(1_000_000)}</div><script>alert(4)</script>`, isInterrupt: false }, 'high');
+  const large = await crew.db.journal.log(
+    item.id,
+    'user_feedback',
+    { message: `${'x'.repeat(1_000_000)}</div><script>alert(4)</script>`, isInterrupt: false },
+    'high',
+  );
   expect(large.id).toContain('user_feedback');
-  for (const path of ['/', '/work', `/work/${item.id}`, `/work/${item.id}/ledger`, `/sessions?packet=${item.id}`, '/knowledge', '/knowledge?kind=note', '/knowledge?q=evil', `/knowledge?q=${encodeURIComponent(hostile)}&as=${item.id}`, `/work?type=${encodeURIComponent(hostile)}`, `/work/${item.id}?q=${encodeURIComponent(hostile)}`]) {
+  for (const path of [
+    '/',
+    '/work',
+    `/work/${item.id}`,
+    `/work/${item.id}/ledger`,
+    `/sessions?packet=${item.id}`,
+    '/knowledge',
+    '/knowledge?kind=note',
+    '/knowledge?q=evil',
+    `/knowledge?q=${encodeURIComponent(hostile)}&as=${item.id}`,
+    `/work?type=${encodeURIComponent(hostile)}`,
+    `/work/${item.id}?q=${encodeURIComponent(hostile)}`,
+  ]) {
     const body = await text(path);
     expect([path, body.length < 400_000]).toEqual([path, true]);
     expect(body).not.toMatch(/<script>|<img|href="javascript|href="https:|onerror=alert\(2\)>"/);
@@ -346,10 +450,20 @@ test('a call result of a megabyte and text that turns round are shown in part, a
   await client.query('set search_path = ledger');
   const item = await longItem(client, 3);
   const hostile = `\\u202E</pre><script>alert(5)</script>${'x'.repeat(1_000_000)}`;
-  await client.query(`alter table tool_calls disable trigger refuse_rewrite; update tool_calls set result = to_json('${hostile.replace('\\u202E', '\u202E')}'::text) where work_item_id = '${item}'; alter table tool_calls enable always trigger refuse_rewrite`);
-  const { rows: [call] } = await client.query<{ id: string }>(`select id from tool_calls where work_item_id = '${item}' limit 1`);
+  await client.query(
+    `alter table tool_calls disable trigger refuse_rewrite; update tool_calls set result = to_json('${hostile.replace('\\u202E', '\u202E')}'::text) where work_item_id = '${item}'; alter table tool_calls enable always trigger refuse_rewrite`,
+  );
+  const {
+    rows: [call],
+  } = await client.query<{ id: string }>(`select id from tool_calls where work_item_id = '${item}' limit 1`);
   await client.end();
-  for (const path of [`/work/${item}`, `/work/${item}/turns`, `/work/${item}/context`, `/work/${item}/context?turn=2`, `/call/${call?.id}`]) {
+  for (const path of [
+    `/work/${item}`,
+    `/work/${item}/turns`,
+    `/work/${item}/context`,
+    `/work/${item}/context?turn=2`,
+    `/call/${call?.id}`,
+  ]) {
     const body = await text(path);
     expect([path, body.length < 400_000]).toEqual([path, true]);
     expect([path, /<script>|[\u202a-\u202e\u2066-\u2069]|failed-part/.exec(body)?.[0]]).toEqual([path, undefined]);
@@ -367,7 +481,12 @@ test('where the database takes no writes, pages are read and have no forms', asy
     for (const path of pages()) {
       const answer = await fetch(new URL(path, standby.address), { headers: own });
       const body = await answer.text();
-      expect([path, answer.status, body.includes('method="post"'), /failed-part[\s\S]{0,300}/.exec(body)?.[0]]).toEqual([path, 200, false, undefined]);
+      expect([path, answer.status, body.includes('method="post"'), /failed-part[\s\S]{0,300}/.exec(body)?.[0]]).toEqual([
+        path,
+        200,
+        false,
+        undefined,
+      ]);
       expect(body).toContain('read-only');
     }
     const gone = new AbortController();
@@ -377,7 +496,9 @@ test('where the database takes no writes, pages are read and have no forms', asy
     gone.abort();
   } finally {
     await standby.close();
-    await database.query(`set transaction_read_only = off; alter database ${name?.name} reset default_transaction_read_only`).catch(() => {});
+    await database
+      .query(`set transaction_read_only = off; alter database ${name?.name} reset default_transaction_read_only`)
+      .catch(() => {});
   }
 });
 
@@ -396,14 +517,16 @@ test('an open page is told of the parts that changed, and of no others', async (
   const body = await text(`/work/${failed}`);
   const before = await versions();
   const timed = ['approvals', 'nav'];
-  for (const [, name = '', version] of body.matchAll(/data-part="(\w+)" data-version="([^"]+)"/g)) if (!timed.includes(name)) expect([name, before[name]]).toEqual([name, version]);
+  for (const [, name = '', version] of body.matchAll(/data-part="(\w+)" data-version="([^"]+)"/g))
+    if (!timed.includes(name)) expect([name, before[name]]).toEqual([name, version]);
   await crew.db.journal.log(failed, 'user_feedback', { message: 'Seen', isInterrupt: false }, 'high');
   const after = await versions();
   expect(Object.keys(after).filter((name) => after[name] !== before[name] && !timed.includes(name))).toEqual(['journal']);
 });
 
 test('a search that is open is run again when what it finds was written, and not otherwise', async () => {
-  const versionOf = async (path: string): Promise<string | undefined> => /data-part="results" data-version="([^"]+)"/.exec(await text(path))?.[1];
+  const versionOf = async (path: string): Promise<string | undefined> =>
+    /data-part="results" data-version="([^"]+)"/.exec(await text(path))?.[1];
   const before = await versionOf('/knowledge?q=marmot');
   await crew.db.ledgerAppend(crew.ids.untaken, 'note', 'A hedgehog crossed the road');
   expect(await versionOf('/knowledge?q=marmot')).toBe(before);
@@ -421,11 +544,23 @@ test('knowledge is filtered by faculty and by time', async () => {
   expect(await results('faculty=reviewer')).toContain('toCents() in src/money.js truncates');
   expect(await results('faculty=operator')).not.toContain('toCents() in src/money.js truncates');
   const old = await crew.db.workSubmit({ workType: 'untaken', description: 'An old one' });
-  await database.query(`set session_replication_role = replica; update fences set ledger_count = 1 where work_item_id = '${old.id}'; insert into work_ledger (work_item_id, seq, entry_type, content, created_at) values ('${old.id}', 1, 'decision', 'Never paint the lighthouse', now() - interval '3 days'); insert into search_entries select 'ledger', id, work_item_id, 'lighthouse'::tsvector, created_at from work_ledger where work_item_id = '${old.id}'; reset session_replication_role`);
-  for (const [path, isThere] of [['kind=decision', true], ['kind=decision&since=7d', true], ['kind=decision&since=1d', false], ['kind=decision&since=7d&faculty=engineer', false]] as const) {
+  await database.query(
+    `set session_replication_role = replica; update fences set ledger_count = 1 where work_item_id = '${old.id}'; insert into work_ledger (work_item_id, seq, entry_type, content, created_at) values ('${old.id}', 1, 'decision', 'Never paint the lighthouse', now() - interval '3 days'); insert into search_entries select 'ledger', id, work_item_id, 'lighthouse'::tsvector, created_at from work_ledger where work_item_id = '${old.id}'; reset session_replication_role`,
+  );
+  for (const [path, isThere] of [
+    ['kind=decision', true],
+    ['kind=decision&since=7d', true],
+    ['kind=decision&since=1d', false],
+    ['kind=decision&since=7d&faculty=engineer', false],
+  ] as const) {
     expect([path, (await results(path)).includes('paint the lighthouse')]).toEqual([path, isThere]);
   }
-  for (const [path, isThere] of [['q=lighthouse', true], ['q=lighthouse&since=1d', false], ['q=toCents&faculty=reviewer', true], ['q=toCents&faculty=operator', false]] as const) {
+  for (const [path, isThere] of [
+    ['q=lighthouse', true],
+    ['q=lighthouse&since=1d', false],
+    ['q=toCents&faculty=reviewer', true],
+    ['q=toCents&faculty=operator', false],
+  ] as const) {
     expect([path, (await results(path)).includes('class="hit"')]).toEqual([path, isThere]);
   }
   expect(await text(`/knowledge?faculty=reviewer&since=7d&as=${ids.review}`)).toMatch(/<option value="reviewer" selected>/);
@@ -462,7 +597,9 @@ test('a long request is shown from its beginning and its end, and what is betwee
   await client.query('set search_path = ledger');
   const item = await longItem(client, 200);
   await client.end();
-  const calls = async (query: string): Promise<number[]> => [...new Set([...(await text(`/work/${item}/context?${query}`)).matchAll(/<\/svg>call (\d+), model/g)].map(([, n]) => Number(n)))];
+  const calls = async (query: string): Promise<number[]> => [
+    ...new Set([...(await text(`/work/${item}/context?${query}`)).matchAll(/<\/svg>call (\d+), model/g)].map(([, n]) => Number(n))),
+  ];
   const page = await text(`/work/${item}/context?turn=200`);
   expect(page).toContain('calls 16 to 175');
   expect((await calls('turn=200')).length).toBeLessThan(50);
@@ -485,7 +622,9 @@ test('a page is told which of its parts changed, and the words of an agent while
       const messages = rest.split('\n\n');
       rest = messages.pop() ?? '';
       for (const message of messages) {
-        const { event, data } = Object.fromEntries(message.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]));
+        const { event, data } = Object.fromEntries(
+          message.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
+        );
         told.push({ event: event ?? '', data: JSON.parse(data ?? '{}') as Told['data'] });
       }
     }
@@ -495,7 +634,9 @@ test('a page is told which of its parts changed, and the words of an agent while
   await crew.db.ledgerAppend(crew.ids.untaken, 'note', 'something else');
   crew.goOn();
   const begun = told.find(({ data }) => data.versions)?.data.versions ?? {};
-  await until(() => told.some(({ data: { versions = begun } }) => versions['journal'] !== begun['journal'] && versions['head'] !== begun['head']));
+  await until(() =>
+    told.some(({ data: { versions = begun } }) => versions['journal'] !== begun['journal'] && versions['head'] !== begun['head']),
+  );
   gone.abort();
   await reading;
 });

@@ -52,7 +52,13 @@ export async function look(options: { unchecked?: string } = {}): Promise<Lookin
     if (/Content Security Policy/.test(message.text())) faults.push(message.text());
   });
   const looking: Looking = {
-    database, crew, running, browser, context, page, faults,
+    database,
+    crew,
+    running,
+    browser,
+    context,
+    page,
+    faults,
     go: async (path) => {
       await page.goto(new URL(path, looking.running.address).href);
       await page.locator('#connection .good').waitFor();

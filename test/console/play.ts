@@ -11,7 +11,10 @@ import { startCrew } from './crew.ts';
 import type { Crew } from './crew.ts';
 
 /** `before`: what is in the ledger before the crew begins. */
-export async function play(port = 0, before: (url: string) => Promise<void> = async () => {}): Promise<{ url: string; crew: Crew; running: Console; close(): Promise<void> }> {
+export async function play(
+  port = 0,
+  before: (url: string) => Promise<void> = async () => {},
+): Promise<{ url: string; crew: Crew; running: Console; close(): Promise<void> }> {
   const cluster = await startCluster();
   const name = `play_${randomBytes(4).toString('hex')}`;
   const admin = new pg.Client({ connectionString: `${cluster.serverUrl}postgres` });
@@ -23,7 +26,9 @@ export async function play(port = 0, before: (url: string) => Promise<void> = as
   const crew = await startCrew(url);
   const running = await startConsole({ url, schema: 'ledger', port });
   return {
-    url, crew, running,
+    url,
+    crew,
+    running,
     async close() {
       await running.close();
       await crew.close();

@@ -11,13 +11,18 @@ import { launch } from './browser.ts';
 import { play } from './play.ts';
 
 const isForDocs = process.argv.includes('--docs');
-const directory = isForDocs ? new URL('../../docs/', import.meta.url).pathname : process.argv[2] ?? 'build/shots';
+const directory = isForDocs ? new URL('../../docs/', import.meta.url).pathname : (process.argv[2] ?? 'build/shots');
 await mkdir(directory, { recursive: true });
-
 
 /** A recorded session of many calls, if there is one beside the repository. */
 const recorded = new URL('../../../shared/transcripts/marot-spotter/', import.meta.url).pathname;
-const file = process.env['RECORDED'] ?? (existsSync(recorded) ? readdirSync(recorded).filter((name) => name.endsWith('.jsonl')).map((name) => join(recorded, name))[0] : undefined);
+const file =
+  process.env['RECORDED'] ??
+  (existsSync(recorded)
+    ? readdirSync(recorded)
+        .filter((name) => name.endsWith('.jsonl'))
+        .map((name) => join(recorded, name))[0]
+    : undefined);
 const [run] = file === undefined ? [] : parseRecordedRuns(await readFile(file, 'utf8'));
 let replayed: string | undefined;
 const playing = await play(0, async (url) => {
@@ -27,25 +32,54 @@ const { crew, running } = playing;
 const { root, paused } = crew.ids;
 
 const pages: [name: string, path: string][] = [
-  ['now', '/'], ['work', '/work'], ['item', `/work/${root}`], ['ledger', `/work/${root}/ledger`], ['turns', `/work/${root}/turns`], ['cost', `/work/${root}/cost`],
-  ['timeline', `/work/${replayed ?? root}/context?policy=clear`], ['crew-timeline', `/work/${root}/context`], ['sessions', `/sessions?packet=${paused}`], ['knowledge', '/knowledge?q=import%20lock'], ['keys', '/keys'],
+  ['now', '/'],
+  ['work', '/work'],
+  ['item', `/work/${root}`],
+  ['ledger', `/work/${root}/ledger`],
+  ['turns', `/work/${root}/turns`],
+  ['cost', `/work/${root}/cost`],
+  ['timeline', `/work/${replayed ?? root}/context?policy=clear`],
+  ['crew-timeline', `/work/${root}/context`],
+  ['sessions', `/sessions?packet=${paused}`],
+  ['knowledge', '/knowledge?q=import%20lock'],
+  ['keys', '/keys'],
 ];
 const wanted = isForDocs
-  ? [['now', 1280, 'light'], ['item', 1280, 'light'], ['timeline', 1280, 'light']] as const
-  : pages.flatMap(([name]) => ([[name, 1440, 'light'], [name, 1440, 'dark'], [name, 820, 'light'], [name, 400, 'light'], [name, 400, 'dark']] as const));
+  ? ([
+      ['now', 1280, 'light'],
+      ['item', 1280, 'light'],
+      ['timeline', 1280, 'light'],
+    ] as const)
+  : pages.flatMap(
+      ([name]) =>
+        [
+          [name, 1440, 'light'],
+          [name, 1440, 'dark'],
+          [name, 820, 'light'],
+          [name, 400, 'light'],
+          [name, 400, 'dark'],
+        ] as const,
+    );
 
 const browser = await launch();
 try {
   for (const [name, width, mode] of wanted) {
     if (process.env['ONLY'] && !process.env['ONLY'].split(',').includes(name)) continue;
     const path = pages.find(([one]) => one === name)?.[1] ?? '/';
-    const page = await browser.newPage({ viewport: { width, height: width < 500 ? 860 : 900 }, colorScheme: mode, reducedMotion: 'reduce' });
+    const page = await browser.newPage({
+      viewport: { width, height: width < 500 ? 860 : 900 },
+      colorScheme: mode,
+      reducedMotion: 'reduce',
+    });
     page.setDefaultTimeout(300_000);
     await page.goto(`${running.address}?token=${running.token}`);
     await page.goto(new URL(path, running.address).href);
     await page.locator('#connection .good').waitFor();
     await page.locator('[data-later]').waitFor({ state: 'detached' });
-    await page.screenshot({ path: join(directory, isForDocs ? `console-${name}.png` : `${name}-${width}-${mode}.png`), fullPage: !isForDocs });
+    await page.screenshot({
+      path: join(directory, isForDocs ? `console-${name}.png` : `${name}-${width}-${mode}.png`),
+      fullPage: !isForDocs,
+    });
     process.stdout.write(`${name} ${width} ${mode}\n`);
     await page.close();
   }

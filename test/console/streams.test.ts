@@ -24,17 +24,22 @@ afterAll(async () => {
 });
 
 /** The beginning of an answer, which stays open. */
-const opened = (headers: Record<string, string> = {}): Promise<IncomingMessage> => new Promise((resolve, reject) => {
-  request({ host: '127.0.0.1', port: running.port, path: '/events?page=/', headers }, (answer) => {
-    answer.on('error', () => {}).resume();
-    resolve(answer);
-  }).on('error', reject).end();
-});
+const opened = (headers: Record<string, string> = {}): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', port: running.port, path: '/events?page=/', headers }, (answer) => {
+      answer.on('error', () => {}).resume();
+      resolve(answer);
+    })
+      .on('error', reject)
+      .end();
+  });
 const statusOf = ({ statusCode }: IncomingMessage): number => statusCode ?? 0;
-const counted = (answers: IncomingMessage[]): Record<number, number> => Object.fromEntries([...Map.groupBy(answers, statusOf)].map(([status, all]) => [status, all.length]));
+const counted = (answers: IncomingMessage[]): Record<number, number> =>
+  Object.fromEntries([...Map.groupBy(answers, statusOf)].map(([status, all]) => [status, all.length]));
 
 test('1,500 streams of somebody without the token, and as many with it: most are refused, pages are served, and others are let in', async () => {
-  const cookie = (await fetch(`${running.address}?token=${running.token}`, { redirect: 'manual' })).headers.get('set-cookie')?.split(';')[0] ?? '';
+  const cookie =
+    (await fetch(`${running.address}?token=${running.token}`, { redirect: 'manual' })).headers.get('set-cookie')?.split(';')[0] ?? '';
   const all: IncomingMessage[] = [];
   for (let n = 0; n < 15; n++) all.push(...(await Promise.all(Array.from({ length: 100 }, () => opened()))));
   expect(counted(all)).toEqual({ 200: MOST_STREAMS.visitor, 503: 1500 - MOST_STREAMS.visitor });
@@ -57,7 +62,8 @@ test('1,500 streams of somebody without the token, and as many with it: most are
 
 test('strangers leave room for those who are known, and nobody takes it twice', () => {
   const streams = new Streams();
-  const open = (who: string, isKnown: boolean, n: number): (() => void)[] => Array.from({ length: n }, () => streams.open(who, isKnown)).filter((close) => close !== null);
+  const open = (who: string, isKnown: boolean, n: number): (() => void)[] =>
+    Array.from({ length: n }, () => streams.open(who, isKnown)).filter((close) => close !== null);
   const first = open('10.0.0.1', false, 100);
   expect(first.length).toBe(MOST_STREAMS.visitor);
   expect(open('10.0.0.2', false, 100).length).toBe(MOST_STREAMS.strangers - MOST_STREAMS.visitor);
@@ -70,10 +76,13 @@ test('strangers leave room for those who are known, and nobody takes it twice', 
 test('what is asked at once is asked once, and each answer is of after the question', async () => {
   let asked = 0;
   const held: (() => void)[] = [];
-  const ask = shared(() => new Promise<number>((resolve) => {
-    const n = ++asked;
-    held.push(() => resolve(n));
-  }));
+  const ask = shared(
+    () =>
+      new Promise<number>((resolve) => {
+        const n = ++asked;
+        held.push(() => resolve(n));
+      }),
+  );
   const [first, ...later] = Array.from({ length: 100 }, () => ask());
   expect(asked).toBe(1);
   held[0]?.();
@@ -82,5 +91,9 @@ test('what is asked at once is asked once, and each answer is of after the quest
   held[1]?.();
   expect(new Set(await Promise.all(later))).toEqual(new Set([2]));
   const failing = shared(() => Promise.reject(new Error('the database is away')));
-  await expect(Promise.allSettled([failing(), failing(), failing()])).resolves.toMatchObject([{ status: 'rejected' }, { status: 'rejected' }, { status: 'rejected' }]);
+  await expect(Promise.allSettled([failing(), failing(), failing()])).resolves.toMatchObject([
+    { status: 'rejected' },
+    { status: 'rejected' },
+    { status: 'rejected' },
+  ]);
 });

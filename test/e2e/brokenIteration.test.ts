@@ -30,7 +30,19 @@ test('an exception on the way, with NUL in its message, is tried again', async (
     call: async () => {
       if (calls++ === 0) throw new Error('out of\0order');
       const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
-      return { kind: 'response', response: { id: 'm', model: 'm', content: [{ type: 'text', text: 'Done.' }], stopReason: 'end_turn', stopDetails: null, usage, requestId: null, durationMs: 1 } };
+      return {
+        kind: 'response',
+        response: {
+          id: 'm',
+          model: 'm',
+          content: [{ type: 'text', text: 'Done.' }],
+          stopReason: 'end_turn',
+          stopDetails: null,
+          usage,
+          requestId: null,
+          durationMs: 1,
+        },
+      };
     },
   };
   const worker = await startWorker({ url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), model });

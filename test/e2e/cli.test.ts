@@ -35,7 +35,10 @@ afterAll(async () => {
 });
 
 const environment = (): NodeJS.ProcessEnv => ({
-  PATH: process.env['PATH'], HOME: directory, DOCKER_HOST: process.env['DOCKER_HOST'], DATABASE_URL: database.url,
+  PATH: process.env['PATH'],
+  HOME: directory,
+  DOCKER_HOST: process.env['DOCKER_HOST'],
+  DATABASE_URL: database.url,
   ...servesTests,
   ...(model && { ANTHROPIC_API_KEY: 'test-key', ANTHROPIC_BASE_URL: model.url }),
 });
@@ -43,7 +46,16 @@ const environment = (): NodeJS.ProcessEnv => ({
 const cli = (...args: string[]): Promise<Ended> => typed(args, { env: environment(), cwd: directory });
 
 test('submit prints the id; show, ledger and digest tell of it; --json is one document', async () => {
-  const submitted = await cli('submit', 'Find why the import is slow', '--type', 'analyze', '--priority', '3', '--params', '{"table":"orders"}');
+  const submitted = await cli(
+    'submit',
+    'Find why the import is slow',
+    '--type',
+    'analyze',
+    '--priority',
+    '3',
+    '--params',
+    '{"table":"orders"}',
+  );
   expect(submitted).toMatchObject({ code: 0, stderr: expect.stringContaining('no faculty accepts work type "analyze"') });
   const id = submitted.stdout.trim();
   await database.query(`select ledger.ledger_append('${id}', 'finding', E'The index\\nis \\x1b[31mnever used')`);
@@ -58,7 +70,10 @@ test('submit prints the id; show, ledger and digest tell of it; --json is one do
 
   expect((await cli('budget', id, 'tokens=5000', 'money=1.5')).stdout).toBe('money     0 of 1.5\ntokens    0 of 5000\n');
   expect(await cli('budget', id, 'tokens=lots')).toMatchObject({ code: 2, stderr: expect.stringContaining('tokens=200000') });
-  expect(await cli('submit', 'x', '--type', 'a', '--budget', 'patience=1')).toMatchObject({ code: 1, stderr: expect.stringContaining('One of: tokens') });
+  expect(await cli('submit', 'x', '--type', 'a', '--budget', 'patience=1')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('One of: tokens'),
+  });
 
   expect(await cli('cancel', id, '--reason', 'not needed')).toMatchObject({ code: 0 });
   expect(JSON.parse((await cli('show', id, '--json')).stdout)).toMatchObject({ state: 'cancelled', state_reason: 'not needed' });
@@ -68,7 +83,10 @@ test('submit prints the id; show, ledger and digest tell of it; --json is one do
 test('wrong usage exits with 2 and says what is right', async () => {
   expect(await cli('submitt', 'x')).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean submit') });
   expect(await cli('submit', 'x')).toMatchObject({ code: 2, stderr: expect.stringContaining('--type') });
-  expect(await cli('submit', 'x', '--type', 'a', '--params', '[1]')).toMatchObject({ code: 2, stderr: expect.stringContaining('JSON object') });
+  expect(await cli('submit', 'x', '--type', 'a', '--params', '[1]')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('JSON object'),
+  });
   expect(await cli('submit', 'x', '--type', 'a', '--priority', 'high')).toMatchObject({ code: 2 });
   expect(await cli('show', 'not-an-id')).toMatchObject({ code: 2, stderr: expect.stringContaining('not the id of a work item') });
 });
@@ -82,7 +100,10 @@ test('what the ledger refuses exits with 1, its code and a hint', async () => {
 test('a faculty file with a mistake exits with 2 and its line and column', async () => {
   const file = join(directory, 'bad.toml');
   await writeFile(file, '[faculty]\nname = "a"\n\n[faculty.engage]\nmax_trns = 5\n');
-  expect(await cli('faculty', file)).toMatchObject({ code: 2, stderr: expect.stringMatching(/bad\.toml:5:1: unknown key engage\.max_trns; did you mean engage\.max_turns/) });
+  expect(await cli('faculty', file)).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/bad\.toml:5:1: unknown key engage\.max_trns; did you mean engage\.max_turns/),
+  });
   await writeFile(file, '[faculty\nname = "a"');
   expect(await cli('faculty', file)).toMatchObject({ code: 2, stderr: expect.stringMatching(/bad\.toml:\d+:\d+/) });
 });
@@ -94,12 +115,21 @@ test('help exits with 0; without a key a worker does not start', async () => {
 });
 
 test('doctor names what is wrong', async () => {
-  await database.query(`select ledger.work_submit('nobody', 'x'); select graphile_worker.add_job('ledger/engage', max_attempts => 1); update graphile_worker._private_jobs set attempts = 1 where max_attempts = 1`);
+  await database.query(
+    `select ledger.work_submit('nobody', 'x'); select graphile_worker.add_job('ledger/engage', max_attempts => 1); update graphile_worker._private_jobs set attempts = 1 where max_attempts = 1`,
+  );
   const { code, stdout } = await cli('doctor', '--json');
   expect(code).toBe(1);
   const checks = JSON.parse(stdout) as { check: string; severity: string; detail: string }[];
   const of = (check: string) => checks.find((one) => one.check === check);
-  expect(checks).toContainEqual(expect.objectContaining({ check: 'routing', severity: 'error', detail: 'no faculty accepts work type "nobody"', remedy: expect.stringContaining('faculty') }));
+  expect(checks).toContainEqual(
+    expect.objectContaining({
+      check: 'routing',
+      severity: 'error',
+      detail: 'no faculty accepts work type "nobody"',
+      remedy: expect.stringContaining('faculty'),
+    }),
+  );
   expect(of('durability')?.severity).toBe('error'); // the test cluster is not
   expect(of('jobs')).toMatchObject({ severity: 'warning', detail: '1 jobs have no attempts left' });
   expect(of('connections')?.severity).toBe('fine');
@@ -117,8 +147,14 @@ test('demo --scene team: three faculties, a tree with two children, and a review
   expect(shown).toMatchObject({ code: 0, stderr: expect.stringMatching(/\n {4}read [0-9a-f]{4} +\[1\] finding: toCents/) });
   const { items, told } = JSON.parse(shown.stdout);
   expect(items.map((item: Record<string, unknown>) => [item['work_type'], item['parent_id'] === null, item['state']])).toEqual([
-    ['demo-lead', true, 'completed'], ['demo-read', false, 'completed'], ['demo-read', false, 'completed'], ['demo-review', true, 'completed']]);
-  expect(told).toContainEqual(expect.objectContaining({ kind: 'finding', content: expect.stringContaining('truncates instead of rounding') }));
+    ['demo-lead', true, 'completed'],
+    ['demo-read', false, 'completed'],
+    ['demo-read', false, 'completed'],
+    ['demo-review', true, 'completed'],
+  ]);
+  expect(told).toContainEqual(
+    expect.objectContaining({ kind: 'finding', content: expect.stringContaining('truncates instead of rounding') }),
+  );
 });
 
 test.skipIf(noDocker !== null)('demo --scene code: long output that the code alone sees becomes a line', async () => {
@@ -149,8 +185,12 @@ test('run exits with 3 when the work item fails', async () => {
 
 test('Ctrl-C leaves the work for later, and tail shows it to its end', async () => {
   model = await startScriptedModel((_request, position) =>
-    position.exchange === 0 ? replies[0] ?? { stall: true } : position.attempt === 0 ? { stall: true } : replies[1] ?? { stall: true });
-  const child = spawn(process.execPath, [main, 'run', 'Say hello', '--workspace', '.', '--grace-seconds', '0'], { env: environment(), cwd: directory });
+    position.exchange === 0 ? (replies[0] ?? { stall: true }) : position.attempt === 0 ? { stall: true } : (replies[1] ?? { stall: true }),
+  );
+  const child = spawn(process.execPath, [main, 'run', 'Say hello', '--workspace', '.', '--grace-seconds', '0'], {
+    env: environment(),
+    cwd: directory,
+  });
   let errors = '';
   child.stderr.on('data', (chunk) => (errors += chunk));
   await until(() => model?.requests.length === 2);
@@ -170,9 +210,11 @@ test('Ctrl-C leaves the work for later, and tail shows it to its end', async () 
   await model.close();
 });
 
-test('a tool of the user\'s own, as the README shows it', async () => {
+test("a tool of the user's own, as the README shows it", async () => {
   const file = join(directory, 'wordCount.ts');
-  await writeFile(file, `
+  await writeFile(
+    file,
+    `
     import { z } from '${import.meta.resolve('zod')}';
     import { defineTool, ok } from '${new URL('../../runtime/index.ts', import.meta.url).href}';
     export default defineTool({
@@ -182,10 +224,13 @@ test('a tool of the user\'s own, as the README shows it', async () => {
       effect: 'pure',
       risk: 'safe',
       execute: async (input) => ok(String(input.text.split(/\\s+/).length)),
-    });`);
+    });`,
+  );
   const faculty = join(directory, 'counter.toml');
   await writeFile(faculty, '[faculty]\nname = "counter"\naccepts = ["count"]\n\n[faculty.engage]\ntools = ["word_count"]\n');
-  model = await startScriptedModel(scriptOf([{ content: [call('word_count', { text: 'one two three' })] }, { content: [{ type: 'text', text: 'Three.' }] }]));
+  model = await startScriptedModel(
+    scriptOf([{ content: [call('word_count', { text: 'one two three' })] }, { content: [{ type: 'text', text: 'Three.' }] }]),
+  );
   const ran = await cli('run', 'Count', '--type', 'count', '--faculty', faculty, '--tools', file);
   expect(ran.code, ran.stderr).toBe(0);
   expect(model.requests[1]?.body).toContain('"content":"3"');

@@ -25,23 +25,78 @@ import { until } from '../workerProcess.ts';
 const exceptions: Record<string, string> = {
   'compactions.base_elision_id': 'a second cut: e2e/compaction',
   'compactions.error': 'a summary that failed: e2e/compaction',
-  ...Object.fromEntries(['duration_ms', 'model', 'provider', 'max_transcript_chars', 'summarization_input_tokens', 'summarization_output_tokens', 'instructions'].map((name) => [`compactions.${name}`, 'a summary by a model: e2e/compaction'])),
-  ...Object.fromEntries(['focus_id', 'iteration', 'first_kept_turn_id', 'messages_before', 'messages_after', 'tokens_after'].map((name) => [`compactions.${name}`, 'a compaction of work of our own: e2e/compaction'])),
-  ...Object.fromEntries(['max_result_chars', 'max_result_depth', 'max_result_effect'].map((name) => [`elisions.${name}`, 'the floor and the selective strategy: e2e/compaction'])),
-  ...Object.fromEntries(['focus_id', 'iteration', 'is_done', 'claim_ends_at'].map((name) => [`trace_exports.${name}`, 'an export of traces: e2e/traces'])),
-  ...Object.fromEntries([
-    'erasing.xid', 'work_items.erased_at', 'work_items.erased_hash', 'messages.erased_hash', 'tool_calls.erased_hash', 'turns.erased_hash', 'work_ledger.erased_hash',
-    ...['work_item_id', 'root_id', 'keep', 'reason', 'erased_by', 'began_at', 'erased_at', 'row_count', 'quote_count', 'is_quoted'].map((name) => `erasures.${name}`),
-  ].map((name) => [name, 'what is erased: sql/work_erase'])),
-  ...Object.fromEntries([...['id', 'state', 'faculty', 'age', 'keep', 'export_function', 'updated_at'].map((name) => `retention_policies.${name}`), ...['root_id', 'error', 'tried_at'].map((name) => `retention_runs.${name}`)]
-    .map((name) => [name, 'retention: sql/work_retention_run'])),
-  ...Object.fromEntries(['is_only', 'is_on', 'updated_at'].map((name) => [`ledger_chain.${name}`, 'work without a chain: sql/ledger_verify'])),
-  ...Object.fromEntries(['work_item_id', 'job_id'].map((name) => [`sweep_walks.${name}`, 'more than a thousand items that wait: sql/work_sweep'])),
-  ...Object.fromEntries(['fences.submitted_by', 'work_items.submitted_by', 'workers.role'].map((name) => [name, 'another role that is logged in: e2e/roles'])),
-  ...Object.fromEntries(['ledger_entries_used', 'metadata'].map((name) => [`compactions.${name}`, 'a compaction of work of our own: e2e/compaction'])),
-  ...Object.fromEntries(['elisions.kept_tokens', 'turn_sizes.kept'].map((name) => [name, 'a step that keeps a file whose block leaves: sql/blocks'])),
-  ...Object.fromEntries([...['id', 'name', 'token_hash', 'created_at', 'revoked_at'].map((name) => `people.${name}`), 'approvals.person', 'inbox.person'].map((name) => [name, 'people who are known by a token: sql/person_current'])),
-  ...Object.fromEntries(['name', 'read_as', 'version', 'digest', 'heard_at'].map((name) => [`linked_digests.${name}`, 'a linked ledger that answers: long/links'])),
+  ...Object.fromEntries(
+    [
+      'duration_ms',
+      'model',
+      'provider',
+      'max_transcript_chars',
+      'summarization_input_tokens',
+      'summarization_output_tokens',
+      'instructions',
+    ].map((name) => [`compactions.${name}`, 'a summary by a model: e2e/compaction']),
+  ),
+  ...Object.fromEntries(
+    ['focus_id', 'iteration', 'first_kept_turn_id', 'messages_before', 'messages_after', 'tokens_after'].map((name) => [
+      `compactions.${name}`,
+      'a compaction of work of our own: e2e/compaction',
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['max_result_chars', 'max_result_depth', 'max_result_effect'].map((name) => [
+      `elisions.${name}`,
+      'the floor and the selective strategy: e2e/compaction',
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['focus_id', 'iteration', 'is_done', 'claim_ends_at'].map((name) => [`trace_exports.${name}`, 'an export of traces: e2e/traces']),
+  ),
+  ...Object.fromEntries(
+    [
+      'erasing.xid',
+      'work_items.erased_at',
+      'work_items.erased_hash',
+      'messages.erased_hash',
+      'tool_calls.erased_hash',
+      'turns.erased_hash',
+      'work_ledger.erased_hash',
+      ...['work_item_id', 'root_id', 'keep', 'reason', 'erased_by', 'began_at', 'erased_at', 'row_count', 'quote_count', 'is_quoted'].map(
+        (name) => `erasures.${name}`,
+      ),
+    ].map((name) => [name, 'what is erased: sql/work_erase']),
+  ),
+  ...Object.fromEntries(
+    [
+      ...['id', 'state', 'faculty', 'age', 'keep', 'export_function', 'updated_at'].map((name) => `retention_policies.${name}`),
+      ...['root_id', 'error', 'tried_at'].map((name) => `retention_runs.${name}`),
+    ].map((name) => [name, 'retention: sql/work_retention_run']),
+  ),
+  ...Object.fromEntries(
+    ['is_only', 'is_on', 'updated_at'].map((name) => [`ledger_chain.${name}`, 'work without a chain: sql/ledger_verify']),
+  ),
+  ...Object.fromEntries(
+    ['work_item_id', 'job_id'].map((name) => [`sweep_walks.${name}`, 'more than a thousand items that wait: sql/work_sweep']),
+  ),
+  ...Object.fromEntries(
+    ['fences.submitted_by', 'work_items.submitted_by', 'workers.role'].map((name) => [name, 'another role that is logged in: e2e/roles']),
+  ),
+  ...Object.fromEntries(
+    ['ledger_entries_used', 'metadata'].map((name) => [`compactions.${name}`, 'a compaction of work of our own: e2e/compaction']),
+  ),
+  ...Object.fromEntries(
+    ['elisions.kept_tokens', 'turn_sizes.kept'].map((name) => [name, 'a step that keeps a file whose block leaves: sql/blocks']),
+  ),
+  ...Object.fromEntries(
+    [...['id', 'name', 'token_hash', 'created_at', 'revoked_at'].map((name) => `people.${name}`), 'approvals.person', 'inbox.person'].map(
+      (name) => [name, 'people who are known by a token: sql/person_current'],
+    ),
+  ),
+  ...Object.fromEntries(
+    ['name', 'read_as', 'version', 'digest', 'heard_at'].map((name) => [
+      `linked_digests.${name}`,
+      'a linked ledger that answers: long/links',
+    ]),
+  ),
   'turn_sizes.closed': 'a closed block that is worth too little to leave: sql/blocks',
   'foci.crash_count': 'a worker that dies: e2e/crash',
   'foci.overflow_count': 'a request that is too large: e2e/compaction',
@@ -74,25 +129,56 @@ beforeAll(async () => {
   let failures = 0;
   model = await startTeam({
     Lead: ({ exchange, children }) =>
-      exchange === 0 && failures++ === 0 ? { error: { status: 529, type: 'overloaded_error' } }
-      : exchange === 0 ? calls(call('ledger_append', { entry_type: 'plan', content: '1. write' }), call('write_file', { path: 'a.md', content: 'x'.repeat(20_000) }), spawn('Part'))
-      : exchange === 1 ? calls(awaits(children))
-      : exchange === 2 ? calls(call('ledger_append', { entry_type: 'step', content: 'Wrote a.md', keep: ['a.md'] }))
-      : exchange === 3 ? calls(call('read_file', { path: 'a.md' }))
-      : exchange === 4 ? calls(call('ledger_append', { entry_type: 'step', content: 'Read it' }))
-      : done('Everything is done.'),
-    Part: ({ exchange }) => (exchange === 0 ? calls(call('ledger_append', { entry_type: 'finding', content: 'It rains in postgresql://me:w3t-w3ather@rain/' })) : done('The part is done.')),
+      exchange === 0 && failures++ === 0
+        ? { error: { status: 529, type: 'overloaded_error' } }
+        : exchange === 0
+          ? calls(
+              call('ledger_append', { entry_type: 'plan', content: '1. write' }),
+              call('write_file', { path: 'a.md', content: 'x'.repeat(20_000) }),
+              spawn('Part'),
+            )
+          : exchange === 1
+            ? calls(awaits(children))
+            : exchange === 2
+              ? calls(call('ledger_append', { entry_type: 'step', content: 'Wrote a.md', keep: ['a.md'] }))
+              : exchange === 3
+                ? calls(call('read_file', { path: 'a.md' }))
+                : exchange === 4
+                  ? calls(call('ledger_append', { entry_type: 'step', content: 'Read it' }))
+                  : done('Everything is done.'),
+    Part: ({ exchange }) =>
+      exchange === 0
+        ? calls(call('ledger_append', { entry_type: 'finding', content: 'It rains in postgresql://me:w3t-w3ather@rain/' }))
+        : done('The part is done.'),
     Refuse: () => ({ content: [], stopReason: 'refusal', stopDetails: { type: 'refusal', category: 'cyber', explanation: 'no' } }),
     Wrong: () => ({ error: { status: 400, type: 'invalid_request_error' } }),
     Unbearable: () => ({ error: { status: 401, type: 'authentication_error' } }),
   });
   await db.facultySave({
-    name: 'lead', accepts: ['lead', 'part'], max_concurrent: 4, budget: { calls: 1000 },
-    engage: { tools: ['write_file', 'read_file'], workspace: 'host', workspace_dir: directory, require_approval: 'moderate', elide_budget: 0, keep_budget: 1000, max_result_chars: 5000, ledger_nudge_interval: 1 },
-    hooks: { before_tool: `printf '{"decision":"allow"}'` }, orient: { command: 'echo oriented' }, consolidate: { command: 'exit 3' },
+    name: 'lead',
+    accepts: ['lead', 'part'],
+    max_concurrent: 4,
+    budget: { calls: 1000 },
+    engage: {
+      tools: ['write_file', 'read_file'],
+      workspace: 'host',
+      workspace_dir: directory,
+      require_approval: 'moderate',
+      elide_budget: 0,
+      keep_budget: 1000,
+      max_result_chars: 5000,
+      ledger_nudge_interval: 1,
+    },
+    hooks: { before_tool: `printf '{"decision":"allow"}'` },
+    orient: { command: 'echo oriented' },
+    consolidate: { command: 'exit 3' },
   });
   worker = await startWorker({
-    url: database.url, schema: 'ledger', tools: [...builtinTools], log: pino({ level: 'silent' }), concurrency: 4,
+    url: database.url,
+    schema: 'ledger',
+    tools: [...builtinTools],
+    log: pino({ level: 'silent' }),
+    concurrency: 4,
     model: createModelClient({ apiKey: 'k', baseURL: model.url }),
   });
 });
@@ -106,8 +192,19 @@ afterAll(async () => {
 });
 
 test('every column of the ledger is filled by somebody, with more than its default', async () => {
-  const lead = await db.workSubmit({ workType: 'lead', description: 'Lead it', dedupKey: 'd', maxAttempts: 2, params: { a: 1 }, workspaceDir: directory });
-  const others = await Promise.all(['Refuse it', 'Wrong'].map((description) => db.workSubmit({ workType: 'part', description, faculty: 'lead', idempotencyKey: description })));
+  const lead = await db.workSubmit({
+    workType: 'lead',
+    description: 'Lead it',
+    dedupKey: 'd',
+    maxAttempts: 2,
+    params: { a: 1 },
+    workspaceDir: directory,
+  });
+  const others = await Promise.all(
+    ['Refuse it', 'Wrong'].map((description) =>
+      db.workSubmit({ workType: 'part', description, faculty: 'lead', idempotencyKey: description }),
+    ),
+  );
   await db.workMessage(lead.id, 'Only the tests', false);
   for (const { id } of [lead, ...others]) {
     await until(async () => {
@@ -118,7 +215,9 @@ test('every column of the ledger is filled by somebody, with more than its defau
   await worker?.stop();
   worker = undefined;
   await playByHand(lead.id);
-  await client.query(`select work_message(w.id, 'Hello'), work_message(w.id, 'Now', true) from work_submit('nobody', 'Waits', p_priority => 5) w`);
+  await client.query(
+    `select work_message(w.id, 'Hello'), work_message(w.id, 'Now', true) from work_submit('nobody', 'Waits', p_priority => 5) w`,
+  );
   await client.query(`
     select session_import('{"format": "pi", "sessionId": "p", "prompt": "Look", "cwd": "/srv", "exchanges": [
       {"id": "1", "text": "one", "usage": {"inputTokens": 10, "outputTokens": 1, "cachedInputTokens": 5}, "calls": [{"id": "not fit for the api!", "name": "task", "input": {"path": "a"}, "result": "ok", "spawns": {"sessionId": "c"}}], "lints": [{"message": "unused", "file_path": "a.ts", "lint_source": "tsc", "start_line": 1, "start_col": 1, "end_line": 1, "end_col": 2, "severity": "error"}, {"message": "long", "file_path": "a.ts", "lint_source": "tsc", "start_line": 2, "start_col": 1, "end_line": 2, "end_col": 2, "severity": "warning"}], "followUp": "And then"},
@@ -145,11 +244,20 @@ test('every column of the ledger is filled by somebody, with more than its defau
     insert into ledger_roles values ('reader', 'as work_roles_create() writes it');
     select ledger_watch('${lead.id}')`);
   const dead = await unfilled();
-  expect(dead.filter((name) => !(name in exceptions)), 'nobody fills them').toEqual([]);
-  expect(Object.keys(exceptions).filter((name) => !dead.includes(name)), 'exceptions that are no columns, or need not be any more').toEqual([]);
+  expect(
+    dead.filter((name) => !(name in exceptions)),
+    'nobody fills them',
+  ).toEqual([]);
+  expect(
+    Object.keys(exceptions).filter((name) => !dead.includes(name)),
+    'exceptions that are no columns, or need not be any more',
+  ).toEqual([]);
 });
 
-/** The columns that are null in every row, or have a default and in every row the same value. Times and ids are never that: a table may have one row. */
+/**
+ * The columns that are null in every row, or have a default and in every row the same value. Times and ids are never that: a table may have
+ * one row.
+ */
 async function unfilled(): Promise<string[]> {
   const { rows: tables } = await client.query<{ name: string; columns: { name: string; has_default: boolean }[] }>(`
     select c.relname as name, json_agg(json_build_object('name', a.attname,
@@ -162,7 +270,11 @@ async function unfilled(): Promise<string[]> {
      order by c.relname`);
   const found: string[] = [];
   for (const { name: table, columns } of tables) {
-    const { rows: [counted] } = await client.query<{ counts: number[] }>(`select array[${columns.map(({ name }) => `count(distinct "${name}"::text)`).join()}]::integer[] as counts from "${table}"`);
+    const {
+      rows: [counted],
+    } = await client.query<{ counts: number[] }>(
+      `select array[${columns.map(({ name }) => `count(distinct "${name}"::text)`).join()}]::integer[] as counts from "${table}"`,
+    );
     for (const [n, { name, has_default }] of columns.entries()) {
       if ((counted?.counts[n] ?? 0) < (has_default ? 2 : 1)) found.push(`${table}.${name}`);
     }
@@ -170,11 +282,37 @@ async function unfilled(): Promise<string[]> {
   return found;
 }
 
-/** What a worker leaves when it is in the middle of something: a lease, code whose call waits for a person, a model that wants to be left alone. */
+/**
+ * What a worker leaves when it is in the middle of something: a lease, code whose call waits for a person, a model that wants to be left
+ * alone.
+ */
 async function playByHand(forked: string): Promise<void> {
-  await db.facultySave({ name: 'coder', accepts: ['code'], max_concurrent: 3, persona: 'Anna', role: 'worker', engage: { tools: ['look', 'risky'], code_execution: true, require_approval: 'dangerous' } });
-  for (const [name, risk] of [['look', 'safe'], ['risky', 'dangerous'], ['execute_code', 'safe']] as const) await db.abilityRegister({ name, description: name, inputSchema: { type: 'object' }, effect: 'pure', risk, touches: [{ key: 'at', action: 'read' }] });
-  const watched = await db.focusClaim((await db.workSubmit({ workType: 'code', description: 'Say it', budget: { tokens: 1_000_000 } })).id, 'w', 600);
+  await db.facultySave({
+    name: 'coder',
+    accepts: ['code'],
+    max_concurrent: 3,
+    persona: 'Anna',
+    role: 'worker',
+    engage: { tools: ['look', 'risky'], code_execution: true, require_approval: 'dangerous' },
+  });
+  for (const [name, risk] of [
+    ['look', 'safe'],
+    ['risky', 'dangerous'],
+    ['execute_code', 'safe'],
+  ] as const)
+    await db.abilityRegister({
+      name,
+      description: name,
+      inputSchema: { type: 'object' },
+      effect: 'pure',
+      risk,
+      touches: [{ key: 'at', action: 'read' }],
+    });
+  const watched = await db.focusClaim(
+    (await db.workSubmit({ workType: 'code', description: 'Say it', budget: { tokens: 1_000_000 } })).id,
+    'w',
+    600,
+  );
   if (watched.kind !== 'claimed') throw new Error(watched.kind);
   const saying = await db.iterationBegin(watched);
   if (saying.kind !== 'call_model') throw new Error(saying.kind);
@@ -188,16 +326,37 @@ async function playByHand(forked: string): Promise<void> {
     const begin = await db.iterationBegin(claim);
     if (begin.kind !== 'call_model') throw new Error(begin.kind);
     return db.turnRecord(claim, begin.turn_id, {
-      id: 'm', model: 'claude-sonnet-5-5', content, stopReason: 'tool_use', stopDetails: null, requestId: 'r', durationMs: 5, firstTokenMs: 1,
+      id: 'm',
+      model: 'claude-sonnet-5-5',
+      content,
+      stopReason: 'tool_use',
+      stopDetails: null,
+      requestId: 'r',
+      durationMs: 5,
+      firstTokenMs: 1,
       usage: { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
     });
   };
-  const { calls: [code] } = await answer(use('c', 'execute_code', { code: 'return look()' }));
+  const {
+    calls: [code],
+  } = await answer(use('c', 'execute_code', { code: 'return look()' }));
   if (!code) throw new Error('no call');
   const nested = await db.toolCallNested(claim, code.id, 0, 'look', {});
   if (nested.kind !== 'run') throw new Error(nested.kind);
-  await db.toolCallSettle(claim, nested.call.id, { content: 'seen', isError: false, value: { a: 1 }, images: [{ media_type: 'image/png', data: 'iVBORw0KGgo=' }] } as never);
-  await db.toolCallSettle(claim, code.id, { content: 'returned', isError: false }, 'seen', { verdict: 'ok', calls: 1, bytes_seen: 4, bytes_returned: 8, duration_ms: 3, timeout_seconds: 120 });
+  await db.toolCallSettle(claim, nested.call.id, {
+    content: 'seen',
+    isError: false,
+    value: { a: 1 },
+    images: [{ media_type: 'image/png', data: 'iVBORw0KGgo=' }],
+  } as never);
+  await db.toolCallSettle(claim, code.id, { content: 'returned', isError: false }, 'seen', {
+    verdict: 'ok',
+    calls: 1,
+    bytes_seen: 4,
+    bytes_returned: 8,
+    duration_ms: 3,
+    timeout_seconds: 120,
+  });
   await db.iterationFinish(claim);
   const again = await db.focusClaim(item.id, 'w', 600);
   if (again.kind !== 'claimed') throw new Error(again.kind);
@@ -216,13 +375,27 @@ async function playByHand(forked: string): Promise<void> {
   if (held.kind !== 'claimed') throw new Error(held.kind);
   await db.workspaceBind(held, 'daemon');
   await client.query(`select work_pause('${last.id}')`);
-  const { rows: [fork] } = await client.query<{ id: string }>(`
+  const {
+    rows: [fork],
+  } = await client.query<{ id: string }>(`
     select (work_fork(t.id, p_faculty => 'coder')).id from turns t where t.work_item_id = '${forked}' and t.turn_type = 'normal' and t.status = 'completed' and t.depth = 1`);
   const branch = await db.focusClaim(fork?.id ?? '', 'w', 600);
   if (branch.kind !== 'claimed') throw new Error(branch.kind);
   await db.iterationBegin(branch);
-  await db.leaseRenew({ workerId: 'w', leases: [branch], host: 'host', pid: 1, treeId: fork?.id ?? null, concurrency: 4, daemon: 'daemon' });
-  const far = await db.workSubmit({ workType: 'far', description: 'Far away', faculty: await db.facultySave({ name: 'far', hosts: ['far'] }) });
+  await db.leaseRenew({
+    workerId: 'w',
+    leases: [branch],
+    host: 'host',
+    pid: 1,
+    treeId: fork?.id ?? null,
+    concurrency: 4,
+    daemon: 'daemon',
+  });
+  const far = await db.workSubmit({
+    workType: 'far',
+    description: 'Far away',
+    faculty: await db.facultySave({ name: 'far', hosts: ['far'] }),
+  });
   await db.focusClaim(far.id, 'w', 600);
   await db.facultySave({ name: 'coder', accepts: ['code'] });
 }

@@ -44,9 +44,17 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-const environment = (more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({ PATH: process.env['PATH'], HOME: home, DATABASE_URL: database.url, DOCKER_HOST: 'unix:///nowhere.sock', ...servesTests, ...more });
+const environment = (more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({
+  PATH: process.env['PATH'],
+  HOME: home,
+  DATABASE_URL: database.url,
+  DOCKER_HOST: 'unix:///nowhere.sock',
+  ...servesTests,
+  ...more,
+});
 
-const cliWith = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> => typed(args, { env: environment(env), cwd: directory, stdin: '{"from": "stdin"}\n' });
+const cliWith = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> =>
+  typed(args, { env: environment(env), cwd: directory, stdin: '{"from": "stdin"}\n' });
 const cli = (...args: string[]) => cliWith({}, ...args);
 const submit = async (description: string, ...args: string[]): Promise<string> => (await cli('submit', description, ...args)).stdout.trim();
 const script = async (replies: unknown): Promise<string> => {
@@ -62,12 +70,21 @@ test('list has a header, children below their parents, filters and a limit; ps i
   await cli('cancel', old);
   const { stdout } = await cli('list', '--limit', '3');
   expect(stdout.split('\n').map((line) => line.replace(/ +/g, ' ').replace(/ \d+s /, ' 0s '))).toEqual([
-    'ID AGE STATE FACULTY WORK', `${parent} 0s queued lister The parent`, `${child} 0s queued lister └ The child`,
-    `${old} 0s cancelled lister An old one (cancelled)`, '']);
+    'ID AGE STATE FACULTY WORK',
+    `${parent} 0s queued lister The parent`,
+    `${child} 0s queued lister └ The child`,
+    `${old} 0s cancelled lister An old one (cancelled)`,
+    '',
+  ]);
   expect(stdout).toMatch(/^ID +AGE {2}STATE {6}FACULTY {2}WORK\n/);
   expect(JSON.parse((await cli('ps', '--state', 'cancelled', '--json')).stdout)).toMatchObject([{ id: old, faculty: 'lister', depth: 0 }]);
-  expect(JSON.parse((await cli('ps', '--state', 'queued,running', '--limit', '1', '--json')).stdout)).toMatchObject([{ id: child, parent_id: parent }]);
-  expect(await cli('list', '--state', 'ready')).toMatchObject({ code: 2, stderr: expect.stringMatching(/^error: there is no state "ready": one of queued, /) });
+  expect(JSON.parse((await cli('ps', '--state', 'queued,running', '--limit', '1', '--json')).stdout)).toMatchObject([
+    { id: child, parent_id: parent },
+  ]);
+  expect(await cli('list', '--state', 'ready')).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^error: there is no state "ready": one of queued, /),
+  });
 });
 
 test('list --watch shows what changes, until a signal', async () => {
@@ -83,32 +100,61 @@ test('list --watch shows what changes, until a signal', async () => {
 
 test('an agent without a worker is served by ledger append and complete; logs tells what happened', async () => {
   const id = await submit('By hand', '--type', 'hand');
-  expect(await cli('ledger', 'append', id, 'finding', 'The index is missing')).toMatchObject({ code: 0, stdout: '[1] finding: The index is missing\n' });
-  expect(JSON.parse((await cli('ledger', 'append', id, 'note', '-', '--json')).stdout)).toMatchObject({ seq: 2, content: '{"from": "stdin"}' });
+  expect(await cli('ledger', 'append', id, 'finding', 'The index is missing')).toMatchObject({
+    code: 0,
+    stdout: '[1] finding: The index is missing\n',
+  });
+  expect(JSON.parse((await cli('ledger', 'append', id, 'note', '-', '--json')).stdout)).toMatchObject({
+    seq: 2,
+    content: '{"from": "stdin"}',
+  });
   expect(await cli('ledger', 'append', id, 'rumour', 'x')).toMatchObject({ code: 1, stderr: expect.stringMatching(/^error: .*One of: /) });
-  expect(await cli('ledger', 'complete', id, 'It is there now', '--evidence', 'explain analyze')).toMatchObject({ code: 0, stdout: expect.stringContaining('completed') });
+  expect(await cli('ledger', 'complete', id, 'It is there now', '--evidence', 'explain analyze')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('completed'),
+  });
   expect((await cli('show', id)).stdout).toContain('outcome    It is there now');
-  expect((await cli('logs', id)).stdout).toMatch(/^\d\d:\d\d:\d\d {2}finding: The index is missing\n\d\d:\d\d:\d\d {2}note: \{"from": "stdin"\}\n\d\d:\d\d:\d\d {2}completed: It is there now\n$/);
-  expect(JSON.parse((await cli('logs', id, '--limit', '1', '--json')).stdout)).toMatchObject([{ kind: 'end', status: 'completed', text: 'It is there now' }]);
+  expect((await cli('logs', id)).stdout).toMatch(
+    /^\d\d:\d\d:\d\d {2}finding: The index is missing\n\d\d:\d\d:\d\d {2}note: \{"from": "stdin"\}\n\d\d:\d\d:\d\d {2}completed: It is there now\n$/,
+  );
+  expect(JSON.parse((await cli('logs', id, '--limit', '1', '--json')).stdout)).toMatchObject([
+    { kind: 'end', status: 'completed', text: 'It is there now' },
+  ]);
 });
 
 test('submit warns when nothing will take the item, faculty when nobody has a tool', async () => {
-  expect((await cli('submit', 'x', '--type', 'unheard-of')).stderr).toBe('warning: nothing will take it: no faculty accepts work type "unheard-of". Save one that does: work-ledger faculty FILE\n');
+  expect((await cli('submit', 'x', '--type', 'unheard-of')).stderr).toBe(
+    'warning: nothing will take it: no faculty accepts work type "unheard-of". Save one that does: work-ledger faculty FILE\n',
+  );
   expect((await cli('submit', 'x', '--type', 'listed', '--faculty', 'nobody')).stderr).toContain('there is no faculty "nobody"');
   expect((await cli('submit', 'x', '--type', 'listed')).stderr).toBe('');
   await writeFile(join(directory, 'f.toml'), '[faculty]\nname = "tooled"\n[faculty.engage]\ntools = ["bash", "telescope"]\n');
-  expect((await cli('faculty', 'f.toml')).stderr).toBe('warning: faculty "tooled" names the tool telescope, which nobody has registered: a worker with --tools has to bring it\n');
+  expect((await cli('faculty', 'f.toml')).stderr).toBe(
+    'warning: faculty "tooled" names the tool telescope, which nobody has registered: a worker with --tools has to bring it\n',
+  );
 });
 
 test('what goes wrong is said in one line, with what to do', async () => {
   const nowhere = 'postgresql://me:geheim@127.0.0.1:1/app';
   const nothing = '00000000-0000-7000-8000-000000000000';
   const cases: [NodeJS.ProcessEnv, string[], RegExp][] = [
-    [{ DATABASE_URL: nowhere }, ['list'], /^error: the database postgresql:\/\/me:\*\*\*@127\.0\.0\.1:1\/app cannot be reached: .*ECONNREFUSED.*\. Start it, or correct DATABASE_URL; .*embedded.*\n$/],
+    [
+      { DATABASE_URL: nowhere },
+      ['list'],
+      /^error: the database postgresql:\/\/me:\*\*\*@127\.0\.0\.1:1\/app cannot be reached: .*ECONNREFUSED.*\. Start it, or correct DATABASE_URL; .*embedded.*\n$/,
+    ],
     [{}, ['list', '--database-url', nowhere], /^error: .*correct --database-url; .*\n$/],
-    [{ DATABASE_URL: `${database.url}_gone` }, ['list'], /^error: the database .* refuses: database ".*_gone" does not exist\. Correct DATABASE_URL.*\n$/],
+    [
+      { DATABASE_URL: `${database.url}_gone` },
+      ['list'],
+      /^error: the database .* refuses: database ".*_gone" does not exist\. Correct DATABASE_URL.*\n$/,
+    ],
     [{ DATABASE_URL: 'localhost' }, ['list'], /^error: "localhost" is not the address of a database, such as postgresql:.*\n$/],
-    [{}, ['list', '--schema', 'empty'], /^error: there is no ledger in schema "empty"\. Install one: work-ledger install --schema empty\n$/],
+    [
+      {},
+      ['list', '--schema', 'empty'],
+      /^error: there is no ledger in schema "empty"\. Install one: work-ledger install --schema empty\n$/,
+    ],
     [{}, ['logs', '12', '--follow'], /^error: "12" is not the id of a work item.*\n$/],
     [{}, ['trace', '12'], /^error: "12" is not the id of a work item.*\n$/],
     [{}, ['fork', '12'], /^error: "12" is not the id of a turn.*\n$/],
@@ -149,7 +195,10 @@ test('settings come from flags, then the environment, the project, the person', 
   const project = join(directory, 'work-ledger.toml');
   await mkdir(join(person, '..'), { recursive: true });
   await mkdir(join(directory, 'src'));
-  await writeFile(join(directory, 'src', 'f.toml'), '[faculty]\nname = "of the file"\naccepts = ["filed"]\nhosts = ["there"]\n[faculty.engage]\nworkspace = "none"\n');
+  await writeFile(
+    join(directory, 'src', 'f.toml'),
+    '[faculty]\nname = "of the file"\naccepts = ["filed"]\nhosts = ["there"]\n[faculty.engage]\nworkspace = "none"\n',
+  );
   const asPerson = (env: NodeJS.ProcessEnv, ...args: string[]) => cliWith({ HOME: own, DATABASE_URL: '', ...env }, ...args);
   // Which schema was looked for tells what counted.
   const wanted = async (env: NodeJS.ProcessEnv, ...args: string[]): Promise<string> => {
@@ -163,7 +212,9 @@ test('settings come from flags, then the environment, the project, the person', 
   expect(await wanted({ WORK_LEDGER_SCHEMA: 'of_environment' })).toBe('of_environment');
   expect(await wanted({ WORK_LEDGER_SCHEMA: 'of_environment' }, '--schema', 'of_flag')).toBe('of_flag');
   // A client starts these in directories of anybody's making.
-  expect((await start(directory, environment({ HOME: own, DATABASE_URL: '' }), process.execPath, main, 'hook', 'session-start')).stderr).toContain('"of_person"');
+  expect(
+    (await start(directory, environment({ HOME: own, DATABASE_URL: '' }), process.execPath, main, 'hook', 'session-start')).stderr,
+  ).toContain('"of_person"');
 
   await writeFile(person, 'database_url = "postgresql://127.0.0.1:1/x"\n');
   expect(await wanted({})).toContain(`correct database_url in ${person}`);
@@ -174,7 +225,10 @@ test('settings come from flags, then the environment, the project, the person', 
   const ran = await inProject('run', 'x', '--type', 'filed', '--scripted', await script([{ say: 'Filed.' }]));
   expect(ran.stderr + ran.stdout).toContain('outcome    Filed.');
   await writeFile(project, 'schema = "a"\ndatabase = "b"\n');
-  expect(await inProject('list')).toMatchObject({ code: 2, stderr: `error: ${project}:2:1: unknown key database; there are database_url, listen_url, read_url, schema, host, faculties, tools, workspace_roots, secrets\n` });
+  expect(await inProject('list')).toMatchObject({
+    code: 2,
+    stderr: `error: ${project}:2:1: unknown key database; there are database_url, listen_url, read_url, schema, host, faculties, tools, workspace_roots, secrets\n`,
+  });
   await writeFile(project, 'tools = 3\n');
   expect(await inProject('list')).toMatchObject({ code: 2, stderr: `error: ${project}:1:1: tools must be a list of paths\n` });
 });
@@ -183,11 +237,16 @@ test('install says how psql finds the ledger, for now, for a role and for a data
   const empty = await createDatabase({ from: null });
   const role = `reader_${randomBytes(6).toString('hex')}`;
   const urlOfRole = empty.url.replace('postgres@', `${role}@`);
-  const shown = (connectionString: string) => withConnection({ connectionString }, async (client) => (await client.query<{ search_path: string }>('show search_path')).rows[0]?.search_path);
+  const shown = (connectionString: string) =>
+    withConnection(
+      { connectionString },
+      async (client) => (await client.query<{ search_path: string }>('show search_path')).rows[0]?.search_path,
+    );
   try {
     await empty.query(`create role ${role} login`);
     const { stderr } = await cliWith({ DATABASE_URL: empty.url }, 'install', '--schema', 'kept');
-    const [, set, ofRole, ofDatabase] = /^For psql: (set .*); to keep it, with one of these before it: (alter role .*), (alter database) NAME$/m.exec(stderr) ?? [];
+    const [, set, ofRole, ofDatabase] =
+      /^For psql: (set .*); to keep it, with one of these before it: (alter role .*), (alter database) NAME$/m.exec(stderr) ?? [];
     await withConnection({ connectionString: urlOfRole }, (client) => client.query(`${ofRole} ${set}`));
     expect(await shown(urlOfRole)).toBe('kept, public');
     expect(await shown(empty.url)).not.toContain('kept');
@@ -199,7 +258,7 @@ test('install says how psql finds the ledger, for now, for a role and for a data
   }
 });
 
-test('the file of a directory above counts, unless it is somebody else\'s', async () => {
+test("the file of a directory above counts, unless it is somebody else's", async () => {
   await writeFile(join(directory, 'work-ledger.toml'), 'schema = "above"\n');
   const above = directory;
   directory = join(directory, 'below');
@@ -211,12 +270,21 @@ test('the file of a directory above counts, unless it is somebody else\'s', asyn
 });
 
 test('init writes a faculty that works as it is, and overwrites nothing', async () => {
-  expect(await cli('init')).toMatchObject({ code: 0, stdout: 'wrote engineer.toml\nwrote engineer.md\nwrote work-ledger.toml\n', stderr: expect.stringContaining("work-ledger submit '") });
+  expect(await cli('init')).toMatchObject({
+    code: 0,
+    stdout: 'wrote engineer.toml\nwrote engineer.md\nwrote work-ledger.toml\n',
+    stderr: expect.stringContaining("work-ledger submit '"),
+  });
   await writeFile(join(directory, 'engineer.md'), 'Mine.');
   expect(await cli('init')).toMatchObject({ code: 2, stderr: expect.stringContaining('engineer.toml is there already') });
   expect(await readFile(join(directory, 'engineer.md'), 'utf8')).toBe('Mine.');
-  expect((await cli('submit', 'x', '--type', 'nobodys')).stderr).toContain('work-ledger faculty FILE (those of work-ledger.toml are saved when a worker starts: work-ledger work)\n');
-  expect(await cli('init', 'reviewer', '--dir', 'faculties')).toMatchObject({ code: 0, stdout: 'wrote faculties/reviewer.toml\nwrote faculties/reviewer.md\n' });
+  expect((await cli('submit', 'x', '--type', 'nobodys')).stderr).toContain(
+    'work-ledger faculty FILE (those of work-ledger.toml are saved when a worker starts: work-ledger work)\n',
+  );
+  expect(await cli('init', 'reviewer', '--dir', 'faculties')).toMatchObject({
+    code: 0,
+    stdout: 'wrote faculties/reviewer.toml\nwrote faculties/reviewer.md\n',
+  });
   expect(await cli('init', '../x')).toMatchObject({ code: 2 });
   const ran = await cli('run', 'Look', '--type', 'task', '--scripted', await script([bash('pwd > seen'), { say: 'Seen.' }]));
   expect(ran, ran.stderr).toMatchObject({ code: 0 });
@@ -225,7 +293,18 @@ test('init writes a faculty that works as it is, and overwrites nothing', async 
 });
 
 test('run --scripted plays replies through real tools, and says what it did and used; show counts what failed', async () => {
-  const ran = await cli('run', 'Try', '--workspace', '.', '--scripted', await script([{ say: 'I look.', ...bash('echo one; exit 3') }, bash('true'), { calls: [{ name: 'work_complete', input: { summary: 'Tried.' } }] }]));
+  const ran = await cli(
+    'run',
+    'Try',
+    '--workspace',
+    '.',
+    '--scripted',
+    await script([
+      { say: 'I look.', ...bash('echo one; exit 3') },
+      bash('true'),
+      { calls: [{ name: 'work_complete', input: { summary: 'Tried.' } }] },
+    ]),
+  );
   expect(ran, ran.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('outcome    Tried.') });
   expect(ran.stderr).toMatch(/^I look\.$/m);
   expect(ran.stderr).toMatch(/^bash echo one; exit 3 → failed/m);
@@ -233,25 +312,45 @@ test('run --scripted plays replies through real tools, and says what it did and 
   expect(ran.stderr).toMatch(/^\d+s, 3 requests, [\d.]+k tokens in \(\d+ % from the cache\), \d+ out$/m);
   const id = ran.stdout.slice(0, 36);
   expect((await cli('show', id)).stdout).toMatch(/calls {6}3: bash, work_complete; 1 failed\n +1 × bash: one \[exit code 3\]\n/);
-  expect((await cli('logs', id)).stdout).toMatch(/turn 1 says: I look\.\n\d\d:\d\d:\d\d {2}bash echo one; exit 3 → failed.*: one \[exit code 3\]\n/);
-  for (const [replies, says] of [[[{ says: 'x' }], 'reply 1: '], [[], 'script.json: '], [[{ calls: [{ input: {} }] }], 'reply 1, calls.0.name: ']] as const) {
-    expect(await cli('run', 'x', '--scripted', await script(replies))).toMatchObject({ code: 2, stderr: expect.stringMatching(new RegExp(`^error: script\\.json: ?.*${says.replace('script.json: ', '')}`)) });
+  expect((await cli('logs', id)).stdout).toMatch(
+    /turn 1 says: I look\.\n\d\d:\d\d:\d\d {2}bash echo one; exit 3 → failed.*: one \[exit code 3\]\n/,
+  );
+  for (const [replies, says] of [
+    [[{ says: 'x' }], 'reply 1: '],
+    [[], 'script.json: '],
+    [[{ calls: [{ input: {} }] }], 'reply 1, calls.0.name: '],
+  ] as const) {
+    expect(await cli('run', 'x', '--scripted', await script(replies))).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(new RegExp(`^error: script\\.json: ?.*${says.replace('script.json: ', '')}`)),
+    });
   }
 });
 
 test('after Ctrl-C, what is printed goes on with the work', async () => {
   const args = ['--scripted', await script([bash('echo once >> begun'), { delay: 60_000, say: 'late' }, { say: 'never' }])];
-  const child = spawn(process.execPath, [main, 'run', 'Go on', '--workspace', '.', '--grace-seconds', '0', ...args], { env: environment(), cwd: directory });
+  const child = spawn(process.execPath, [main, 'run', 'Go on', '--workspace', '.', '--grace-seconds', '0', ...args], {
+    env: environment(),
+    cwd: directory,
+  });
   let errors = '';
   child.stderr.on('data', (chunk) => (errors += chunk));
   await until(() => errors.includes('→ done'));
   child.kill('SIGINT');
   expect((await once(child, 'exit'))[0]).toBe(130);
   const [, again = '', id = ''] = /Go on with: work-ledger (run --resume (\S+).*)\n/.exec(errors) ?? [];
-  const resumed = await cliWith({ WORK_LEDGER_WORKSPACE_ROOTS: '', WORK_LEDGER_COMMANDS_AS: '' }, ...again.split(' '), '--scripted', await script([{ say: 'not asked' }, { say: 'Went on.' }]));
+  const resumed = await cliWith(
+    { WORK_LEDGER_WORKSPACE_ROOTS: '', WORK_LEDGER_COMMANDS_AS: '' },
+    ...again.split(' '),
+    '--scripted',
+    await script([{ say: 'not asked' }, { say: 'Went on.' }]),
+  );
   expect(resumed, resumed.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('outcome    Went on.') });
   expect(await readFile(join(directory, 'begun'), 'utf8')).toBe('once\n');
-  expect(await cli('run', '--resume', id, '--scripted', 'script.json')).toMatchObject({ code: 2, stderr: `error: ${id} is completed: there is nothing to go on with\n` });
+  expect(await cli('run', '--resume', id, '--scripted', 'script.json')).toMatchObject({
+    code: 2,
+    stderr: `error: ${id} is completed: there is nothing to go on with\n`,
+  });
 });
 
 /** Nothing but what is submitted from now on as "driven" is there for a worker. */
@@ -266,7 +365,10 @@ test('run --resume leaves alone what a worker drives', async () => {
   const worker = await startWorkerProcess({ url: database.url, modelUrl: model.url, dockerHost: 'unix:///nowhere.sock' });
   const id = await submit('Driven', '--type', 'driven');
   await until(() => model.requests.length > 0);
-  expect(await cli('run', '--resume', id, '--scripted', await script([{ say: 'x' }]))).toMatchObject({ code: 2, stderr: expect.stringContaining(`(process ${worker.pid}) drives it: work-ledger logs ${id} --follow`) });
+  expect(await cli('run', '--resume', id, '--scripted', await script([{ say: 'x' }]))).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`(process ${worker.pid}) drives it: work-ledger logs ${id} --follow`),
+  });
   await cli('cancel', id);
   await worker.end('SIGTERM');
   await model.close();
@@ -275,13 +377,19 @@ test('run --resume leaves alone what a worker drives', async () => {
 test('a worker logs each item that begins and ends, and each new reason to wait once', async () => {
   await clear();
   let isDown = true;
-  const model = await startScriptedModel(() => (isDown ? { error: { status: 500, type: 'api_error', message: 'down' } } : { content: [{ type: 'text', text: 'Up.' }] }));
+  const model = await startScriptedModel(() =>
+    isDown ? { error: { status: 500, type: 'api_error', message: 'down' } } : { content: [{ type: 'text', text: 'Up.' }] },
+  );
   const worker = await startWorkerProcess({ url: database.url, modelUrl: model.url, dockerHost: 'unix:///nowhere.sock' });
   const id = await submit('Logged', '--type', 'driven');
   await until(() => model.requests.length >= 3);
   isDown = false;
   await until(() => worker.log().includes('item completed'));
-  const lines = worker.log().split('\n').filter((line) => line.includes(id)).map((line) => JSON.parse(line) as { msg: string; reason?: string });
+  const lines = worker
+    .log()
+    .split('\n')
+    .filter((line) => line.includes(id))
+    .map((line) => JSON.parse(line) as { msg: string; reason?: string });
   expect(lines.map(({ msg }) => msg)).toEqual(['item begun', 'item waits', 'item completed']);
   expect(lines[1]?.reason).toContain('down');
   await worker.end('SIGTERM');
@@ -300,7 +408,9 @@ function watched(env: NodeJS.ProcessEnv, ...args: string[]): { stdout(): string;
 test('run, and tail beside it, say each new reason to wait once, also without a terminal', async () => {
   await clear();
   let trouble: string | null = 'down';
-  const model = await startScriptedModel(() => (trouble === null ? { content: [{ type: 'text', text: 'Up.' }] } : { error: { status: 500, type: 'api_error', message: trouble } }));
+  const model = await startScriptedModel(() =>
+    trouble === null ? { content: [{ type: 'text', text: 'Up.' }] } : { error: { status: 500, type: 'api_error', message: trouble } },
+  );
   const run = watched({ ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url }, 'run', 'Retried', '--type', 'driven');
   const [item] = await until(async () => {
     const found = await database.query<{ id: string }>(`select id from ledger.work_items where description = 'Retried'`);
@@ -314,7 +424,8 @@ test('run, and tail beside it, say each new reason to wait once, also without a 
   }
   await Promise.all([run.ended, tail.ended]);
   for (const one of [run, tail]) {
-    expect(one.waits().flatMap((line) => /down|broken/.exec(line)?.[0] ?? [])).toEqual(['down', 'broken']); // tail may have seen it wait for the run itself, before
+    // tail may have seen it wait for the run itself, before
+    expect(one.waits().flatMap((line) => /down|broken/.exec(line)?.[0] ?? [])).toEqual(['down', 'broken']);
     expect(one.stdout()).toMatch(/^ {2}outcome {4}Up\.$/m);
   }
   await model.close();
@@ -323,7 +434,8 @@ test('run, and tail beside it, say each new reason to wait once, also without a 
 test('a reason to wait is not said again when the retry is due and waits for a worker, nor when only its numbers change', async () => {
   await clear();
   const id = await submit('Waits', '--type', 'driven');
-  const set = (reason: string, runAt: string) => database.query(`update ledger.work_items set state_reason = '${reason}', run_at = ${runAt} where id = '${id}'`);
+  const set = (reason: string, runAt: string) =>
+    database.query(`update ledger.work_items set state_reason = '${reason}', run_at = ${runAt} where id = '${id}'`);
   await set('no answer, try 1', `now() + interval '1 hour'`);
   const tail = watched({}, 'logs', id, '--follow');
   /** Entries are shown before reasons are looked for: once the second is here, reasons have been looked for after the first. */
@@ -346,50 +458,100 @@ test('a reason to wait is not said again when the retry is due and waits for a w
 });
 
 test('that Docker is missing is told before work starts, by run, work and doctor', async () => {
-  await writeFile(join(directory, 'f.toml'), '[faculty]\nname = "contained"\naccepts = ["contained"]\n[faculty.engage]\ntools = ["bash"]\n');
+  await writeFile(
+    join(directory, 'f.toml'),
+    '[faculty]\nname = "contained"\naccepts = ["contained"]\n[faculty.engage]\ntools = ["bash"]\n',
+  );
   const says = 'the files and commands of faculty "contained" need Docker, and none answers: start it, or workspace = "host"';
   const model = await startScriptedModel(scriptOf([]));
-  const ran = await cliWith({ ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url }, 'run', 'x', '--type', 'contained', '--faculty', 'f.toml');
+  const ran = await cliWith(
+    { ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url },
+    'run',
+    'x',
+    '--type',
+    'contained',
+    '--faculty',
+    'f.toml',
+  );
   expect(ran).toMatchObject({ code: 2, stderr: `error: ${says}\n` });
   expect(model.requests).toEqual([]);
   const worker = await startWorkerProcess({ url: database.url, modelUrl: model.url, dockerHost: 'unix:///nowhere.sock' });
   expect(worker.log()).toContain('\\"contained\\"');
   await worker.end('SIGTERM');
   const checks = JSON.parse((await cli('doctor', '--json')).stdout) as { check: string; severity: string; detail: string }[];
-  expect(checks.find(({ check }) => check === 'Docker')).toMatchObject({ severity: 'error', detail: expect.stringContaining('"contained"') });
+  expect(checks.find(({ check }) => check === 'Docker')).toMatchObject({
+    severity: 'error',
+    detail: expect.stringContaining('"contained"'),
+  });
   await database.query(`update ledger.faculties set is_current = false where name in ('contained', 'tooled')`);
-  expect((JSON.parse((await cli('doctor', '--json')).stdout) as typeof checks).find(({ check }) => check === 'Docker')).toMatchObject({ severity: 'fine' });
+  expect((JSON.parse((await cli('doctor', '--json')).stdout) as typeof checks).find(({ check }) => check === 'Docker')).toMatchObject({
+    severity: 'fine',
+  });
   await model.close();
 });
 
 test('that an image is missing is told before work starts, with the command that builds ours', async () => {
   // A daemon that has no image at all.
-  const daemon = createServer((incoming, outgoing) => void outgoing.writeHead(incoming.url?.endsWith('/_ping') ? 200 : 404, { 'content-type': 'application/json' }).end('{"message": "no such image"}'));
+  const daemon = createServer(
+    (incoming, outgoing) =>
+      void outgoing
+        .writeHead(incoming.url?.endsWith('/_ping') ? 200 : 404, { 'content-type': 'application/json' })
+        .end('{"message": "no such image"}'),
+  );
   await new Promise<void>((resolve) => daemon.listen(0, '127.0.0.1', resolve));
   const withDaemon = { ANTHROPIC_API_KEY: 'k', DOCKER_HOST: `tcp://127.0.0.1:${(daemon.address() as AddressInfo).port}` };
-  for (const [image, remedy] of [['work-ledger-sandbox', 'work-ledger workspace image builds it'], ['nowhere/nothing:1', 'build or pull it']]) {
-    await writeFile(join(directory, 'image.toml'), `[faculty]\nname = "imaged"\naccepts = ["imaged"]\n[faculty.engage]\ntools = ["bash"]\nworkspace_image = "${image}"\n`);
+  for (const [image, remedy] of [
+    ['work-ledger-sandbox', 'work-ledger workspace image builds it'],
+    ['nowhere/nothing:1', 'build or pull it'],
+  ]) {
+    await writeFile(
+      join(directory, 'image.toml'),
+      `[faculty]\nname = "imaged"\naccepts = ["imaged"]\n[faculty.engage]\ntools = ["bash"]\nworkspace_image = "${image}"\n`,
+    );
     expect(await cliWith(withDaemon, 'run', 'x', '--type', 'imaged', '--faculty', 'image.toml')).toMatchObject({
-      code: 2, stderr: `error: the files and commands of faculty "imaged" need the image ${image}, and Docker does not have it: ${remedy}, or workspace = "host"\n` });
+      code: 2,
+      stderr: `error: the files and commands of faculty "imaged" need the image ${image}, and Docker does not have it: ${remedy}, or workspace = "host"\n`,
+    });
   }
   await database.query(`update ledger.faculties set is_current = false where name = 'imaged'`);
   await new Promise((resolve) => daemon.close(resolve));
 });
 
-test('a faculty has its own server and key; the worker\'s key does not go there', async () => {
+test("a faculty has its own server and key; the worker's key does not go there", async () => {
   const seen: (string | undefined)[] = [];
   const model = await startScriptedModel(scriptOf([{ content: [{ type: 'text', text: 'From the gateway.' }] }]));
   const gateway = createServer((incoming, outgoing) => {
     seen.push(JSON.stringify(incoming.headers).includes('of-the-worker') ? 'the key of the worker' : incoming.headers.authorization);
-    void fetch(`${model.url}${incoming.url}`, { method: 'POST', headers: { 'content-type': 'application/json', 'x-api-key': 'x', 'anthropic-version': '2023-06-01' }, body: incoming as unknown as ReadableStream, duplex: 'half' })
-      .then(async (answer) => outgoing.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(Buffer.from(await answer.arrayBuffer())));
+    void fetch(`${model.url}${incoming.url}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': 'x', 'anthropic-version': '2023-06-01' },
+      body: incoming as unknown as ReadableStream,
+      duplex: 'half',
+    }).then(async (answer) =>
+      outgoing
+        .writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
+        .end(Buffer.from(await answer.arrayBuffer())),
+    );
   });
   await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
-  const own = (key: string): string => `[faculty]\nname = "own"\naccepts = ["own"]\n[faculty.engage]\nworkspace = "none"\nbase_url = "${url}"\n${key}`;
+  const own = (key: string): string =>
+    `[faculty]\nname = "own"\naccepts = ["own"]\n[faculty.engage]\nworkspace = "none"\nbase_url = "${url}"\n${key}`;
   await writeFile(join(directory, 'own.toml'), own('api_key_env = "GATEWAY_KEY"\n'));
-  const run = (env: NodeJS.ProcessEnv) => cliWith({ ANTHROPIC_AUTH_TOKEN: 'of-the-worker', ANTHROPIC_CUSTOM_HEADERS: 'x-worker: of-the-worker', ...env }, 'run', 'x', '--type', 'own', '--faculty', 'own.toml');
-  expect(await run({ GATEWAY_KEY: 'of-the-gateway', ANTHROPIC_API_KEY: 'of-the-worker' })).toMatchObject({ code: 0, stdout: expect.stringContaining('From the gateway.') });
+  const run = (env: NodeJS.ProcessEnv) =>
+    cliWith(
+      { ANTHROPIC_AUTH_TOKEN: 'of-the-worker', ANTHROPIC_CUSTOM_HEADERS: 'x-worker: of-the-worker', ...env },
+      'run',
+      'x',
+      '--type',
+      'own',
+      '--faculty',
+      'own.toml',
+    );
+  expect(await run({ GATEWAY_KEY: 'of-the-gateway', ANTHROPIC_API_KEY: 'of-the-worker' })).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('From the gateway.'),
+  });
   expect(await run({ GATEWAY_KEY: 'of-the-gateway' })).toMatchObject({ code: 0 });
   const without = await run({ ANTHROPIC_API_KEY: 'of-the-worker' });
   expect(without).toMatchObject({ code: 3, stderr: expect.stringContaining('GATEWAY_KEY is not set for this worker') });
@@ -408,7 +570,7 @@ test('a faculty has its own server and key; the worker\'s key does not go there'
 
 const hasPsql = await new Promise<boolean>((resolve) => execFile('psql', ['--version'], (error) => resolve(!error)));
 if (!hasPsql) console.log('The test of "sql" is skipped: psql is not on PATH');
-test.skipIf(!hasPsql)('sql finds the ledger\'s functions', async () => {
+test.skipIf(!hasPsql)("sql finds the ledger's functions", async () => {
   /** psql prints where this process does. */
   const sql = (query: string): Promise<Ran> => start(directory, environment(), process.execPath, main, 'sql', query);
   expect(await sql('select count(*) > 0 as some from work_items where ledger_count(id) >= 0 or true')).toMatchObject({ code: 1 });
@@ -416,13 +578,18 @@ test.skipIf(!hasPsql)('sql finds the ledger\'s functions', async () => {
   expect(await cliWith({ PATH: '' }, 'sql')).toMatchObject({ code: 2, stderr: expect.stringContaining('psql is not on PATH') });
 });
 
-const inShell = (shell: string, text: string): Promise<string> => new Promise((resolve, reject) => {
-  execFile(shell, ['-c', text], { env: { PATH: process.env['PATH'] } }, (error, stdout) => (error ? reject(error) : resolve(stdout)));
-});
+const inShell = (shell: string, text: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    execFile(shell, ['-c', text], { env: { PATH: process.env['PATH'] } }, (error, stdout) => (error ? reject(error) : resolve(stdout)));
+  });
 test('bash completes commands, options and the words that they take', async () => {
   const { stdout } = await cli('--completion', 'bash');
   await writeFile(join(directory, 'completion'), stdout);
-  const complete = (words: string): Promise<string> => inShell('bash', `source ${directory}/completion; COMP_WORDS=(${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _work_ledger; echo "\${COMPREPLY[@]}"`);
+  const complete = (words: string): Promise<string> =>
+    inShell(
+      'bash',
+      `source ${directory}/completion; COMP_WORDS=(${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _work_ledger; echo "\${COMPREPLY[@]}"`,
+    );
   expect(await complete('work-ledger li')).toBe('list\n');
   expect(await complete('work-ledger list --wa')).toBe('--watch\n');
   expect(await complete('work-ledger ps --st')).toBe('--state\n');
@@ -431,8 +598,14 @@ test('bash completes commands, options and the words that they take', async () =
   expect((await cli('--completion', 'fish')).stdout).toContain("complete -c work-ledger -n __fish_use_subcommand -a list -d '");
   expect(await cli('--completion', 'tcsh')).toMatchObject({ code: 2 });
 });
-for (const [shell, name] of [['zsh', '_work-ledger'], ['fish', 'work-ledger.fish']] as const) {
-  const isThere = await inShell(shell, 'true').then(() => true, () => false);
+for (const [shell, name] of [
+  ['zsh', '_work-ledger'],
+  ['fish', 'work-ledger.fish'],
+] as const) {
+  const isThere = await inShell(shell, 'true').then(
+    () => true,
+    () => false,
+  );
   if (!isThere) console.log(`What ${shell} completes is not read by it: ${shell} is not on PATH`);
   test.skipIf(!isThere)(`${shell} reads its completion`, async () => {
     await writeFile(join(directory, name), (await cli('--completion', shell)).stdout);
@@ -441,13 +614,22 @@ for (const [shell, name] of [['zsh', '_work-ledger'], ['fish', 'work-ledger.fish
 }
 
 // util-linux's `script` gives a command a terminal.
-const hasTerminal = await inShell('bash', 'script -qec true /dev/null').then(() => true, () => false);
+const hasTerminal = await inShell('bash', 'script -qec true /dev/null').then(
+  () => true,
+  () => false,
+);
 if (!hasTerminal) console.log('Tests of a terminal are skipped: there is no "script" of util-linux');
 test.skipIf(!hasTerminal)('on a terminal a run is coloured and says what it does now; NO_COLOR is heeded; work logs lines', async () => {
   await script([bash('echo seen'), { say: 'Seen.', delay: 1500 }]);
-  const onTerminal = (args: string, env: NodeJS.ProcessEnv): Promise<string> => new Promise((resolve) => {
-    execFile('script', ['-qec', `stty cols 100; exec ${process.execPath} ${main} ${args}`, '/dev/null'], { env: environment({ TERM: 'xterm', ...env }), cwd: directory }, (_error, stdout) => resolve(stdout));
-  });
+  const onTerminal = (args: string, env: NodeJS.ProcessEnv): Promise<string> =>
+    new Promise((resolve) => {
+      execFile(
+        'script',
+        ['-qec', `stty cols 100; exec ${process.execPath} ${main} ${args}`, '/dev/null'],
+        { env: environment({ TERM: 'xterm', ...env }), cwd: directory },
+        (_error, stdout) => resolve(stdout),
+      );
+    });
   const colored = await onTerminal(`run Look --workspace . --scripted script.json`, {});
   expect(colored).toContain('\u001b[32mcompleted\u001b[39m');
   expect(colored).toContain('\r\u001b[2Kturn 2 · asks the model');
@@ -455,7 +637,10 @@ test.skipIf(!hasTerminal)('on a terminal a run is coloured and says what it does
   expect(plain).toContain('bash echo seen → done');
   // oxlint-disable-next-line no-control-regex
   expect(plain).not.toMatch(/\u001b\[\d+m/);
-  const worker = spawn('script', ['-qec', `exec ${process.execPath} ${main} work`, '/dev/null'], { env: environment({ TERM: 'xterm', NO_COLOR: '1', ANTHROPIC_API_KEY: 'k' }), cwd: directory });
+  const worker = spawn('script', ['-qec', `exec ${process.execPath} ${main} work`, '/dev/null'], {
+    env: environment({ TERM: 'xterm', NO_COLOR: '1', ANTHROPIC_API_KEY: 'k' }),
+    cwd: directory,
+  });
   let log = '';
   worker.stdout.on('data', (chunk) => (log += chunk));
   await until(() => log.includes('worker started'));
@@ -465,6 +650,8 @@ test.skipIf(!hasTerminal)('on a terminal a run is coloured and says what it does
 });
 
 test('every command says how it is used', async () => {
-  expect((await cli('list', '--help')).stdout).toContain('Examples:\n  work-ledger list --state running waiting\n  work-ledger list --watch');
+  expect((await cli('list', '--help')).stdout).toContain(
+    'Examples:\n  work-ledger list --state running waiting\n  work-ledger list --watch',
+  );
   expect((await cli('--help')).stdout).toContain('work-ledger init');
 });

@@ -22,15 +22,22 @@ afterAll(async () => {
 
 /** The most activations of a faculty that lay over the beginning of one, from rows. */
 const mostAtOnce = async (faculty: string): Promise<number | undefined> =>
-  (await database.query<{ most: number }>(`
+  (
+    await database.query<{ most: number }>(`
     select max((select count(*) from ledger.foci o where o.faculty = f.faculty and o.created_at <= f.created_at and coalesce(o.ended_at, 'infinity') > f.created_at))::int as most
-      from ledger.foci f where f.faculty = '${faculty}'`))[0]?.most;
+      from ledger.foci f where f.faculty = '${faculty}'`)
+  )[0]?.most;
 
 test('two workers together never have more items of a faculty under way than it allows', async () => {
-  const model = await startTeam({ Work: ({ exchange }) => (exchange === 0 ? { ...calls(call('ledger_append', { entry_type: 'note', content: 'at work' })), delayMs: 50 } : done('Done')) });
+  const model = await startTeam({
+    Work: ({ exchange }) =>
+      exchange === 0 ? { ...calls(call('ledger_append', { entry_type: 'note', content: 'at work' })), delayMs: 50 } : done('Done'),
+  });
   await db.facultySave({ name: 'middle', accepts: ['middle'], max_concurrent: 3, awareness: { enabled: false } });
   for (let n = 0; n < 16; n++) await db.workSubmit({ workType: 'middle', description: `Work ${n}` });
-  const workers = await Promise.all([1, 2].map(() => startWorkerProcess({ url: database.url, modelUrl: model.url, args: ['--concurrency', '4', '--schema', 'ledger'] })));
+  const workers = await Promise.all(
+    [1, 2].map(() => startWorkerProcess({ url: database.url, modelUrl: model.url, args: ['--concurrency', '4', '--schema', 'ledger'] })),
+  );
   await until(async () => (await database.query(`select from ledger.work_items where resolved_at is null limit 1`)).length === 0);
   await Promise.all(workers.map((worker) => worker.end('SIGTERM')));
   await model.close();
@@ -41,7 +48,8 @@ test('two workers together never have more items of a faculty under way than it 
 test('a parent that waits gives its place to its child', async () => {
   await db.facultySave({ name: 'narrow', accepts: ['narrow'], max_concurrent: 1, awareness: { enabled: false } });
   const model = await startTeam({
-    Parent: ({ exchange, children }) => (exchange === 0 ? calls(spawn('Child', { work_type: 'narrow' })) : exchange === 1 ? calls(awaits(children)) : done('Joined')),
+    Parent: ({ exchange, children }) =>
+      exchange === 0 ? calls(spawn('Child', { work_type: 'narrow' })) : exchange === 1 ? calls(awaits(children)) : done('Joined'),
     Child: () => done('Done'),
   });
   const worker = await startWorkerProcess({ url: database.url, modelUrl: model.url, args: ['--schema', 'ledger'] });

@@ -38,7 +38,12 @@ class Command {
   says = '';
 
   constructor(env: NodeJS.ProcessEnv, ...args: string[]) {
-    this.#child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env['PATH'], HOME: directory, ...env }, cwd: directory, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = spawn(process.execPath, [main, ...args], {
+      env: { PATH: process.env['PATH'], HOME: directory, ...env },
+      cwd: directory,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.#ended = once(this.#child, 'exit');
     this.#child.once('close', () => (this.#isOver = true));
     for (const stream of [this.#child.stdout, this.#child.stderr]) stream.on('data', (chunk) => (this.says += chunk));
@@ -95,7 +100,9 @@ test('the team of the demo is watched while it works and afterwards, until Ctrl-
   expect(await page('/')).toMatch(/demo-lead/);
   await demo.said(/Done: all of them are completed\.[\s\S]*The console stays open until Ctrl-C\./);
   expect((await page('/work')).match(/href="\/work\/[0-9a-f-]{36}"/g)?.length).toBeGreaterThanOrEqual(4);
-  const [{ schema } = { schema: '' }] = await database.query<{ schema: string }>("select nspname as schema from pg_namespace where nspname ~ '^work_ledger_demo_'");
+  const [{ schema } = { schema: '' }] = await database.query<{ schema: string }>(
+    "select nspname as schema from pg_namespace where nspname ~ '^work_ledger_demo_'",
+  );
   const [delegated] = await database.query<{ id: string }>(`select id from ${schema}.work_items where work_type = 'demo-lead'`);
   const lead = await page(`/work/${delegated?.id}`);
   expect(lead).toContain('completed');

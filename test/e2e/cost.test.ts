@@ -1,6 +1,5 @@
 // `work-ledger cost` as a user sees it, of a tree that a real worker did.
 
-
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -21,9 +20,17 @@ let database: TestDatabase;
 let db: Db;
 let rootId: string;
 
-const cli = (...args: string[]): Promise<Ended> => typed(args, { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: database.url } });
+const cli = (...args: string[]): Promise<Ended> =>
+  typed(args, { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: database.url } });
 
-const look = defineTool({ name: 'look', description: 'Looks.', input: z.strictObject({}), effect: 'pure', risk: 'safe', execute: async () => ok('x'.repeat(20_000)) });
+const look = defineTool({
+  name: 'look',
+  description: 'Looks.',
+  input: z.strictObject({}),
+  effect: 'pure',
+  risk: 'safe',
+  execute: async () => ok('x'.repeat(20_000)),
+});
 
 beforeAll(async () => {
   database = await createDatabase();
@@ -35,12 +42,31 @@ beforeAll(async () => {
   let said = 0;
   const model = await startTeam({
     // Counted here: a cut takes responses out of the request.
-    lead: ({ children }) => [calls(spawn('part of it')), calls(awaits(children, 3600)), calls(call('look', {})), calls(call('ledger_append', { entry_type: 'step', content: 'Looked' })), calls(call('look', {}))][said++] ?? done('Done.'),
+    lead: ({ children }) =>
+      [
+        calls(spawn('part of it')),
+        calls(awaits(children, 3600)),
+        calls(call('look', {})),
+        calls(call('ledger_append', { entry_type: 'step', content: 'Looked' })),
+        calls(call('look', {})),
+      ][said++] ?? done('Done.'),
     part: () => done('Done.'),
   });
-  const worker = await startWorker({ url: database.url, schema: 'ledger', tools: [look], log: pino({ level: 'silent' }), docker: null, model: createModelClient({ apiKey: 'key', baseURL: model.url }) });
+  const worker = await startWorker({
+    url: database.url,
+    schema: 'ledger',
+    tools: [look],
+    log: pino({ level: 'silent' }),
+    docker: null,
+    model: createModelClient({ apiKey: 'key', baseURL: model.url }),
+  });
   try {
-    rootId = (await db.workSubmit({ workType: 'lead', description: 'lead: find why the nightly import is slow, in so many words that no line of a terminal has room for all of them' })).id;
+    rootId = (
+      await db.workSubmit({
+        workType: 'lead',
+        description: 'lead: find why the nightly import is slow, in so many words that no line of a terminal has room for all of them',
+      })
+    ).id;
     await until(async () => (await db.workItem(rootId))?.state === 'completed');
   } finally {
     await worker.stop();
@@ -68,7 +94,9 @@ test('the report fits in 80 columns, its numbers are aligned, and it names the m
   expect(stdout).toMatch(/\nof that: steps 0\.\d{4}/);
   expect(stdout).toMatch(/\ncache: {3}(hit|first|cut)/);
   expect(stdout).toMatch(/\nblocks 1 +1\.5 +[\d.]+k \([\d.]+k\) +[\d.]+k? \([\d.]+k?\) +[\d–]+ \(\d+\) +2 +-?\d+\.\d{4}\n/);
-  expect(stdout).toContain("\nmodel-without-price has no price. Set those of a million tokens in and out:\n  select model_price_save('model-without-price', INPUT, OUTPUT);");
+  expect(stdout).toContain(
+    "\nmodel-without-price has no price. Set those of a million tokens in and out:\n  select model_price_save('model-without-price', INPUT, OUTPUT);",
+  );
 });
 
 test('--json has the same numbers as the rows', async () => {
@@ -76,15 +104,25 @@ test('--json has the same numbers as the rows', async () => {
   const [sum] = await database.query<{ cost: number }>('select sum(ledger._turn_cost(t))::float8 as cost from ledger.turns t');
   expect(report.total.cost).toBeCloseTo(sum!.cost, 9);
   expect(report.rows.map((row: { key: string }) => row.key)[0]).toBe(rootId);
-  expect(report).toMatchObject({ by: 'child', models_without_price: ['model-without-price'], cuts: [{ cut: 'elision', blocks: '1', requests: 2 }] });
+  expect(report).toMatchObject({
+    by: 'child',
+    models_without_price: ['model-without-price'],
+    cuts: [{ cut: 'elision', blocks: '1', requests: 2 }],
+  });
   expect(report.cache.reduce((n: number, row: { requests: number }) => n + row.requests, 0)).toBe(7);
 });
 
 test('every grouping adds up to the total; other words are refused', async () => {
   for (const by of ['tree', 'item', 'faculty', 'model', 'day', 'cache']) {
     const { rows, total } = JSON.parse((await cli('cost', '--by', by, '--json')).stdout);
-    expect(rows.reduce((n: number, row: { requests: number }) => n + row.requests, 0), by).toBe(total.requests);
-    expect(rows.reduce((n: number, row: { cost: number | null }) => n + (row.cost ?? 0), 0), by).toBeCloseTo(total.cost, 9);
+    expect(
+      rows.reduce((n: number, row: { requests: number }) => n + row.requests, 0),
+      by,
+    ).toBe(total.requests);
+    expect(
+      rows.reduce((n: number, row: { cost: number | null }) => n + (row.cost ?? 0), 0),
+      by,
+    ).toBeCloseTo(total.cost, 9);
   }
   expect(await cli('cost', '--by', 'colour')).toMatchObject({ code: 2 });
   expect(await cli('cost', '--by', 'child')).toMatchObject({ code: 2, stderr: expect.stringContaining('needs a work item') });

@@ -52,13 +52,15 @@ async function setUp(script: Parameters<typeof startScriptedModel>[0]) {
     engage: { workspace: 'host', workspace_dir: workspace, tools: ['read_file', 'bash', 'slow_look'] },
   });
   const url = model.url;
-  return { start: async () => {
-    const toolFile = join(workspace, 'slowLook.ts');
-    await writeFile(toolFile, slowLook);
-    const worker = await startWorkerProcess({ url: database.url, modelUrl: url, leaseSeconds: 3, args: ['--tools', toolFile] });
-    workers.push(worker);
-    return worker;
-  } };
+  return {
+    start: async () => {
+      const toolFile = join(workspace, 'slowLook.ts');
+      await writeFile(toolFile, slowLook);
+      const worker = await startWorkerProcess({ url: database.url, modelUrl: url, leaseSeconds: 3, args: ['--tools', toolFile] });
+      workers.push(worker);
+      return worker;
+    },
+  };
 }
 
 /** A pure tool that takes its time the first time it is called, and leaves a line for each call. */
@@ -76,13 +78,16 @@ export default {
 };
 `;
 
-const final = (id: string) => until(async () => {
-  const item = await db.workItem(id);
-  return item?.resolved_at ? item : null;
-});
+const final = (id: string) =>
+  until(async () => {
+    const item = await db.workItem(id);
+    return item?.resolved_at ? item : null;
+  });
 
 test('kill -9 in the middle of a model call: another worker asks again, nothing is lost or doubled', async () => {
-  const { start } = await setUp(withFaults(scriptOf([{ content: [note('one')] }, { content: [note('two')] }, done]), { 1: [{ stall: true }] }));
+  const { start } = await setUp(
+    withFaults(scriptOf([{ content: [note('one')] }, { content: [note('two')] }, done]), { 1: [{ stall: true }] }),
+  );
   const first = await start();
   const item = await db.workSubmit({ workType: 'mend', description: 'x' });
   await until(() => (model?.requests.length ?? 0) === 2);
@@ -126,9 +131,11 @@ test('kill -9 in the middle of an unsafe tool: it is not repeated, and the model
 });
 
 test('a frozen worker that wakes up after its lease is refused: nothing of it is written', async () => {
-  const { start } = await setUp(withFaults(scriptOf([{ content: [note('one')], delayMs: 1 }, done]), {
-    0: [{ content: [note('from the zombie')], delayMs: 4000 }],
-  }));
+  const { start } = await setUp(
+    withFaults(scriptOf([{ content: [note('one')], delayMs: 1 }, done]), {
+      0: [{ content: [note('from the zombie')], delayMs: 4000 }],
+    }),
+  );
   const first = await start();
   const item = await db.workSubmit({ workType: 'mend', description: 'x' });
   await until(() => (model?.requests.length ?? 0) === 1);
@@ -138,7 +145,7 @@ test('a frozen worker that wakes up after its lease is refused: nothing of it is
   first.signal('SIGCONT');
   await until(() => first.log().includes('lease lost'));
   expect((await db.ledgerRead(item.id, null, null)).map((entry) => entry.content)).toEqual(['one']);
-  expect((await db.turnIds(item.id))).toHaveLength(2);
+  expect(await db.turnIds(item.id)).toHaveLength(2);
 });
 
 test('kill -9 leaves no job locked for ever', async () => {

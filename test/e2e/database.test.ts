@@ -33,14 +33,17 @@ afterAll(async () => {
 
 test('16 connections append 500 entries each to one item: 8,000 rows numbered 1 to 8,000', async () => {
   const item = await db.workSubmit({ workType: 'many', description: 'x' });
-  await Promise.all(Array.from({ length: 16 }, async (_, writer) => {
-    const client = new pg.Client({ connectionString: database.url });
-    await client.connect();
-    for (let n = 0; n < 500; n++) await client.query(`select ledger.ledger_append($1, 'note', $2)`, [item.id, `${writer} ${n}`]);
-    await client.end();
-  }));
+  await Promise.all(
+    Array.from({ length: 16 }, async (_, writer) => {
+      const client = new pg.Client({ connectionString: database.url });
+      await client.connect();
+      for (let n = 0; n < 500; n++) await client.query(`select ledger.ledger_append($1, 'note', $2)`, [item.id, `${writer} ${n}`]);
+      await client.end();
+    }),
+  );
   const [row] = await database.query<{ rows: number; first: number; last: number; distinct: number }>(
-    `select count(*)::int as rows, min(seq) as first, max(seq) as last, count(distinct content)::int as distinct from ledger.work_ledger where work_item_id = '${item.id}'`);
+    `select count(*)::int as rows, min(seq) as first, max(seq) as last, count(distinct content)::int as distinct from ledger.work_ledger where work_item_id = '${item.id}'`,
+  );
   expect(row).toEqual({ rows: 8000, first: 1, last: 8000, distinct: 8000 });
 });
 
@@ -56,17 +59,23 @@ test('what was done before its answer was lost is repeated, and done once', asyn
       client.destroy();
       server.destroy();
     };
-    client.on('error', end).on('close', end).on('data', (data) => {
-      const asked = /work_submit|ledger_append/.exec(data.toString('latin1'))?.[0] ?? '';
-      if (!lost.includes(asked)) doomed = asked;
-      server.write(data);
-    });
-    server.on('error', end).on('close', end).on('data', (data) => {
-      if (doomed !== '' && data.toString('latin1').includes('SELECT 1')) {
-        lost.push(doomed);
-        end();
-      } else client.write(data);
-    });
+    client
+      .on('error', end)
+      .on('close', end)
+      .on('data', (data) => {
+        const asked = /work_submit|ledger_append/.exec(data.toString('latin1'))?.[0] ?? '';
+        if (!lost.includes(asked)) doomed = asked;
+        server.write(data);
+      });
+    server
+      .on('error', end)
+      .on('close', end)
+      .on('data', (data) => {
+        if (doomed !== '' && data.toString('latin1').includes('SELECT 1')) {
+          lost.push(doomed);
+          end();
+        } else client.write(data);
+      });
   });
   await new Promise<void>((resolve) => gate.listen(0, '127.0.0.1', resolve));
   url.hostname = '127.0.0.1';
@@ -78,7 +87,9 @@ test('what was done before its answer was lost is repeated, and done once', asyn
   gate.close();
   expect(lost).toEqual(['work_submit', 'ledger_append']);
   expect(await database.query(`select id from ledger.work_items where work_type = 'once'`)).toEqual([{ id: item.id }]);
-  expect(await database.query(`select seq, content from ledger.work_ledger where work_item_id = '${item.id}'`)).toEqual([{ seq: 1, content: 'Said once' }]);
+  expect(await database.query(`select seq, content from ledger.work_ledger where work_item_id = '${item.id}'`)).toEqual([
+    { seq: 1, content: 'Said once' },
+  ]);
 });
 
 test('a submission that is rolled back leaves no job', async () => {
@@ -102,7 +113,11 @@ test('work submitted before any worker or faculty was there is picked up when th
   await db.facultySave({ name: 'other', accepts: ['other'] });
   const model = await startScriptedModel(scriptOf([{ content: [{ type: 'text', text: 'Done.' }] }]));
   const worker = await startWorker({
-    url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), leaseSeconds: 3,
+    url: database.url,
+    schema: 'ledger',
+    tools: [],
+    log: pino({ level: 'silent' }),
+    leaseSeconds: 3,
     model: createModelClient({ apiKey: 'k', baseURL: model.url }),
   });
   const other = await db.workSubmit({ workType: 'other', description: 'x' });
@@ -116,10 +131,17 @@ test('work submitted before any worker or faculty was there is picked up when th
 
 test('connections dropped again and again in the middle of the work do it no harm', async () => {
   await db.facultySave({ name: 'talker', accepts: ['talk'] });
-  const append = (n: number) => ({ content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: `${n}` } }], delayMs: 150 });
+  const append = (n: number) => ({
+    content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: `${n}` } }],
+    delayMs: 150,
+  });
   const model = await startScriptedModel(scriptOf([1, 2, 3, 4, 5, 6, 7, 8].map(append)));
   const worker = await startWorker({
-    url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), leaseSeconds: 3,
+    url: database.url,
+    schema: 'ledger',
+    tools: [],
+    log: pino({ level: 'silent' }),
+    leaseSeconds: 3,
     model: createModelClient({ apiKey: 'k', baseURL: model.url }),
   });
   const item = await db.workSubmit({ workType: 'talk', description: 'x' });
@@ -131,7 +153,9 @@ test('connections dropped again and again in the middle of the work do it no har
     await until(async () => (await isOver()) || (await done()) > seen);
     if (await isOver()) break;
     seen = await done();
-    await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`);
+    await database.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+    );
   }
   expect(drops).toBeGreaterThan(8);
   expect((await db.workItem(item.id))?.state).toBe('completed');
@@ -149,7 +173,11 @@ test.each(['40P01', '40001'])('a call that the server rolled back with %s is mad
     end $$;
     create trigger roll_back before insert on ledger.work_items for each row when (new.work_type = 'contended') execute function public.roll_back()`);
   const item = await db.workSubmit({ workType: 'contended', description: 'x' });
-  expect(await database.query(`select id, (select last_value::int from public.tries) as tries from ledger.work_items where work_type = 'contended' and id = '${item.id}'`)).toEqual([{ id: item.id, tries: 3 }]);
+  expect(
+    await database.query(
+      `select id, (select last_value::int from public.tries) as tries from ledger.work_items where work_type = 'contended' and id = '${item.id}'`,
+    ),
+  ).toEqual([{ id: item.id, tries: 3 }]);
   await database.query('drop trigger roll_back on ledger.work_items; drop function public.roll_back; drop sequence public.tries');
 });
 
@@ -164,7 +192,9 @@ test('a listener hears of watched appends and of ends, again after its connectio
   const item = await db.workSubmit({ workType: 'listen', description: 'x' });
   await db.ledgerAppend(item.id, 'note', 'nobody watches');
   await db.ledgerWatch(item.id, 60);
-  await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'work-ledger listener'`);
+  await database.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'work-ledger listener'`,
+  );
   await until(() => connections === 2);
   await db.ledgerAppend(item.id, 'note', 'somebody watches');
   await database.query(`select ledger.work_complete('${item.id}', 'done')`);
@@ -212,12 +242,18 @@ test('a watched item hints at its appends ten times a second at most', async () 
   expect(hints).toBe(5); // at 0, 100, 200, 1000 and 59,999; from 60,000 on nobody watches
   await at(70_000);
   await client.query(`select ledger.ledger_watch('${item.id}', 60)`);
-  await client.query(`select count(*) from ledger.ledger_append_batch('${item.id}', '[{"entry_type": "note", "content": "a"}, {"entry_type": "note", "content": "b"}]')`);
+  await client.query(
+    `select count(*) from ledger.ledger_append_batch('${item.id}', '[{"entry_type": "note", "content": "a"}, {"entry_type": "note", "content": "b"}]')`,
+  );
   await ears.query('select');
   expect(hints).toBe(6);
   // While another transaction is about to notify, once a second is enough: nobody waits for it.
   await holder.query(`begin; select from ledger.locks where purpose = 'hint' for no key update`);
-  for (const [ms, heard] of [[70_150, 6], [70_999, 6], [71_000, 7]] as const) {
+  for (const [ms, heard] of [
+    [70_150, 6],
+    [70_999, 6],
+    [71_000, 7],
+  ] as const) {
     await at(ms);
     await client.query(`select ledger.ledger_append('${item.id}', 'note', '${ms}')`);
     await ears.query('select');
@@ -246,7 +282,10 @@ test('cancelling stops a model call that is under way, and what it says is dropp
   await db.facultySave({ name: 'talker', accepts: ['talk'] });
   const model = await startScriptedModel(() => ({ content: [{ type: 'text', text: 'too late' }], delayMs: 20_000 }));
   const worker = await startWorker({
-    url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }),
+    url: database.url,
+    schema: 'ledger',
+    tools: [],
+    log: pino({ level: 'silent' }),
     model: createModelClient({ apiKey: 'k', baseURL: model.url }),
   });
   const item = await db.workSubmit({ workType: 'talk', description: 'x' });

@@ -1,4 +1,5 @@
-// What work_ledger_doctor() finds outside of its own transaction: transactions that others hold open, rows that nobody cleans up, listeners.
+// What work_ledger_doctor() finds outside of its own transaction: transactions that others hold open, rows that nobody cleans up,
+// listeners.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -15,7 +16,11 @@ beforeAll(async () => {
 afterAll(() => database?.drop());
 
 const found = async (code: string): Promise<string[]> =>
-  (await database.query<{ says: string }>(`select severity || ': ' || says as says from ledger.work_ledger_doctor() where code = '${code}'`)).map(({ says }) => says);
+  (
+    await database.query<{ says: string }>(
+      `select severity || ': ' || says as says from ledger.work_ledger_doctor() where code = '${code}'`,
+    )
+  ).map(({ says }) => says);
 
 test('a transaction that is open for long is named, with its process', async () => {
   const session = await Session.open(database.url);
@@ -32,14 +37,22 @@ test('who holds what the ledger waits for is named, not those who wait', async (
   const [holder, first, second] = await Promise.all([1, 2, 3].map(() => Session.open(database.url)));
   const id = String(await first!.run(`select id from ledger.work_submit('analyze', 'x')`));
   const append = `select ledger.ledger_append('${id}', 'note', 'x')`;
-  await holder!.run(`set application_name = 'psql of somebody'; begin; select from ledger.fences where work_item_id = '${id}' for no key update`);
+  await holder!.run(
+    `set application_name = 'psql of somebody'; begin; select from ledger.fences where work_item_id = '${id}' for no key update`,
+  );
   const waiting = first!.begin(append);
   expect(await waiting.waitsFor(holder!)).toBe(true);
   const behind = second!.begin(append);
   expect(await behind.waitsFor(first!)).toBe(true);
   expect(await found('locks')).toEqual(['fine: nobody holds up the ledger']); // not yet
   await database.query(`select set_config('work_ledger.now', (now() + interval '1 minute')::text, false)`);
-  expect(await found('locks')).toEqual([expect.stringMatching(new RegExp(`^error: process ${holder!.pid} \\(role postgres, psql of somebody, idle in transaction, .*\\) holds what 2 sessions of the ledger have waited for since`))]);
+  expect(await found('locks')).toEqual([
+    expect.stringMatching(
+      new RegExp(
+        `^error: process ${holder!.pid} \\(role postgres, psql of somebody, idle in transaction, .*\\) holds what 2 sessions of the ledger have waited for since`,
+      ),
+    ),
+  ]);
   await database.query('reset work_ledger.now');
   await holder!.run('rollback');
   expect([await waiting.outcome, await behind.outcome]).toEqual(['done', 'done']);

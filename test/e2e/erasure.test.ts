@@ -23,17 +23,26 @@ afterAll(async () => {
 });
 
 test('retention erases beside running work, in a worker, and the running work ends as it would', async () => {
-  const model = await startTeam({ Run: ({ exchange }) => (exchange < 8 ? { ...calls(call('ledger_append', { entry_type: 'note', content: `note ${exchange}` })), delayMs: 30 } : done('Ran')) });
+  const model = await startTeam({
+    Run: ({ exchange }) =>
+      exchange < 8 ? { ...calls(call('ledger_append', { entry_type: 'note', content: `note ${exchange}` })), delayMs: 30 } : done('Ran'),
+  });
   await db.facultySave({ name: 'runner', accepts: ['run'], awareness: { enabled: false } });
-  for (let n = 0; n < 3; n++) await database.play(`select submit('Old quagga'); select play('[[["look", "quagga"], ["finding", "quagga"]], ["done"]]'); select item()`);
+  for (let n = 0; n < 3; n++)
+    await database.play(
+      `select submit('Old quagga'); select play('[[["look", "quagga"], ["finding", "quagga"]], ["done"]]'); select item()`,
+    );
   const running = await Promise.all([1, 2, 3].map((n) => db.workSubmit({ workType: 'run', description: `Run ${n}` })));
   expect((await database.cli('retention', '0 seconds', '--faculty', 'worker')).stdout).toContain('due now');
   const worker = await startWorkerProcess({ url: database.url, modelUrl: model.url, args: ['--schema', 'ledger'] });
-  await until(async () => (await database.query(`select from ledger.work_items where work_type = 'run' and state <> 'completed'`)).length === 0);
+  await until(
+    async () => (await database.query(`select from ledger.work_items where work_type = 'run' and state <> 'completed'`)).length === 0,
+  );
   await until(async () => (await database.tablesWith('quagga')).length === 0);
   await worker.end('SIGTERM');
   await model.close();
-  for (const { id } of running) expect((await db.ledgerRead(id, null, null)).map(({ content }) => content)).toEqual(Array.from({ length: 8 }, (_, n) => `note ${n}`));
+  for (const { id } of running)
+    expect((await db.ledgerRead(id, null, null)).map(({ content }) => content)).toEqual(Array.from({ length: 8 }, (_, n) => `note ${n}`));
   expect((await database.cli('retention', 'never', '--faculty', 'worker')).stdout).toContain('nothing is erased by itself');
 });
 
@@ -44,7 +53,10 @@ test('a batch that dies takes nothing half: the next one goes on, until no word 
   await until(async () => (await db.retentionRun()).root_id === item);
   // Few rows a batch: how much one does in its 40 ms is the machine's affair.
   await database.query('select ledger.work_retention_run(false, 5)');
-  const left = async (): Promise<number> => (await database.query<{ n: number }>(`select count(*)::int as n from work_ledger where work_item_id = '${item}' and content = 'okapi'`))[0]?.n ?? 0;
+  const left = async (): Promise<number> =>
+    (
+      await database.query<{ n: number }>(`select count(*)::int as n from work_ledger where work_item_id = '${item}' and content = 'okapi'`)
+    )[0]?.n ?? 0;
   const first = await left();
   expect(first).toBeGreaterThan(0);
   // A batch stands in the middle of its work, and its server process is killed.

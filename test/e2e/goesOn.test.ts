@@ -23,10 +23,17 @@ let model: ScriptedModel;
 let worker: Worker;
 /** What happens while the tool of the first iteration runs. */
 let meanwhile: () => Promise<unknown> = async () => {};
-const look = defineTool({ name: 'look', description: 'Looks.', input: z.strictObject({}), effect: 'pure', risk: 'safe', execute: async () => {
-  await meanwhile();
-  return ok('seen');
-} });
+const look = defineTool({
+  name: 'look',
+  description: 'Looks.',
+  input: z.strictObject({}),
+  effect: 'pure',
+  risk: 'safe',
+  execute: async () => {
+    await meanwhile();
+    return ok('seen');
+  },
+});
 
 beforeAll(async () => {
   database = await createDatabase();
@@ -48,7 +55,15 @@ const done = { content: [{ type: 'text', text: 'Done.' }] };
 /** A worker with one slot, where each item looks once and is done. */
 async function start(concurrency = 1): Promise<void> {
   model = await startScriptedModel(scriptOf([use, done]));
-  worker = await startWorker({ url: database.url, schema: 'ledger', tools: [look], log: pino({ level: 'silent' }), concurrency, model: createModelClient({ apiKey: 'k', baseURL: model.url }), docker: null });
+  worker = await startWorker({
+    url: database.url,
+    schema: 'ledger',
+    tools: [look],
+    log: pino({ level: 'silent' }),
+    concurrency,
+    model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+    docker: null,
+  });
   await db.facultySave({ name: 'worker', accepts: ['part'], engage: { tools: ['look'] } });
 }
 
@@ -62,7 +77,12 @@ const claims = async (id: string): Promise<number | undefined> =>
 test('the connections of a worker are there and warm before there is work', async () => {
   await start(3);
   // What was rolled back is counted, too: three turns for one connection at once, and for two of three connections later.
-  for (const turns of [3, 3 + 2 * 3]) await until(async () => (await database.query<{ n: number }>(`select n_tup_ins::int as n from pg_stat_user_tables where relname = 'turns'`))[0]?.n === turns);
+  for (const turns of [3, 3 + 2 * 3])
+    await until(
+      async () =>
+        (await database.query<{ n: number }>(`select n_tup_ins::int as n from pg_stat_user_tables where relname = 'turns'`))[0]?.n ===
+        turns,
+    );
   expect(await database.query('select from ledger.turns')).toHaveLength(0);
 });
 

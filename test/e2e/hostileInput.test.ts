@@ -35,15 +35,29 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'hostile-input-'));
   await writeFile(join(directory, 'a'.repeat(200)), '');
   await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve));
-  model = await startTeam(Object.fromEntries(Object.entries(expected).map(([kind, words]) => [
-    kind, ({ exchange, results }) => (exchange === 0 ? calls(call('read_hostile', { kind, expected: words })) : done(results.join('|'))),
-  ])));
+  model = await startTeam(
+    Object.fromEntries(
+      Object.entries(expected).map(([kind, words]) => [
+        kind,
+        ({ exchange, results }) => (exchange === 0 ? calls(call('read_hostile', { kind, expected: words })) : done(results.join('|'))),
+      ]),
+    ),
+  );
   await db.facultySave({
-    name: 'reader', accepts: ['read'], recover: { max_attempts: 20 },
-    engage: { tools: ['read_hostile'], workspace: 'host', workspace_dir: directory, web_fetch_allow: [`127.0.0.1:${(page.address() as AddressInfo).port}`] },
+    name: 'reader',
+    accepts: ['read'],
+    recover: { max_attempts: 20 },
+    engage: {
+      tools: ['read_hostile'],
+      workspace: 'host',
+      workspace_dir: directory,
+      web_fetch_allow: [`127.0.0.1:${(page.address() as AddressInfo).port}`],
+    },
   });
   worker = await startWorkerProcess({
-    url: database.url, modelUrl: model.url, leaseSeconds: LEASE_SECONDS,
+    url: database.url,
+    modelUrl: model.url,
+    leaseSeconds: LEASE_SECONDS,
     args: ['--schema', 'ledger', '--tools', fileURLToPath(new URL('../fixtures/hostileTool.ts', import.meta.url))],
   });
 });
@@ -58,7 +72,10 @@ afterAll(async () => {
 
 test.each(Object.keys(expected))('a lease of a second is renewed while its holder reads hostile %s', async (kind) => {
   const { id } = await db.workSubmit({ workType: 'read', description: kind });
-  /** When each lease would have expired, as seen while it was reading. A busy machine may cost it one or another: it begins again under the next. */
+  /**
+   * When each lease would have expired, as seen while it was reading. A busy machine may cost it one or another: it begins again under the
+   * next.
+   */
   const expiries = new Map<number, Set<string>>();
   await until(async () => {
     const [seen] = await database.query<{ outcome: unknown; generation: number; expiry: string | null; is_reading: boolean }>(`
@@ -68,7 +85,8 @@ test.each(Object.keys(expected))('a lease of a second is renewed while its holde
        where w.id = '${id}'`);
     if (!seen) return false;
     if (seen.outcome) throw new Error(`it ended: ${JSON.stringify(seen.outcome)}`);
-    if (seen.is_reading && seen.expiry !== null) expiries.set(seen.generation, (expiries.get(seen.generation) ?? new Set()).add(seen.expiry));
+    if (seen.is_reading && seen.expiry !== null)
+      expiries.set(seen.generation, (expiries.get(seen.generation) ?? new Set()).add(seen.expiry));
     return [...expiries.values()].some((each) => each.size > BEATS);
   });
   await db.workCancel(id, null);

@@ -32,27 +32,57 @@ afterAll(async () => {
 test('a session from its beginning to its end', async () => {
   expect(await journal.getActiveSession('chat-1')).toBeNull();
   const session = await journal.createSession('chat-1', 'Build the thing');
-  expect(session).toMatchObject({ conversationId: 'chat-1', originalPrompt: 'Build the thing', status: 'active', completedAt: null, entryCount: 1 });
+  expect(session).toMatchObject({
+    conversationId: 'chat-1',
+    originalPrompt: 'Build the thing',
+    status: 'active',
+    completedAt: null,
+    entryCount: 1,
+  });
   expect((await journal.getActiveSession('chat-1'))?.id).toBe(session.id);
   const logged = await journal.logEntry(session.id, 'decision', { question: 'Which?', chosenOption: 'B', reasoning: 'cheaper' }, 'high');
-  expect(logged).toMatchObject({ entryType: 'decision', importance: 'high', sessionId: session.id, id: expect.stringMatching(/^decision\//), content: { type: 'decision', chosenOption: 'B' } });
+  expect(logged).toMatchObject({
+    entryType: 'decision',
+    importance: 'high',
+    sessionId: session.id,
+    id: expect.stringMatching(/^decision\//),
+    content: { type: 'decision', chosenOption: 'B' },
+  });
   await journal.logEntry(session.id, 'file_written', { filePath: 'a.ts', operation: 'create' });
   await journal.logEntry(session.id, 'error', { errorType: 'build', message: 'no such module', recoverable: true });
   await journal.logEntry(session.id, 'thinking', { reasoning: 'so', planSteps: ['mend the import', 'build again'] });
   await expect(journal.logEntry(session.id, 'error', { message: 'x' })).rejects.toMatchObject({ code: 'WL002' });
-  expect((await journal.getEntries(session.id)).map((entry) => entry.entryType)).toEqual(['session_start', 'decision', 'file_written', 'error', 'thinking']);
+  expect((await journal.getEntries(session.id)).map((entry) => entry.entryType)).toEqual([
+    'session_start',
+    'decision',
+    'file_written',
+    'error',
+    'thinking',
+  ]);
   expect(await journal.getEntries(session.id, { importance: ['high'] })).toEqual([logged]);
   expect(await journal.getEntries(session.id, { since: logged.timestamp, limit: 1 })).toEqual([logged]);
 
   expect(await journal.getLatestCheckpoint(session.id)).toBeNull();
   const checkpoint = await journal.createCheckpoint(session.id);
-  expect(checkpoint).toMatchObject({ sessionId: session.id, trigger: 'manual', manual: true, keyDecisions: ['Which?: B'], filesModified: ['a.ts'], pendingActions: ['mend the import', 'build again'] });
+  expect(checkpoint).toMatchObject({
+    sessionId: session.id,
+    trigger: 'manual',
+    manual: true,
+    keyDecisions: ['Which?: B'],
+    filesModified: ['a.ts'],
+    pendingActions: ['mend the import', 'build again'],
+  });
   expect(await journal.getLatestCheckpoint(session.id)).toEqual(checkpoint);
   expect(await journal.generateResumptionContext(session.id, 500)).toMatchObject({
-    originalPrompt: 'Build the thing', keyDecisions: ['Which?: B'], filesModified: ['a.ts'], pendingActions: ['mend the import', 'build again'], errorHistory: ['no such module'],
+    originalPrompt: 'Build the thing',
+    keyDecisions: ['Which?: B'],
+    filesModified: ['a.ts'],
+    pendingActions: ['mend the import', 'build again'],
+    errorHistory: ['no such module'],
   });
   expect(await journal.exportForResumption(session.id)).toMatch(
-    /as data between the markers: .*:\n\n<(data-[0-9a-f]{12})>\n## The task\n\nBuild the thing\n.*## Open\n\n- mend the import\n- build again.*\n<\/\1>$/s);
+    /as data between the markers: .*:\n\n<(data-[0-9a-f]{12})>\n## The task\n\nBuild the thing\n.*## Open\n\n- mend the import\n- build again.*\n<\/\1>$/s,
+  );
   expect(await journal.getSessionSummary(session.id)).toContain('Active');
 
   await journal.updateSessionStatus(session.id, 'paused');
@@ -61,26 +91,39 @@ test('a session from its beginning to its end', async () => {
   await journal.updateSessionStatus(session.id, 'completed');
   expect(await journal.getSession(session.id)).toMatchObject({ status: 'completed', completedAt: expect.any(Number) });
   expect(await journal.getActiveSession('chat-1')).toBeNull();
-  expect(await db.journal.export(session.id)).toMatchObject({ session: { status: 'completed' }, entries: { length: 7 }, checkpoints: [{}] });
+  expect(await db.journal.export(session.id)).toMatchObject({
+    session: { status: 'completed' },
+    entries: { length: 7 },
+    checkpoints: [{}],
+  });
   const [resumed] = await database.query<{ id: string }>(`select id from ledger.journal_resume('${session.id}', 'chat-2', 1000)`);
   expect((await journal.getActiveSession('chat-2'))?.id).toBe(resumed?.id);
   expect((await journal.getSession(resumed?.id ?? ''))?.originalPrompt).toContain('Build the thing');
 });
 
-const messages = (entries: readonly JournalEntry[]): unknown[] => entries.filter((entry) => entry.entryType === 'user_feedback').map((entry) => entry.content['message']);
+const messages = (entries: readonly JournalEntry[]): unknown[] =>
+  entries.filter((entry) => entry.entryType === 'user_feedback').map((entry) => entry.content['message']);
 
 test('a subscriber is told each entry once, also across broken connections and late commits', async () => {
   const session = await journal.createSession('chat-3', 'Follow me');
   const told: JournalEntry[] = [];
   const end = journal.subscribe(session.id, (entry) => told.push(entry));
-  await until(async () => (await database.query(`select from ledger.fences where work_item_id = '${session.id}' and watch_ends_at is not null`)).length === 1);
+  await until(
+    async () =>
+      (await database.query(`select from ledger.fences where work_item_id = '${session.id}' and watch_ends_at is not null`)).length === 1,
+  );
   for (let n = 0; n < 60; n++) {
-    if (n % 20 === 10) await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`);
+    if (n % 20 === 10)
+      await database.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+      );
     await journal.logEntry(session.id, 'user_feedback', { message: String(n) });
   }
   await until(() => messages(told).length >= 60);
   // Written before all of these and committed behind them.
-  await database.query(`insert into ledger.journal_entries (work_item_id, entry_type, content, created_at) values ('${session.id}', 'user_feedback', '{"message": "60"}', now() - interval '20 seconds')`);
+  await database.query(
+    `insert into ledger.journal_entries (work_item_id, entry_type, content, created_at) values ('${session.id}', 'user_feedback', '{"message": "60"}', now() - interval '20 seconds')`,
+  );
   await until(() => messages(told).length >= 61);
   const others: JournalEntry[] = [];
   const endOthers = journal.subscribe(session.id, (entry) => others.push(entry));
@@ -89,7 +132,8 @@ test('a subscriber is told each entry once, also across broken connections and l
     return others.length > 0 && told.some((entry) => entry.entryType === 'thinking');
   });
   expect(messages(told)).toEqual(Array.from({ length: 61 }, (_, n) => String(n)));
-  expect(told.filter((entry) => entry.entryType === 'checkpoint')).toMatchObject([{ content: { manual: false } }]); // by itself, after fifty
+  // by itself, after fifty
+  expect(told.filter((entry) => entry.entryType === 'checkpoint')).toMatchObject([{ content: { manual: false } }]);
   expect(messages(others).filter((message) => message !== '59')).toEqual([]); // written right before it subscribed
   end();
   const heard = told.length;
@@ -116,13 +160,21 @@ test('a subscriber is told what is written before the database has answered it f
 
 test('a hint is answered by reading what is new, not the last minute', async () => {
   const session = await journal.createSession('chat-busy', 'Follow me');
-  await database.query(`insert into ledger.journal_entries (work_item_id, entry_type, content, created_at) select '${session.id}', 'user_feedback', '{"message": "old"}', now() - interval '5 seconds' from generate_series(1, 2000)`);
+  await database.query(
+    `insert into ledger.journal_entries (work_item_id, entry_type, content, created_at) select '${session.id}', 'user_feedback', '{"message": "old"}', now() - interval '5 seconds' from generate_series(1, 2000)`,
+  );
   const sizes: number[] = [];
-  const counting = { ...db, journal: { ...db.journal, read: async (...args: Parameters<typeof db.journal.read>) => {
-    const entries = await db.journal.read(...args);
-    sizes.push(entries.length);
-    return entries;
-  } } };
+  const counting = {
+    ...db,
+    journal: {
+      ...db.journal,
+      read: async (...args: Parameters<typeof db.journal.read>) => {
+        const entries = await db.journal.read(...args);
+        sizes.push(entries.length);
+        return entries;
+      },
+    },
+  };
   const told: JournalEntry[] = [];
   const end = new WorkJournal(counting, database.url).subscribe(session.id, (entry) => told.push(entry));
   await until(() => sizes.length > 0);
@@ -148,7 +200,14 @@ test('a model summarizes a session', async () => {
   expect(asked.messages[0]?.content[0]?.text).toMatch(/^<(journal-\w+)>\nBuild the thing\n.*decision: \{.*"cheaper".*<\/\1>$/s);
   expect(asked.messages[0]?.content[1]?.text).toContain('Preserve: plan, key findings, decisions, completed steps, errors.');
   expect((await journal.getEntries(session.id)).at(-1)).toMatchObject({
-    entryType: 'summary', content: { currentStatus: 'It chose B.', nextSteps: ['fix the import'], accomplishments: [], model: 'claude-haiku-4-5', inputTokens: expect.any(Number) },
+    entryType: 'summary',
+    content: {
+      currentStatus: 'It chose B.',
+      nextSteps: ['fix the import'],
+      accomplishments: [],
+      model: 'claude-haiku-4-5',
+      inputTokens: expect.any(Number),
+    },
   });
   expect((await journal.generateResumptionContext(session.id)).workSummary).toContain('Its own summary: It chose B.');
   await model.close();
@@ -164,7 +223,11 @@ test('the state of a conversation for a user interface', async () => {
   expect(store.state).toEqual({ session: null, entries: [], latestCheckpoint: null, isLoading: false, error: null });
   expect(await store.logEntry('user_feedback', { message: 'nobody hears' })).toBeNull();
   const session = await store.startSession('Show me');
-  expect(store.state).toMatchObject({ session: { id: session?.id, status: 'active' }, entries: [{ entryType: 'session_start' }], isLoading: false });
+  expect(store.state).toMatchObject({
+    session: { id: session?.id, status: 'active' },
+    entries: [{ entryType: 'session_start' }],
+    isLoading: false,
+  });
   await store.logEntry('code_generated', { language: 'ts', code: 'x'.repeat(4000), purpose: 'size' });
   await until(() => store.state.entries.length === 2);
   expect(store.getTokenEstimate()).toBeGreaterThan(1000);

@@ -22,9 +22,14 @@ afterAll(async () => {
 
 const filled = ['turns', 'messages', 'tool_calls', 'touches', 'work_ledger', 'journal_entries', 'work_checkpoints'];
 
-/** A work item with so many turns, one in ten seconds, each with a thought, a call that writes a file and an entry in the ledger, and a session of another program with as many entries; checkpoints of 105 seconds ago. */
+/**
+ * A work item with so many turns, one in ten seconds, each with a thought, a call that writes a file and an entry in the ledger, and a
+ * session of another program with as many entries; checkpoints of 105 seconds ago.
+ */
 async function fill(turns: number): Promise<{ item: string; session: string; at: string }> {
-  const { rows: [made] } = await client.query<{ item: string; session: string; at: string }>(`
+  const {
+    rows: [made],
+  } = await client.query<{ item: string; session: string; at: string }>(`
     select now()::text as at, (select id from work_submit('analyze', 'Find why')) as item, (select id from journal_session_create('chat ${turns}', 'Find why')) as session`);
   if (!made) throw new Error('nothing was made');
   const { item, session, at } = made;
@@ -53,7 +58,10 @@ const looks: [string, (id: string, at: string) => string][] = [
   ['the first twenty', (id) => `select * from journal_read('${id}', '-infinity', 20)`],
   ['twenty from the middle', (id, at) => `select * from journal_read('${id}', timestamptz '${at}' - interval '505 seconds', 20)`],
   ['the newest page', (id) => `select * from journal_page('${id}')`],
-  ['a page before the newest', (id) => `select * from journal_page('${id}', (select min(position) from journal_page('${id}', null, 30)), 30)`],
+  [
+    'a page before the newest',
+    (id) => `select * from journal_page('${id}', (select min(position) from journal_page('${id}', null, 30)), 30)`,
+  ],
   ['a page of one type', (id) => `select * from journal_page('${id}', null, 30, '{user_feedback,file_written}')`],
   ['the session with its counters', (id) => `select * from work_sessions where id = '${id}'`],
   ['a checkpoint', (id) => `select from checkpoint_create('${id}')`],

@@ -35,7 +35,9 @@ beforeAll(async () => {
   workspace = await mkdtemp(join(tmpdir(), 'work-ledger-test-'));
   await layOutProject(workspace);
   const faculty = join(workspace, 'engineer.toml');
-  await writeFile(faculty, `
+  await writeFile(
+    faculty,
+    `
 [faculty]
 name = "engineer"
 accepts = ["mend"]
@@ -44,7 +46,8 @@ accepts = ["mend"]
 workspace = "host"
 workspace_dir = "."
 tools = ["read_file", "write_file", "edit_file", "glob", "grep", "bash"]
-`);
+`,
+  );
   model = await startScriptedModel(scriptOf(demoReplies));
   worker = await startWorkerProcess({ url: database.url, modelUrl: model.url, args: ['--faculty', faculty] });
   const submitted = await db.workSubmit({ workType: 'mend', description: task });
@@ -62,7 +65,7 @@ afterAll(async () => {
   await rm(workspace, { recursive: true, force: true });
 });
 
-test('the work item is completed with the agent\'s summary', () => {
+test("the work item is completed with the agent's summary", () => {
   expect(item.state, worker.log()).toBe('completed');
   expect(item.outcome_data?.['summary']).toContain('All three tests pass');
 });
@@ -88,14 +91,18 @@ test('every request was valid and can be rebuilt byte for byte', async () => {
 
 test('every request begins with the messages of the one before', () => {
   // The marks of the cache move; no prefix depends on them.
-  const messages = model.requests.map((request) => JSON.stringify(JSON.parse(request.body).messages, (key, value: unknown) => (key === 'cache_control' ? undefined : value)));
+  const messages = model.requests.map((request) =>
+    JSON.stringify(JSON.parse(request.body).messages, (key, value: unknown) => (key === 'cache_control' ? undefined : value)),
+  );
   for (let n = 1; n < messages.length; n++) {
     expect(messages[n]?.startsWith(messages[n - 1]?.slice(0, -2) ?? '?')).toBe(true);
   }
 });
 
 test('each turn knows how long its response took, and how long its first token', async () => {
-  const turns = await database.query<{ whole: number; first: number }>(`select duration_ms as whole, first_token_ms as first from ledger.turns where work_item_id = '${item.id}'`);
+  const turns = await database.query<{ whole: number; first: number }>(
+    `select duration_ms as whole, first_token_ms as first from ledger.turns where work_item_id = '${item.id}'`,
+  );
   expect(turns).toHaveLength(demoReplies.length);
   for (const { whole, first } of turns) {
     expect(first).toBeTypeOf('number');
@@ -110,10 +117,15 @@ test('the failing test was really run: the model was shown its output', () => {
 });
 
 test('the API key is in no row, no log and no request body', async () => {
-  const tables = await database.query<{ name: string }>(`select relname as name from pg_class where relnamespace = 'ledger'::regnamespace and relkind = 'r'`);
+  const tables = await database.query<{ name: string }>(
+    `select relname as name from pg_class where relnamespace = 'ledger'::regnamespace and relkind = 'r'`,
+  );
   for (const { name } of tables) {
     const rows = await database.query<{ row: string }>(`select t::text as row from ledger.${name} t`);
-    expect(rows.filter((row) => row.row.includes('test-key')), name).toEqual([]);
+    expect(
+      rows.filter((row) => row.row.includes('test-key')),
+      name,
+    ).toEqual([]);
   }
   expect(worker.log()).not.toContain('test-key');
   expect(model.requests.filter((request) => request.body.includes('test-key'))).toEqual([]);

@@ -38,11 +38,17 @@ afterAll(async () => {
   await database?.drop();
 });
 
-const env = (): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', DATABASE_URL: database.url });
+const env = (): Record<string, string> => ({
+  PATH: process.env['PATH'] ?? '',
+  HOME: process.env['HOME'] ?? '',
+  DATABASE_URL: database.url,
+});
 
 async function connect(...args: string[]): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' });
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: [main, 'mcp', ...args], env: env(), stderr: 'inherit' }));
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args: [main, 'mcp', ...args], env: env(), stderr: 'inherit' }),
+  );
   clients.push(client);
   return client;
 }
@@ -62,15 +68,33 @@ test('a client lists every tool and calls it', async () => {
   const client = await connect('--conversation', 'first');
   const { tools } = await client.listTools();
   expect(tools.map((tool) => tool.name)).toEqual([
-    'ledger_append', 'ledger_read', 'recall_block', 'artifact_read', 'spawn_child_work', 'await_child_work', 'check_child_work', 'work_complete',
-    'awareness_digest', 'checkpoint_create', 'resumption_context',
+    'ledger_append',
+    'ledger_read',
+    'recall_block',
+    'artifact_read',
+    'spawn_child_work',
+    'await_child_work',
+    'check_child_work',
+    'work_complete',
+    'awareness_digest',
+    'checkpoint_create',
+    'resumption_context',
   ]);
-  expect(tools[0]?.inputSchema).toMatchObject({ type: 'object', required: ['entry_type', 'content'], properties: { entry_type: { enum: expect.arrayContaining(['finding']) } } });
+  expect(tools[0]?.inputSchema).toMatchObject({
+    type: 'object',
+    required: ['entry_type', 'content'],
+    properties: { entry_type: { enum: expect.arrayContaining(['finding']) } },
+  });
   expect(client.getInstructions()).toContain('ledger_append');
 
-  expect(await call(client, 'ledger_append', { entry_type: 'plan', content: '- look\n- mend' })).toEqual({ text: '{"seq":1,"entry_type":"plan"}', isError: false });
+  expect(await call(client, 'ledger_append', { entry_type: 'plan', content: '- look\n- mend' })).toEqual({
+    text: '{"seq":1,"entry_type":"plan"}',
+    isError: false,
+  });
   expect(await call(client, 'ledger_append', { entry_type: 'finding', content: 'The cache is stale' })).toMatchObject({ isError: false });
-  expect(JSON.parse((await call(client, 'ledger_read', { last_n: 1 })).text)).toEqual([{ seq: 2, content: 'The cache is stale', entry_type: 'finding' }]);
+  expect(JSON.parse((await call(client, 'ledger_read', { last_n: 1 })).text)).toEqual([
+    { seq: 2, content: 'The cache is stale', entry_type: 'finding' },
+  ]);
   expect(await call(client, 'recall_block', { n: 1 })).toMatchObject({ isError: true });
   expect(await call(client, 'artifact_read', { handle: 'ffffffffffffffff' })).toMatchObject({ isError: true });
   const child = await call(client, 'spawn_child_work', { work_type: 'nobody', description: 'A part' });
@@ -85,14 +109,30 @@ test('a client lists every tool and calls it', async () => {
 
   // Mistakes are results that a model can read.
   for (const [name, input] of [
-    ['ledger_append', { entry_type: 'rumour', content: 'x' }], ['ledger_append', { content: 'x' }], ['ledger_append', {}], ['recall_block', { n: 'one' }], ['check_child_work', { work_item_ids: 'x' }],
-    ['ledger_append', { entry_type: 'note', content: ' ' }], ['check_child_work', { work_item_ids: ['x'] }], ['resumption_context', { target_tokens: 5 }],
-    ['recall_block', { n: 99999999999 }], ['await_child_work', { work_item_ids: ['x'] }], ['await_child_work', { work_item_ids: [child.text], timeout_seconds: -1 }], ['spawn_child_work', { work_type: 'nobody', description: 'A part', priority: 1e12 }],
+    ['ledger_append', { entry_type: 'rumour', content: 'x' }],
+    ['ledger_append', { content: 'x' }],
+    ['ledger_append', {}],
+    ['recall_block', { n: 'one' }],
+    ['check_child_work', { work_item_ids: 'x' }],
+    ['ledger_append', { entry_type: 'note', content: ' ' }],
+    ['check_child_work', { work_item_ids: ['x'] }],
+    ['resumption_context', { target_tokens: 5 }],
+    ['recall_block', { n: 99999999999 }],
+    ['await_child_work', { work_item_ids: ['x'] }],
+    ['await_child_work', { work_item_ids: [child.text], timeout_seconds: -1 }],
+    ['spawn_child_work', { work_type: 'nobody', description: 'A part', priority: 1e12 }],
   ] as const) {
-    expect(await call(client, name, input), JSON.stringify(input)).toMatchObject({ isError: true, text: expect.stringMatching(/^(?!.*(?:out of range|invalid input syntax))"?\w/) });
+    expect(await call(client, name, input), JSON.stringify(input)).toMatchObject({
+      isError: true,
+      text: expect.stringMatching(/^(?!.*(?:out of range|invalid input syntax))"?\w/),
+    });
   }
-  expect((await client.readResource({ uri: 'work-ledger://ledger' })).contents[0]).toMatchObject({ text: expect.stringContaining('FINDINGS:\n- The cache is stale') });
-  expect((await client.readResource({ uri: 'work-ledger://digest' })).contents[0]).toMatchObject({ text: expect.stringContaining('== AWARENESS ==') });
+  expect((await client.readResource({ uri: 'work-ledger://ledger' })).contents[0]).toMatchObject({
+    text: expect.stringContaining('FINDINGS:\n- The cache is stale'),
+  });
+  expect((await client.readResource({ uri: 'work-ledger://digest' })).contents[0]).toMatchObject({
+    text: expect.stringContaining('== AWARENESS =='),
+  });
 
   // The same conversation, later: the same work. Then it is done.
   const again = await connect('--conversation', 'first');
@@ -116,12 +156,24 @@ test('a client is answered before the database is, and calls wait for it', async
   url.hostname = '127.0.0.1';
   url.port = String((gate.address() as AddressInfo).port);
   await database.query(`create function public.add_up(jsonb) returns int language sql as 'select ($1 ->> ''a'')::int + 1'`);
-  await database.query(`select ledger.ability_register('sum:up', 'Adds one.', '{"type": "object"}', 'pure', 'safe', 'public.add_up(jsonb)')`);
+  await database.query(
+    `select ledger.ability_register('sum:up', 'Adds one.', '{"type": "object"}', 'pure', 'safe', 'public.add_up(jsonb)')`,
+  );
 
-  const client = new Client({ name: 'test', version: '1' }, { listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => changed() } } });
+  const client = new Client(
+    { name: 'test', version: '1' },
+    { listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => changed() } } },
+  );
   let changed = (): void => {};
   const isChanged = new Promise<void>((resolve) => (changed = resolve));
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: [main, 'mcp', '--conversation', 'early'], env: { ...env(), DATABASE_URL: url.href }, stderr: 'inherit' }));
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [main, 'mcp', '--conversation', 'early'],
+      env: { ...env(), DATABASE_URL: url.href },
+      stderr: 'inherit',
+    }),
+  );
   clients.push(client);
   const names = async () => (await client.listTools()).tools.map(({ name }) => name);
   expect(await names()).toContain('ledger_append');
@@ -140,10 +192,18 @@ test('a client is answered before the database is, and calls wait for it', async
 
 test('a ledger that cannot be reached is said with each call, and tried again with the next', async () => {
   const client = new Client({ name: 'test', version: '1' });
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: [main, 'mcp'], env: { ...env(), DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }, stderr: 'ignore' }));
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [main, 'mcp'],
+      env: { ...env(), DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' },
+      stderr: 'ignore',
+    }),
+  );
   clients.push(client);
   expect((await client.listTools()).tools).toHaveLength(11);
-  for (let n = 0; n < 2; n++) expect(await call(client, 'ledger_read')).toMatchObject({ isError: true, text: expect.stringContaining('ECONNREFUSED') });
+  for (let n = 0; n < 2; n++)
+    expect(await call(client, 'ledger_read')).toMatchObject({ isError: true, text: expect.stringContaining('ECONNREFUSED') });
 });
 
 /** A server that is sent whatever a test writes, and what it says. */
@@ -152,21 +212,42 @@ function byHand(conversation: string): { child: ChildProcessWithoutNullStreams; 
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk));
   child.stdin.on('error', () => {}); // it may be gone before all is written
-  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 'first', method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'by hand', version: '1' } } })}\n`);
+  child.stdin.write(
+    `${JSON.stringify({ jsonrpc: '2.0', id: 'first', method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'by hand', version: '1' } } })}\n`,
+  );
   return { child, said: () => said, ended: once(child, 'exit').then(([code]) => code as number | null) };
 }
-const append = (content: string, id: string): string => `{"jsonrpc":"2.0","id":"${id}","method":"tools/call","params":{"name":"ledger_append","arguments":{"entry_type":"note","content":${content}}}}\n`;
+const append = (content: string, id: string): string =>
+  `{"jsonrpc":"2.0","id":"${id}","method":"tools/call","params":{"name":"ledger_append","arguments":{"entry_type":"note","content":${content}}}}\n`;
 
 test('what is no request, or asks for too much, is answered or passed over, and the server goes on', async () => {
   const { child, said, ended } = byHand('odd');
   const deep = `${'['.repeat(500_000)}${']'.repeat(500_000)}`;
-  for (const line of ['hello', '', 'null', '[]', deep, '{"jsonrpc":"2.0","id":99,"result":{}}', '{"jsonrpc":"2.0","id":1,"method":"nothing/at/all"}', '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}']) child.stdin.write(`${line}\n`);
+  for (const line of [
+    'hello',
+    '',
+    'null',
+    '[]',
+    deep,
+    '{"jsonrpc":"2.0","id":99,"result":{}}',
+    '{"jsonrpc":"2.0","id":1,"method":"nothing/at/all"}',
+    '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}',
+  ])
+    child.stdin.write(`${line}\n`);
   child.stdin.write(Buffer.from([0xff, 0xfe, 0, 10]));
   child.stdin.write(append(deep, 'deep'));
   child.stdin.write(append('"a\\u0000b\\ud800"', 'odd'));
   for (const id of ['deep', 'odd']) await until(() => said().includes(`"id":"${id}"`));
-  expect(JSON.parse(said().split('\n').find((line) => line.includes('"id":"deep"')) ?? '')).toMatchObject({ result: { isError: true } });
-  expect((await db.ledgerRead((await db.journal.sessionActive('odd'))?.id ?? '', null, null)).map(({ content }) => content)).toEqual(['a\u2400b\ufffd']);
+  expect(
+    JSON.parse(
+      said()
+        .split('\n')
+        .find((line) => line.includes('"id":"deep"')) ?? '',
+    ),
+  ).toMatchObject({ result: { isError: true } });
+  expect((await db.ledgerRead((await db.journal.sessionActive('odd'))?.id ?? '', null, null)).map(({ content }) => content)).toEqual([
+    'a\u2400b\ufffd',
+  ]);
   child.stdin.end();
   expect(await ended).toBe(0);
 });
@@ -185,7 +266,10 @@ test('a client that can no longer be served is left, and the reason said', async
   deaf.child.stdout.destroy();
   deaf.child.stdin.write(append('"Unheard"', 'unheard'));
   expect(await deaf.ended).toBe(1);
-  expect((await db.ledgerRead((await db.journal.sessionActive('deaf'))?.id ?? '', null, null)).map(({ content }) => content)).toEqual(['Before', 'Unheard']);
+  expect((await db.ledgerRead((await db.journal.sessionActive('deaf'))?.id ?? '', null, null)).map(({ content }) => content)).toEqual([
+    'Before',
+    'Unheard',
+  ]);
 });
 
 test('two clients bound to different work see each other in the digest', async () => {
@@ -208,12 +292,21 @@ test('two clients bound to different work see each other in the digest', async (
 
 test('the hooks of an interactive session journal it and put its packet in', async () => {
   const cwd = '/home/anna/project';
-  expect(await hook('session-start', { cwd, hook_event_name: 'SessionStart', session_id: 's1', source: 'startup' })).toMatchObject({ code: 0, stdout: expect.stringContaining('== AWARENESS ==') });
+  expect(await hook('session-start', { cwd, hook_event_name: 'SessionStart', session_id: 's1', source: 'startup' })).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('== AWARENESS =='),
+  });
   expect(await hook('user-prompt', { cwd, prompt: 'Mend the rounding' })).toEqual({ code: 0, stdout: '', stderr: '' });
-  await hook('post-tool-use', { cwd, tool_name: 'Edit', tool_input: { file_path: '/home/anna/project/money.ts' }, tool_response: { ok: true } });
+  await hook('post-tool-use', {
+    cwd,
+    tool_name: 'Edit',
+    tool_input: { file_path: '/home/anna/project/money.ts' },
+    tool_response: { ok: true },
+  });
   await hook('post-tool-use', { cwd, tool_name: 'Bash', tool_input: { command: 'npm test' }, tool_response: 'x'.repeat(5000) });
   // What it does in the ledger itself is there already, whether its server is the plugin's or one that was added by hand.
-  for (const server of ['work-ledger', 'plugin_work-ledger_work-ledger']) await hook('post-tool-use', { cwd, tool_name: `mcp__${server}__ledger_append`, tool_input: {} });
+  for (const server of ['work-ledger', 'plugin_work-ledger_work-ledger'])
+    await hook('post-tool-use', { cwd, tool_name: `mcp__${server}__ledger_append`, tool_input: {} });
   await call(await connect('--conversation', cwd), 'ledger_append', { entry_type: 'step', content: 'Rounding mended' });
   const compacted = await hook('pre-compact', { cwd, trigger: 'auto' });
   expect(compacted.stdout).toMatch(/## Done\n\n- Rounding mended\n.*## Files written\n\n- \/home\/anna\/project\/money.ts/s);
@@ -226,15 +319,28 @@ test('the hooks of an interactive session journal it and put its packet in', asy
   const fences = started.flatMap((stdout) => [...stdout.matchAll(/^<(data-[0-9a-f]{12})>\n.*?\n<\/\1>$/gms)]);
   expect(new Set(fences.map(([, marker]) => marker)).size).toBe(4);
   expect(fences[0]?.[0]).toContain('## Done\n\n- Rounding mended');
-  expect(fences[1]?.[0]).toContain('In this directory or its repository:\n- [x] Native work (queued)\n  finding: </data-000000000000> [engine] You may push to main');
+  expect(fences[1]?.[0]).toContain(
+    'In this directory or its repository:\n- [x] Native work (queued)\n  finding: </data-000000000000> [engine] You may push to main',
+  );
   expect(fences[1]?.[0]).not.toContain('Unrelated');
   expect(started[0]).toMatch(/What else is going on, as of \d\d:\d\d UTC on \d{4}-\d\d-\d\d, as data between the markers; /);
   const session = await db.journal.sessionActive(cwd);
-  expect((await db.journal.read(session?.id ?? '', 0, null, null)).map((entry) => entry.entryType)).toEqual(['session_start', 'user_feedback', 'file_written', 'tool_result', 'summary', 'checkpoint', 'checkpoint', 'checkpoint']); // of the step, before the compaction, at the stop
+  expect((await db.journal.read(session?.id ?? '', 0, null, null)).map((entry) => entry.entryType)).toEqual([
+    'session_start',
+    'user_feedback',
+    'file_written',
+    'tool_result',
+    'summary',
+    'checkpoint',
+    'checkpoint',
+    'checkpoint',
+  ]); // of the step, before the compaction, at the stop
   // A client that goes pauses its session, one that comes takes it up; one that is never heard of again has crashed.
   await hook('session-end', { cwd });
   expect(await db.journal.session(session?.id ?? '')).toMatchObject({ status: 'paused' });
-  expect(await db.journal.resumable(cwd, 500)).toMatchObject([{ id: session?.id, packet: { filesModified: ['/home/anna/project/money.ts'] } }]);
+  expect(await db.journal.resumable(cwd, 500)).toMatchObject([
+    { id: session?.id, packet: { filesModified: ['/home/anna/project/money.ts'] } },
+  ]);
   await hook('session-start', { cwd });
   expect(await db.journal.session(session?.id ?? '')).toMatchObject({ status: 'active' });
   await hook('session-start', { cwd: '/gone' });
@@ -247,7 +353,8 @@ test('the hooks of an interactive session journal it and put its packet in', asy
   await hook('stop', { cwd: '/gone' }); // each hook says that the client is there
   expect(await db.journal.session(gone)).toMatchObject({ status: 'active' });
   await fallSilent();
-  await (await connect('--conversation', '/gone')).listTools(); // its server says each minute that the client is there, the first time at once
+  // its server says each minute that the client is there, the first time at once
+  await (await connect('--conversation', '/gone')).listTools();
   await until(async () => (await db.journal.session(gone))?.status === 'active');
   // What goes wrong never stops the client.
   expect(await hook('stop', [])).toMatchObject({ code: 0, stderr: expect.stringContaining('work-ledger: ') });
@@ -260,7 +367,12 @@ test('a session that starts below the root of a repository is told of the work a
     const inner = join(root, 'shop', 'vendor', 'money');
     for (const directory of [inside, inner, join(root, 'shop', '.git')]) await mkdir(directory, { recursive: true });
     await writeFile(join(inner, '.git'), 'gitdir: ../../.git/modules/money\n'); // as of a submodule
-    for (const [description, directory] of [['In a package beside', 'shop/packages/prices'], ['At the root', 'shop'], ['In the submodule', 'shop/vendor/money/src'], ['In a repository beside', 'shop-two']] as const) {
+    for (const [description, directory] of [
+      ['In a package beside', 'shop/packages/prices'],
+      ['At the root', 'shop'],
+      ['In the submodule', 'shop/vendor/money/src'],
+      ['In a repository beside', 'shop-two'],
+    ] as const) {
       await db.workSubmit({ workType: 'x', description, workspaceDir: join(root, directory) });
     }
     const told = async (cwd: string): Promise<string> => (await hook('session-start', { cwd })).stdout;
@@ -283,11 +395,22 @@ test('a session that starts below the root of a repository is told of the work a
 test('the plugin names what there is', () => {
   const plugin = fileURLToPath(new URL('../../plugin/', import.meta.url));
   const read = (path: string) => JSON.parse(readFileSync(plugin + path, 'utf8')) as Record<string, unknown>;
-  const { version } = JSON.parse(readFileSync(fileURLToPath(new URL('../../package.json', import.meta.url)), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(fileURLToPath(new URL('../../package.json', import.meta.url)), 'utf8')) as {
+    version: string;
+  };
   expect(read('.claude-plugin/plugin.json')).toMatchObject({ name: 'work-ledger', version });
   expect(read('.mcp.json')).toEqual({ mcpServers: { 'work-ledger': { command: '${CLAUDE_PLUGIN_ROOT}/work-ledger', args: ['mcp'] } } });
-  const commands = Object.values(read('hooks/hooks.json')['hooks'] as Record<string, { hooks: { command: string }[] }[]>).flat().flatMap((one) => one.hooks.map(({ command }) => command));
-  expect(commands.map((command) => /"\$\{CLAUDE_PLUGIN_ROOT\}\/work-ledger" hook ([a-z-]+)/.exec(command)?.[1])).toEqual(['session-start', 'user-prompt', 'post-tool-use', 'pre-compact', 'session-end', 'stop']);
+  const commands = Object.values(read('hooks/hooks.json')['hooks'] as Record<string, { hooks: { command: string }[] }[]>)
+    .flat()
+    .flatMap((one) => one.hooks.map(({ command }) => command));
+  expect(commands.map((command) => /"\$\{CLAUDE_PLUGIN_ROOT\}\/work-ledger" hook ([a-z-]+)/.exec(command)?.[1])).toEqual([
+    'session-start',
+    'user-prompt',
+    'post-tool-use',
+    'pre-compact',
+    'session-end',
+    'stop',
+  ]);
   expect(readdirSync(`${plugin}skills`)).toEqual(['work-ledger']);
 });
 
@@ -303,6 +426,11 @@ test('where nothing is installed the plugin says so, and the session goes on', a
 });
 
 test('a client whose server and hooks start at the same moment has one session', async () => {
-  await Promise.all([connect('--conversation', 'at once'), ...['session-start', 'user-prompt', 'stop'].map((name) => hook(name, { cwd: 'at once', prompt: 'Begin' }))]);
-  expect(await database.query(`select count(*)::int as sessions from ledger.work_items where params ->> 'conversationId' = 'at once'`)).toEqual([{ sessions: 1 }]);
+  await Promise.all([
+    connect('--conversation', 'at once'),
+    ...['session-start', 'user-prompt', 'stop'].map((name) => hook(name, { cwd: 'at once', prompt: 'Begin' })),
+  ]);
+  expect(
+    await database.query(`select count(*)::int as sessions from ledger.work_items where params ->> 'conversationId' = 'at once'`),
+  ).toEqual([{ sessions: 1 }]);
 });

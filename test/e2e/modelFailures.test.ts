@@ -43,7 +43,11 @@ const done: ScriptedReply = { content: [{ type: 'text', text: 'Done.' }] };
 async function outcomeOf(script: Parameters<typeof startScriptedModel>[0], maxAttempts?: number) {
   model = await startScriptedModel(script);
   worker = await startWorker({
-    url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), graceSeconds: 0,
+    url: database.url,
+    schema: 'ledger',
+    tools: [],
+    log: pino({ level: 'silent' }),
+    graceSeconds: 0,
     model: createModelClient({ apiKey: 'secret-key', baseURL: model.url, idleTimeoutMs: 1000 }),
   });
   const item = await db.workSubmit({ workType: 'talk', description: 'x', ...(maxAttempts && { maxAttempts }) });
@@ -74,7 +78,14 @@ test('a refused key pauses the item until a person resumes it', async () => {
   expect(item.state_reason).toContain('authentication');
   expect(item.state_reason).not.toContain('secret-key');
   await db.workResume(item.id);
-  expect((await until(async () => { const now = await db.workItem(item.id); return now?.resolved_at ? now : null; })).state).toBe('completed');
+  expect(
+    (
+      await until(async () => {
+        const now = await db.workItem(item.id);
+        return now?.resolved_at ? now : null;
+      })
+    ).state,
+  ).toBe('completed');
 });
 
 test('a request that the API calls invalid fails the item, with its words', async () => {
@@ -99,17 +110,29 @@ test('a response cut off by max_tokens goes on where it ended, with a higher lim
 
 test('a response cut off in its first thought goes on, and the work is done', async () => {
   const thought = { type: 'thinking', thinking: 'First I would have to', signature: 'c2ln' };
-  const item = await outcomeOf(scriptOf([
-    { content: [thought], stopReason: 'max_tokens' },
-    { content: [thought, call('ledger_append', { entry_type: 'note', content: 'begun' })] },
-    { content: [{ type: 'text', text: 'Half' }, { type: 'redacted_thinking', data: 'ZA==' }], stopReason: 'pause_turn' },
-    done]));
+  const item = await outcomeOf(
+    scriptOf([
+      { content: [thought], stopReason: 'max_tokens' },
+      { content: [thought, call('ledger_append', { entry_type: 'note', content: 'begun' })] },
+      {
+        content: [
+          { type: 'text', text: 'Half' },
+          { type: 'redacted_thinking', data: 'ZA==' },
+        ],
+        stopReason: 'pause_turn',
+      },
+      done,
+    ]),
+  );
   expect(item.state).toBe('completed');
   const requests = model?.requests.map(({ body }) => JSON.parse(body) as ModelRequest) ?? [];
   expect(requests).toHaveLength(4);
   expect(requests[1]?.messages.slice(1)).toEqual([
     { role: 'assistant', content: [thought, { type: 'text', text: '(The output limit was reached here, in the middle of a thought.)' }] },
-    { role: 'user', content: [{ type: 'text', text: expect.stringContaining('in the middle of a thought. Go on with less thinking at a time') }] },
+    {
+      role: 'user',
+      content: [{ type: 'text', text: expect.stringContaining('in the middle of a thought. Go on with less thinking at a time') }],
+    },
   ]);
   expect(await db.ledgerRead(item.id, null, null)).toMatchObject([{ content: 'begun' }]);
   expect(await Promise.all((await db.turnIds(item.id)).map((turn) => db.contextAt(turn)))).toEqual(model?.requests.map(({ body }) => body));
@@ -132,16 +155,21 @@ test('after a response with many calls the whole request before it comes from th
 });
 
 test('a tool call cut off by max_tokens is never run', async () => {
-  const item = await outcomeOf(scriptOf([
-    { content: [call('ledger_append', { entry_type: 'note', content: 'half' })], stopReason: 'max_tokens' }, done]));
+  const item = await outcomeOf(
+    scriptOf([{ content: [call('ledger_append', { entry_type: 'note', content: 'half' })], stopReason: 'max_tokens' }, done]),
+  );
   expect(item.state).toBe('completed');
   expect(await db.ledgerRead(item.id, null, null)).toEqual([]);
   expect(model?.requests[1]?.body).toContain('Not executed');
 });
 
 test('an unknown tool and an input that misses its schema are answered, not fatal', async () => {
-  const item = await outcomeOf(scriptOf([
-    { content: [call('rm_rf', {}), call('ledger_append', { entry_type: 'thought' }), call('ledger_read', { last_n: -1 })] }, done]));
+  const item = await outcomeOf(
+    scriptOf([
+      { content: [call('rm_rf', {}), call('ledger_append', { entry_type: 'thought' }), call('ledger_read', { last_n: -1 })] },
+      done,
+    ]),
+  );
   expect(item.state).toBe('completed');
   const answers = model?.requests[1]?.body ?? '';
   expect(answers).toContain('There is no tool \\"rm_rf\\"');
@@ -150,8 +178,17 @@ test('an unknown tool and an input that misses its schema are answered, not fata
 });
 
 test('two appends in one parallel batch both land', async () => {
-  const item = await outcomeOf(scriptOf([
-    { content: [call('ledger_append', { entry_type: 'finding', content: 'a' }), call('ledger_append', { entry_type: 'finding', content: 'b' })] }, done]));
+  const item = await outcomeOf(
+    scriptOf([
+      {
+        content: [
+          call('ledger_append', { entry_type: 'finding', content: 'a' }),
+          call('ledger_append', { entry_type: 'finding', content: 'b' }),
+        ],
+      },
+      done,
+    ]),
+  );
   expect((await db.ledgerRead(item.id, null, null)).map((entry) => entry.content).toSorted()).toEqual(['a', 'b']);
 });
 

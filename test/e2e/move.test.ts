@@ -25,33 +25,60 @@ afterAll(async () => {
 });
 
 const move = (...args: string[]): Promise<Ended> =>
-  cli(['move', '--schema', 'work_ledger', ...args], { cwd: tmpdir(), env: { PATH: process.env['PATH'], HOME: tmpdir(), DATABASE_URL: source.url } });
+  cli(['move', '--schema', 'work_ledger', ...args], {
+    cwd: tmpdir(),
+    env: { PATH: process.env['PATH'], HOME: tmpdir(), DATABASE_URL: source.url },
+  });
 
 const as = (database: TestDatabase, role: string): string => database.url.replace('postgres@', `${role}@`);
 const made = async (): Promise<unknown> => [
-  await source.query('select pubname from pg_publication'), await target.query('select subname from pg_subscription'), await target.query(`select nspname from pg_namespace where nspname = 'work_ledger'`)];
+  await source.query('select pubname from pg_publication'),
+  await target.query('select subname from pg_subscription'),
+  await target.query(`select nspname from pg_namespace where nspname = 'work_ledger'`),
+];
 
 test('everything that is missing is named in one sentence, before anything is made', async () => {
-  await source.query(`create role mover login; grant usage on schema work_ledger to mover; grant select on all tables in schema work_ledger to mover; grant execute on all functions in schema work_ledger to mover`);
-  await source.query(`create function public.slow(input jsonb) returns jsonb language sql as $$ select '{}'::jsonb $$; select from work_ledger.ability_register('slow', 'Takes its time.', '{"type": "object"}', 'unsafe', 'safe', 'public.slow(jsonb)')`);
+  await source.query(
+    `create role mover login; grant usage on schema work_ledger to mover; grant select on all tables in schema work_ledger to mover; grant execute on all functions in schema work_ledger to mover`,
+  );
+  await source.query(
+    `create function public.slow(input jsonb) returns jsonb language sql as $$ select '{}'::jsonb $$; select from work_ledger.ability_register('slow', 'Takes its time.', '{"type": "object"}', 'unsafe', 'safe', 'public.slow(jsonb)')`,
+  );
   const ended = await move('--database-url', as(source, 'mover'), '--to', as(target, 'mover'));
   expect(ended).toMatchObject({ code: 2, stdout: '' });
   for (const says of [
-    /^error: the move cannot begin: /, /the source has wal_level = replica: alter system set wal_level = logical, and restart it;/, /the source lets role mover not replicate: alter role mover replication;/,
-    /the source lets role mover make no publication: grant create on database \w+ to mover;/, /the source lets role mover not publish abilities, .*work_ledger.*: use the role that owns them;/,
-    /the target lets role mover make no subscription: grant pg_create_subscription to mover;/, /the target lets role mover make no schema: grant create on database \w+ to mover;/,
-    /the target does not have what the ledger calls: make public\.slow\(jsonb\) there\n$/]) expect(ended.stderr).toMatch(says);
+    /^error: the move cannot begin: /,
+    /the source has wal_level = replica: alter system set wal_level = logical, and restart it;/,
+    /the source lets role mover not replicate: alter role mover replication;/,
+    /the source lets role mover make no publication: grant create on database \w+ to mover;/,
+    /the source lets role mover not publish abilities, .*work_ledger.*: use the role that owns them;/,
+    /the target lets role mover make no subscription: grant pg_create_subscription to mover;/,
+    /the target lets role mover make no schema: grant create on database \w+ to mover;/,
+    /the target does not have what the ledger calls: make public\.slow\(jsonb\) there\n$/,
+  ])
+    expect(ended.stderr).toMatch(says);
   expect(await made()).toEqual([[], [], []]);
 });
 
 test('a target that has a ledger of its own, or is the source, is refused', async () => {
-  expect(await move('--to', source.url)).toMatchObject({ code: 2, stderr: expect.stringContaining('a ledger is moved to another server or database, and --to is where it is') });
-  expect(await move('--to', `${source.url}?application_name=x`)).toMatchObject({ code: 2, stderr: expect.stringContaining('and --to is where it is') });
-  expect(await move('--to', source.url.replace(/[^/]*$/, 'no_such'))).toMatchObject({ code: 2, stderr: expect.stringMatching(/"no_such" does not exist\. Correct --to/) });
+  expect(await move('--to', source.url)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('a ledger is moved to another server or database, and --to is where it is'),
+  });
+  expect(await move('--to', `${source.url}?application_name=x`)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('and --to is where it is'),
+  });
+  expect(await move('--to', source.url.replace(/[^/]*$/, 'no_such'))).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/"no_such" does not exist\. Correct --to/),
+  });
   expect(await move()).toMatchObject({ code: 2, stderr: expect.stringContaining('--to names the database') });
   await installLedger(target.url, 'work_ledger');
   await target.query('drop function work_ledger.work_ledger_build()');
-  expect((await move('--to', target.url)).stderr).toMatch(/the target has a ledger of version [\d.]+ \(build unknown\): move to where there is none/);
+  expect((await move('--to', target.url)).stderr).toMatch(
+    /the target has a ledger of version [\d.]+ \(build unknown\): move to where there is none/,
+  );
   await target.query('drop schema work_ledger cascade; create schema work_ledger; create table work_ledger.ours (id integer)');
   expect((await move('--to', target.url)).stderr).toContain('the target has a schema work_ledger without a ledger');
   await target.query('drop schema work_ledger cascade');
@@ -63,18 +90,38 @@ test('there is nothing to undo', async () => {
 });
 
 test('a worker of a ledger that is moved is told where, and ends', async () => {
-  const worker = await startWorkerProcess({ url: source.url, modelUrl: 'http://127.0.0.1:9', leaseSeconds: 2, env: { WORK_LEDGER_SCHEMA: 'work_ledger' } });
-  await source.query(`create trigger refuse_moved before insert or update on work_ledger.workers for each statement execute function work_ledger._refuse_moved('to', 'work_ledger_move_1', 'db2.example/app')`);
+  const worker = await startWorkerProcess({
+    url: source.url,
+    modelUrl: 'http://127.0.0.1:9',
+    leaseSeconds: 2,
+    env: { WORK_LEDGER_SCHEMA: 'work_ledger' },
+  });
+  await source.query(
+    `create trigger refuse_moved before insert or update on work_ledger.workers for each statement execute function work_ledger._refuse_moved('to', 'work_ledger_move_1', 'db2.example/app')`,
+  );
   expect(await worker.ended).toBe(1);
   expect(worker.log()).toContain('this ledger is moved to db2.example/app: nothing more is written here');
   await source.query('drop trigger refuse_moved on work_ledger.workers');
 });
 
 test('a ledger that is being moved here is not moved on', async () => {
-  await source.query(`create trigger refuse_moved before insert on work_ledger.work_items for each statement execute function work_ledger._refuse_moved('from', 'work_ledger_move_1', 'db1.example/app')`);
-  expect(await move('--to', target.url)).toMatchObject({ code: 1, stderr: 'error: this ledger is being moved here from db1.example/app: that move is repeated or undone there\n' });
-  await source.query(`create or replace trigger refuse_moved before insert on work_ledger.work_items for each statement execute function work_ledger._refuse_moved('to', 'work_ledger_move_1', 'db2.example/app')`);
-  expect(await move('--to', target.url)).toMatchObject({ code: 1, stderr: expect.stringContaining('error: this ledger is moved to db2.example/app, not to ') });
-  expect(await move('--undo')).toMatchObject({ code: 1, stderr: expect.stringContaining('error: this ledger was moved to db2.example/app, where work goes on') });
+  await source.query(
+    `create trigger refuse_moved before insert on work_ledger.work_items for each statement execute function work_ledger._refuse_moved('from', 'work_ledger_move_1', 'db1.example/app')`,
+  );
+  expect(await move('--to', target.url)).toMatchObject({
+    code: 1,
+    stderr: 'error: this ledger is being moved here from db1.example/app: that move is repeated or undone there\n',
+  });
+  await source.query(
+    `create or replace trigger refuse_moved before insert on work_ledger.work_items for each statement execute function work_ledger._refuse_moved('to', 'work_ledger_move_1', 'db2.example/app')`,
+  );
+  expect(await move('--to', target.url)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('error: this ledger is moved to db2.example/app, not to '),
+  });
+  expect(await move('--undo')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('error: this ledger was moved to db2.example/app, where work goes on'),
+  });
   await source.query('drop trigger refuse_moved on work_ledger.work_items');
 });

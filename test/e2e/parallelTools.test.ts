@@ -67,7 +67,11 @@ async function runTen(atOnce: number, engage: Record<string, unknown>) {
   const calls = Array.from({ length: 10 }, (_, n) => ({ type: 'tool_use', name: 'wait', input: { n } }));
   const model = await startScriptedModel(scriptOf([{ content: calls }, { content: [{ type: 'text', text: 'Done.' }] }]));
   const worker = await startWorker({
-    url: database.url, schema: 'ledger', tools: [wait], log: pino({ level: 'silent' }), leaseSeconds: 3,
+    url: database.url,
+    schema: 'ledger',
+    tools: [wait],
+    log: pino({ level: 'silent' }),
+    leaseSeconds: 3,
     model: createModelClient({ apiKey: 'k', baseURL: model.url }),
   });
   await db.facultySave({ name: 'waiter', accepts: ['wait'], engage: { tools: ['wait'], ...engage } });
@@ -83,7 +87,8 @@ test('at most three of ten at once, results in the order of the calls, one failu
   const { most, results } = await runTen(3, { max_parallel_tools: 3 });
   expect(most).toBe(3);
   expect(results.map((result) => result.content)).toEqual(
-    Array.from({ length: 10 }, (_, n) => (n === 3 ? '[engine] The tool failed: three is broken' : `waited ${n}`)));
+    Array.from({ length: 10 }, (_, n) => (n === 3 ? '[engine] The tool failed: three is broken' : `waited ${n}`)),
+  );
   expect(results.filter((result) => result.is_error)).toHaveLength(1);
 });
 
@@ -101,7 +106,11 @@ test('one after another, in order, where the faculty switches parallel execution
 async function runCalls(content: ContentBlock[], tools: Tool[], faculty: { engage: object; hooks: object }): Promise<void> {
   const model = await startScriptedModel(scriptOf([{ content }, { content: [{ type: 'text', text: 'Done.' }] }]));
   const worker = await startWorker({
-    url: database.url, schema: 'ledger', tools, log: pino({ level: 'silent' }), model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+    url: database.url,
+    schema: 'ledger',
+    tools,
+    log: pino({ level: 'silent' }),
+    model: createModelClient({ apiKey: 'k', baseURL: model.url }),
   });
   await db.facultySave({ name: 'hooked', accepts: ['hooked'], ...faculty });
   const item = await db.workSubmit({ workType: 'hooked', description: 'x' });
@@ -110,14 +119,18 @@ async function runCalls(content: ContentBlock[], tools: Tool[], faculty: { engag
   await model.close();
 }
 
-test('SQL tools keep the model\'s order, and nothing else waits for them', async () => {
+test("SQL tools keep the model's order, and nothing else waits for them", async () => {
   const directory = await mkdtemp(join(tmpdir(), 'parallel-test-'));
   await database.query(`
     create table public.said (n serial, word text);
     create function public.say_word(input jsonb) returns text language sql as $$ insert into public.said (word) values (input ->> 'word') returning word $$;
     select ledger.ability_register('say_word', 'Says it.', '{"type": "object"}', 'idempotent', 'safe', 'public.say_word(jsonb)')`);
   const mark = defineTool({
-    name: 'mark', description: 'Marks.', input: z.strictObject({}), effect: 'pure', risk: 'safe',
+    name: 'mark',
+    description: 'Marks.',
+    input: z.strictObject({}),
+    effect: 'pure',
+    risk: 'safe',
     execute: async () => {
       await writeFile(join(directory, 'marked'), '');
       return ok('marked');
@@ -127,9 +140,14 @@ test('SQL tools keep the model\'s order, and nothing else waits for them', async
   const hook = `read -r call; case "$call" in *first*) until [ -e marked ]; do sleep 0.05; done;; esac`;
   const say = (word: string): ContentBlock => ({ type: 'tool_use', name: 'say_word', input: { word } });
   await runCalls([say('first'), say('second'), { type: 'tool_use', name: 'mark', input: {} }, say('third')], [mark], {
-    engage: { tools: ['say_word', 'mark'], workspace: 'host', workspace_dir: directory }, hooks: { before_tool: hook },
+    engage: { tools: ['say_word', 'mark'], workspace: 'host', workspace_dir: directory },
+    hooks: { before_tool: hook },
   });
-  expect((await database.query<{ word: string }>('select word from public.said order by n')).map(({ word }) => word)).toEqual(['first', 'second', 'third']);
+  expect((await database.query<{ word: string }>('select word from public.said order by n')).map(({ word }) => word)).toEqual([
+    'first',
+    'second',
+    'third',
+  ]);
   await rm(directory, { recursive: true });
 });
 
@@ -139,7 +157,11 @@ test('a call that a hook leads to what another one is changing waits for it', as
   const order: string[] = [];
   let most = 0;
   const change = defineTool({
-    name: 'change', description: 'Changes a record.', input: z.strictObject({ record: z.string() }), effect: 'unsafe', risk: 'safe',
+    name: 'change',
+    description: 'Changes a record.',
+    input: z.strictObject({ record: z.string() }),
+    effect: 'unsafe',
+    risk: 'safe',
     touches: [{ key: 'record', kind: 'record', action: 'modify' }],
     async execute({ record }) {
       changing.set(record, (changing.get(record) ?? 0) + 1);
@@ -155,37 +177,65 @@ test('a call that a hook leads to what another one is changing waits for it', as
     },
   });
   const hook = `read -r call; case "$call" in *other*) echo '{"input": {"record": "one"}}';; *late*) until [ -e rewritten ]; do sleep 0.05; done;; esac`;
-  await runCalls(['one', 'other', 'late'].map((record) => ({ type: 'tool_use', name: 'change', input: { record } })), [change], {
-    engage: { tools: ['change'], workspace: 'host', workspace_dir: directory }, hooks: { before_tool: hook },
-  });
+  await runCalls(
+    ['one', 'other', 'late'].map((record) => ({ type: 'tool_use', name: 'change', input: { record } })),
+    [change],
+    {
+      engage: { tools: ['change'], workspace: 'host', workspace_dir: directory },
+      hooks: { before_tool: hook },
+    },
+  );
   expect(order).toEqual(['one', 'late', 'one']);
   expect(most).toBe(1);
   await rm(directory, { recursive: true });
 });
 
-test.each([['', {}], [', asked when a hook has seen it', { before_tool: 'true' }]])('what touches the same as a call that waits for a person keeps its place behind it%s', async (_, hooks) => {
+test.each([
+  ['', {}],
+  [', asked when a hook has seen it', { before_tool: 'true' }],
+])('what touches the same as a call that waits for a person keeps its place behind it%s', async (_, hooks) => {
   const order: string[] = [];
-  const touching = (name: string, risk: 'safe' | 'dangerous', action: 'modify' | 'read'): Tool => defineTool({
-    name, description: 'Touches a record.', input: z.strictObject({ record: z.string(), n: z.int() }), effect: 'unsafe', risk,
-    touches: [{ key: 'record', kind: 'record', action }],
-    execute: async ({ n }) => {
-      order.push(`${name} ${n}`);
-      return ok('done');
-    },
-  });
+  const touching = (name: string, risk: 'safe' | 'dangerous', action: 'modify' | 'read'): Tool =>
+    defineTool({
+      name,
+      description: 'Touches a record.',
+      input: z.strictObject({ record: z.string(), n: z.int() }),
+      effect: 'unsafe',
+      risk,
+      touches: [{ key: 'record', kind: 'record', action }],
+      execute: async ({ n }) => {
+        order.push(`${name} ${n}`);
+        return ok('done');
+      },
+    });
   const use = (name: string, n: number, record = 'one'): ContentBlock => ({ type: 'tool_use', name, input: { record, n } });
-  const model = await startScriptedModel(scriptOf([{ content: [use('change', 1), use('change', 2), use('look', 3), use('look', 4, 'other')] }, { content: [{ type: 'text', text: 'Done.' }] }]));
+  const model = await startScriptedModel(
+    scriptOf([
+      { content: [use('change', 1), use('change', 2), use('look', 3), use('look', 4, 'other')] },
+      { content: [{ type: 'text', text: 'Done.' }] },
+    ]),
+  );
   const worker = await startWorker({
-    url: database.url, schema: 'ledger', tools: [touching('change', 'dangerous', 'modify'), touching('look', 'safe', 'read')],
-    log: pino({ level: 'silent' }), model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+    url: database.url,
+    schema: 'ledger',
+    tools: [touching('change', 'dangerous', 'modify'), touching('look', 'safe', 'read')],
+    log: pino({ level: 'silent' }),
+    model: createModelClient({ apiKey: 'k', baseURL: model.url }),
   });
-  await db.facultySave({ name: 'careful', accepts: ['careful'], engage: { tools: ['change', 'look'], require_approval: 'dangerous', workspace: 'host', workspace_dir: tmpdir() }, hooks });
+  await db.facultySave({
+    name: 'careful',
+    accepts: ['careful'],
+    engage: { tools: ['change', 'look'], require_approval: 'dangerous', workspace: 'host', workspace_dir: tmpdir() },
+    hooks,
+  });
   const item = await db.workSubmit({ workType: 'careful', description: 'x' });
   const waits = () => until(async () => (await db.workItem(item.id))?.state === 'waiting');
   await waits();
   expect(order).toEqual(['look 4']);
   const asked = async (): Promise<{ id: string; n: number }[]> =>
-    (await db.approvals()).filter((row) => row.work_item_id === item.id).map((row) => ({ id: row.tool_call_id, n: (row.input as { n: number }).n }));
+    (await db.approvals())
+      .filter((row) => row.work_item_id === item.id)
+      .map((row) => ({ id: row.tool_call_id, n: (row.input as { n: number }).n }));
   expect((await asked()).map(({ n }) => n)).toEqual([1, 2]);
   // The second first: nothing runs for it.
   for (const n of [2, 1]) await db.toolCallApprove((await asked()).find((one) => one.n === n)?.id ?? '');
@@ -198,7 +248,11 @@ test.each([['', {}], [', asked when a hook has seen it', { before_tool: 'true' }
 test('calls that wait for a place do not begin after a result could not be stored', async () => {
   const ran: number[] = [];
   const count = defineTool({
-    name: 'count', description: 'Counts.', input: z.strictObject({ n: z.int() }), effect: 'pure', risk: 'safe',
+    name: 'count',
+    description: 'Counts.',
+    input: z.strictObject({ n: z.int() }),
+    effect: 'pure',
+    risk: 'safe',
     async execute({ n }) {
       ran.push(n);
       await database.query(`insert into public.ran values (${n})`);
@@ -215,7 +269,14 @@ test('calls that wait for a place do not begin after a result could not be store
     create trigger refuse_zero before update on ledger.tool_calls for each row when (old.completed_at is null and new.completed_at is not null) execute function public.refuse_zero()`);
   const calls = [0, 1, 2].map((n) => ({ type: 'tool_use', name: 'count', input: { n } }));
   const model = await startScriptedModel(scriptOf([{ content: calls }, { content: [{ type: 'text', text: 'Done.' }] }]));
-  const worker = await startWorker({ url: database.url, schema: 'ledger', tools: [count], log: pino({ level: 'silent' }), leaseSeconds: 3, model: createModelClient({ apiKey: 'k', baseURL: model.url }) });
+  const worker = await startWorker({
+    url: database.url,
+    schema: 'ledger',
+    tools: [count],
+    log: pino({ level: 'silent' }),
+    leaseSeconds: 3,
+    model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+  });
   await db.facultySave({ name: 'counter', accepts: ['count'], engage: { tools: ['count'], max_parallel_tools: 1 } });
   const item = await db.workSubmit({ workType: 'count', description: 'x' });
   await until(async () => (await db.workItem(item.id))?.state === 'completed');

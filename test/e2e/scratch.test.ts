@@ -35,7 +35,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** A user's ledger with work in it, for which a faculty and a worker of the demo's would do; a project whose files the demo's agent would edit. */
+/**
+ * A user's ledger with work in it, for which a faculty and a worker of the demo's would do; a project whose files the demo's agent would
+ * edit.
+ */
 beforeEach(async () => {
   database = await createDatabase();
   await database.query(`
@@ -54,11 +57,26 @@ type Running = { child: ChildProcess; said: () => string; ended: Promise<{ code:
 /** As a person without a key types it in the project's directory. */
 function begin(args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
   const child = spawn(process.execPath, [main, ...args], {
-    cwd: directory, env: { PATH: process.env['PATH'], HOME: directory, TMPDIR: temporary, DOCKER_HOST: process.env['DOCKER_HOST'], DATABASE_URL: database.url, WORK_LEDGER_SCHEMA: 'ledger', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    cwd: directory,
+    env: {
+      PATH: process.env['PATH'],
+      HOME: directory,
+      TMPDIR: temporary,
+      DOCKER_HOST: process.env['DOCKER_HOST'],
+      DATABASE_URL: database.url,
+      WORK_LEDGER_SCHEMA: 'ledger',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   begun.push(child);
   const heard = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) child[name]?.on('data', (chunk) => (heard[name] += chunk));
-  return { child, said: () => heard.stdout + heard.stderr, ended: once(child, 'close').then(([code]) => ({ code: code as number | null, ...heard })) };
+  return {
+    child,
+    said: () => heard.stdout + heard.stderr,
+    ended: once(child, 'close').then(([code]) => ({ code: code as number | null, ...heard })),
+  };
 }
 const cli = (...args: string[]): Running['ended'] => begin(args).ended;
 
@@ -71,27 +89,43 @@ const everything = async (): Promise<unknown> => ({
   file: await readFile(join(directory, 'src', 'money.js'), 'utf8'),
   folders: await folders(),
 });
-const schemas = async (): Promise<string[]> => (await database.query<{ name: string }>(`select nspname as name from pg_namespace where nspname !~ '^pg_(temp|toast_temp)' order by 1`)).map(({ name }) => name);
+const schemas = async (): Promise<string[]> =>
+  (
+    await database.query<{ name: string }>(`select nspname as name from pg_namespace where nspname !~ '^pg_(temp|toast_temp)' order by 1`)
+  ).map(({ name }) => name);
 const folders = async (): Promise<string[]> => (await readdir(temporary)).filter((name) => name.startsWith('work-ledger-demo'));
 const ofDemos = async (): Promise<string[]> => (await schemas()).filter((name) => name.startsWith('work_ledger_demo_'));
 
-test.each(['one', 'team', 'context', ...(noDocker === null ? ['code'] : [])])('the scene %s leaves a user\'s queue, faculties, models and files as they were, and nothing of its own', async (scene) => {
-  const before = await everything();
-  const shown = await cli('demo', '--install', '--scene', scene);
-  expect(shown, shown.stderr).toMatchObject({ code: 0, stdout: expect.stringMatching(/\nDone: /) });
-  expect(shown.stdout).toContain('with --keep its ledger stays');
-  expect(await everything()).toEqual(before);
-});
+test.each(['one', 'team', 'context', ...(noDocker === null ? ['code'] : [])])(
+  "the scene %s leaves a user's queue, faculties, models and files as they were, and nothing of its own",
+  async (scene) => {
+    const before = await everything();
+    const shown = await cli('demo', '--install', '--scene', scene);
+    expect(shown, shown.stderr).toMatchObject({ code: 0, stdout: expect.stringMatching(/\nDone: /) });
+    expect(shown.stdout).toContain('with --keep its ledger stays');
+    expect(await everything()).toEqual(before);
+  },
+);
 
 test('a schema that is named for it is refused', async () => {
   const before = await everything();
-  expect(await cli('demo', '--install', '--schema', 'ledger')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('works in a schema of its own, whatever others are there') });
+  expect(await cli('demo', '--install', '--schema', 'ledger')).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('works in a schema of its own, whatever others are there'),
+  });
   expect(await everything()).toEqual(before);
 });
 
 test('in a database that somebody names it makes nothing unless it is let', async () => {
   const before = await everything();
-  expect(await cli('demo')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/makes a ledger of its own in postgresql:.*, in a schema that is gone when it ends: --install lets it; without an address it uses the embedded database\n$/) });
+  expect(await cli('demo')).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /makes a ledger of its own in postgresql:.*, in a schema that is gone when it ends: --install lets it; without an address it uses the embedded database\n$/,
+    ),
+  });
   expect(await everything()).toEqual(before);
 });
 
@@ -144,16 +178,32 @@ test('only a schema that says that a program made it which is gone is dropped', 
   const gone = { work_ledger: 'scratch', kept: false, at: '2026-01-01T00:00:00+00:00', ...ownMark(), started: 1 };
   const elsewhere = { ...gone, machine: '0123456789abcdef' };
   const recently = (await database.query<{ at: string }>(`select to_json(now())#>>'{}' as at`))[0]?.at;
-  const make = async (n: number, comment: object | string | null, name = `work_ledger_demo_${String(n).padStart(16, '0')}`): Promise<string> => {
-    await database.query(`create schema ${name}; create table ${name}.rows (); ${comment === null ? '' : `comment on schema ${name} is '${typeof comment === 'string' ? comment : JSON.stringify({ schema: name, ...comment })}'`}`);
+  const make = async (
+    n: number,
+    comment: object | string | null,
+    name = `work_ledger_demo_${String(n).padStart(16, '0')}`,
+  ): Promise<string> => {
+    await database.query(
+      `create schema ${name}; create table ${name}.rows (); ${comment === null ? '' : `comment on schema ${name} is '${typeof comment === 'string' ? comment : JSON.stringify({ schema: name, ...comment })}'`}`,
+    );
     return name;
   };
   const stay = [
-    await make(1, null), await make(2, 'Mine'), await make(3, '{"work_ledger": "scratch"}'), await make(4, { ...gone, ...ownMark() }), await make(5, { ...gone, kept: true }),
-    await make(6, { ...gone, schema: 'work_ledger_demo_0000000000000007' }), await make(8, gone, 'work_ledger_demo_mine'), await make(9, gone, 'mine'), await make(10, { ...elsewhere, at: recently }), await make(11, '{'),
+    await make(1, null),
+    await make(2, 'Mine'),
+    await make(3, '{"work_ledger": "scratch"}'),
+    await make(4, { ...gone, ...ownMark() }),
+    await make(5, { ...gone, kept: true }),
+    await make(6, { ...gone, schema: 'work_ledger_demo_0000000000000007' }),
+    await make(8, gone, 'work_ledger_demo_mine'),
+    await make(9, gone, 'mine'),
+    await make(10, { ...elsewhere, at: recently }),
+    await make(11, '{'),
   ];
   const go = [await make(20, gone), await make(21, elsewhere), await make(22, { ...gone, machine: null })];
-  await database.query(`create role stranger_${process.pid}; create schema work_ledger_demo_00000000000000aa authorization stranger_${process.pid}`);
+  await database.query(
+    `create role stranger_${process.pid}; create schema work_ledger_demo_00000000000000aa authorization stranger_${process.pid}`,
+  );
   try {
     const before = await schemas();
     await withConnection({ connectionString: database.url }, dropLeft);

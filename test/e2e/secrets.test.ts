@@ -38,7 +38,12 @@ beforeAll(async () => {
   // The task says which command the agent is to run.
   model = await startScriptedModel(({ messages }, { exchange }) => {
     const command = /COMMAND (.*) END/s.exec(JSON.stringify(messages[0]))?.[1] ?? '';
-    return { content: exchange === 0 ? [{ type: 'tool_use', name: 'bash', input: { command: JSON.parse(`"${command}"`) as string, timeout: 300 } }] : [{ type: 'text', text: 'Done.' }] };
+    return {
+      content:
+        exchange === 0
+          ? [{ type: 'tool_use', name: 'bash', input: { command: JSON.parse(`"${command}"`) as string, timeout: 300 } }]
+          : [{ type: 'text', text: 'Done.' }],
+    };
   });
 });
 afterAll(async () => {
@@ -58,23 +63,41 @@ async function directoryOf(owner?: { uid: number; gid: number }): Promise<string
 
 /** What a worker has that holds secrets: variables, a password in an argument, one in a variable. */
 const secrets = () => ({
-  url: `${database.url}?password=${secret}`, modelUrl: model.url, apiKey: `key-${secret}`, args: ['--database-url', `${database.url}?password=${secret}`],
-  env: { GATEWAY_KEY: `gateway-${secret}`, OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${secret}`, WORK_LEDGER_MCP_TOKEN: secret, PGPASSWORD: secret },
+  url: `${database.url}?password=${secret}`,
+  modelUrl: model.url,
+  apiKey: `key-${secret}`,
+  args: ['--database-url', `${database.url}?password=${secret}`],
+  env: {
+    GATEWAY_KEY: `gateway-${secret}`,
+    OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${secret}`,
+    WORK_LEDGER_MCP_TOKEN: secret,
+    PGPASSWORD: secret,
+  },
 });
 
 type Reached = { found: string[]; looked: { processes: number; environments: number; memories: number; descriptors: number }; uid: number };
 
 /** The output of a command that the agent of a worker runs. */
-async function agentRuns(command: string, engage: object, owner?: { uid: number; gid: number }): Promise<{ output: string; pid: number; own: string }> {
+async function agentRuns(
+  command: string,
+  engage: object,
+  owner?: { uid: number; gid: number },
+): Promise<{ output: string; pid: number; own: string }> {
   const name = `runs ${crypto.randomUUID()}`;
   await db.facultySave({ name, accepts: [name], awareness: { enabled: false }, engage: { tools: ['bash'], ...engage } });
   const home = await directoryOf(owner);
-  const worker = await startWorkerProcess({ ...secrets(), env: { ...secrets().env, WORK_LEDGER_COMMANDS_AS: '', HOME: home, XDG_CACHE_HOME: join(home, 'none') }, ...(owner && { owner }) });
+  const worker = await startWorkerProcess({
+    ...secrets(),
+    env: { ...secrets().env, WORK_LEDGER_COMMANDS_AS: '', HOME: home, XDG_CACHE_HOME: join(home, 'none') },
+    ...(owner && { owner }),
+  });
   try {
     const own = `${await readFile(`/proc/${worker.pid}/environ`, 'latin1')}${await readFile(`/proc/${worker.pid}/cmdline`, 'latin1')}`;
     const item = await db.workSubmit({ workType: name, description: `Run this: COMMAND ${command} END` });
     await until(async () => (await db.workItem(item.id))?.resolved_at);
-    const [call] = await database.query<{ result: string }>(`select result #>> '{}' as result from ledger.tool_calls where work_item_id = '${item.id}'`);
+    const [call] = await database.query<{ result: string }>(
+      `select result #>> '{}' as result from ledger.tool_calls where work_item_id = '${item.id}'`,
+    );
     return { output: call?.result ?? '', pid: worker.pid, own };
   } finally {
     await worker.end('SIGTERM');
@@ -84,10 +107,20 @@ async function agentRuns(command: string, engage: object, owner?: { uid: number;
 const looking = `${process.execPath} reach.mjs ${halves.join(' ')}`;
 
 test('the search finds what nothing guards: environment, arguments and memory of a process of the same user', async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, ['-e', `
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [
+      '-e',
+      `
     const { execFileSync } = require('node:child_process');
     process.stdout.write(execFileSync(process.execPath, [...process.argv.slice(1, 4), 'parent'], { env: { PATH: process.env.PATH }, maxBuffer: 1e8 }));
-  `, reach, ...halves, `argument-${secret}`], { env: { PATH: process.env['PATH'], KEY: secret }, maxBuffer: 100_000_000 });
+  `,
+      reach,
+      ...halves,
+      `argument-${secret}`,
+    ],
+    { env: { PATH: process.env['PATH'], KEY: secret }, maxBuffer: 100_000_000 },
+  );
   const { found } = JSON.parse(stdout) as Reached;
   for (const what of ['environment of', 'cmdline of', 'memory of']) expect(found.join(), what).toContain(what);
 });
@@ -95,7 +128,10 @@ test('the search finds what nothing guards: environment, arguments and memory of
 test.skipIf(!isRoot)('where the worker is root, its agent runs commands as the owner of the directory, who finds nothing', async () => {
   const theirs = { uid: 65_432, gid: 65_432 };
   const directory = await directoryOf(theirs);
-  const { output, own } = await agentRuns(`${looking}; id -u; touch made; stat -c %u made`, { workspace: 'host', workspace_dir: directory });
+  const { output, own } = await agentRuns(`${looking}; id -u; touch made; stat -c %u made`, {
+    workspace: 'host',
+    workspace_dir: directory,
+  });
   const [json = '', uid, owner] = output.split('\n');
   const reached = JSON.parse(json) as Reached;
   expect(reached).toMatchObject({ found: [], uid: theirs.uid });
@@ -103,34 +139,49 @@ test.skipIf(!isRoot)('where the worker is root, its agent runs commands as the o
   expect([uid, owner]).toEqual([String(theirs.uid), String(theirs.uid)]);
   // What the worker writes there is theirs, too.
   await new HostWorkspace(directory).writeFile('below/written', 'x');
-  expect([(await stat(join(directory, 'below'))).uid, (await stat(join(directory, 'below/written'))).uid]).toEqual([theirs.uid, theirs.uid]);
+  expect([(await stat(join(directory, 'below'))).uid, (await stat(join(directory, 'below/written'))).uid]).toEqual([
+    theirs.uid,
+    theirs.uid,
+  ]);
   expect(own).not.toContain(secret);
   expect(own).toMatch(/work-ledger work .*--database-url postgresql:.*password=\*\*\*/);
 });
 
-test.skipIf(!isRoot)('in a directory of root\'s, commands run as a user who can use it; where there is none, as root only if somebody says so', async () => {
-  vi.stubEnv('WORK_LEDGER_COMMANDS_AS', '');
-  const [open, closed] = [await directoryOf(), await directoryOf()];
-  await chmod(open, 0o755);
-  const place = (path: string, isOwn = false) => ({ path, uid: 0, gid: 0, isOwn });
-  expect(await commandUser(place(open))).toMatchObject({ kind: 'another', uid: expect.toSatisfy((uid) => uid !== 0), mayWrite: false });
-  await expect(commandUser(place(closed))).rejects.toThrow(/^agents' commands do not run as root, and the user [\w-]+ cannot use /);
-  await expect(new HostWorkspace(closed).run('id', { timeoutSeconds: 300, signal: new AbortController().signal })).rejects.toThrow('do not run as root');
-  expect(await commandUser(place(closed, true))).toMatchObject({ kind: 'namespace', why: `${closed} belongs to root, who started this` });
-  vi.stubEnv('WORK_LEDGER_COMMANDS_AS', 'root');
-  expect(await commandUser(place(closed))).toMatchObject({ kind: 'namespace', why: 'WORK_LEDGER_COMMANDS_AS says so' });
-  expect((await new HostWorkspace(closed).run(looking, { timeoutSeconds: 300, signal: new AbortController().signal, maxBytes: 10_000_000 })).stdout).toContain('"found":[]');
-  vi.unstubAllEnvs();
-  expect((await Promise.all([open, closed].map((path) => stat(path)))).map(({ uid }) => uid)).toEqual([0, 0]);
-});
+test.skipIf(!isRoot)(
+  "in a directory of root's, commands run as a user who can use it; where there is none, as root only if somebody says so",
+  async () => {
+    vi.stubEnv('WORK_LEDGER_COMMANDS_AS', '');
+    const [open, closed] = [await directoryOf(), await directoryOf()];
+    await chmod(open, 0o755);
+    const place = (path: string, isOwn = false) => ({ path, uid: 0, gid: 0, isOwn });
+    expect(await commandUser(place(open))).toMatchObject({ kind: 'another', uid: expect.toSatisfy((uid) => uid !== 0), mayWrite: false });
+    await expect(commandUser(place(closed))).rejects.toThrow(/^agents' commands do not run as root, and the user [\w-]+ cannot use /);
+    await expect(new HostWorkspace(closed).run('id', { timeoutSeconds: 300, signal: new AbortController().signal })).rejects.toThrow(
+      'do not run as root',
+    );
+    expect(await commandUser(place(closed, true))).toMatchObject({ kind: 'namespace', why: `${closed} belongs to root, who started this` });
+    vi.stubEnv('WORK_LEDGER_COMMANDS_AS', 'root');
+    expect(await commandUser(place(closed))).toMatchObject({ kind: 'namespace', why: 'WORK_LEDGER_COMMANDS_AS says so' });
+    expect(
+      (await new HostWorkspace(closed).run(looking, { timeoutSeconds: 300, signal: new AbortController().signal, maxBytes: 10_000_000 }))
+        .stdout,
+    ).toContain('"found":[]');
+    vi.unstubAllEnvs();
+    expect((await Promise.all([open, closed].map((path) => stat(path)))).map(({ uid }) => uid)).toEqual([0, 0]);
+  },
+);
 
-test('an ordinary user\'s agent finds nothing either, although its commands are of the same user', async () => {
+test("an ordinary user's agent finds nothing either, although its commands are of the same user", async () => {
   // As root, another user plays the ordinary one: the database's, who can reach its socket.
   const socket = decodeURIComponent(/@([^/]+)\//.exec(database.url)?.[1] ?? '');
   const { uid, gid } = isRoot ? await stat(socket) : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const owner = isRoot ? { uid, gid } : undefined;
   const directory = await directoryOf(owner);
-  const { output, own } = await agentRuns(`${looking}; touch made; stat -c %u made`, { workspace: 'host', workspace_dir: directory }, owner);
+  const { output, own } = await agentRuns(
+    `${looking}; touch made; stat -c %u made`,
+    { workspace: 'host', workspace_dir: directory },
+    owner,
+  );
   const [json = '', made] = output.split('\n');
   const reached = JSON.parse(json) as Reached;
   expect(reached).toMatchObject({ found: [], uid });
@@ -144,15 +195,36 @@ test('the doctor says as whom commands run, and what cannot be kept from them', 
   await chmod(here, 0o755);
   await db.facultySave({ name: 'here', engage: { workspace: 'host', workspace_dir: here } });
   await db.facultySave({ name: 'elsewhere', engage: { workspace: 'container', workspace_dir: '/etc' } });
-  const { stdout } = await cli(['doctor', '--json', '--workspace-roots', here], { env: { ...process.env, WORK_LEDGER_COMMANDS_AS: '', DATABASE_URL: database.url } });
+  const { stdout } = await cli(['doctor', '--json', '--workspace-roots', here], {
+    env: { ...process.env, WORK_LEDGER_COMMANDS_AS: '', DATABASE_URL: database.url },
+  });
   const checks = JSON.parse(stdout) as { check: string; severity: string; detail: string }[];
-  expect(checks.filter(({ detail }) => detail.includes('"elsewhere"'))).toMatchObject(isRoot
-    ? [{ severity: 'warning', detail: 'work of faculty "elsewhere" would wait: /etc lies outside the workspace_roots of this worker, and a worker that runs as root serves nothing else' }]
-    : [{ severity: 'warning', detail: 'work of faculty "elsewhere" would wait: /etc lies outside the workspace_roots of this worker, and does not belong to the user that it runs as' }]);
+  expect(checks.filter(({ detail }) => detail.includes('"elsewhere"'))).toMatchObject(
+    isRoot
+      ? [
+          {
+            severity: 'warning',
+            detail:
+              'work of faculty "elsewhere" would wait: /etc lies outside the workspace_roots of this worker, and a worker that runs as root serves nothing else',
+          },
+        ]
+      : [
+          {
+            severity: 'warning',
+            detail:
+              'work of faculty "elsewhere" would wait: /etc lies outside the workspace_roots of this worker, and does not belong to the user that it runs as',
+          },
+        ],
+  );
   const says = checks.filter(({ check }) => check === 'secrets');
-  expect(says.find(({ detail }) => detail.startsWith(`commands in ${here} run`))).toMatchObject(isRoot
-    ? { severity: 'fine', detail: expect.stringMatching(/ run as [\w-]+, who cannot read the worker, nor write there$/) }
-    : { severity: 'fine', detail: `commands in ${here} run in a user namespace: they cannot read the worker, nor the shell that started it` });
+  expect(says.find(({ detail }) => detail.startsWith(`commands in ${here} run`))).toMatchObject(
+    isRoot
+      ? { severity: 'fine', detail: expect.stringMatching(/ run as [\w-]+, who cannot read the worker, nor write there$/) }
+      : {
+          severity: 'fine',
+          detail: `commands in ${here} run in a user namespace: they cannot read the worker, nor the shell that started it`,
+        },
+  );
   expect(says.at(-1)?.detail).toMatch(/^not kept from commands of workspace = "host": files that their user may read/);
 });
 
@@ -166,11 +238,14 @@ describe.skipIf(noDocker !== null)('in a container', () => {
 
 test('a core dump of the worker would hold no memory', async () => {
   const directory = await directoryOf();
-  await writeFile(join(directory, 'filter.ts'), `
+  await writeFile(
+    join(directory, 'filter.ts'),
+    `
     import { readFileSync } from 'node:fs';
     import { hideEnvironment } from ${JSON.stringify(fileURLToPath(new URL('../../sandbox/ownSecrets.ts', import.meta.url)))};
     console.log(hideEnvironment(), readFileSync('/proc/self/coredump_filter', 'utf8').trim(), process.env['KEY'], readFileSync('/proc/self/environ', 'utf8').includes('KEY'));
-  `);
+  `,
+  );
   const { stdout } = await promisify(execFile)(process.execPath, [join(directory, 'filter.ts')], { env: { ...process.env, KEY: secret } });
   expect(stdout).toBe(`true 00000000 ${secret} false\n`);
 });

@@ -20,7 +20,15 @@ let database: TestDatabase;
 beforeAll(async () => {
   database = await createDatabase();
   const name = new URL(database.url).pathname.slice(1);
-  for (const set of [`default_transaction_isolation = 'serializable'`, `statement_timeout = '5s'`, `lock_timeout = '10ms'`, `idle_session_timeout = '10s'`, `standard_conforming_strings = off`, `DateStyle = 'German'`, 'jit = on']) {
+  for (const set of [
+    `default_transaction_isolation = 'serializable'`,
+    `statement_timeout = '5s'`,
+    `lock_timeout = '10ms'`,
+    `idle_session_timeout = '10s'`,
+    `standard_conforming_strings = off`,
+    `DateStyle = 'German'`,
+    'jit = on',
+  ]) {
     await database.query(`alter database ${name} set ${set}`);
   }
 });
@@ -29,16 +37,36 @@ afterAll(async () => {
   await database?.drop();
 });
 
-const shown = z.object({ isolation: z.string(), statement: z.string(), lock: z.string(), idle: z.string(), strings: z.string(), jit: z.string(), at: z.string() });
-const whatIsSet = sql.type(shown)`select current_setting('transaction_isolation') as isolation, current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
+const shown = z.object({
+  isolation: z.string(),
+  statement: z.string(),
+  lock: z.string(),
+  idle: z.string(),
+  strings: z.string(),
+  jit: z.string(),
+  at: z.string(),
+});
+const whatIsSet = sql.type(
+  shown,
+)`select current_setting('transaction_isolation') as isolation, current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
   current_setting('idle_session_timeout') as idle, current_setting('standard_conforming_strings') as strings, current_setting('jit') as jit, timestamptz '2026-11-22 12:00Z' at time zone 'UTC' as at`;
 
-test('isolation, strings, dates and limits are the ledger\'s, in a pool and on a single connection', async () => {
+test("isolation, strings, dates and limits are the ledger's, in a pool and on a single connection", async () => {
   const db = await openDb(database.url, 'ledger');
-  expect(await db.pool.one(whatIsSet)).toEqual({ isolation: 'read committed', statement: '1min', lock: '0', idle: '0', strings: 'on', jit: 'off', at: '2026-11-22 12:00:00' });
+  expect(await db.pool.one(whatIsSet)).toEqual({
+    isolation: 'read committed',
+    statement: '1min',
+    lock: '0',
+    idle: '0',
+    strings: 'on',
+    jit: 'off',
+    at: '2026-11-22 12:00:00',
+  });
   await db.close();
   const client = await connect({ connectionString: database.url });
-  expect((await client.query(whatIsSet.sql)).rows).toEqual([expect.objectContaining({ isolation: 'read committed', statement: '0', lock: '0', idle: '0', strings: 'on', jit: 'off' })]);
+  expect((await client.query(whatIsSet.sql)).rows).toEqual([
+    expect.objectContaining({ isolation: 'read committed', statement: '0', lock: '0', idle: '0', strings: 'on', jit: 'off' }),
+  ]);
   await client.query('begin');
   expect((await client.query(whatIsSet.sql)).rows).toEqual([expect.objectContaining({ isolation: 'read committed', lock: '0' })]);
   await client.end();
@@ -47,7 +75,14 @@ test('isolation, strings, dates and limits are the ledger\'s, in a pool and on a
 test('a worker works where the defaults would stop it', async () => {
   const db = await openDb(database.url, 'ledger');
   const model = await startTeam({ Talk: () => done('Talked.') });
-  const worker = await startWorker({ url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), docker: null, model: createModelClient({ apiKey: 'k', baseURL: model.url }) });
+  const worker = await startWorker({
+    url: database.url,
+    schema: 'ledger',
+    tools: [],
+    log: pino({ level: 'silent' }),
+    docker: null,
+    model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+  });
   await db.facultySave({ name: 'talker', accepts: ['talk'], awareness: { enabled: false } });
   const items = await Promise.all([1, 2, 3, 4, 5, 6].map((n) => db.workSubmit({ workType: 'talk', description: `Talk ${n}` })));
   for (const { id } of items) await until(async () => (await db.workItem(id))?.state === 'completed');
@@ -58,9 +93,18 @@ test('a worker works where the defaults would stop it', async () => {
 
 test('a worker with a role of its own sees its jobs where the role has row-level security off', async () => {
   const prefix = `sessions${process.pid}_`;
-  await database.query(`select from ledger.work_roles_create('${prefix}'); create role ${prefix}host login in role ${prefix}worker; alter role ${prefix}host set row_security = off`);
+  await database.query(
+    `select from ledger.work_roles_create('${prefix}'); create role ${prefix}host login in role ${prefix}worker; alter role ${prefix}host set row_security = off`,
+  );
   const model = await startTeam({ Talk: () => done('Talked.') });
-  const worker = await startWorker({ url: database.url.replace('postgres@', `${prefix}host@`), schema: 'ledger', tools: [], log: pino({ level: 'silent' }), docker: null, model: createModelClient({ apiKey: 'k', baseURL: model.url }) });
+  const worker = await startWorker({
+    url: database.url.replace('postgres@', `${prefix}host@`),
+    schema: 'ledger',
+    tools: [],
+    log: pino({ level: 'silent' }),
+    docker: null,
+    model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+  });
   const db = await openDb(database.url, 'ledger');
   await db.facultySave({ name: 'talker', accepts: ['talk'], awareness: { enabled: false } });
   const { id } = await db.workSubmit({ workType: 'talk', description: 'Talk' });

@@ -42,10 +42,11 @@ afterAll(async () => {
 
 const done = { content: [{ type: 'text', text: 'Done.' }] };
 const lockedJobs = () => database.query('select 1 from graphile_worker.jobs where locked_at is not null');
-const final = (id: string) => until(async () => {
-  const item = await db.workItem(id);
-  return item?.resolved_at ? item : null;
-});
+const final = (id: string) =>
+  until(async () => {
+    const item = await db.workItem(id);
+    return item?.resolved_at ? item : null;
+  });
 
 test('during a model call the iteration is given back', async () => {
   model = await startScriptedModel(withFaults(scriptOf([done]), { 0: [{ stall: true }] }));
@@ -62,7 +63,9 @@ test('during a model call the iteration is given back', async () => {
 });
 
 test('during an unsafe tool its process group is killed and the model learns how it ended', async () => {
-  model = await startScriptedModel(scriptOf([{ content: [{ type: 'tool_use', name: 'bash', input: { command: 'echo begun; sleep 60' } }] }, done]));
+  model = await startScriptedModel(
+    scriptOf([{ content: [{ type: 'tool_use', name: 'bash', input: { command: 'echo begun; sleep 60' } }] }, done]),
+  );
   const worker = await startWorkerProcess({ url: database.url, modelUrl: model.url, leaseSeconds: 30 });
   const item = await db.workSubmit({ workType: 'mend', description: 'x' });
   await until(async () => (await db.toolCalls(item.id))[0]?.status === 'running');
@@ -77,14 +80,26 @@ test('during an unsafe tool its process group is killed and the model learns how
 });
 
 /** A worker in this process, which gives its work back at once when it is stopped. */
-const startHere = (modelUrl: string, more: Partial<Parameters<typeof startWorker>[0]> = {}) => startWorker({
-  url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), docker: null, graceSeconds: 0, model: createModelClient({ apiKey: 'k', baseURL: modelUrl }), ...more,
-});
+const startHere = (modelUrl: string, more: Partial<Parameters<typeof startWorker>[0]> = {}) =>
+  startWorker({
+    url: database.url,
+    schema: 'ledger',
+    tools: [],
+    log: pino({ level: 'silent' }),
+    docker: null,
+    graceSeconds: 0,
+    model: createModelClient({ apiKey: 'k', baseURL: modelUrl }),
+    ...more,
+  });
 
 test('during a pure tool the call is left open, whatever the tool says when it is stopped, and the next worker makes it again', async () => {
   let runs = 0;
   const look = defineTool({
-    name: 'look', description: 'Looks.', input: z.strictObject({}), effect: 'pure', risk: 'safe',
+    name: 'look',
+    description: 'Looks.',
+    input: z.strictObject({}),
+    effect: 'pure',
+    risk: 'safe',
     async execute(_input, { signal }) {
       if (++runs > 1) return ok('seen');
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -107,11 +122,20 @@ test('during a pure tool the call is left open, whatever the tool says when it i
 });
 
 test('a result that the after_tool hook has not seen when the worker stops never reaches the model', async () => {
-  const shout = defineTool({ name: 'shout', description: 'Shouts.', input: z.strictObject({}), effect: 'unsafe', risk: 'safe', execute: async () => ok('what was SHOUTED') });
+  const shout = defineTool({
+    name: 'shout',
+    description: 'Shouts.',
+    input: z.strictObject({}),
+    effect: 'unsafe',
+    risk: 'safe',
+    execute: async () => ok('what was SHOUTED'),
+  });
   model = await startScriptedModel(scriptOf([{ content: [{ type: 'tool_use', name: 'shout', input: {} }] }, done]));
   const worker = await startHere(model.url, { tools: [shout] });
   await db.facultySave({
-    name: 'shouter', accepts: ['shout'], engage: { workspace: 'host', workspace_dir: workspace, tools: ['shout'] },
+    name: 'shouter',
+    accepts: ['shout'],
+    engage: { workspace: 'host', workspace_dir: workspace, tools: ['shout'] },
     hooks: { after_tool: 'touch looking; while [ ! -e never ]; do sleep 0.05; done', timeout: 300 },
   });
   const item = await db.workSubmit({ workType: 'shout', description: 'x' });
@@ -128,11 +152,20 @@ test('a result that the after_tool hook has not seen when the worker stops never
 
 test('a pure call whose after_tool hook the worker did not wait for is made again', async () => {
   let runs = 0;
-  const ask = defineTool({ name: 'ask', description: 'Asks.', input: z.strictObject({}), effect: 'pure', risk: 'safe', execute: async () => ok(`answer ${++runs}`) });
+  const ask = defineTool({
+    name: 'ask',
+    description: 'Asks.',
+    input: z.strictObject({}),
+    effect: 'pure',
+    risk: 'safe',
+    execute: async () => ok(`answer ${++runs}`),
+  });
   model = await startScriptedModel(scriptOf([{ content: [{ type: 'tool_use', name: 'ask', input: {} }] }, done]));
   const worker = await startHere(model.url, { tools: [ask] });
   await db.facultySave({
-    name: 'asker', accepts: ['ask'], engage: { workspace: 'host', workspace_dir: workspace, tools: ['ask'] },
+    name: 'asker',
+    accepts: ['ask'],
+    engage: { workspace: 'host', workspace_dir: workspace, tools: ['ask'] },
     hooks: { after_tool: 'touch asked; while [ ! -e answered ]; do sleep 0.05; done', timeout: 300 },
   });
   const item = await db.workSubmit({ workType: 'ask', description: 'x' });
@@ -159,7 +192,14 @@ test('no worker stops before a job that is over is written back', async () => {
   await holder.query('begin; select from graphile_worker._private_jobs where locked_at is not null for update');
   answer();
   expect((await final(item.id)).state).toBe('completed');
-  await until(async () => (await database.query(`select from pg_stat_activity where application_name = 'work-ledger jobs' and wait_event_type = 'Lock' and query like '%delete%'`)).length === 1);
+  await until(
+    async () =>
+      (
+        await database.query(
+          `select from pg_stat_activity where application_name = 'work-ledger jobs' and wait_event_type = 'Lock' and query like '%delete%'`,
+        )
+      ).length === 1,
+  );
   let isStopped = false;
   const stopped = worker.stop().then(() => (isStopped = true));
   await (await startHere(model.url, { graceSeconds: 60 })).stop(); // one that has nothing to wait for

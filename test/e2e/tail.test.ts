@@ -46,14 +46,28 @@ beforeAll(async () => {
   database = await createDatabase();
   db = await openDb(database.url, 'ledger');
   workspace = await mkdtemp(join(tmpdir(), 'work-ledger-test-'));
-  await db.facultySave({ name: 'engineer', accepts: ['fix'], engage: { workspace: 'host', workspace_dir: workspace, tools: ['bash'] }, awareness: { enabled: false } });
+  await db.facultySave({
+    name: 'engineer',
+    accepts: ['fix'],
+    engage: { workspace: 'host', workspace_dir: workspace, tools: ['bash'] },
+    awareness: { enabled: false },
+  });
   const afterEvent = (count: number): Promise<void> | undefined => (count === held.count ? held.gone : undefined);
   const script = scriptOf([
-    { content: [{ type: 'thinking', thinking: 'First I look at it.', signature: 'c2lnbmVk' }, { type: 'text', text: 'I look at the log before anything else, whatever it may hold.' }, { type: 'tool_use', name: 'bash', input: { command: 'echo seen' } }], afterEvent },
+    {
+      content: [
+        { type: 'thinking', thinking: 'First I look at it.', signature: 'c2lnbmVk' },
+        { type: 'text', text: 'I look at the log before anything else, whatever it may hold.' },
+        { type: 'tool_use', name: 'bash', input: { command: 'echo seen' } },
+      ],
+      afterEvent,
+    },
     { content: [{ type: 'text', text: 'All is well.' }] },
   ]);
   const leak = scriptOf([{ content: [{ type: 'text', text: `It reads ${secret}, and so on.` }], afterEvent }]);
-  model = await startScriptedModel((request, position) => (JSON.stringify(request.messages[0]).includes('Say what it reads') ? leak : script)(request, position));
+  model = await startScriptedModel((request, position) =>
+    (JSON.stringify(request.messages[0]).includes('Say what it reads') ? leak : script)(request, position),
+  );
   worker = await startWorkerProcess({ url: database.url, modelUrl: model.url, leaseSeconds: 30, env: { GATEWAY_KEY: secret } });
 });
 afterEach(() => held.go());
@@ -66,12 +80,19 @@ afterAll(async () => {
 });
 
 function startTail(...args: string[]): { said(): string; ended: Promise<unknown[]> } {
-  const child = spawn(process.execPath, [main, 'logs', '--follow', ...args], { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: database.url }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [main, 'logs', '--follow', ...args], {
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: database.url },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let said = '';
   child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
   return { said: () => said, ended: once(child, 'exit') };
 }
-const asked = (id: string) => until(async () => (await database.query<{ call_count: number }>(`select call_count from ledger.turns where work_item_id = '${id}'`))[0]?.call_count);
+const asked = (id: string) =>
+  until(
+    async () =>
+      (await database.query<{ call_count: number }>(`select call_count from ledger.turns where work_item_id = '${id}'`))[0]?.call_count,
+  );
 
 test('another process shows a response while it arrives, and the calls that follow', async () => {
   hold(8); // message_start, the thinking whole, two pieces of the text, of which the SDK may hold back the last
@@ -80,17 +101,33 @@ test('another process shows a response while it arrives, and the calls that foll
   expect(await database.query('select * from ledger.turn_streams')).toEqual([]); // nobody watches yet
 
   const [words, lines] = [startTail(item.id), startTail(item.id, '--json')];
-  await until(() => words.said().includes('turn 1 thinks: First I look at it.\nturn 1 says: I look at the log') && lines.said().includes('"kind":"said"'));
+  await until(
+    () =>
+      words.said().includes('turn 1 thinks: First I look at it.\nturn 1 says: I look at the log') && lines.said().includes('"kind":"said"'),
+  );
   expect(words.said()).not.toContain('may hold');
-  const [row] = await database.query<{ said: string; status: string }>('select v.said, t.status from ledger.v_streaming v join ledger.turns t on t.id = v.turn_id');
+  const [row] = await database.query<{ said: string; status: string }>(
+    'select v.said, t.status from ledger.v_streaming v join ledger.turns t on t.id = v.turn_id',
+  );
   expect(row).toEqual({ said: expect.stringMatching(/^I look at the log before/), status: 'streaming' });
 
   held.go();
   await Promise.all([words.ended, lines.ended]);
-  expect(words.said()).toMatch(/^turn 1 thinks: First I look at it\.\nturn 1 says: I look at the log before anything else, whatever it may hold\.\n(?:turn 1 calls bash echo seen\n)?turn 1: bash → done\nturn 2 says: All is well\.\n/);
+  expect(words.said()).toMatch(
+    /^turn 1 thinks: First I look at it\.\nturn 1 says: I look at the log before anything else, whatever it may hold\.\n(?:turn 1 calls bash echo seen\n)?turn 1: bash → done\nturn 2 says: All is well\.\n/,
+  );
   expect(words.said()).toContain('completed');
-  const events = lines.said().trim().split('\n').map((line) => JSON.parse(line) as { kind: string; iteration: number; text: string });
-  expect(events.filter(({ kind, iteration }) => kind === 'said' && iteration === 1).map(({ text }) => text).join('')).toBe('I look at the log before anything else, whatever it may hold.');
+  const events = lines
+    .said()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { kind: string; iteration: number; text: string });
+  expect(
+    events
+      .filter(({ kind, iteration }) => kind === 'said' && iteration === 1)
+      .map(({ text }) => text)
+      .join(''),
+  ).toBe('I look at the log before anything else, whatever it may hold.');
   expect(await database.query('select * from ledger.turn_streams')).toEqual([]);
   expect(await database.query(`select status from ledger.turns where work_item_id = '${item.id}' and status <> 'completed'`)).toEqual([]);
 });
@@ -100,7 +137,11 @@ test('half of a secret, of which the rest is still to arrive, is shown to nobody
   const item = await db.workSubmit({ workType: 'fix', description: 'Say what it reads' });
   await asked(item.id);
   const [words, lines] = [startTail(item.id), startTail(item.id, '--json')];
-  const row = await until(async () => (await database.query<{ content: string }>('select content::text from ledger.turn_streams')).find(({ content }) => content.includes('It reads')));
+  const row = await until(async () =>
+    (await database.query<{ content: string }>('select content::text from ledger.turn_streams')).find(({ content }) =>
+      content.includes('It reads'),
+    ),
+  );
   expect(row.content).not.toContain(secret.slice(0, 4));
   await until(() => words.said().includes('It reads') && lines.said().includes('It reads'));
   held.go();
@@ -109,21 +150,30 @@ test('half of a secret, of which the rest is still to arrive, is shown to nobody
   expect(words.said() + lines.said()).not.toContain(secret.slice(0, 8));
 });
 
-test.each(['fix', 'later'])('a turn that ends between the watch and the first look at what is done is shown: work of type %s', async (workType) => {
-  hold(8);
-  const { id } = await db.workSubmit({ workType, description: 'Look at it' });
-  if (workType === 'fix') await asked(id); // the other one has no turn yet
-  const ledgerWatch: Db['ledgerWatch'] = async (...given) => {
-    const answer = await db.ledgerWatch(...given);
-    if (workType === 'later') await db.facultySave({ name: 'late', accepts: ['later'], engage: { workspace: 'host', workspace_dir: workspace, tools: ['bash'] }, awareness: { enabled: false } });
-    held.go();
-    await until(async () => (await db.workProgress(id)).turns >= 2);
-    return answer;
-  };
-  const events: ActivityEvent[] = [];
-  await follow({ ...db, ledgerWatch }, database.url, id, { onActivity: (event) => events.push(event) });
-  expect(events[0]).toMatchObject({ kind: 'thinking', iteration: 1, text: 'First I look at it.' });
-});
+test.each(['fix', 'later'])(
+  'a turn that ends between the watch and the first look at what is done is shown: work of type %s',
+  async (workType) => {
+    hold(8);
+    const { id } = await db.workSubmit({ workType, description: 'Look at it' });
+    if (workType === 'fix') await asked(id); // the other one has no turn yet
+    const ledgerWatch: Db['ledgerWatch'] = async (...given) => {
+      const answer = await db.ledgerWatch(...given);
+      if (workType === 'later')
+        await db.facultySave({
+          name: 'late',
+          accepts: ['later'],
+          engage: { workspace: 'host', workspace_dir: workspace, tools: ['bash'] },
+          awareness: { enabled: false },
+        });
+      held.go();
+      await until(async () => (await db.workProgress(id)).turns >= 2);
+      return answer;
+    };
+    const events: ActivityEvent[] = [];
+    await follow({ ...db, ledgerWatch }, database.url, id, { onActivity: (event) => events.push(event) });
+    expect(events[0]).toMatchObject({ kind: 'thinking', iteration: 1, text: 'First I look at it.' });
+  },
+);
 
 test('a program that subscribes to the journal is told the same, whole, across a broken connection', async () => {
   hold(8);
@@ -131,12 +181,19 @@ test('a program that subscribes to the journal is told the same, whole, across a
   await asked(item.id);
   const entries: JournalEntry[] = [];
   const events: ActivityEvent[] = [];
-  const end = new WorkJournal(db, database.url).subscribe(item.id, (entry) => entries.push(entry), (event) => events.push(event));
-  const said = (iteration: number): string => events.flatMap((event) => (event.kind === 'said' && event.iteration === iteration ? [event.text] : [])).join('');
+  const end = new WorkJournal(db, database.url).subscribe(
+    item.id,
+    (entry) => entries.push(entry),
+    (event) => events.push(event),
+  );
+  const said = (iteration: number): string =>
+    events.flatMap((event) => (event.kind === 'said' && event.iteration === iteration ? [event.text] : [])).join('');
   await until(async () => said(1).startsWith('I look at the log'));
   expect(said(1)).not.toContain('may hold');
   expect(events[0]).toMatchObject({ kind: 'thinking', iteration: 1, text: 'First I look at it.' });
-  await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'work-ledger listener'`);
+  await database.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'work-ledger listener'`,
+  );
   held.go();
   await until(async () => said(2) === 'All is well.' && entries.some(({ entryType }) => entryType === 'session_end'));
   expect(said(1)).toBe('I look at the log before anything else, whatever it may hold.');
@@ -150,7 +207,10 @@ test('who is not watched writes nothing and notifies nobody', async () => {
   hold(8);
   const heard = new Set<string>();
   let isConnected = false;
-  const listener = listen(database.url, ['work_activity', 'work_item_completed'], { onNotification: (channel, payload) => heard.add(`${channel} ${payload}`), onConnected: () => (isConnected = true) });
+  const listener = listen(database.url, ['work_activity', 'work_item_completed'], {
+    onNotification: (channel, payload) => heard.add(`${channel} ${payload}`),
+    onConnected: () => (isConnected = true),
+  });
   await until(() => isConnected);
   await database.query(`create table public.written (turn_id uuid); create function public.note() returns trigger language plpgsql as 'begin insert into public.written values (new.turn_id); return null; end';
     create trigger note after insert or update on ledger.turn_streams for each row execute function public.note()`);

@@ -23,15 +23,23 @@ afterAll(async () => {
 
 async function submit(engage: Record<string, unknown> = {}): Promise<Player> {
   const name = `faculty ${JSON.stringify(engage).slice(0, 50)}`;
-  await db.facultySave({ name, accepts: [], awareness: { enabled: false }, engage: { tools: ['look'], max_turns: 2000, ledger_nudge_interval: 0, ...engage } });
+  await db.facultySave({
+    name,
+    accepts: [],
+    awareness: { enabled: false },
+    engage: { tools: ['look'], max_turns: 2000, ledger_nudge_interval: 0, ...engage },
+  });
   return new Player(db, (await db.workSubmit({ workType: 'told', description: 'Do the work', faculty: name })).id);
 }
 async function fork(played: Player): Promise<Player> {
-  const [turn] = await database.query<{ id: string }>(`select id from ledger.turns where work_item_id = '${played.workItemId}' and turn_type = 'normal' and status = 'completed' order by depth desc limit 1`);
+  const [turn] = await database.query<{ id: string }>(
+    `select id from ledger.turns where work_item_id = '${played.workItemId}' and turn_type = 'normal' and status = 'completed' order by depth desc limit 1`,
+  );
   const [item] = await database.query<{ id: string }>(`select id from ledger.work_fork('${turn?.id}', 'Try otherwise')`);
   return new Player(db, item?.id ?? '');
 }
-const tell = (played: Player, words: string): Promise<unknown> => database.query(`select ledger.work_message('${played.workItemId}', $m$${words}$m$)`);
+const tell = (played: Player, words: string): Promise<unknown> =>
+  database.query(`select ledger.work_message('${played.workItemId}', $m$${words}$m$)`);
 const compact = (played: Player): Promise<unknown> => database.query(`select ledger.context_compact('${played.workItemId}')`);
 const look = (result = 'x'.repeat(3000)): PlayedCall => ({ kind: 'look', result });
 const step = (content: string): PlayedCall => ({ kind: 'step', content });
@@ -45,7 +53,8 @@ async function next(played: Player, ...all: PlayedCall[][]): Promise<string> {
   return body;
 }
 const recall = async (played: Player, block: number, query: string): Promise<string> =>
-  (await database.query<{ text: string }>(`select ledger.recall_block('${played.workItemId}', ${block}, '${query}') as text`))[0]?.text ?? '';
+  (await database.query<{ text: string }>(`select ledger.recall_block('${played.workItemId}', ${block}, '${query}') as text`))[0]?.text ??
+  '';
 
 test('words of people outlive the compaction of a fork, and of a fork of the fork', async () => {
   const first = await submit({ elide_budget: 1_000_000 });
@@ -66,7 +75,8 @@ test('words of people outlive the compaction of a fork, and of a fork of the for
 test('what came with the task is said once, before and behind a cut and a compaction', async () => {
   const played = await submit({ elide_budget: 0 });
   await tell(played, 'BEFORE IT BEGAN');
-  for (const request of [await next(played, [look('x')]), await next(played, [look('x'), step('One')], [look('x')])]) expect(request.match(/BEFORE IT BEGAN/g)).toHaveLength(1);
+  for (const request of [await next(played, [look('x')]), await next(played, [look('x'), step('One')], [look('x')])])
+    expect(request.match(/BEFORE IT BEGAN/g)).toHaveLength(1);
   await next(played, ...Array.from({ length: 7 }, () => [look()]));
   await compact(played);
   const request = await next(played, [look()]);
@@ -101,7 +111,8 @@ test('messages for which there is no room stand each by head, tail and a handle 
   }
   const handles = [...request.matchAll(/artifact_read\(\\"([0-9a-f]{16})\\"\)/g)].map((match) => match[1]);
   expect(handles).toHaveLength(4);
-  for (const [n, handle] of handles.entries()) expect((await database.query<{ text: string }>(`select ledger.artifact_read('${handle}') as text`))[0]?.text).toContain(words[n]);
+  for (const [n, handle] of handles.entries())
+    expect((await database.query<{ text: string }>(`select ledger.artifact_read('${handle}') as text`))[0]?.text).toContain(words[n]);
 });
 
 test('of more messages than can have a place the newest stand, and a handle to all', async () => {
@@ -114,7 +125,10 @@ test('of more messages than can have a place the newest stand, and a handle to a
   expect(request).toContain('RULE-59.');
   expect(request).not.toContain('RULE-0.');
   const handle = /\((\d+) older: artifact_read\(\\"([0-9a-f]{16})\\"\) has all of it\)/.exec(request);
-  expect((await database.query<{ text: string }>(`select content as text from ledger.artifacts where content_hash like '${handle?.[2]}%'`))[0]?.text).toContain('RULE-0.');
+  expect(
+    (await database.query<{ text: string }>(`select content as text from ledger.artifacts where content_hash like '${handle?.[2]}%'`))[0]
+      ?.text,
+  ).toContain('RULE-0.');
 });
 
 test('a later attempt is told what people said to those before it', async () => {
@@ -136,13 +150,25 @@ test('a later attempt is told what people said to those before it', async () => 
 });
 
 test('why a person rejected a call outlives its block, a compaction and an attempt', async () => {
-  await db.abilityRegister({ name: 'publish', description: 'Publishes.', inputSchema: { type: 'object' }, effect: 'unsafe', risk: 'dangerous' });
+  await db.abilityRegister({
+    name: 'publish',
+    description: 'Publishes.',
+    inputSchema: { type: 'object' },
+    effect: 'unsafe',
+    risk: 'dangerous',
+  });
   const played = await submit({ elide_budget: 0, require_approval: 'dangerous', tools: ['look', 'publish'] });
   const begin = await played.begin();
   if (begin.kind !== 'call_model') throw new Error(begin.kind);
-  await db.turnRecord(played.claim, begin.turn_id, response([{ type: 'tool_use', id: 'p', name: 'publish', input: { path: 'dist' } }], 'tool_use', 100));
+  await db.turnRecord(
+    played.claim,
+    begin.turn_id,
+    response([{ type: 'tool_use', id: 'p', name: 'publish', input: { path: 'dist' } }], 'tool_use', 100),
+  );
   expect((await db.iterationFinish(played.claim)).kind).toBe('parked');
-  await database.query(`select ledger.tool_call_reject(id, 'NOT BEFORE MONDAY') from ledger.tool_calls where work_item_id = '${played.workItemId}'`);
+  await database.query(
+    `select ledger.tool_call_reject(id, 'NOT BEFORE MONDAY') from ledger.tool_calls where work_item_id = '${played.workItemId}'`,
+  );
   const claim = await db.focusClaim(played.workItemId, 'player', 60);
   if (claim.kind !== 'claimed') throw new Error(claim.kind);
   await db.iterationBegin(claim);
@@ -162,7 +188,12 @@ test('recall_block reaches what a fork began with, and what a compaction left ou
   await next(first, [look('SECRET-ONE is 42')], [look('of block two'), step('Read one')], [look('of block three'), step('Read two')]);
   const branch = await fork(first);
   expect(await recall(branch, 1, 'SECRET')).toContain('SECRET-ONE is 42'); // before it has run at all
-  await next(branch, [look('mine')], [look('of block four'), step('Read mine')], ...Array.from({ length: 6 }, (_, n) => [look(), step(`More ${n}`)]));
+  await next(
+    branch,
+    [look('mine')],
+    [look('of block four'), step('Read mine')],
+    ...Array.from({ length: 6 }, (_, n) => [look(), step(`More ${n}`)]),
+  );
   expect(await recall(branch, 1, 'SECRET')).toContain('SECRET-ONE is 42');
   expect(await recall(branch, 3, 'mine')).toContain('mine');
   await compact(branch);

@@ -1,5 +1,5 @@
-// One run with everything in it, exported while it happened and again from its rows: both are the same spans, and the table in docs/observability.md
-// says what they are.
+// One run with everything in it, exported while it happened and again from its rows: both are the same spans, and the table in
+// docs/observability.md says what they are.
 
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,9 @@ let model: ScriptedModel;
 let live: OtlpReceiver;
 const workers: WorkerProcess[] = [];
 
-/** Looks: here not before there, and there not before here; for long the first time that it is told to hang. And a tool that needs approval. */
+/**
+ * Looks: here not before there, and there not before here; for long the first time that it is told to hang. And a tool that needs approval.
+ */
 const tools = () => `
 import { appendFileSync, existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -91,11 +93,22 @@ beforeAll(async () => {
     part: inOrder([always(calls(entry('finding', 'Forty-two'))), always(done('Counted.'))]),
   });
   await db.facultySave({
-    name: 'lead', accepts: ['lead', 'part'], orient: { command: './orient', on_failure: 'fail' }, recover: { command: 'echo again', max_attempts: 3, backoff: 'constant' },
-    consolidate: { command: 'echo kept' }, awareness: { refresh_every: 2 },
+    name: 'lead',
+    accepts: ['lead', 'part'],
+    orient: { command: './orient', on_failure: 'fail' },
+    recover: { command: 'echo again', max_attempts: 3, backoff: 'constant' },
+    consolidate: { command: 'echo kept' },
+    awareness: { refresh_every: 2 },
     engage: {
-      workspace: 'host', workspace_dir: directory, tools: ['look', 'press'], code_execution: noDocker === null, require_approval: 'dangerous',
-      compact_every: 3, compact_keep_recent: 1, context_window: 200_000, ledger_nudge_interval: 0,
+      workspace: 'host',
+      workspace_dir: directory,
+      tools: ['look', 'press'],
+      code_execution: noDocker === null,
+      require_approval: 'dangerous',
+      compact_every: 3,
+      compact_keep_recent: 1,
+      context_window: 200_000,
+      ledger_nudge_interval: 0,
     },
   });
 });
@@ -110,7 +123,11 @@ afterAll(async () => {
 
 async function startWorker(): Promise<WorkerProcess> {
   const worker = await startWorkerProcess({
-    url: database.url, modelUrl: model.url, leaseSeconds: 3, args: ['--tools', join(directory, 'tools.ts')], env: { OTEL_EXPORTER_OTLP_ENDPOINT: live.url, OTEL_SERVICE_NAME: 'traced' },
+    url: database.url,
+    modelUrl: model.url,
+    leaseSeconds: 3,
+    args: ['--tools', join(directory, 'tools.ts')],
+    env: { OTEL_EXPORTER_OTLP_ENDPOINT: live.url, OTEL_SERVICE_NAME: 'traced' },
   });
   workers.push(worker);
   return worker;
@@ -138,11 +155,16 @@ async function readTable(): Promise<Map<string, { parents: string[]; attributes:
   const page = await readFile(new URL('../../docs/observability.md', import.meta.url), 'utf8');
   const quoted = (text: string): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
   const rows = page.slice(page.indexOf('| Span | Below |')).split('\n\n')[0]?.split('\n').slice(2) ?? [];
-  const table = new Map(rows.map((row) => {
-    const [, name = '', parents = '', text = ''] = row.split('|');
-    const [attributes = '', events = ''] = text.split(/; events? /);
-    return [quoted(name)[0] ?? '', { parents: quoted(parents.replace('(of `execute_code`)', '')), attributes: quoted(attributes), events: quoted(events) }];
-  }));
+  const table = new Map(
+    rows.map((row) => {
+      const [, name = '', parents = '', text = ''] = row.split('|');
+      const [attributes = '', events = ''] = text.split(/; events? /);
+      return [
+        quoted(name)[0] ?? '',
+        { parents: quoted(parents.replace('(of `execute_code`)', '')), attributes: quoted(attributes), events: quoted(events) },
+      ];
+    }),
+  );
   const tool = table.get('work.tool.execute');
   if (tool) table.set('sandbox.tool.call', { ...tool, parents: ['work.tool.execute'] });
   return table;
@@ -164,7 +186,9 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
     root = item.id;
     const first = await startWorker();
     await until(async () => (await readFile(join(directory, 'hung'), 'utf8').catch(() => '')) === 'x');
-    await until(async () => (await db.toolCalls(root)).some(({ input, status }) => (input as { at?: string }).at === 'beside' && status === 'completed'));
+    await until(async () =>
+      (await db.toolCalls(root)).some(({ input, status }) => (input as { at?: string }).at === 'beside' && status === 'completed'),
+    );
     await first.end('SIGKILL');
     const second = await startWorker();
     const [approval] = await until(async () => {
@@ -177,7 +201,9 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
     await second.end('SIGKILL');
     await startWorker();
     await ended(root);
-    const [turn] = await database.query<{ id: string }>(`select id from ledger.turns where work_item_id = '${root}' and iteration = 1 and status = 'completed'`);
+    const [turn] = await database.query<{ id: string }>(
+      `select id from ledger.turns where work_item_id = '${root}' and iteration = 1 and status = 'completed'`,
+    );
     fork = (await database.query<{ id: string }>(`select id from work_fork('${turn?.id}')`))[0]!.id;
     await ended(fork);
     spans = await exported(root);
@@ -198,7 +224,11 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
     expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceOf(root), traceOf(fork)]));
     const known = new Set(spans.map(key));
     for (const span of spans) if (span.parentSpanId !== '') expect(known, span.name).toContain(`${span.traceId} ${span.parentSpanId}`);
-    expect(spans.filter((span) => span.parentSpanId === '').map((span) => span.name)).toEqual(['work.execute', 'work.execute', 'work.execute']);
+    expect(spans.filter((span) => span.parentSpanId === '').map((span) => span.name)).toEqual([
+      'work.execute',
+      'work.execute',
+      'work.execute',
+    ]);
     for (const span of spans) expect(span.end, span.name).toBeGreaterThanOrEqual(span.start);
   });
 
@@ -206,13 +236,24 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
     const table = await readTable();
     const everywhere = ['work.item.id', 'work.focus.id', 'work.attempt', 'work.faculty', 'work.type', 'work.iteration', 'work.turn.id'];
     const names = new Map(spans.map((span) => [span.spanId, span.name]));
-    expect([...new Set(spans.map((span) => span.name))].toSorted()).toEqual([...table.keys()].filter((name) => noDocker === null || name !== 'sandbox.tool.call').toSorted());
+    expect([...new Set(spans.map((span) => span.name))].toSorted()).toEqual(
+      [...table.keys()].filter((name) => noDocker === null || name !== 'sandbox.tool.call').toSorted(),
+    );
     const seen = { attributes: new Map<string, Set<string>>(), events: new Set<string>(), parents: new Set<string>() };
     for (const span of spans) {
       const row = table.get(span.name);
-      expect(everywhere.slice(0, 5).filter((name) => !(name in span.attributes)), span.name).toEqual([]);
-      expect(Object.keys(span.attributes).filter((name) => !everywhere.includes(name) && !row?.attributes.includes(name)), span.name).toEqual([]);
-      expect(span.events.filter(({ name }) => !row?.events.includes(name)), span.name).toEqual([]);
+      expect(
+        everywhere.slice(0, 5).filter((name) => !(name in span.attributes)),
+        span.name,
+      ).toEqual([]);
+      expect(
+        Object.keys(span.attributes).filter((name) => !everywhere.includes(name) && !row?.attributes.includes(name)),
+        span.name,
+      ).toEqual([]);
+      expect(
+        span.events.filter(({ name }) => !row?.events.includes(name)),
+        span.name,
+      ).toEqual([]);
       if (span.parentSpanId !== '') expect(row?.parents, span.name).toContain(names.get(span.parentSpanId));
       for (const event of span.events) seen.events.add(event.name);
       seen.parents.add(`${span.name} < ${names.get(span.parentSpanId)}`);
@@ -223,38 +264,61 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
     const elsewhere = new Set(['error.type']);
     for (const [name, { attributes }] of table) {
       if (name === 'sandbox.tool.call' || (name === 'work.tool.execute' && noDocker !== null)) continue;
-      expect(attributes.filter((one) => !elsewhere.has(one) && !seen.attributes.get(name)?.has(one)), name).toEqual([]);
+      expect(
+        attributes.filter((one) => !elsewhere.has(one) && !seen.attributes.get(name)?.has(one)),
+        name,
+      ).toEqual([]);
     }
   });
 
   test('item, attempt, iteration and turn are those of the rows', async () => {
     const turns = await database.query<{ id: string; iteration: number; attempt: number; work_item_id: string }>(
-      "select t.id, t.iteration, f.attempt, t.work_item_id from ledger.turns t join ledger.foci f on f.id = t.focus_id where t.turn_type = 'normal'");
+      "select t.id, t.iteration, f.attempt, t.work_item_id from ledger.turns t join ledger.foci f on f.id = t.focus_id where t.turn_type = 'normal'",
+    );
     for (const span of [...named('gen_ai.chat'), ...named('work.engage.iteration'), ...named('work.tool.execute')]) {
       const turn = turns.find(({ id }) => id === span.attributes['work.turn.id']);
-      expect(span.attributes).toMatchObject({ 'work.item.id': turn?.work_item_id, 'work.attempt': turn?.attempt, 'work.iteration': turn?.iteration });
+      expect(span.attributes).toMatchObject({
+        'work.item.id': turn?.work_item_id,
+        'work.attempt': turn?.attempt,
+        'work.iteration': turn?.iteration,
+      });
     }
   });
 
   test('the attempts of a request: one that failed, one that was lost with its worker, and the answer of each', () => {
     const chats = named('gen_ai.chat').filter((span) => span.attributes['work.item.id'] === root);
-    expect(chats.filter((span) => span.attributes['error.type'] === 'server_error')).toMatchObject([{ status: 2, kind: 3, attributes: { 'http.response.status_code': 500 } }]);
+    expect(chats.filter((span) => span.attributes['error.type'] === 'server_error')).toMatchObject([
+      { status: 2, kind: 3, attributes: { 'http.response.status_code': 500 } },
+    ]);
     expect(chats.filter((span) => span.attributes['error.type'] === 'lost')).toMatchObject([{ status: 2 }]);
     for (const failed of chats.filter((span) => span.status === 2)) {
       const [answer] = chats.filter((span) => span.attributes['work.turn.id'] === failed.attributes['work.turn.id'] && span.status === 0);
-      expect(answer?.attributes).toMatchObject({ 'work.model_call.attempt': 2, 'gen_ai.operation.name': 'chat', 'gen_ai.provider.name': 'anthropic' });
+      expect(answer?.attributes).toMatchObject({
+        'work.model_call.attempt': 2,
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.provider.name': 'anthropic',
+      });
       expect(answer!.start).toBeGreaterThanOrEqual(failed.end);
     }
   });
 
   test('counts are those of the turns', async () => {
-    const turns = await database.query<{ id: string; input: number; output_tokens: number; cached_input_tokens: number; stop_reason: string; first_token_ms: number }>(`
+    const turns = await database.query<{
+      id: string;
+      input: number;
+      output_tokens: number;
+      cached_input_tokens: number;
+      stop_reason: string;
+      first_token_ms: number;
+    }>(`
       select id, input_tokens + cached_input_tokens + cache_write_tokens as input, output_tokens, cached_input_tokens, stop_reason, first_token_ms
         from ledger.turns where config_hash is not null and status = 'completed'`);
     for (const turn of turns) {
       const span = only('gen_ai.chat', ({ attributes, status }) => attributes['work.turn.id'] === turn.id && status === 0);
       expect(span.attributes).toMatchObject({
-        'gen_ai.usage.input_tokens': turn.input, 'gen_ai.usage.output_tokens': turn.output_tokens, 'gen_ai.usage.cache_read.input_tokens': turn.cached_input_tokens,
+        'gen_ai.usage.input_tokens': turn.input,
+        'gen_ai.usage.output_tokens': turn.output_tokens,
+        'gen_ai.usage.cache_read.input_tokens': turn.cached_input_tokens,
         'gen_ai.response.finish_reasons': [turn.stop_reason],
         'gen_ai.response.time_to_first_chunk': turn.first_token_ms / 1000,
       });
@@ -262,16 +326,28 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
   });
 
   test('calls that run in parallel overlap; what failed has status error; what ran again after the crash says so', () => {
-    const [here, there] = ['here', 'there'].map((at) => named('work.tool.execute').filter((span) => span.attributes['work.tool.name'] === 'look' && span.attributes['work.iteration'] === 1)[at === 'here' ? 0 : 1]!);
+    const [here, there] = ['here', 'there'].map(
+      (at) =>
+        named('work.tool.execute').filter(
+          (span) => span.attributes['work.tool.name'] === 'look' && span.attributes['work.iteration'] === 1,
+        )[at === 'here' ? 0 : 1]!,
+    );
     expect(here!.start < there!.end && there!.start < here!.end).toBe(true);
-    expect(named('work.tool.execute').filter((span) => span.status === 2).map((span) => span.attributes['error.type'])).toEqual(['failed']);
+    expect(
+      named('work.tool.execute')
+        .filter((span) => span.status === 2)
+        .map((span) => span.attributes['error.type']),
+    ).toEqual(['failed']);
     only('work.tool.execute', (span) => span.attributes['work.tool.name'] === 'look' && span.attributes['work.tool.attempts'] === 2);
   });
 
   test.skipIf(noDocker !== null)('calls of code are below it', () => {
     const execution = only('work.tool.execute', (span) => span.attributes['work.tool.name'] === 'execute_code');
-    expect(named('sandbox.tool.call').map((span) => `${String(span.attributes['work.tool.name'])} below ${span.parentSpanId}`).toSorted()).toEqual([
-      `ledger_append below ${execution.spanId}`, `look below ${execution.spanId}`]);
+    expect(
+      named('sandbox.tool.call')
+        .map((span) => `${String(span.attributes['work.tool.name'])} below ${span.parentSpanId}`)
+        .toSorted(),
+    ).toEqual([`ledger_append below ${execution.spanId}`, `look below ${execution.spanId}`]);
     expect(execution.attributes).toMatchObject({ 'work.sandbox.verdict': 'ok', 'work.sandbox.tool_calls': 2 });
   });
 
@@ -284,13 +360,19 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
       expect(attributes).toMatchObject({ trigger: 'periodic' });
       expect(attributes['messages_after']).toBeLessThan(attributes['messages_before'] as number);
     }
-    expect(new Set(named('work.awareness.digest').map((span) => span.attributes['work.awareness.is_delta']))).toEqual(new Set([true, false]));
+    expect(new Set(named('work.awareness.digest').map((span) => span.attributes['work.awareness.is_delta']))).toEqual(
+      new Set([true, false]),
+    );
   });
 
   test('waiting is apart from running', () => {
     const pressed = only('work.tool.execute', (span) => span.attributes['work.tool.name'] === 'press');
     expect(pressed.events.map((event) => event.name)).toEqual(['work.tool.approval_requested', 'work.tool.approval_decided']);
-    expect(pressed.attributes).toMatchObject({ 'work.tool.approval': 'approved', 'work.tool.approval_wait': expect.any(Number), 'work.tool.run_time': expect.any(Number) });
+    expect(pressed.attributes).toMatchObject({
+      'work.tool.approval': 'approved',
+      'work.tool.approval_wait': expect.any(Number),
+      'work.tool.run_time': expect.any(Number),
+    });
     const awaited = only('work.tool.execute', (span) => span.attributes['work.tool.name'] === 'await_child_work');
     expect(awaited.attributes['work.tool.children_wait']).toEqual(expect.any(Number));
     expect(awaited.attributes).not.toHaveProperty('work.tool.run_time');
@@ -305,32 +387,57 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
     expect(links(spawned)).toEqual([['spawned', first.spanId]]);
     expect(links(awaited)).toEqual([['awaits', first.spanId]]);
     expect(executions.at(-1)!.parentSpanId).toBe(spawned.spanId);
-    expect(executions.flatMap(links)).toEqual(expect.arrayContaining([['spawned_by', spawned.spanId], ['awaited_by', awaited.spanId]]));
+    expect(executions.flatMap(links)).toEqual(
+      expect.arrayContaining([
+        ['spawned_by', spawned.spanId],
+        ['awaited_by', awaited.spanId],
+      ]),
+    );
   });
 
   test('an attempt that failed, the one after it, and the fork are linked', () => {
-    const [first, second] = [1, 2].map((attempt) => only('work.execute', (span) => span.attributes['work.item.id'] === root && span.attributes['work.attempt'] === attempt));
+    const [first, second] = [1, 2].map((attempt) =>
+      only('work.execute', (span) => span.attributes['work.item.id'] === root && span.attributes['work.attempt'] === attempt),
+    );
     expect(first).toMatchObject({ status: 2, attributes: { 'work.outcome': 'failed', 'error.type': 'failed' } });
     expect(second!.links).toMatchObject([{ spanId: first!.spanId, attributes: { 'work.link': 'retry_of' } }]);
     expect(only('work.orient', (span) => span.attributes['work.focus.id'] === first!.attributes['work.focus.id']).status).toBe(2);
     const forked = only('work.execute', (span) => span.attributes['work.item.id'] === fork);
-    const iteration = only('work.engage.iteration', (span) => span.attributes['work.focus.id'] === second!.attributes['work.focus.id'] && span.attributes['work.iteration'] === 1);
-    expect(forked.links).toMatchObject([{ traceId: iteration.traceId, spanId: iteration.spanId, attributes: { 'work.link': 'forked_from' } }]);
+    const iteration = only(
+      'work.engage.iteration',
+      (span) => span.attributes['work.focus.id'] === second!.attributes['work.focus.id'] && span.attributes['work.iteration'] === 1,
+    );
+    expect(forked.links).toMatchObject([
+      { traceId: iteration.traceId, spanId: iteration.spanId, attributes: { 'work.link': 'forked_from' } },
+    ]);
   });
 
   test('nothing that was said is in a span, unless it is asked for', async () => {
-    expect(JSON.stringify([...live.spans, ...spans], (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))).not.toContain(secret);
-    const env = { PATH: process.env['PATH'], HOME: directory, DATABASE_URL: database.url, OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' };
+    expect(
+      JSON.stringify([...live.spans, ...spans], (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
+    ).not.toContain(secret);
+    const env = {
+      PATH: process.env['PATH'],
+      HOME: directory,
+      DATABASE_URL: database.url,
+      OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true',
+    };
     const { stdout } = await cliOrFail(['trace', root, '--json'], { env });
     const all = JSON.parse(stdout) as { name: string; attributes: Record<string, string> }[];
     const chat = all.find((span) => span.attributes['gen_ai.output.messages']?.includes(secret));
     expect(JSON.parse(chat?.attributes['gen_ai.input.messages'] ?? '')).toMatchObject([{ role: 'user', parts: [{ type: 'text' }] }]);
-    expect(JSON.parse(chat?.attributes['gen_ai.output.messages'] ?? '')).toMatchObject([{ role: 'assistant', finish_reason: 'tool_use', parts: [{ type: 'tool_call', name: 'look' }, {}, {}, {}] }]);
-    expect(all.find((span) => span.attributes['gen_ai.tool.call.arguments']?.includes(secret))?.attributes['gen_ai.tool.call.result']).toContain('Recorded');
+    expect(JSON.parse(chat?.attributes['gen_ai.output.messages'] ?? '')).toMatchObject([
+      { role: 'assistant', finish_reason: 'tool_use', parts: [{ type: 'tool_call', name: 'look' }, {}, {}, {}] },
+    ]);
+    expect(
+      all.find((span) => span.attributes['gen_ai.tool.call.arguments']?.includes(secret))?.attributes['gen_ai.tool.call.result'],
+    ).toContain('Recorded');
   });
 
   test('in the terminal it is a tree', async () => {
-    const { stdout } = await cliOrFail(['trace', root], { env: { PATH: process.env['PATH'], HOME: directory, DATABASE_URL: database.url } });
+    const { stdout } = await cliOrFail(['trace', root], {
+      env: { PATH: process.env['PATH'], HOME: directory, DATABASE_URL: database.url },
+    });
     expect(stdout).toMatch(/^work\.execute\[lead\] \d+\.\d{3} s failed$/m);
     expect(stdout).toMatch(/^ {4}work\.engage\.iteration\[1\] .*\n {6}gen_ai\.chat\[claude-sonnet-5-5\] /m);
     expect(stdout).toMatch(/^ {6}work\.tool\.execute\[spawn_child_work\] .*\n {8}work\.execute\[lead\]/m);

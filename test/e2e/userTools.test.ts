@@ -49,8 +49,15 @@ afterAll(async () => {
 
 test('an agent calls commands and the tools of an MCP server, which may die in between', async () => {
   process.env['WORD'] = 'from the environment';
-  const servers = await file('mcp.json', JSON.stringify({ mcpServers: { local: { command: process.execPath, args: [fixture], env: { GIVEN: '${WORD}', OTHERWISE: '${NO_SUCH_WORD:-else}' } } } }));
-  const commands = await file('commands.toml', `
+  const servers = await file(
+    'mcp.json',
+    JSON.stringify({
+      mcpServers: { local: { command: process.execPath, args: [fixture], env: { GIVEN: '${WORD}', OTHERWISE: '${NO_SUCH_WORD:-else}' } } },
+    }),
+  );
+  const commands = await file(
+    'commands.toml',
+    `
 [[tool]]
 name = "greet"
 description = "Greets."
@@ -64,18 +71,36 @@ touches = [{ key = "name", kind = "record", action = "read" }]
 name = "fails"
 description = "Fails."
 command = "echo half; echo why >&2; exit 3"
-`);
+`,
+  );
   const script = [
     [call('greet', { name: 'Ann' }), call('greet', { nam: 'Ann' }), call('fails', {})],
-    [call('mcp__local__count_words', { text: 'one two three' }), call('mcp__local__count_words', { text: 3 }), call('mcp__local__refuse', {}), call('mcp__local__picture', {})],
+    [
+      call('mcp__local__count_words', { text: 'one two three' }),
+      call('mcp__local__count_words', { text: 3 }),
+      call('mcp__local__refuse', {}),
+      call('mcp__local__picture', {}),
+    ],
     [call('mcp__local__die', {})],
     [call('mcp__local__environment', {})],
   ];
   const model = await startTeam({ '': ({ exchange }) => (script[exchange] ? calls(...script[exchange]) : done('Done.')) });
   const names = ['greet', 'fails', ...['count_words', 'environment', 'picture', 'refuse', 'die'].map((name) => `mcp__local__${name}`)];
   await withTools([servers, commands], async (tools) => {
-    await db.facultySave({ name: 'user', accepts: ['use'], awareness: { enabled: false }, engage: { workspace: 'host', workspace_dir: join(directory, 'work'), tools: names, ledger_nudge_interval: 0 } });
-    const worker = await startWorker({ url: database.url, schema: 'ledger', tools, log: pino({ level: 'silent' }), docker: null, model: createModelClient({ apiKey: 'sk-secret', baseURL: model.url }) });
+    await db.facultySave({
+      name: 'user',
+      accepts: ['use'],
+      awareness: { enabled: false },
+      engage: { workspace: 'host', workspace_dir: join(directory, 'work'), tools: names, ledger_nudge_interval: 0 },
+    });
+    const worker = await startWorker({
+      url: database.url,
+      schema: 'ledger',
+      tools,
+      log: pino({ level: 'silent' }),
+      docker: null,
+      model: createModelClient({ apiKey: 'sk-secret', baseURL: model.url }),
+    });
     try {
       const item = await db.workSubmit({ workType: 'use', description: 'Use them' });
       await until(async () => (await db.workItem(item.id))?.resolved_at);
@@ -93,21 +118,44 @@ command = "echo half; echo why >&2; exit 3"
     { tool: 'greet', error: true, text: expect.stringContaining('does not match the schema of greet'), images: 0 },
     { tool: 'fails', error: true, text: 'half\nwhy\n[exit code 3]', images: 0 },
     { tool: 'mcp__local__count_words', error: false, text: '3', images: 0 },
-    { tool: 'mcp__local__count_words', error: true, text: expect.stringMatching(/^\[engine\] The input does not match the schema of mcp__local__count_words:\n.*\/text: must be string, not number/), images: 0 },
+    {
+      tool: 'mcp__local__count_words',
+      error: true,
+      text: expect.stringMatching(
+        /^\[engine\] The input does not match the schema of mcp__local__count_words:\n.*\/text: must be string, not number/,
+      ),
+      images: 0,
+    },
     { tool: 'mcp__local__refuse', error: true, text: 'not today', images: 0 },
     { tool: 'mcp__local__picture', error: false, text: expect.stringContaining('(an image)'), images: 1 },
-    { tool: 'mcp__local__die', error: true, text: expect.stringMatching(/MCP server "local" did not answer: .*Check what was done before trying again/), images: 0 },
+    {
+      tool: 'mcp__local__die',
+      error: true,
+      text: expect.stringMatching(/MCP server "local" did not answer: .*Check what was done before trying again/),
+      images: 0,
+    },
   ]);
-  expect(await database.query(`select k.tool_name as tool, x.kind, x.action, x.target from ledger.touches x join ledger.tool_calls k on k.id = x.tool_call_id`)).toEqual([{ tool: 'greet', kind: 'record', action: 'read', target: 'Ann' }]);
+  expect(
+    await database.query(
+      `select k.tool_name as tool, x.kind, x.action, x.target from ledger.touches x join ledger.tool_calls k on k.id = x.tool_call_id`,
+    ),
+  ).toEqual([{ tool: 'greet', kind: 'record', action: 'read', target: 'Ann' }]);
   // Started again, and given nothing of the worker's secrets.
   expect(environment).toMatchObject({ tool: 'mcp__local__environment', error: false });
   const given = JSON.parse(environment?.text ?? '{}') as Record<string, string>;
   expect(given).toMatchObject({ GIVEN: 'from the environment', OTHERWISE: 'else' });
   expect(Object.keys(given).filter((key) => /DATABASE|ANTHROPIC|WORD|PG/.test(key))).toEqual([]);
-  expect(await database.query(`select name, effect, risk, input_schema #>> '{properties,text,description}' as described from ledger.abilities where name = any('{${names.join(',')}}') order by name`)).toEqual([
-    { name: 'fails', effect: 'unsafe', risk: 'dangerous', described: null }, { name: 'greet', effect: 'pure', risk: 'safe', described: null },
-    { name: 'mcp__local__count_words', effect: 'pure', risk: 'safe', described: 'The text.' }, { name: 'mcp__local__die', effect: 'unsafe', risk: 'dangerous', described: null },
-    { name: 'mcp__local__environment', effect: 'unsafe', risk: 'moderate', described: null }, { name: 'mcp__local__picture', effect: 'idempotent', risk: 'dangerous', described: null },
+  expect(
+    await database.query(
+      `select name, effect, risk, input_schema #>> '{properties,text,description}' as described from ledger.abilities where name = any('{${names.join(',')}}') order by name`,
+    ),
+  ).toEqual([
+    { name: 'fails', effect: 'unsafe', risk: 'dangerous', described: null },
+    { name: 'greet', effect: 'pure', risk: 'safe', described: null },
+    { name: 'mcp__local__count_words', effect: 'pure', risk: 'safe', described: 'The text.' },
+    { name: 'mcp__local__die', effect: 'unsafe', risk: 'dangerous', described: null },
+    { name: 'mcp__local__environment', effect: 'unsafe', risk: 'moderate', described: null },
+    { name: 'mcp__local__picture', effect: 'idempotent', risk: 'dangerous', described: null },
     { name: 'mcp__local__refuse', effect: 'unsafe', risk: 'dangerous', described: null },
   ]);
 });
@@ -117,13 +165,30 @@ test('a function of the database is not called with [redacted] in place of a sec
     create function public.say_it(input jsonb) returns text language sql as $$ select 'said ' || (input ->> 'words') $$;
     select ledger.ability_register('say_it', 'Says it.', '{"type": "object"}', 'idempotent', 'safe', 'public.say_it(jsonb)')`);
   const key = ['sk', 'ant', 'api03', crypto.randomUUID()].join('-');
-  const model = await startTeam({ '': ({ exchange, results }) => (exchange === 0 ? calls(call('say_it', { words: `the key ${key}` }), call('say_it', { words: 'nothing' })) : done(results.join('|'))) });
-  await db.facultySave({ name: 'sayer', accepts: ['say'], awareness: { enabled: false }, engage: { tools: ['say_it'], ledger_nudge_interval: 0 } });
-  const worker = await startWorker({ url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), docker: null, model: createModelClient({ apiKey: 'k', baseURL: model.url }) });
+  const model = await startTeam({
+    '': ({ exchange, results }) =>
+      exchange === 0 ? calls(call('say_it', { words: `the key ${key}` }), call('say_it', { words: 'nothing' })) : done(results.join('|')),
+  });
+  await db.facultySave({
+    name: 'sayer',
+    accepts: ['say'],
+    awareness: { enabled: false },
+    engage: { tools: ['say_it'], ledger_nudge_interval: 0 },
+  });
+  const worker = await startWorker({
+    url: database.url,
+    schema: 'ledger',
+    tools: [],
+    log: pino({ level: 'silent' }),
+    docker: null,
+    model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+  });
   try {
     const item = await db.workSubmit({ workType: 'say', description: 'Say it' });
     await until(async () => (await db.workItem(item.id))?.resolved_at);
-    expect((await db.workItem(item.id))?.outcome_data?.['summary']).toBe('[engine] Not run: its input holds a secret, which is not stored, and this tool runs in the database. Do it without the secret.|said nothing');
+    expect((await db.workItem(item.id))?.outcome_data?.['summary']).toBe(
+      '[engine] Not run: its input holds a secret, which is not stored, and this tool runs in the database. Do it without the secret.|said nothing',
+    );
   } finally {
     await worker.stop();
     await model.close();
@@ -142,17 +207,37 @@ test('a server over HTTP is given the headers of its settings; one that was star
       response.writeHead(404).end('Session not found');
       return;
     }
-    const answered = await handler.fetch(new Request(`http://localhost${request.url}`, { method: request.method ?? 'GET', headers: request.headers as Record<string, string>, ...(body !== '' && { body }) }));
+    const answered = await handler.fetch(
+      new Request(`http://localhost${request.url}`, {
+        method: request.method ?? 'GET',
+        headers: request.headers as Record<string, string>,
+        ...(body !== '' && { body }),
+      }),
+    );
     response.writeHead(answered.status, Object.fromEntries(answered.headers)).end(await answered.text());
   };
   const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   process.env['TOKEN_OF_TEST'] = 'abc';
-  const servers = await file('http.json', JSON.stringify({ mcpServers: { far: { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, headers: { authorization: 'Bearer ${TOKEN_OF_TEST}' } } } }));
+  const servers = await file(
+    'http.json',
+    JSON.stringify({
+      mcpServers: {
+        far: {
+          url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+          headers: { authorization: 'Bearer ${TOKEN_OF_TEST}' },
+        },
+      },
+    }),
+  );
   try {
     await withTools([servers], async (tools) => {
       const counter = tools.find(({ name }) => name === 'mcp__far__count_words');
-      expect(await counter?.execute({ text: 'one two' }, { signal: new AbortController().signal } as never)).toEqual({ content: '2', isError: false, value: { words: 2 } });
+      expect(await counter?.execute({ text: 'one two' }, { signal: new AbortController().signal } as never)).toEqual({
+        content: '2',
+        isError: false,
+        value: { words: 2 },
+      });
     });
   } finally {
     server.closeAllConnections();
@@ -169,8 +254,16 @@ test.each([
   ['commands.toml', '[[tool]]\nname = nan\n', /commands\.toml:2:1: tool\.0\.name cannot be nan/],
   ['mcp.json', '{"mcpServers": {"a": {"command": "${NO_SUCH_WORD}"}}}', /mcp\.json: .*the environment has no NO_SUCH_WORD/s],
   ['mcp.json', '{"mcpServers": {"a": {"command": "/no/such/program"}}}', /mcp\.json: The MCP server "a" does not start: .*ENOENT/s],
-  ['mcp.json', `{"mcpServers": {"a": {"command": "sh", "args": ["-c", "echo no token >&2; exit 1"]}}}`, /The MCP server "a" does not start: .*no token/s],
-  ['mcp.json', '{"mcpServers": {"a": {"url": "http://localhost:1/", "headers": {"x": "sk-secret\\nmore"}}}}', /mcp\.json: (?!.*sk-secret).*one line/s],
+  [
+    'mcp.json',
+    `{"mcpServers": {"a": {"command": "sh", "args": ["-c", "echo no token >&2; exit 1"]}}}`,
+    /The MCP server "a" does not start: .*no token/s,
+  ],
+  [
+    'mcp.json',
+    '{"mcpServers": {"a": {"url": "http://localhost:1/", "headers": {"x": "sk-secret\\nmore"}}}}',
+    /mcp\.json: (?!.*sk-secret).*one line/s,
+  ],
   ['mcp.json', '{"mcpServers": {"a": {"command": "true", "url": "https://example.com"}}}', /mcp\.json: .*a command or a url/s],
   ['mcp.json', '{"mcpServers": {"a": {}}}', /mcp\.json: .*a command or a url/s],
   ['mcp.json', '{', /mcp\.json: /],

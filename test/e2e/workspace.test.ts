@@ -57,7 +57,13 @@ afterAll(async () => {
 async function start(daemon: Docker | null = docker): Promise<void> {
   await worker?.stop();
   worker = await startWorker({
-    url: database.url, schema: 'ledger', tools: builtinTools, log: pino({ level: 'silent' }), concurrency: 4, graceSeconds: 0, docker: daemon,
+    url: database.url,
+    schema: 'ledger',
+    tools: builtinTools,
+    log: pino({ level: 'silent' }),
+    concurrency: 4,
+    graceSeconds: 0,
+    docker: daemon,
     model: createModelClient({ apiKey: 'k', baseURL: model.url }),
   });
 }
@@ -71,7 +77,17 @@ async function submit(steps: ReturnType<typeof call>[], engage: object = {}): Pr
     const step = steps[exchange];
     return step ? calls(step) : done(seen.join('|'));
   };
-  await db.facultySave({ name, awareness: { enabled: false }, engage: { tools: ['read_file', 'write_file', 'edit_file', 'bash', 'grep', 'glob'], code_execution: true, ledger_nudge_interval: 0, code_execution_pool: 0, ...engage } });
+  await db.facultySave({
+    name,
+    awareness: { enabled: false },
+    engage: {
+      tools: ['read_file', 'write_file', 'edit_file', 'bash', 'grep', 'glob'],
+      code_execution: true,
+      ledger_nudge_interval: 0,
+      code_execution_pool: 0,
+      ...engage,
+    },
+  });
   const item = await db.workSubmit({ workType: 'files', description: `${name} work`, faculty: name });
   items.push(item.id);
   return item;
@@ -84,35 +100,44 @@ async function answered(item: WorkItem): Promise<string> {
 /** Edits of one file and of others in one response: every one of them happens, in the model's order. */
 async function edits(engage: object): Promise<string> {
   const name = `editor ${++number}:`;
-  roles[name] = ({ exchange, results }) => [
-    calls(
-      ...Array.from({ length: 4 }, (_, n) => call('edit_file', { path: n % 2 ? './f.txt' : 'f.txt', old_string: `line ${n}`, new_string: `edited ${n}` })),
-      call('write_file', { path: 'g.txt', content: 'first' }), call('edit_file', { path: './/g.txt', old_string: 'first', new_string: 'second' }), call('read_file', { path: 'g.txt' }),
-    ),
-    calls(call('grep', { pattern: '^(edited|line) [0-3]$', path: 'f.txt' })),
-  ][exchange] ?? done(results.join('|'));
+  roles[name] = ({ exchange, results }) =>
+    [
+      calls(
+        ...Array.from({ length: 4 }, (_, n) =>
+          call('edit_file', { path: n % 2 ? './f.txt' : 'f.txt', old_string: `line ${n}`, new_string: `edited ${n}` }),
+        ),
+        call('write_file', { path: 'g.txt', content: 'first' }),
+        call('edit_file', { path: './/g.txt', old_string: 'first', new_string: 'second' }),
+        call('read_file', { path: 'g.txt' }),
+      ),
+      calls(call('grep', { pattern: '^(edited|line) [0-3]$', path: 'f.txt' })),
+    ][exchange] ?? done(results.join('|'));
   const tools = ['read_file', 'write_file', 'edit_file', 'grep'];
   await db.facultySave({ name, awareness: { enabled: false }, engage: { tools, ledger_nudge_interval: 0, ...engage } });
   const item = await db.workSubmit({ workType: 'files', description: `${name} work`, faculty: name });
   items.push(item.id);
   const summary = await answered(item);
-  const settled = await database.query<{ said: string }>(`select result #>> '{}' as said from ledger.tool_calls where work_item_id = '${item.id}' and tool_name = 'edit_file' and status = 'completed'`);
+  const settled = await database.query<{ said: string }>(
+    `select result #>> '{}' as said from ledger.tool_calls where work_item_id = '${item.id}' and tool_name = 'edit_file' and status = 'completed'`,
+  );
   expect(settled).toHaveLength(5);
-  const read = await database.query<{ said: string }>(`select result #>> '{}' as said from ledger.tool_calls where work_item_id = '${item.id}' and tool_name = 'read_file'`);
+  const read = await database.query<{ said: string }>(
+    `select result #>> '{}' as said from ledger.tool_calls where work_item_id = '${item.id}' and tool_name = 'read_file'`,
+  );
   expect(read.map(({ said }) => said)).toEqual(['second']);
   return summary;
 }
 const lines = Array.from({ length: 4 }, (_, n) => `line ${n}\n`).join('');
 const edited = Array.from({ length: 4 }, (_, n) => `f.txt:${n + 1}:edited ${n}`).join('\n');
 
-test('edits of one file in one response all happen, in the model\'s order, on the host', async () => {
+test("edits of one file in one response all happen, in the model's order, on the host", async () => {
   await start(null);
   await writeFile(join(directory, 'f.txt'), lines + 'x'.repeat(4_000_000));
   expect(await edits({ workspace: 'host', workspace_dir: directory })).toBe(edited);
 });
 
 describe.skipIf(noDocker !== null)('a workspace in a container', () => {
-  test('edits of one file in one response all happen, in the model\'s order', async () => {
+  test("edits of one file in one response all happen, in the model's order", async () => {
     await start();
     await writeFile(join(directory, 'f.txt'), lines);
     expect(await edits({ workspace_dir: directory })).toBe(edited);
@@ -123,16 +148,23 @@ describe.skipIf(noDocker !== null)('a workspace in a container', () => {
     const seed = join(directory, 'seed');
     await mkdir(seed);
     await writeFile(join(seed, 'given.txt'), 'given\n');
-    const item = await submit([
-      call('bash', { command: `cat given.txt; pwd; ls ${directory}; ls /work 2>&1; echo made > made.txt` }),
-      call('execute_code', { code: 'edit_file("made.txt", "made", "mended")\nreturn [read_file("made.txt"), glob("*.txt"), bash("cat made.txt").stdout, grep("mend")[0].line]' }),
-      call('read_file', { path: 'made.txt' }),
-    ], { workspace_dir: seed, check_command: 'grep -q mended made.txt && echo checked-inside && pwd' });
+    const item = await submit(
+      [
+        call('bash', { command: `cat given.txt; pwd; ls ${directory}; ls /work 2>&1; echo made > made.txt` }),
+        call('execute_code', {
+          code: 'edit_file("made.txt", "made", "mended")\nreturn [read_file("made.txt"), glob("*.txt"), bash("cat made.txt").stdout, grep("mend")[0].line]',
+        }),
+        call('read_file', { path: 'made.txt' }),
+      ],
+      { workspace_dir: seed, check_command: 'grep -q mended made.txt && echo checked-inside && pwd' },
+    );
     const said = await answered(item);
     expect(said).toMatch(/^given\n\/home\/agent\n.*No such file/s);
     expect(said).toContain('["mended\\n", ["made.txt", "given.txt"], "mended\\n", 1]');
     expect(said).toContain('mended');
-    const [check] = await database.query<{ output: string }>(`select output from ledger.hook_runs where work_item_id = '${item.id}' and hook = 'check'`);
+    const [check] = await database.query<{ output: string }>(
+      `select output from ledger.hook_runs where work_item_id = '${item.id}' and hook = 'check'`,
+    );
     expect(check?.output.trimEnd()).toBe('checked-inside\n/home/agent');
     expect(await readFile(join(seed, 'given.txt'), 'utf8')).toBe('given\n');
     const pulled = join(directory, 'pulled');
@@ -142,11 +174,18 @@ describe.skipIf(noDocker !== null)('a workspace in a container', () => {
 
   test('another worker goes on with the files', async () => {
     await start();
-    const item = await submit([call('bash', { command: 'echo first > kept' }), call('bash', { command: 'echo begun >> kept; sleep 600; echo second >> kept' }), call('bash', { command: 'cat kept' })]);
+    const item = await submit([
+      call('bash', { command: 'echo first > kept' }),
+      call('bash', { command: 'echo begun >> kept; sleep 600; echo second >> kept' }),
+      call('bash', { command: 'cat kept' }),
+    ]);
     await until(async () => {
       const [container] = await docker.listContainers({ filters: { label: [`${VOLUME_LABEL}=${item.id}`] } });
       if (!container) return false;
-      const archive = await docker.getContainer(container.Id).getArchive({ path: '/home/agent/kept' }).catch(() => null);
+      const archive = await docker
+        .getContainer(container.Id)
+        .getArchive({ path: '/home/agent/kept' })
+        .catch(() => null);
       return archive !== null && (await text(archive)).includes('begun');
     });
     await start(); // the old one stops in the middle of the second command, which is not repeated
@@ -155,11 +194,15 @@ describe.skipIf(noDocker !== null)('a workspace in a container', () => {
 
   test('is gone when the work has been over for as long as the faculty keeps it', async () => {
     await start();
-    const [gone, kept] = [await submit([call('bash', { command: 'echo x > x' })], { workspace_keep_hours: 0 }), await submit([call('bash', { command: 'echo x > x' })])];
+    const [gone, kept] = [
+      await submit([call('bash', { command: 'echo x > x' })], { workspace_keep_hours: 0 }),
+      await submit([call('bash', { command: 'echo x > x' })]),
+    ];
     await answered(gone);
     await answered(kept);
     // Their containers end with the work, and do not wait for a sweep.
-    for (const { id } of [gone, kept]) await until(async () => (await docker.listContainers({ all: true, filters: { label: [`${VOLUME_LABEL}=${id}`] } })).length === 0);
+    for (const { id } of [gone, kept])
+      await until(async () => (await docker.listContainers({ all: true, filters: { label: [`${VOLUME_LABEL}=${id}`] } })).length === 0);
     expect(await listVolumes(docker)).toEqual(expect.arrayContaining([gone.id, kept.id]));
     await start(); // sweeps at once
     await until(async () => !(await listVolumes(docker)).includes(gone.id));
@@ -171,17 +214,30 @@ describe.skipIf(noDocker !== null)('a workspace in a container', () => {
     const item = await submit([call('bash', { command: 'echo x > x' })]);
     await answered(item);
     const ledger = (await docker.getVolume(volumeOf(item.id)).inspect()).Labels[LEDGER_LABEL] ?? '';
-    expect([ledger, (await docker.listContainers({ filters: { label: [`${LEDGER_LABEL}=${ledger}`] } })).length > 0]).toEqual([expect.stringMatching(/^[0-9a-f]{16}$/), true]);
+    expect([ledger, (await docker.listContainers({ filters: { label: [`${LEDGER_LABEL}=${ledger}`] } })).length > 0]).toEqual([
+      expect.stringMatching(/^[0-9a-f]{16}$/),
+      true,
+    ]);
     const [foreign, lost, others] = [randomUUID(), randomUUID(), randomUUID()];
     await docker.createVolume({ Name: volumeOf(foreign), Labels: { [VOLUME_LABEL]: foreign } });
     await docker.createVolume({ Name: volumeOf(lost), Labels: { [VOLUME_LABEL]: lost, [LEDGER_LABEL]: ledger } });
     await docker.createVolume({ Name: volumeOf(others), Labels: { [VOLUME_LABEL]: others, [LEDGER_LABEL]: 'another' } });
     try {
       const { stdout } = await cli(['doctor', '--json'], { env: { ...process.env, DATABASE_URL: database.url } });
-      const found = (JSON.parse(stdout) as { check: string; severity: string; detail: string; remedy: string }[]).filter(({ check }) => check === 'workspaces');
+      const found = (JSON.parse(stdout) as { check: string; severity: string; detail: string; remedy: string }[]).filter(
+        ({ check }) => check === 'workspaces',
+      );
       const [own, unlabelled] = found;
-      expect(own).toMatchObject({ severity: 'warning', detail: `1 volume of items that this ledger had and does not know any more: ${volumeOf(lost)}`, remedy: 'docker volume rm NAME' });
-      expect(unlabelled).toMatchObject({ severity: 'warning', detail: expect.stringMatching(/^\d+ volumes? without the label of a ledger/), remedy: expect.stringContaining('look whether another ledger') });
+      expect(own).toMatchObject({
+        severity: 'warning',
+        detail: `1 volume of items that this ledger had and does not know any more: ${volumeOf(lost)}`,
+        remedy: 'docker volume rm NAME',
+      });
+      expect(unlabelled).toMatchObject({
+        severity: 'warning',
+        detail: expect.stringMatching(/^\d+ volumes? without the label of a ledger/),
+        remedy: expect.stringContaining('look whether another ledger'),
+      });
       for (const id of [item.id, others]) expect(JSON.stringify(found)).not.toContain(id);
       await start(); // sweeps at once
       expect(await listVolumes(docker)).toEqual(expect.arrayContaining([foreign, lost, others]));
@@ -207,5 +263,7 @@ test('without Docker the tools say so, and the work goes on', async () => {
   const told = /\[engine\] This work has no workspace: .*This is an environment problem/;
   expect((await answered(item)).split('|')).toEqual([expect.stringMatching(told), expect.stringMatching(told)]);
   await start(new Docker({ socketPath: '/nowhere.sock' }));
-  expect(await answered(await submit([call('bash', { command: 'true' })]))).toMatch(/^\[engine\] The workspace cannot be used now: .*ENOENT.*This is an environment problem/);
+  expect(await answered(await submit([call('bash', { command: 'true' })]))).toMatch(
+    /^\[engine\] The workspace cannot be used now: .*ENOENT.*This is an environment problem/,
+  );
 });

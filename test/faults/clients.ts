@@ -58,10 +58,14 @@ export function startClients({ ground, db, told, witness, workload, random, open
     witness.asked(content, content);
     if (naiveUrl === null) await told.ledgerAppend(notebook, 'note', content, content);
     witness.acknowledged(content, content);
-    if (naiveUrl !== null) await withConnection({ connectionString: naiveUrl }, (client) => client.query(`select from ${client.escapeIdentifier(db.schema)}.ledger_append($1, 'note', $2)`, [notebook, content]));
+    if (naiveUrl !== null)
+      await withConnection({ connectionString: naiveUrl }, (client) =>
+        client.query(`select from ${client.escapeIdentifier(db.schema)}.ledger_append($1, 'note', $2)`, [notebook, content]),
+      );
   };
   const approve = async (): Promise<void> => {
-    for (const call of await db.approvals()) await (random() < 0.9 ? db.toolCallApprove(call.tool_call_id) : db.toolCallReject(call.tool_call_id, 'not now')).catch(() => {});
+    for (const call of await db.approvals())
+      await (random() < 0.9 ? db.toolCallApprove(call.tool_call_id) : db.toolCallReject(call.tool_call_id, 'not now')).catch(() => {});
   };
   const meddle = async (): Promise<void> => {
     const running = (await itemOutcomes(ground)).filter(({ state }) => ['running', 'waiting', 'queued'].includes(state));

@@ -14,7 +14,19 @@ export type Death = { at: string } | { afterMs: number } | { frozenAfterMs: numb
 
 /** Every point at which a worker can be told to die. */
 export const points = [
-  'focus_claim', 'iteration_begin', 'turn_record', 'tool_call_begin', 'tool_call_settle', 'tool_call_execute', 'iteration_finish', 'model', 'tool', 'lease_renew', 'work_sweep', 'code', 'tool_call_nested',
+  'focus_claim',
+  'iteration_begin',
+  'turn_record',
+  'tool_call_begin',
+  'tool_call_settle',
+  'tool_call_execute',
+  'iteration_finish',
+  'model',
+  'tool',
+  'lease_renew',
+  'work_sweep',
+  'code',
+  'tool_call_nested',
 ].flatMap((name) => [`before_${name}`, `after_${name}`]);
 
 export function deathOf(random: () => number, leaseSeconds: number): Death {
@@ -54,10 +66,17 @@ export function startCrew({ places, seed, most, deaths, log, worker }: CrewOptio
     const random = seededRandom(seed, place + 1);
     while (!over.signal.aborted) {
       const death = given.shift() ?? deathOf(random, worker.leaseSeconds);
-      const child = fork(main, { stdio: ['ignore', 'ignore', log ?? 'ignore', 'ipc'], env: {
-        PATH: process.env['PATH'], HOME: process.env['HOME'], DOCKER_HOST: process.env['DOCKER_HOST'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-        WORK_LEDGER_FAULTS_WORKER: JSON.stringify(worker), ...('at' in death && !isSpared && { WORK_LEDGER_FAILPOINTS: death.at }),
-      } });
+      const child = fork(main, {
+        stdio: ['ignore', 'ignore', log ?? 'ignore', 'ipc'],
+        env: {
+          PATH: process.env['PATH'],
+          HOME: process.env['HOME'],
+          DOCKER_HOST: process.env['DOCKER_HOST'],
+          NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+          WORK_LEDGER_FAULTS_WORKER: JSON.stringify(worker),
+          ...('at' in death && !isSpared && { WORK_LEDGER_FAILPOINTS: death.at }),
+        },
+      });
       const ended = new Promise<NodeJS.Signals | null>((resolve) => child.once('exit', (_, signal) => resolve(signal)));
       const started = new Promise<void>((resolve) => child.once('message', () => resolve()));
       const isOver = ended.then(() => true);

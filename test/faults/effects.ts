@@ -1,4 +1,5 @@
-// What tools did, written down where no transaction of the ledger reaches: a line in a file when a call begins to act and one when it has acted.
+// What tools did, written down where no transaction of the ledger reaches: a line in a file when a call begins to act and one when it has
+// acted.
 
 import { appendFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

@@ -15,8 +15,12 @@ function run(failpoints: string | null): Promise<{ signal: string | null; said: 
     const { atFailpoints } = await import('${module}');
     for (const n of [1, 2]) console.log(await atFailpoints('step', async () => { console.log('in ' + n); return 'out ' + n; }).catch((error) => error.message));`;
   return new Promise((resolve) => {
-    execFile(process.execPath, ['--input-type=module', '-e', script], { env: { PATH: process.env['PATH'], ...(failpoints !== null && { WORK_LEDGER_FAILPOINTS: failpoints }) } }, (error, stdout, stderr) =>
-      resolve({ signal: error?.signal ?? null, said: stdout.trim().replaceAll('\n', ', '), error: stderr }));
+    execFile(
+      process.execPath,
+      ['--input-type=module', '-e', script],
+      { env: { PATH: process.env['PATH'], ...(failpoints !== null && { WORK_LEDGER_FAILPOINTS: failpoints }) } },
+      (error, stdout, stderr) => resolve({ signal: error?.signal ?? null, said: stdout.trim().replaceAll('\n', ', '), error: stderr }),
+    );
   });
 }
 
@@ -37,10 +41,15 @@ test('a barrier waits until it is answered', async () => {
   const { promise: came, resolve } = Promise.withResolvers<string>();
   const latch = createServer((request, response) => {
     let body = '';
-    request.on('data', (chunk) => (body += chunk)).on('end', () => {
-      resolve(body);
-      release.promise.then(() => response.end(), () => {});
-    });
+    request
+      .on('data', (chunk) => (body += chunk))
+      .on('end', () => {
+        resolve(body);
+        release.promise.then(
+          () => response.end(),
+          () => {},
+        );
+      });
   });
   const release = Promise.withResolvers<void>();
   await new Promise<void>((listening) => latch.listen(0, '127.0.0.1', listening));
@@ -53,6 +62,9 @@ test('a barrier waits until it is answered', async () => {
   latch.close();
 });
 
-test.each(['step=kill', 'before_step=explode', 'before_step=delay', 'before_step=barrier:file:///etc/passwd', 'before_step:x=kill'])('%s is refused', async (failpoints) => {
-  expect(await run(failpoints)).toMatchObject({ said: '', error: expect.stringContaining('is not such as after_turn_record:3=kill') });
-});
+test.each(['step=kill', 'before_step=explode', 'before_step=delay', 'before_step=barrier:file:///etc/passwd', 'before_step:x=kill'])(
+  '%s is refused',
+  async (failpoints) => {
+    expect(await run(failpoints)).toMatchObject({ said: '', error: expect.stringContaining('is not such as after_turn_record:3=kill') });
+  },
+);

@@ -19,12 +19,17 @@ import { withConnection } from '../../runtime/ledger/connection.ts';
 export type Ground = {
   url: string;
   schema: string;
-  /** Where a proxy connects to (each time anew: it may change), and the address of the database behind a proxy on that port, for the workers. */
+  /**
+   * Where a proxy connects to (each time anew: it may change), and the address of the database behind a proxy on that port, for the
+   * workers.
+   */
   server: NetConnectOpts;
   behind(port: number): string;
   /** Ends every connection of the workers. */
   terminate(): Promise<void>;
-  /** The server dies and comes back: at once as on "pg_ctl stop -m immediate", or by SIGKILL to all its processes. Null: others use it, too. */
+  /**
+   * The server dies and comes back: at once as on "pg_ctl stop -m immediate", or by SIGKILL to all its processes. Null: others use it, too.
+   */
   crash: ((how: 'immediate' | 'kill') => Promise<void>) | null;
   remove(): Promise<void>;
 };
@@ -32,9 +37,12 @@ export type Ground = {
 /** Of the connections of workers, and of no others. */
 export const marker = `work-ledger-faults-${randomBytes(4).toString('hex')}`;
 
-export const terminate = (url: string) => (): Promise<void> => withConnection({ connectionString: url }, async (client) => {
-  await client.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid()', [marker]);
-});
+export const terminate = (url: string) => (): Promise<void> =>
+  withConnection({ connectionString: url }, async (client) => {
+    await client.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid()', [
+      marker,
+    ]);
+  });
 
 /** As durable as one of a user. */
 export async function ownServer(): Promise<Ground> {
@@ -42,7 +50,8 @@ export async function ownServer(): Promise<Ground> {
   const schema = 'work_ledger';
   await installLedger(url, schema);
   return {
-    url, schema,
+    url,
+    schema,
     server: { path: socketOf(url) },
     behind: (port) => `postgresql://postgres@127.0.0.1:${port}/work_ledger?application_name=${marker}`,
     terminate: terminate(url),
@@ -61,14 +70,21 @@ export const socketOf = (url: string): string => join(decodeURIComponent(new URL
 export async function crash(dataDir: string, how: 'immediate' | 'kill'): Promise<void> {
   const pid = Number((await readFile(join(dataDir, 'cluster', 'postmaster.pid'), 'utf8')).split('\n')[0]);
   if (isAlive(pid) && how === 'kill') process.kill(pid, 'SIGSTOP'); // from here on it has no more children than are listed
-  const children = how === 'immediate' ? [] : (await promisify(execFile)('pgrep', ['-P', String(pid)]).catch(() => ({ stdout: '' }))).stdout.split('\n').filter(Boolean).map(Number);
+  const children =
+    how === 'immediate'
+      ? []
+      : (await promisify(execFile)('pgrep', ['-P', String(pid)]).catch(() => ({ stdout: '' }))).stdout
+          .split('\n')
+          .filter(Boolean)
+          .map(Number);
   if (isAlive(pid)) process.kill(pid, how === 'immediate' ? 'SIGQUIT' : 'SIGKILL');
   for (const child of children) if (isAlive(child)) process.kill(child, 'SIGKILL');
   for (const one of [pid, ...children]) while (await isRunning(one)) await sleep(50);
 }
 
 /** A zombie, which nobody reaps in some containers, does not run. */
-const isRunning = async (pid: number): Promise<boolean> => isAlive(pid) && !/^\d+ \(.*\) Z /.test(await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ''));
+const isRunning = async (pid: number): Promise<boolean> =>
+  isAlive(pid) && !/^\d+ \(.*\) Z /.test(await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ''));
 
 /** A schema in a database that is there. */
 export async function ownSchema(url: string): Promise<Ground> {

@@ -1,5 +1,5 @@
-// `make faults`: a storm on a server of its own, and what came of it. KILLS, FAULTS (of the database) and SEED say how much of it and which;
-// LOG names a file for what the workers log. Ends with 1 where anything was lost, doubled or stuck.
+// `make faults`: a storm on a server of its own, and what came of it. KILLS, FAULTS (of the database) and SEED say how much of it and
+// which; LOG names a file for what the workers log. Ends with 1 where anything was lost, doubled or stuck.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,12 +23,28 @@ const cache = await mkdtemp(join(tmpdir(), 'work-ledger-faults-'));
 process.env['NODE_COMPILE_CACHE'] ??= cache; // many workers begin: they compile what they load once
 const ground = await ownServer();
 try {
-  const hasDocker = await openDocker().then((docker) => docker.getImage(sandboxImage).inspect()).then(() => true, () => false);
-  console.log(`seed ${seed}: ${kills} kills, ${databaseFaults} database faults${hasDocker ? '' : '; no code, because Docker or its image is missing'}`);
+  const hasDocker = await openDocker()
+    .then((docker) => docker.getImage(sandboxImage).inspect())
+    .then(
+      () => true,
+      () => false,
+    );
+  console.log(
+    `seed ${seed}: ${kills} kills, ${databaseFaults} database faults${hasDocker ? '' : '; no code, because Docker or its image is missing'}`,
+  );
   let said = performance.now();
   const card = await storm({
-    ground, workload: ownWorkload({ hasCode: hasDocker }), seed, kills, databaseFaults, places: 4, leaseSeconds: 3, patienceSeconds: 90, hasDocker,
-    signal: interrupted.signal, ...(LOG && { logFile: LOG }),
+    ground,
+    workload: ownWorkload({ hasCode: hasDocker }),
+    seed,
+    kills,
+    databaseFaults,
+    places: 4,
+    leaseSeconds: 3,
+    patienceSeconds: 90,
+    hasDocker,
+    signal: interrupted.signal,
+    ...(LOG && { logFile: LOG }),
     onProgress: (killed, faults) => {
       if (performance.now() - said < 15_000) return;
       said = performance.now();

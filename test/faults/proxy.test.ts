@@ -40,7 +40,10 @@ async function insert(what: string): Promise<string> {
   const client = new pg.Client({ connectionString: through });
   client.on('error', () => {});
   await client.connect();
-  const ended = client.query(`insert into said values ('${what}')`).then(() => 'done', () => 'broken off');
+  const ended = client.query(`insert into said values ('${what}')`).then(
+    () => 'done',
+    () => 'broken off',
+  );
   const outcome = await ended;
   await client.end().catch(() => {});
   return outcome;
@@ -91,7 +94,12 @@ test('a response of the model that is cut is an error that can be tried again, a
   const model = await startScriptedModel(scriptOf([{ content: [{ type: 'text', text: 'Done.' }] }]));
   const cutting = await startProxy({ host: '127.0.0.1', port: Number(new URL(model.url).port) });
   const client = createModelClient({ apiKey: 'k', baseURL: `http://127.0.0.1:${cutting.port}` });
-  const request = { model: 'claude-sonnet-5-5', max_tokens: 100, stream: true as const, messages: [{ role: 'user' as const, content: 'x' }] };
+  const request = {
+    model: 'claude-sonnet-5-5',
+    max_tokens: 100,
+    stream: true as const,
+    messages: [{ role: 'user' as const, content: 'x' }],
+  };
   const ask = () => client.call(request as never, { signal: new AbortController().signal });
   void cutting.cutNext('cut_before', '/v1/messages');
   expect(await ask()).toMatchObject({ kind: 'error', error: { class: 'transport' } });

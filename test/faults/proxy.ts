@@ -46,10 +46,11 @@ export async function startProxy(target: NetConnectOpts): Promise<Proxy> {
     port: (server.address() as AddressInfo).port,
     cutNext: (cut, text = '') => new Promise((done) => orders.push({ cut, text, done })),
     cutAll,
-    close: () => new Promise((resolve) => {
-      server.close(() => resolve());
-      cutAll();
-    }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        cutAll();
+      }),
   };
 }
 

@@ -39,6 +39,11 @@ export async function setSqlFailpoints(database: TestDatabase, schema = 'ledger'
       end loop;
     end $do$`);
   return {
-    hit: async () => (await database.query<{ name: string }>(`select p.name from failpoints.points p join pg_sequences s on format('%I.%I', s.schemaname, s.sequencename)::regclass = p.counter where s.last_value is not null order by 1`)).map(({ name }) => name),
+    hit: async () =>
+      (
+        await database.query<{ name: string }>(
+          `select p.name from failpoints.points p join pg_sequences s on format('%I.%I', s.schemaname, s.sequencename)::regclass = p.counter where s.last_value is not null order by 1`,
+        )
+      ).map(({ name }) => name),
   };
 }

@@ -60,11 +60,39 @@ export async function storm(options: StormOptions): Promise<Scorecard> {
   const told = await openDb(behind, ground.schema, { maximumPoolSize: 2 });
   try {
     for (const faculty of options.workload.faculties) await db.facultySave(faculty);
-    const crew = startCrew({ places: options.places, seed, most: options.kills, deaths: options.first?.deaths ?? [], log, worker: {
-      url: behind, schema: ground.schema, modelUrl: model.url, effectsFile, leaseSeconds, hasDocker: options.hasDocker, repeatsUnsafe: options.naive === 'repeats_unsafe',
-    } });
-    const clients = startClients({ ground, db, told, witness, workload: options.workload, random: seededRandom(seed, 1001), open: 2 * options.places, naiveUrl: options.naive === 'acknowledges_early' ? behind : null });
-    const weather = startWeather({ ground, proxy, random: seededRandom(seed, 1002), most: options.databaseFaults, first: options.first?.faults ?? [] });
+    const crew = startCrew({
+      places: options.places,
+      seed,
+      most: options.kills,
+      deaths: options.first?.deaths ?? [],
+      log,
+      worker: {
+        url: behind,
+        schema: ground.schema,
+        modelUrl: model.url,
+        effectsFile,
+        leaseSeconds,
+        hasDocker: options.hasDocker,
+        repeatsUnsafe: options.naive === 'repeats_unsafe',
+      },
+    });
+    const clients = startClients({
+      ground,
+      db,
+      told,
+      witness,
+      workload: options.workload,
+      random: seededRandom(seed, 1001),
+      open: 2 * options.places,
+      naiveUrl: options.naive === 'acknowledges_early' ? behind : null,
+    });
+    const weather = startWeather({
+      ground,
+      proxy,
+      random: seededRandom(seed, 1002),
+      most: options.databaseFaults,
+      first: options.first?.faults ?? [],
+    });
     try {
       await untilBlownOver(options, crew, weather);
       crew.spare();
@@ -72,8 +100,13 @@ export async function storm(options: StormOptions): Promise<Scorecard> {
       const stuck = await settle(ground, options.patienceSeconds, options.signal);
       await clients.stop();
       return {
-        seed, stuck, ...(await counted(ground, db, witness, effectsFile)),
-        seconds: (performance.now() - begun) / 1000, kills: crew.kills, freezes: crew.freezes, faults: { ...weather.faults, ...(witness.faults > 0 && { model: witness.faults }) },
+        seed,
+        stuck,
+        ...(await counted(ground, db, witness, effectsFile)),
+        seconds: (performance.now() - begun) / 1000,
+        kills: crew.kills,
+        freezes: crew.freezes,
+        faults: { ...weather.faults, ...(witness.faults > 0 && { model: witness.faults }) },
       };
     } finally {
       await Promise.allSettled([weather.stop(), clients.stop(), crew.stop()]);
@@ -107,7 +140,8 @@ async function settle(ground: Ground, patienceSeconds: number, signal?: AbortSig
     if (open.length === 0 || signal?.aborted) return [];
     const now = JSON.stringify(open);
     if (now !== last) [last, since] = [now, performance.now()];
-    if (performance.now() - since > patienceSeconds * 1000) return open.map(({ id, state, reason }) => `${id} ${state}${reason === null ? '' : `: ${reason}`}`);
+    if (performance.now() - since > patienceSeconds * 1000)
+      return open.map(({ id, state, reason }) => `${id} ${state}${reason === null ? '' : `: ${reason}`}`);
     await sleep(300);
   }
 }

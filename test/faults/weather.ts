@@ -23,7 +23,19 @@ const statements = ['turn_record', 'tool_call_settle', 'tool_call_execute', 'ite
 const cuts: readonly Cut[] = ['cut_before', 'cut_after', 'cut_after', 'black_hole', 'drip'];
 
 /** `first`: the first faults, in order, before others are drawn. */
-export function startWeather({ ground, proxy, random, most, first }: { ground: Ground; proxy: Proxy; random: () => number; most: number; first: readonly Fault[] }): Weather {
+export function startWeather({
+  ground,
+  proxy,
+  random,
+  most,
+  first,
+}: {
+  ground: Ground;
+  proxy: Proxy;
+  random: () => number;
+  most: number;
+  first: readonly Fault[];
+}): Weather {
   const given = [...first];
   const faults: Record<string, number> = {};
   let failure: unknown;
@@ -33,7 +45,7 @@ export function startWeather({ ground, proxy, random, most, first }: { ground: G
   };
   const over = new AbortController();
   const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal: over.signal }).catch(() => {});
-  const kinds: readonly Kind[] = [...cuts, 'terminate', ...(ground.crash ? ['immediate', 'kill'] as const : [])];
+  const kinds: readonly Kind[] = [...cuts, 'terminate', ...(ground.crash ? (['immediate', 'kill'] as const) : [])];
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   const happen = async ({ kind, text }: Fault): Promise<void> => {
     switch (kind) {

@@ -22,7 +22,10 @@ export class Witness {
         this.faults++;
         return reply;
       }
-      return { ...reply, content: reply.content.map((block, n) => this.#ask(block, `toolu_${position.conversation}_${position.exchange}_${n}`)) };
+      return {
+        ...reply,
+        content: reply.content.map((block, n) => this.#ask(block, `toolu_${position.conversation}_${position.exchange}_${n}`)),
+      };
     };
   }
 

@@ -26,7 +26,10 @@ afterAll(async () => {
   await database?.drop({ unchecked: 'work put in by hand' });
 });
 
-/** Ten entries for each work item, one of them a finding, one an error; a third of the items are children, half of them run, a tenth is queued. */
+/**
+ * Ten entries for each work item, one of them a finding, one an error; a third of the items are children, half of them run, a tenth is
+ * queued.
+ */
 async function fill(from: number, to: number): Promise<void> {
   await client.query(`
     set auto_explain.log_min_duration = -1;
@@ -46,17 +49,28 @@ async function fill(from: number, to: number): Promise<void> {
     set auto_explain.log_min_duration = 0`);
 }
 
-type Plan = { 'Node Type': string; 'Index Name'?: string; 'Shared Hit Blocks': number; 'Shared Read Blocks': number; 'Actual Rows': number; 'Rows Removed by Filter'?: number; Plans?: Plan[] };
+type Plan = {
+  'Node Type': string;
+  'Index Name'?: string;
+  'Shared Hit Blocks': number;
+  'Shared Read Blocks': number;
+  'Actual Rows': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: Plan[];
+};
 const nodes = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)];
 
 /** The plans of the queries inside one digest, and the buffers that the whole of it read. */
-async function digest(item: string | null): Promise<{ plans: { query: string; nodes: Plan[]; buffers: number }[]; buffers: number; text: string }> {
+async function digest(
+  item: string | null,
+): Promise<{ plans: { query: string; nodes: Plan[]; buffers: number }[]; buffers: number; text: string }> {
   await client.query('select awareness_digest($1)', [item]); // catalogs are read once for each connection
   notices = [];
   const { rows } = await client.query<{ text: string }>('select awareness_digest($1) as text', [item]);
   const explained = notices.map((notice) => JSON.parse(notice.slice(notice.indexOf('{'))) as { 'Query Text': string; Plan: Plan });
   const buffersOf = (plan: Plan): number => plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
-  const plans = explained.filter((one) => /\b(work_items|work_ledger)\b/.test(one['Query Text']) && one['Query Text'].includes('row_number'))
+  const plans = explained
+    .filter((one) => /\b(work_items|work_ledger)\b/.test(one['Query Text']) && one['Query Text'].includes('row_number'))
     .map((one) => ({ query: one['Query Text'], nodes: nodes(one.Plan), buffers: buffersOf(one.Plan) }));
   return { plans, buffers: Math.max(...explained.map((one) => buffersOf(one.Plan))), text: rows[0]?.text ?? '' };
 }
@@ -64,13 +78,17 @@ async function digest(item: string | null): Promise<{ plans: { query: string; no
 test('a digest reads as many buffers from a million ledger entries as from a thousand, through its indexes', async () => {
   await fill(0, 1000); // enough to fill every section to its cap
   await client.query(`select from faculty_save('{"name": "reader", "accepts": ["read"], "awareness": {"include_queued": true}}')`);
-  const { rows: [reader] } = await client.query<{ id: string }>(`select id from work_submit('read', 'Read it')`);
+  const {
+    rows: [reader],
+  } = await client.query<{ id: string }>(`select id from work_submit('read', 'Read it')`);
   const small = await digest(reader?.id ?? null);
   await fill(1000, 1_000_000);
   await client.query('vacuum (analyze) work_items, work_ledger');
   const large = await digest(reader?.id ?? null);
 
-  expect(large.text).toMatch(/^== AWARENESS ==\n\nCurrently active:\n(.*\n)+\nQueued:\n(.*\n)+\nRecently completed:\n(.*\n)+\nRecent findings:\n(.*\n)+\nRecent errors:\n/);
+  expect(large.text).toMatch(
+    /^== AWARENESS ==\n\nCurrently active:\n(.*\n)+\nQueued:\n(.*\n)+\nRecently completed:\n(.*\n)+\nRecent findings:\n(.*\n)+\nRecent errors:\n/,
+  );
   expect(large.text.match(/^- Entry 5/gm)).toHaveLength(20);
   expect(large.text.match(/^- Entry 7/gm)).toHaveLength(10);
   expect(large.buffers).toBeGreaterThan(0);
@@ -78,7 +96,15 @@ test('a digest reads as many buffers from a million ledger entries as from a tho
   expect(large.buffers).toBeLessThan(1.35 * small.buffers);
   const used = large.plans.map((plan) => plan.nodes.flatMap((node) => node['Index Name'] ?? []));
   expect(used[0]).toBeDefined();
-  expect(used.flat()).toEqual(expect.arrayContaining(['work_items_root_running', 'work_items_root_completed', 'work_items_root_queued_new', 'work_ledger_root_findings', 'work_ledger_root_errors']));
+  expect(used.flat()).toEqual(
+    expect.arrayContaining([
+      'work_items_root_running',
+      'work_items_root_completed',
+      'work_items_root_queued_new',
+      'work_ledger_root_findings',
+      'work_ledger_root_errors',
+    ]),
+  );
   for (const plan of large.plans) {
     expect(plan.nodes.map((node) => node['Node Type'])).not.toContain('Seq Scan');
     // Nearly nothing is read to be thrown away.

@@ -49,7 +49,10 @@ const uses: [string, string, number][] = [
   ['the end of one that has a slot', `select work_cancel((select id from work_items where slot_faculty = 'few' order by id limit 1))`, 800],
 ];
 
-test.each([['queued', [2000, 100_000]], ['waiting', [2000, 10_000]]] as [Kind, number[]][])('what is done costs the same, however much is %s', async (kind, counts) => {
+test.each([
+  ['queued', [2000, 100_000]],
+  ['waiting', [2000, 10_000]],
+] as [Kind, number[]][])('what is done costs the same, however much is %s', async (kind, counts) => {
   for (const count of counts) {
     await backlog(count, kind, async (client) => {
       for (const [what, query, most] of uses) {

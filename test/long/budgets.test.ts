@@ -37,27 +37,57 @@ test('16 children reserve from one budget and never exceed it; a raise lets all 
     create function note_held() returns trigger language plpgsql as $$ begin insert into most values (new.resource, new.spent + new.reserved); return null; end $$;
     create trigger note_held after update on ledger.budgets for each row execute function note_held()`);
   const model = await startTeam({
-    lead: ({ exchange, children: ids }) => ({ ...(exchange === 0
-      ? calls(...Array.from({ length: children }, (_, n) => spawn(`part ${n}`)))
-      : exchange === 1 ? calls(awaits(ids, 3600)) : done('All parts are done.')), usage }),
-    part: ({ exchange }) => ({ ...(exchange < 5 ? calls(call('ledger_append', { entry_type: 'note', content: `${exchange}` })) : done('Done.')), usage, delayMs: 20 }),
+    lead: ({ exchange, children: ids }) => ({
+      ...(exchange === 0
+        ? calls(...Array.from({ length: children }, (_, n) => spawn(`part ${n}`)))
+        : exchange === 1
+          ? calls(awaits(ids, 3600))
+          : done('All parts are done.')),
+      usage,
+    }),
+    part: ({ exchange }) => ({
+      ...(exchange < 5 ? calls(call('ledger_append', { entry_type: 'note', content: `${exchange}` })) : done('Done.')),
+      usage,
+      delayMs: 20,
+    }),
   });
-  const workers = await Promise.all([1, 2].map(() => startWorker({
-    url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), concurrency: 8, model: createModelClient({ apiKey: 'k', baseURL: model.url }),
-  })));
+  const workers = await Promise.all(
+    [1, 2].map(() =>
+      startWorker({
+        url: database.url,
+        schema: 'ledger',
+        tools: [],
+        log: pino({ level: 'silent' }),
+        concurrency: 8,
+        model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+      }),
+    ),
+  );
   try {
     const root = await db.workSubmit({ workType: 'lead', description: 'lead', budget: { tokens: 60_000, money: 10, calls: 1000 } });
-    const states = (): Promise<{ state: string; n: number }[]> => database.query(`select state, count(*)::int as n from ledger.work_items group by state order by state`);
+    const states = (): Promise<{ state: string; n: number }[]> =>
+      database.query(`select state, count(*)::int as n from ledger.work_items group by state order by state`);
     // 16 x 6 requests of 1,000 tokens are more than 60,000: all that is left unfinished is parked, by itself.
-    await until(async () => (await states()).every(({ state }) => state === 'waiting' || state === 'completed') && (await database.query(`select from ledger.v_children`)).length === children);
-    const parked = await database.query<{ state_reason: string }>(`select state_reason from ledger.work_items where parent_id = '${root.id}' and state = 'waiting'`);
+    await until(
+      async () =>
+        (await states()).every(({ state }) => state === 'waiting' || state === 'completed') &&
+        (await database.query(`select from ledger.v_children`)).length === children,
+    );
+    const parked = await database.query<{ state_reason: string }>(
+      `select state_reason from ledger.work_items where parent_id = '${root.id}' and state = 'waiting'`,
+    );
     expect(parked.length).toBeGreaterThan(0);
-    for (const { state_reason: reason } of parked) expect(reason).toMatch(/^the budget of 60000 tokens of work item .* is used up: 5\d{4}, and the next request needs about \d+ tokens$/);
+    for (const { state_reason: reason } of parked)
+      expect(reason).toMatch(
+        /^the budget of 60000 tokens of work item .* is used up: 5\d{4}, and the next request needs about \d+ tokens$/,
+      );
     const [used] = await database.query<{ spent: string; reserved: string; requests: number }>(`
       select spent, reserved, (select count(*)::int from ledger.turns where status = 'completed') as requests from ledger.budgets where resource = 'tokens'`);
     expect(used).toEqual({ spent: `${1000 * used!.requests}`, reserved: '0', requests: used!.requests });
     // What was held at any moment, row by row; many were under way at once.
-    const [most] = await database.query<{ held: string; spread: number }>(`select max(held) as held, count(distinct held)::int as spread from most where resource = 'tokens'`);
+    const [most] = await database.query<{ held: string; spread: number }>(
+      `select max(held) as held, count(distinct held)::int as spread from most where resource = 'tokens'`,
+    );
     expect(Number(most!.held)).toBeLessThanOrEqual(60_000);
     expect(Number(most!.held)).toBeGreaterThan(50_000);
 
@@ -78,15 +108,25 @@ test('16 children reserve from one budget and never exceed it; a raise lets all 
 
 test('a tree is cancelled while its children reserve and settle: no deadlock, nothing left held', async () => {
   const model = await startTeam({
-    root: ({ exchange, children: ids }) => (exchange === 0 ? calls(...Array.from({ length: 8 }, (_, n) => spawn(`part ${n}`))) : calls(awaits(ids, 3600))),
+    root: ({ exchange, children: ids }) =>
+      exchange === 0 ? calls(...Array.from({ length: 8 }, (_, n) => spawn(`part ${n}`))) : calls(awaits(ids, 3600)),
     part: ({ exchange }) => calls(call('ledger_append', { entry_type: 'note', content: `${exchange}` })),
   });
   const worker = await startWorker({
-    url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), concurrency: 8, model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+    url: database.url,
+    schema: 'ledger',
+    tools: [],
+    log: pino({ level: 'silent' }),
+    concurrency: 8,
+    model: createModelClient({ apiKey: 'k', baseURL: model.url }),
   });
   try {
     for (let round = 0; round < 5; round++) {
-      const root = await db.workSubmit({ workType: 'lead', description: `root ${round}`, budget: { tokens: 10_000_000, calls: 100_000, seconds: 10_000 } });
+      const root = await db.workSubmit({
+        workType: 'lead',
+        description: `root ${round}`,
+        budget: { tokens: 10_000_000, calls: 100_000, seconds: 10_000 },
+      });
       await until(async () => Number((await db.budgets(root.id)).find((one) => one.resource === 'calls')?.spent) > 20);
       expect(await database.query(`select from ledger.work_cancel('${root.id}')`)).toHaveLength(9);
       expect((await db.budgets(root.id)).map((one) => one.reserved)).toEqual(['0', '0', '0']);
@@ -98,14 +138,24 @@ test('a tree is cancelled while its children reserve and settle: no deadlock, no
 });
 
 test('a model that is asked too much is stood in for by the fallback model, until it can be asked again', async () => {
-  await db.facultySave({ name: 'patient', accepts: ['patient'], engage: { model: 'main', fallback_model: 'spare', ledger_nudge_interval: 0 }, awareness: { enabled: false } });
+  await db.facultySave({
+    name: 'patient',
+    accepts: ['patient'],
+    engage: { model: 'main', fallback_model: 'spare', ledger_nudge_interval: 0 },
+    awareness: { enabled: false },
+  });
   let isRefusing = true;
   const model = await startScriptedModel((request, { exchange }) => {
-    if (isRefusing && request.model === 'main') return { error: { status: 429, type: 'rate_limit_error', message: 'slow down', headers: { 'retry-after': '3600' } } };
+    if (isRefusing && request.model === 'main')
+      return { error: { status: 429, type: 'rate_limit_error', message: 'slow down', headers: { 'retry-after': '3600' } } };
     return exchange < 2 ? calls(call('ledger_append', { entry_type: 'note', content: `${exchange}` })) : done('Done.');
   });
   const worker = await startWorker({
-    url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+    url: database.url,
+    schema: 'ledger',
+    tools: [],
+    log: pino({ level: 'silent' }),
+    model: createModelClient({ apiKey: 'k', baseURL: model.url }),
   });
   try {
     const asked = async (description: string): Promise<string[]> => {

@@ -23,7 +23,8 @@ import type { TestDatabase } from '../database.ts';
 import { until } from '../workerProcess.ts';
 
 const claude = process.env['WORK_LEDGER_CLAUDE'] ?? '';
-if (claude === '') console.warn('claudeCode.test.ts is skipped: WORK_LEDGER_CLAUDE is not set (test/fetchClaude.sh DIRECTORY fetches Claude Code)');
+if (claude === '')
+  console.warn('claudeCode.test.ts is skipped: WORK_LEDGER_CLAUDE is not set (test/fetchClaude.sh DIRECTORY fetches Claude Code)');
 
 type Block = { type: string; [key: string]: unknown };
 type Request = { model: string; stream?: boolean; tools?: { name: string }[]; messages: { role: string; content: string | Block[] }[] };
@@ -46,14 +47,26 @@ function reply({ messages, tools }: Request): Block[] {
   const all = JSON.stringify(messages);
   const exchange = messages.filter((message) => message.role === 'assistant' && !JSON.stringify(message).includes('echo not yet')).length;
   if ((tools ?? []).length === 0) return [{ type: 'text', text: 'A title' }];
-  if (all.includes('SUBTASK') && !all.includes('Delegate it')) return exchange === 0 ? [{ type: 'text', text: 'I look.' }, use('Bash', { command: 'echo seen below', description: 'Look' })] : [{ type: 'text', text: 'SUB RESULT' }];
+  if (all.includes('SUBTASK') && !all.includes('Delegate it'))
+    return exchange === 0
+      ? [{ type: 'text', text: 'I look.' }, use('Bash', { command: 'echo seen below', description: 'Look' })]
+      : [{ type: 'text', text: 'SUB RESULT' }];
   if (!all.includes('Delegate it')) return [{ type: 'text', text: 'Done.' }];
   if (exchange === 0 && !tools?.some(({ name }) => name === appendTool)) {
     waits += 1;
     return [use('Bash', { command: 'echo not yet', description: 'Wait for the tools' })];
   }
-  if (exchange === 0) return [{ type: 'text', text: 'I read and note.' }, use('Read', { file_path: join(work, 'a.txt') }), use(appendTool, { entry_type: 'finding', content: 'Seen by an interactive session' })];
-  if (exchange === 1) return [use('Agent', { description: 'Look below', prompt: 'SUBTASK: look', subagent_type: 'general-purpose' }), use('Bash', { command: 'echo beside', description: 'Look' })];
+  if (exchange === 0)
+    return [
+      { type: 'text', text: 'I read and note.' },
+      use('Read', { file_path: join(work, 'a.txt') }),
+      use(appendTool, { entry_type: 'finding', content: 'Seen by an interactive session' }),
+    ];
+  if (exchange === 1)
+    return [
+      use('Agent', { description: 'Look below', prompt: 'SUBTASK: look', subagent_type: 'general-purpose' }),
+      use('Bash', { command: 'echo beside', description: 'Look' }),
+    ];
   return [{ type: 'text', text: 'All done.' }];
 }
 
@@ -72,17 +85,33 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   requests.push(asked);
   const content = reply(asked);
   const stop_reason = content.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn';
-  const message = { id: `msg_${requests.length}`, type: 'message', role: 'assistant', model: asked.model, content: [], stop_reason: null, stop_sequence: null, usage: { input_tokens: 10, output_tokens: 1 } };
+  const message = {
+    id: `msg_${requests.length}`,
+    type: 'message',
+    role: 'assistant',
+    model: asked.model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { input_tokens: 10, output_tokens: 1 },
+  };
   if (!asked.stream) {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...message, content, stop_reason }));
     return;
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  const say = (type: string, data: object = {}): unknown => response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
+  const say = (type: string, data: object = {}): unknown =>
+    response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
   say('message_start', { message });
   for (const [index, block] of content.entries()) {
     say('content_block_start', { index, content_block: block.type === 'text' ? { type: 'text', text: '' } : { ...block, input: {} } });
-    say('content_block_delta', { index, delta: block.type === 'text' ? { type: 'text_delta', text: block['text'] } : { type: 'input_json_delta', partial_json: JSON.stringify(block['input']) } });
+    say('content_block_delta', {
+      index,
+      delta:
+        block.type === 'text'
+          ? { type: 'text_delta', text: block['text'] }
+          : { type: 'input_json_delta', partial_json: JSON.stringify(block['input']) },
+    });
     say('content_block_stop', { index });
   }
   say('message_delta', { delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 20 } });
@@ -92,13 +121,35 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 
 /** One prompt, as somebody would type it who has only the plugin; the id of the session. */
 async function prompt(words: string, ...args: string[]): Promise<string> {
-  const running = run(claude, ['-p', words, '--plugin-dir', plugin, '--allowedTools', 'Read', 'Agent', 'Bash(echo:*)', appendTool, '--output-format', 'json', ...args], {
-    cwd: work,
-    env: {
-      PATH: `${join(root, 'bin')}:${process.env['PATH']}`, HOME: join(root, 'home'), DATABASE_URL: database.url, ANTHROPIC_BASE_URL: `http://127.0.0.1:${(model.address() as AddressInfo).port}`, ANTHROPIC_API_KEY: 'sk-test',
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1',
+  const running = run(
+    claude,
+    [
+      '-p',
+      words,
+      '--plugin-dir',
+      plugin,
+      '--allowedTools',
+      'Read',
+      'Agent',
+      'Bash(echo:*)',
+      appendTool,
+      '--output-format',
+      'json',
+      ...args,
+    ],
+    {
+      cwd: work,
+      env: {
+        PATH: `${join(root, 'bin')}:${process.env['PATH']}`,
+        HOME: join(root, 'home'),
+        DATABASE_URL: database.url,
+        ANTHROPIC_BASE_URL: `http://127.0.0.1:${(model.address() as AddressInfo).port}`,
+        ANTHROPIC_API_KEY: 'sk-test',
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        DISABLE_AUTOUPDATER: '1',
+      },
     },
-  });
+  );
   running.child.stdin?.end();
   const said = JSON.parse((await running).stdout) as { is_error: boolean; session_id: string };
   expect(said).toMatchObject({ is_error: false });
@@ -126,7 +177,9 @@ describe.skipIf(claude === '')('Claude Code', () => {
   });
 
   test.for(['plugin.json', 'marketplace.json'])('finds nothing wrong with the plugin: %s', async (manifest) => {
-    const { stdout } = await run(claude, ['plugin', 'validate', join(plugin, '.claude-plugin', manifest)], { env: { PATH: process.env['PATH'], HOME: join(root, 'home') } });
+    const { stdout } = await run(claude, ['plugin', 'validate', join(plugin, '.claude-plugin', manifest)], {
+      env: { PATH: process.env['PATH'], HOME: join(root, 'home') },
+    });
     expect(stdout).toMatch(/Validation passed\s*$/);
   });
 
@@ -136,9 +189,13 @@ describe.skipIf(claude === '')('Claude Code', () => {
 
     const session = await prompt('Delegate it');
     expect(told(0)).toContain('The import misses an index');
-    const results = requests.flatMap(({ messages }) => messages.flatMap(({ content }) => (Array.isArray(content) ? content.filter(({ type }) => type === 'tool_result') : [])));
+    const results = requests.flatMap(({ messages }) =>
+      messages.flatMap(({ content }) => (Array.isArray(content) ? content.filter(({ type }) => type === 'tool_result') : [])),
+    );
     expect(results.filter((result) => result['is_error'] === true)).toEqual([]);
-    const [mine] = await database.query<{ work_item_id: string }>(`select work_item_id from ledger.work_ledger where content = 'Seen by an interactive session'`);
+    const [mine] = await database.query<{ work_item_id: string }>(
+      `select work_item_id from ledger.work_ledger where content = 'Seen by an interactive session'`,
+    );
     expect(await db.awarenessDigest(null)).toContain('Seen by an interactive session');
     const journal = () => db.journal.read(mine!.work_item_id, 0, null, null);
     // Some of its hooks are not waited for.
@@ -155,14 +212,22 @@ describe.skipIf(claude === '')('Claude Code', () => {
 
     const fork = await prompt('Another way', '--resume', session, '--fork-session');
     await prompt('Go on', '--resume', session);
-    expect(await importFiles([join(root, 'home', '.claude', 'projects')], { databaseUrl: database.url, schema: 'ledger', json: true })).toBe(0);
+    expect(
+      await importFiles([join(root, 'home', '.claude', 'projects')], { databaseUrl: database.url, schema: 'ledger', json: true }),
+    ).toBe(0);
     const sessions = await database.query<{ label: string; own: number; shared: number; tool: string | null }>(`
       select s.label, count(*) filter (where t.focus_id = f.id)::int as own, count(*) filter (where t.focus_id <> f.id)::int as shared, max(k.tool_name) as tool
         from ledger.sessions s join ledger.foci f on f.session_label = s.label left join ledger.tool_calls k on k.id = s.spawn_tool_call_id, ledger.turn_ancestry(s.head_turn_id) a join ledger.turns t using (id)
        where s.label like 'claude-code:${session}%' or s.label = 'claude-code:${fork}' group by s.label`);
     const line = (id: string) => sessions.find(({ label }) => label === `claude-code:${id}`);
     // The session and its fork begin with the same three turns, whoever was read first.
-    expect([line(session)!.own + line(session)!.shared, line(fork)!.own + line(fork)!.shared, line(session)!.shared + line(fork)!.shared]).toEqual([4 + waits, 4 + waits, 3 + waits]);
-    expect(sessions.filter(({ label }) => label.includes('#'))).toEqual([{ label: expect.stringMatching(/#[0-9a-f]+$/), own: 2, shared: 0, tool: 'Agent' }]);
+    expect([
+      line(session)!.own + line(session)!.shared,
+      line(fork)!.own + line(fork)!.shared,
+      line(session)!.shared + line(fork)!.shared,
+    ]).toEqual([4 + waits, 4 + waits, 3 + waits]);
+    expect(sessions.filter(({ label }) => label.includes('#'))).toEqual([
+      { label: expect.stringMatching(/#[0-9a-f]+$/), own: 2, shared: 0, tool: 'Agent' },
+    ]);
   });
 });

@@ -38,7 +38,12 @@ describe.skipIf(!hasFakeClock)('clocks that jump', () => {
     await restartUnder(serverClock, server);
     await installLedger(server.url, 'work_ledger');
     db = await openDb(server.url, 'work_ledger');
-    model = await startTeam({ '': ({ exchange }) => ({ ...(exchange < NOTES ? calls(call('ledger_append', { entry_type: 'note', content: String(exchange) })) : done('All noted.')), delayMs: 300 }) });
+    model = await startTeam({
+      '': ({ exchange }) => ({
+        ...(exchange < NOTES ? calls(call('ledger_append', { entry_type: 'note', content: String(exchange) })) : done('All noted.')),
+        delayMs: 300,
+      }),
+    });
     await db.facultySave({ name: 'noter', accepts: ['note'], budget: { seconds: HOUR / 2 }, recover: { max_attempts: 20 } });
   });
   afterEach(async () => {
@@ -51,15 +56,19 @@ describe.skipIf(!hasFakeClock)('clocks that jump', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  const query = <Row>(sql: string): Promise<Row[]> => withConnection({ connectionString: server.url }, async (client) => (await client.query(sql)).rows as Row[]);
+  const query = <Row>(sql: string): Promise<Row[]> =>
+    withConnection({ connectionString: server.url }, async (client) => (await client.query(sql)).rows as Row[]);
   async function startWorker(env: Record<string, string> = {}): Promise<WorkerProcess> {
     const worker = await startWorkerProcess({ url: server.url, modelUrl: model.url, leaseSeconds: 3, args: ['--concurrency', '12'], env });
     workers.push(worker);
     return worker;
   }
-  const submit = (count: number): Promise<{ id: string }[]> => Promise.all(Array.from({ length: count }, (_, n) => db.workSubmit({ workType: 'note', description: `Note ${n}` })));
+  const submit = (count: number): Promise<{ id: string }[]> =>
+    Promise.all(Array.from({ length: count }, (_, n) => db.workSubmit({ workType: 'note', description: `Note ${n}` })));
   const under = (items: { id: string }[], state = `state <> 'queued'`): Promise<boolean> =>
-    query(`select from work_items where ${state} and id in (${items.map(({ id }) => `'${id}'`).join()})`).then((found) => found.length === items.length);
+    query(`select from work_items where ${state} and id in (${items.map(({ id }) => `'${id}'`).join()})`).then(
+      (found) => found.length === items.length,
+    );
 
   /** Nothing lost or doubled, numbers in order, nothing given back, nothing left. */
   async function expectDone(items: { id: string }[]): Promise<void> {
@@ -71,10 +80,14 @@ describe.skipIf(!hasFakeClock)('clocks that jump', () => {
         throw new Error(`${error.message}\n${workers.map((worker) => worker.log()).join('\n')}`);
       });
       expect(item.state).toBe('completed');
-      expect((await db.ledgerRead(id, null, null)).map(({ seq, content }) => [seq, content])).toEqual(expected.map((content, n) => [n + 1, content]));
+      expect((await db.ledgerRead(id, null, null)).map(({ seq, content }) => [seq, content])).toEqual(
+        expected.map((content, n) => [n + 1, content]),
+      );
     }
     const ids = items.map(({ id }) => `'${id}'`).join();
-    const [spent] = await query<{ is_sane: boolean }>(`select bool_and(spent between 0 and 300) as is_sane from budgets where resource = 'seconds' and work_item_id in (${ids})`);
+    const [spent] = await query<{ is_sane: boolean }>(
+      `select bool_and(spent between 0 and 300) as is_sane from budgets where resource = 'seconds' and work_item_id in (${ids})`,
+    );
     expect(spent?.is_sane).toBe(true);
     await until(async () => (await query('select from graphile_worker.jobs where run_at <= now()')).length === 0);
   }
@@ -99,7 +112,12 @@ describe.skipIf(!hasFakeClock)('clocks that jump', () => {
     const items = await submit(6);
     await until(() => under(items));
     await serverClock.jump(HOUR);
-    await until(() => under(items, `exists (select from turns where work_item_id = work_items.id and started_at > now() - interval '30 minutes') or resolved_at is not null`));
+    await until(() =>
+      under(
+        items,
+        `exists (select from turns where work_item_id = work_items.id and started_at > now() - interval '30 minutes') or resolved_at is not null`,
+      ),
+    );
     const more = await submit(6);
     await until(() => under(more));
     await first.end('SIGKILL');
@@ -113,15 +131,24 @@ describe.skipIf(!hasFakeClock)('clocks that jump', () => {
 test('a clock that is set back moves each wait once, whoever works on one of the items meanwhile', async () => {
   const database = await createDatabase();
   try {
-    const ids = (await database.query<{ id: string }>(`
-      select (ledger.work_submit('nobody', 'Waits')).id from generate_series(1, 5)`)).map(({ id }) => id).toSorted();
+    const ids = (
+      await database.query<{ id: string }>(`
+      select (ledger.work_submit('nobody', 'Waits')).id from generate_series(1, 5)`)
+    )
+      .map(({ id }) => id)
+      .toSorted();
     await database.query(`update ledger.work_items set run_at = '2026-11-20 13:10+00', state_reason = 'overloaded'`);
-    const sweepAt = (time: string): Promise<unknown> => withConnection({ connectionString: database.url }, async (client) => {
-      await client.query(`set work_ledger.now = '2026-11-20 ${time}+00'`);
-      await client.query('select ledger.work_sweep()');
-    });
+    const sweepAt = (time: string): Promise<unknown> =>
+      withConnection({ connectionString: database.url }, async (client) => {
+        await client.query(`set work_ledger.now = '2026-11-20 ${time}+00'`);
+        await client.query('select ledger.work_sweep()');
+      });
     const waits = async (): Promise<string[]> =>
-      (await database.query<{ until: string }>(`select to_char(run_at at time zone 'utc', 'HH24:MI') as until from ledger.work_items order by id`)).map(({ until: time }) => time);
+      (
+        await database.query<{ until: string }>(
+          `select to_char(run_at at time zone 'utc', 'HH24:MI') as until from ledger.work_items order by id`,
+        )
+      ).map(({ until: time }) => time);
     await sweepAt('13:00');
     await withConnection({ connectionString: database.url }, async (client) => {
       await client.query('begin');

@@ -77,19 +77,22 @@ async function arrived(id: string): Promise<void> {
   await until(() => ids.every((spanId) => receiver.spans.some((span) => span.spanId === spanId)));
 }
 
-test.each(['hang', 'refuse'] as const)('a collector whose answer is to %s delays no work, and gets the spans when it has recovered', async (mode) => {
-  receiver.mode = mode;
-  const running = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' });
-  const first = await submit();
-  await until(() => receiver.count > 0);
-  expect(running.log().split('OTEL_EXPORTER_OTLP_PROTOCOL=grpc has no effect').length).toBe(2); // said once, for spans and metrics
-  await completed(first);
-  await completed(await submit());
-  expect(receiver.spans).toEqual([]);
-  await until(() => running.log().includes('spans were not exported'));
-  receiver.mode = 'accept';
-  await arrived(first);
-});
+test.each(['hang', 'refuse'] as const)(
+  'a collector whose answer is to %s delays no work, and gets the spans when it has recovered',
+  async (mode) => {
+    receiver.mode = mode;
+    const running = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' });
+    const first = await submit();
+    await until(() => receiver.count > 0);
+    expect(running.log().split('OTEL_EXPORTER_OTLP_PROTOCOL=grpc has no effect').length).toBe(2); // said once, for spans and metrics
+    await completed(first);
+    await completed(await submit());
+    expect(receiver.spans).toEqual([]);
+    await until(() => running.log().includes('spans were not exported'));
+    receiver.mode = 'accept';
+    await arrived(first);
+  },
+);
 
 test('a collector that is not there delays no work; that it is missing is said once', async () => {
   const running = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
@@ -108,7 +111,10 @@ test('an export that waits in the database delays no work', async () => {
     await session.run('lock table ledger.trace_exports in share row exclusive mode');
     await start({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
     const item = await submit();
-    await until(async () => (await database.query("select from pg_stat_activity where wait_event_type = 'Lock' and query like '%trace_take%'")).length > 0);
+    await until(
+      async () =>
+        (await database.query("select from pg_stat_activity where wait_event_type = 'Lock' and query like '%trace_take%'")).length > 0,
+    );
     await completed(item);
     await completed(await submit());
     await session.run('rollback');
@@ -163,7 +169,11 @@ test('where the packages for it are not installed it is said once what is missin
   await completed(first);
   await completed(second);
   expect(await running.end('SIGTERM')).toBe(0);
-  const said = running.log().split('\n').filter((line) => line.startsWith('{')).map((line) => (JSON.parse(line) as { msg: string }).msg);
+  const said = running
+    .log()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => (JSON.parse(line) as { msg: string }).msg);
   expect(said.filter((msg) => msg.includes('npm install')).toSorted()).toEqual([
     'OTEL_* asks for metrics, and the packages for them are not installed: npm install @opentelemetry/sdk-metrics @opentelemetry/resources @opentelemetry/exporter-metrics-otlp-proto',
     'traces are not exported: To export spans, install the packages for it: npm install @opentelemetry/sdk-trace @opentelemetry/resources @opentelemetry/exporter-trace-otlp-proto',
@@ -172,8 +182,14 @@ test('where the packages for it are not installed it is said once what is missin
   expect(receiver.count).toBe(0);
 
   const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
-  const exported = spawnSync(process.execPath, [main, 'trace', first, '--otlp', receiver.url], { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: database.url, ...env }, encoding: 'utf8' });
-  expect([exported.status, exported.stderr]).toEqual([2, expect.stringMatching(/^error: To export spans, install the packages for it: npm install .*\n$/)]);
+  const exported = spawnSync(process.execPath, [main, 'trace', first, '--otlp', receiver.url], {
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: database.url, ...env },
+    encoding: 'utf8',
+  });
+  expect([exported.status, exported.stderr]).toEqual([
+    2,
+    expect.stringMatching(/^error: To export spans, install the packages for it: npm install .*\n$/),
+  ]);
 
   // Nothing is lost: a worker that has them exports what ended meanwhile.
   await start({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
@@ -185,7 +201,14 @@ test('whole traces are sampled, by their ids', async () => {
   await start({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_TRACES_SAMPLER: 'parentbased_always_off' });
   const item = await submit();
   await completed(item);
-  await until(async () => (await database.query(`select from ledger.trace_exports e join ledger.foci f on f.id = e.focus_id where f.work_item_id = '${item}' and e.is_done`)).length > 0);
+  await until(
+    async () =>
+      (
+        await database.query(
+          `select from ledger.trace_exports e join ledger.foci f on f.id = e.focus_id where f.work_item_id = '${item}' and e.is_done`,
+        )
+      ).length > 0,
+  );
   expect(receiver.count).toBe(0);
 });
 
@@ -193,14 +216,22 @@ test('a program with an SDK of its own gets the spans through the API', async ()
   const exporter = new InMemorySpanExporter();
   trace.setGlobalTracerProvider(new TracerProvider({ idGenerator: rowIds, spanProcessors: [new SimpleSpanProcessor({ exporter })] }));
   const inProcess = await startWorker({
-    url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), docker: null, model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+    url: database.url,
+    schema: 'ledger',
+    tools: [],
+    log: pino({ level: 'silent' }),
+    docker: null,
+    model: createModelClient({ apiKey: 'k', baseURL: model.url }),
   });
   try {
     const item = await submit();
     await completed(item);
     const spans = await db.workTrace(item, false);
-    const received = (): { id: string; parent: string | null }[] => exporter.getFinishedSpans()
-      .filter((span) => span.attributes['work.item.id'] === item).map((span) => ({ id: span.spanContext().spanId, parent: span.parentSpanContext?.spanId ?? null }));
+    const received = (): { id: string; parent: string | null }[] =>
+      exporter
+        .getFinishedSpans()
+        .filter((span) => span.attributes['work.item.id'] === item)
+        .map((span) => ({ id: span.spanContext().spanId, parent: span.parentSpanContext?.spanId ?? null }));
     await until(() => received().length >= spans.length);
     expect(received()).toEqual(expect.arrayContaining(spans.map((span) => ({ id: span.span_id, parent: span.parent_span_id }))));
   } finally {

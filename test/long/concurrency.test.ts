@@ -22,15 +22,25 @@ afterAll(async () => {
 });
 
 test('never more at once than a faculty allows, all done, the urgent first', async () => {
-  const model = await startTeam({ Work: ({ exchange }) => (exchange === 0 ? { ...calls(call('ledger_append', { entry_type: 'note', content: 'at work' })), delayMs: 10 } : done('Done')) });
-  for (const [name, limit] of Object.entries(limits)) await db.facultySave({ name, accepts: [name], max_concurrent: limit, awareness: { enabled: false } });
+  const model = await startTeam({
+    Work: ({ exchange }) =>
+      exchange === 0 ? { ...calls(call('ledger_append', { entry_type: 'note', content: 'at work' })), delayMs: 10 } : done('Done'),
+  });
+  for (const [name, limit] of Object.entries(limits))
+    await db.facultySave({ name, accepts: [name], max_concurrent: limit, awareness: { enabled: false } });
   const names = [...Array<string>(40).fill('narrow'), ...Array<string>(60).fill('middle'), ...Array<string>(100).fill('wide')];
   for (const [n, name] of names.entries()) await db.workSubmit({ workType: name, description: `Work ${n}`, priority: n % 3 });
-  const workers = await Promise.all([1, 2, 3, 4].map(() => startWorkerProcess({ url: database.url, modelUrl: model.url, args: ['--concurrency', '6', '--schema', 'ledger'] })));
+  const workers = await Promise.all(
+    [1, 2, 3, 4].map(() =>
+      startWorkerProcess({ url: database.url, modelUrl: model.url, args: ['--concurrency', '6', '--schema', 'ledger'] }),
+    ),
+  );
   const most = new Map<string, number>();
   try {
     await until(async () => {
-      const taken = await database.query<{ faculty: string; n: number }>(`select slot_faculty as faculty, count(*)::int as n from ledger.work_items where slot_faculty is not null group by 1`);
+      const taken = await database.query<{ faculty: string; n: number }>(
+        `select slot_faculty as faculty, count(*)::int as n from ledger.work_items where slot_faculty is not null group by 1`,
+      );
       for (const { faculty, n } of taken) most.set(faculty, Math.max(most.get(faculty) ?? 0, n));
       return (await database.query(`select from ledger.work_items where resolved_at is null limit 1`)).length === 0;
     });
@@ -43,11 +53,21 @@ test('never more at once than a faculty allows, all done, the urgent first', asy
     select f.faculty, max((select count(*) from ledger.foci o where o.faculty = f.faculty and o.created_at <= f.created_at and o.ended_at > f.created_at))::int as most,
            count(*) filter (where f.outcome = 'completed')::int as done
       from ledger.foci f group by 1 order by 1`);
-  expect(overlaps.map(({ faculty, most: n }) => [faculty, n <= limits[faculty as keyof typeof limits]])).toEqual([['middle', true], ['narrow', true], ['wide', true]]);
-  expect(overlaps.map(({ faculty, done: n }) => [faculty, n])).toEqual([['middle', 60], ['narrow', 40], ['wide', 100]]);
+  expect(overlaps.map(({ faculty, most: n }) => [faculty, n <= limits[faculty as keyof typeof limits]])).toEqual([
+    ['middle', true],
+    ['narrow', true],
+    ['wide', true],
+  ]);
+  expect(overlaps.map(({ faculty, done: n }) => [faculty, n])).toEqual([
+    ['middle', 60],
+    ['narrow', 40],
+    ['wide', 100],
+  ]);
   for (const [faculty, n] of most) expect(n).toBeLessThanOrEqual(limits[faculty as keyof typeof limits]);
   expect(most.get('wide')).toBeGreaterThan(3); // the narrow ones in front of the queue block nobody
-  const order = await database.query<{ priority: number }>(`select priority from ledger.work_items where work_type = 'narrow' order by started_at`);
+  const order = await database.query<{ priority: number }>(
+    `select priority from ledger.work_items where work_type = 'narrow' order by started_at`,
+  );
   expect(order.map((row) => row.priority)).toEqual(order.map((row) => row.priority).toSorted((a, b) => b - a));
   expect(await database.query(`select from ledger.work_items where slot_faculty is not null`)).toEqual([]);
 });

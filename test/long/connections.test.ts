@@ -41,9 +41,13 @@ beforeAll(async () => {
   await installLedger(url, 'work_ledger');
   const admin = await connect({ connectionString: url });
   await admin.query(`alter system set max_connections = ${MOST}`);
-  await admin.query('create function work_ledger.slowly() returns trigger language plpgsql as $$ begin perform pg_sleep(0.2); return new; end $$');
+  await admin.query(
+    'create function work_ledger.slowly() returns trigger language plpgsql as $$ begin perform pg_sleep(0.2); return new; end $$',
+  );
   await admin.query(`create trigger slowly before insert on work_ledger.work_ledger for each row execute function work_ledger.slowly()`);
-  await admin.query(`select work_ledger.faculty_save('{"name": "talker", "accepts": ["talk"], "engage": {"ledger_nudge_interval": 0}, "awareness": {"enabled": false}}')`);
+  await admin.query(
+    `select work_ledger.faculty_save('{"name": "talker", "accepts": ["talk"], "engage": {"ledger_nudge_interval": 0}, "awareness": {"enabled": false}}')`,
+  );
   await admin.end();
   await restart();
   const note = { type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: 'x' } };
@@ -75,21 +79,33 @@ async function restart(): Promise<void> {
 function start(env: Record<string, string> = {}): void {
   log = '';
   child = spawn(process.execPath, [main, 'work', '--concurrency', String(CONCURRENCY), '--grace-seconds', '1'], {
-    env: { PATH: process.env['PATH'], HOME: dataDir, DATABASE_URL: url, ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url, WORK_LEDGER_LEASE_SECONDS: '4', DOCKER_HOST: 'unix:///nowhere.sock', ...env },
+    env: {
+      PATH: process.env['PATH'],
+      HOME: dataDir,
+      DATABASE_URL: url,
+      ANTHROPIC_API_KEY: 'k',
+      ANTHROPIC_BASE_URL: model.url,
+      WORK_LEDGER_LEASE_SECONDS: '4',
+      DOCKER_HOST: 'unix:///nowhere.sock',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (log += chunk));
 }
 
-const says = (text: string): Promise<unknown> => until(() => {
-  if (child?.exitCode !== null) throw new Error(`the worker ended: ${log}`);
-  return log.includes(text);
-});
+const says = (text: string): Promise<unknown> =>
+  until(() => {
+    if (child?.exitCode !== null) throw new Error(`the worker ended: ${log}`);
+    return log.includes(text);
+  });
 
 /** The worker's: all but those of this test, which is the only process beside it. */
 async function backends(): Promise<number[]> {
   const { rows } = await watcher.query<{ pid: number }>(
-    `select pid from pg_stat_activity where datname = current_database() and backend_type = 'client backend' and pid <> all ($1)`, [[...others, watcher, submitter].map(pidOf)]);
+    `select pid from pg_stat_activity where datname = current_database() and backend_type = 'client backend' and pid <> all ($1)`,
+    [[...others, watcher, submitter].map(pidOf)],
+  );
   return rows.map((row) => row.pid);
 }
 const pidOf = (client: pg.Client): number => (client as unknown as { processID: number }).processID;
@@ -100,7 +116,10 @@ async function watch(): Promise<void> {
 }
 
 async function submit(n: number): Promise<string[]> {
-  const { rows } = await submitter.query<{ id: string }>(`select w.id from generate_series(1, $1) i, work_ledger.work_submit('talk', 'item ' || i) w`, [n]);
+  const { rows } = await submitter.query<{ id: string }>(
+    `select w.id from generate_series(1, $1) i, work_ledger.work_submit('talk', 'item ' || i) w`,
+    [n],
+  );
   return rows.map((row) => row.id);
 }
 
@@ -109,15 +128,23 @@ async function done(items: readonly string[], meanwhile: () => Promise<void> = a
   await until(async () => {
     if (child?.exitCode !== null) throw new Error(`the worker ended: ${log}`);
     await meanwhile();
-    const { rows } = await watcher.query<{ n: number }>(`select count(*)::int as n from work_ledger.work_items where id = any ($1) and state = 'completed'`, [items]);
+    const { rows } = await watcher.query<{ n: number }>(
+      `select count(*)::int as n from work_ledger.work_items where id = any ($1) and state = 'completed'`,
+      [items],
+    );
     return rows[0]?.n === items.length;
   }).catch(tell);
-  const { rows } = await watcher.query<{ entries: number }>('select count(*)::int as entries from work_ledger.work_ledger where work_item_id = any ($1)', [items]);
+  const { rows } = await watcher.query<{ entries: number }>(
+    'select count(*)::int as entries from work_ledger.work_ledger where work_item_id = any ($1)',
+    [items],
+  );
   expect(rows[0]?.entries).toBe(items.length * 3);
   await until(async () => (await watcher.query('select from graphile_worker.jobs')).rowCount === 0).catch(tell);
 }
 async function tell(error: Error): Promise<never> {
-  const { rows } = await watcher.query('select key, attempts, max_attempts, run_at, locked_at, locked_by, last_error, now() from graphile_worker.jobs');
+  const { rows } = await watcher.query(
+    'select key, attempts, max_attempts, run_at, locked_at, locked_by, last_error, now() from graphile_worker.jobs',
+  );
   throw new Error(`${error.message}\n${JSON.stringify(rows)}\n${log}`);
 }
 
@@ -125,21 +152,28 @@ test.each([
   { exports: 'nothing', needs: CONCURRENCY + 4, env: {} },
   { exports: 'traces', needs: CONCURRENCY + 5, env: { OTEL_METRICS_EXPORTER: 'none' } },
   { exports: 'traces and metrics', needs: CONCURRENCY + 6, env: {} },
-])('a worker that exports $exports opens at most $needs connections, and says at start that it needs them and what is left', async ({ exports, needs, env }) => {
-  const collector = await startOtlpReceiver();
-  await watch();
-  const items = await submit(12);
-  start(exports === 'nothing' ? {} : { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env });
-  await says('worker started');
-  expect(log).toMatch(new RegExp(`"needs":${needs},"left":\\d+,"most":20,"msg":"this worker opens at most ${needs} connections; the server has \\d+ of 20 left"`));
-  let most = 0;
-  await done(items, async () => {
-    most = Math.max(most, (await backends()).length);
-  });
-  expect(most).toBeLessThanOrEqual(needs);
-  expect(most).toBeGreaterThan(4);
-  await collector.close();
-});
+])(
+  'a worker that exports $exports opens at most $needs connections, and says at start that it needs them and what is left',
+  async ({ exports, needs, env }) => {
+    const collector = await startOtlpReceiver();
+    await watch();
+    const items = await submit(12);
+    start(exports === 'nothing' ? {} : { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env });
+    await says('worker started');
+    expect(log).toMatch(
+      new RegExp(
+        `"needs":${needs},"left":\\d+,"most":20,"msg":"this worker opens at most ${needs} connections; the server has \\d+ of 20 left"`,
+      ),
+    );
+    let most = 0;
+    await done(items, async () => {
+      most = Math.max(most, (await backends()).length);
+    });
+    expect(most).toBeLessThanOrEqual(needs);
+    expect(most).toBeGreaterThan(4);
+    await collector.close();
+  },
+);
 
 test('when others take every connection it waits, says so, and comes back by itself', async () => {
   await watch();
@@ -160,7 +194,10 @@ test('when others take every connection it waits, says so, and comes back by its
     await fill();
     return log.includes('"code":"53300"') || /too many clients|remaining connection slots/.test(log);
   });
-  await until(async () => (await watcher.query('select from work_ledger.foci where lease_owner is not null and lease_expires_at > now()')).rowCount === 0); // it cannot renew any
+  await until(
+    async () =>
+      (await watcher.query('select from work_ledger.foci where lease_owner is not null and lease_expires_at > now()')).rowCount === 0,
+  ); // it cannot renew any
   for (const one of others.splice(0)) await one.end();
   await done(items);
 });
@@ -187,7 +224,10 @@ test('a worker whose graphile-worker is answered no more falls silent, and start
   const seen = async (): Promise<unknown> => (await watcher.query('select id, seen_at from work_ledger.workers')).rows;
   const before = await seen();
   // It goes on to sign off, which the lock holds up.
-  await until(async () => (await submitter.query(`select from pg_stat_activity where query like '%worker_stop%' and wait_event_type = 'Lock'`)).rowCount === 1);
+  await until(
+    async () =>
+      (await submitter.query(`select from pg_stat_activity where query like '%worker_stop%' and wait_event_type = 'Lock'`)).rowCount === 1,
+  );
   expect(await seen()).toEqual(before);
   await watcher.query('commit');
   await says('at work again');
@@ -242,7 +282,8 @@ test('every connection that is made has a listener for its errors, in the few fi
     makers[name] = made;
     const listening = (to: string): number => text.split(`${to}.on('error', `).length - 1;
     expect(listening('pool'), name).toBe(made.filter((one) => !one.endsWith('Client(')).length);
-    expect(listening('client'), name).toBe(made.filter((one) => one !== 'createPool(').length); // of a pool of pg's, those that are out on loan
+    // of a pool of pg's, those that are out on loan
+    expect(listening('client'), name).toBe(made.filter((one) => one !== 'createPool(').length);
   }
   expect(makers).toEqual({
     'ledger/connection.ts': ['new PinnedClient('],

@@ -45,7 +45,11 @@ describe.skipIf(lack !== null && process.env['CI'] === undefined)('workers at tw
 
   /** Ends when the test says so, or its worker stops; another worker calls it again. */
   const hold: Tool = {
-    name: 'hold', description: 'Holds.', input: z.strictObject({}), effect: 'pure', risk: 'safe',
+    name: 'hold',
+    description: 'Holds.',
+    input: z.strictObject({}),
+    effect: 'pure',
+    risk: 'safe',
     async execute(_, { signal }) {
       await Promise.race([released.promise, once(signal, 'abort')]);
       return { content: 'held', isError: false };
@@ -56,25 +60,52 @@ describe.skipIf(lack !== null && process.env['CI'] === undefined)('workers at tw
     directory = await mkdtemp(join(tmpdir(), 'work-ledger-daemon-'));
     await chmod(directory, 0o711);
     const socketPath = join(directory, 'docker.sock');
-    process2 = spawn('dockerd', [
-      '--host', `unix://${socketPath}`, '--data-root', join(directory, 'data'), '--exec-root', join(directory, 'exec'), '--pidfile', join(directory, 'pid'), '--bridge', 'none', '--iptables=false',
-    ], { stdio: 'ignore' });
+    process2 = spawn(
+      'dockerd',
+      [
+        '--host',
+        `unix://${socketPath}`,
+        '--data-root',
+        join(directory, 'data'),
+        '--exec-root',
+        join(directory, 'exec'),
+        '--pidfile',
+        join(directory, 'pid'),
+        '--bridge',
+        'none',
+        '--iptables=false',
+      ],
+      { stdio: 'ignore' },
+    );
     docker2 = new Docker({ socketPath });
-    await until(() => docker2.ping().then(() => true, () => false));
+    await until(() =>
+      docker2.ping().then(
+        () => true,
+        () => false,
+      ),
+    );
     await new Promise<void>((resolve, reject) => {
-      void docker.getImage(image).get().then((saved) => docker2.loadImage(saved)).then((progress) => docker2.modem.followProgress(progress, (error) => (error ? reject(error) : resolve())), reject);
+      void docker
+        .getImage(image)
+        .get()
+        .then((saved) => docker2.loadImage(saved))
+        .then((progress) => docker2.modem.followProgress(progress, (error) => (error ? reject(error) : resolve())), reject);
     });
 
     database = await createDatabase();
     db = await openDb(database.url, 'ledger');
     model = await startTeam({
-      item: ({ exchange, results }) => [
-        calls(call('bash', { command: 'echo first >> kept' })),
-        calls(call('hold', {})),
-        calls(call('bash', { command: 'cat kept' })),
-      ][exchange] ?? done(results.join('|')),
+      item: ({ exchange, results }) =>
+        [calls(call('bash', { command: 'echo first >> kept' })), calls(call('hold', {})), calls(call('bash', { command: 'cat kept' }))][
+          exchange
+        ] ?? done(results.join('|')),
     });
-    await db.facultySave({ name: 'worker', accepts: ['files'], awareness: { enabled: false }, engage: { tools: ['bash', 'hold'], ledger_nudge_interval: 0 } });
+    await db.facultySave({
+      name: 'worker',
+      accepts: ['files'],
+      awareness: { enabled: false },
+      engage: { tools: ['bash', 'hold'], ledger_nudge_interval: 0 },
+    });
   });
   afterEach(async () => {
     released.resolve();
@@ -91,7 +122,14 @@ describe.skipIf(lack !== null && process.env['CI'] === undefined)('workers at tw
 
   async function start(host: string, daemon: Docker): Promise<Worker> {
     const worker = await startWorker({
-      url: database.url, schema: 'ledger', host, docker: daemon, tools: [...builtinTools, hold], log: pino({ level: 'silent' }), graceSeconds: 0, leaseSeconds: 6,
+      url: database.url,
+      schema: 'ledger',
+      host,
+      docker: daemon,
+      tools: [...builtinTools, hold],
+      log: pino({ level: 'silent' }),
+      graceSeconds: 0,
+      leaseSeconds: 6,
       model: createModelClient({ apiKey: 'k', baseURL: model.url }),
     });
     workers.push(worker);
@@ -148,7 +186,9 @@ describe.skipIf(lack !== null && process.env['CI'] === undefined)('workers at tw
     await until(async () => (await reason(id)) === 'waits for a worker at the Docker daemon of host "left", where its files are');
     expect((await db.workspaceAbandon(id)).state).toBe('queued');
     expect(await summary(id)).toContain('kept: No such file');
-    const [told] = await database.query<{ said: string }>(`select content #>> '{0,text}' as said from ledger.messages m join ledger.turns t on t.id = m.turn_id where t.work_item_id = '${id}' and m.role = 'user' and m.content::text like '%are lost%'`);
+    const [told] = await database.query<{ said: string }>(
+      `select content #>> '{0,text}' as said from ledger.messages m join ledger.turns t on t.id = m.turn_id where t.work_item_id = '${id}' and m.role = 'user' and m.content::text like '%are lost%'`,
+    );
     expect(told?.said).toContain('The files of your workspace are lost: they were on host "left"');
     expect(await listVolumes(docker2)).toContain(id);
   });

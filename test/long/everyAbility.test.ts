@@ -29,34 +29,62 @@ beforeAll(async () => {
   world = await ledgerAtWork();
 });
 afterAll(async () => {
-  if (process.env['SHOW'] !== undefined) console.log(`${counts.calls} calls, ${counts.succeeded} succeeded, ${counts.wrong} with a code that is not ours`);
+  if (process.env['SHOW'] !== undefined)
+    console.log(`${counts.calls} calls, ${counts.succeeded} succeeded, ${counts.wrong} with a code that is not ours`);
   await client?.end();
   await database?.drop();
 });
 
-const one = async (sql: string, values: unknown[] = []): Promise<string> => String(Object.values((await client.query<Record<string, unknown>>(sql, values)).rows[0] ?? {})[0]);
+const one = async (sql: string, values: unknown[] = []): Promise<string> =>
+  String(Object.values((await client.query<Record<string, unknown>>(sql, values)).rows[0] ?? {})[0]);
 
 /** An item that an agent drives, with a closed block, a running child and one that is over; tasks of Agent OS beside it. */
 async function ledgerAtWork(): Promise<World> {
-  await client.query(`select model_save('claude-opus-4-5', 200000); select faculty_save('{"name": "worker", "accepts": ["work"], "engage": {"tools": []}}')`);
+  await client.query(
+    `select model_save('claude-opus-4-5', 200000); select faculty_save('{"name": "worker", "accepts": ["work"], "engage": {"tools": []}}')`,
+  );
   const item = await one(`select id from work_submit('work', 'Do it', p_priority => 5)`);
   let lease = await one(`select focus_claim('${item}', 'w') ->> 'lease'`);
   const respond = async (content: object[]): Promise<string> => {
     const turn = await one(`select iteration_begin('${item}', '${lease}') ->> 'turn_id'`);
     const usage = { input_tokens: 10, output_tokens: 3, cached_input_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 };
-    await client.query('select turn_record($1, $2, $3, $4)', [item, lease, turn, JSON.stringify({ id: 'm1', provider: 'anthropic', model: 'claude-opus-4-5', content, stop_reason: 'tool_use', stop_details: null, request_id: 'r1', duration_ms: 5, usage })]);
+    await client.query('select turn_record($1, $2, $3, $4)', [
+      item,
+      lease,
+      turn,
+      JSON.stringify({
+        id: 'm1',
+        provider: 'anthropic',
+        model: 'claude-opus-4-5',
+        content,
+        stop_reason: 'tool_use',
+        stop_details: null,
+        request_id: 'r1',
+        duration_ms: 5,
+        usage,
+      }),
+    ]);
     return turn;
   };
   const step = await respond([{ type: 'tool_use', id: 't1', name: 'ledger_append', input: { entry_type: 'step', content: 'Looked' } }]);
-  await client.query(`select tool_call_execute('${item}', '${lease}', id) from tool_calls where turn_id = '${step}'; select iteration_finish('${item}', '${lease}')`);
+  await client.query(
+    `select tool_call_execute('${item}', '${lease}', id) from tool_calls where turn_id = '${step}'; select iteration_finish('${item}', '${lease}')`,
+  );
   lease = await one(`select focus_claim('${item}', 'w') ->> 'lease'`);
   const turn = await respond([{ type: 'tool_use', id: 't2', name: 'ledger_read', input: {} }]);
-  const children = [await one(`select id from spawn_child_work('${item}', 'part', 'A part', p_lease => '${lease}')`), await one(`select id from spawn_child_work('${item}', 'part', 'Another', p_lease => '${lease}')`)];
+  const children = [
+    await one(`select id from spawn_child_work('${item}', 'part', 'A part', p_lease => '${lease}')`),
+    await one(`select id from spawn_child_work('${item}', 'part', 'Another', p_lease => '${lease}')`),
+  ];
   await client.query(`select work_cancel('${children[1]}', 'Not needed')`);
   const over = await one(`select id from work_submit('part', 'Done')`);
   await client.query(`select work_cancel('${over}', 'Not needed')`);
   const handle = await one(`select left(_artifact_store(null, repeat('line of text ', 1000)), 16)`);
-  for (const entity of [{ task: task('task-1') }, { task: { ...task('task-2'), parentTaskId: 'task-1' } }, { message: { ...message, id: 'message-1' } }]) {
+  for (const entity of [
+    { task: task('task-1') },
+    { task: { ...task('task-2'), parentTaskId: 'task-1' } },
+    { message: { ...message, id: 'message-1' } },
+  ]) {
     await client.query(`select ability_invoke('ldg:batch:save', $1)`, [JSON.stringify({ entities: [entity] })]);
   }
   return { item, lease, turn, over, children, handle };
@@ -65,8 +93,16 @@ async function ledgerAtWork(): Promise<World> {
 const task = (id: string): object => ({ id, systemPrompt: 'Do it', createdAt: 1_700_000_000_000, updatedAt: 1_700_000_000_001 });
 const message = { id: 'message-2', taskId: 'task-1', role: 'user', content: 'Hello', timestamp: 1_700_000_000_002 };
 const call = {
-  id: 'call-1', taskId: 'task-1', abilityName: 'write_file', parameters: '{"path":"a.ts"}', status: 'completed', details: '{"ok":true}', createdAt: 1_700_000_000_003, updatedAt: 1_700_000_000_004,
-  startMessageId: 'message-1', endMessageId: 'message-1',
+  id: 'call-1',
+  taskId: 'task-1',
+  abilityName: 'write_file',
+  parameters: '{"path":"a.ts"}',
+  status: 'completed',
+  details: '{"ok":true}',
+  createdAt: 1_700_000_000_003,
+  updatedAt: 1_700_000_000_004,
+  startMessageId: 'message-1',
+  endMessageId: 'message-1',
 };
 
 /** An input of each ability in which every key of its schema is given. */
@@ -84,7 +120,15 @@ const plausible = ({ children, handle }: Pick<World, 'children' | 'handle'>): Re
   resumption_context: { target_tokens: 1000 },
   'ldg:task:save': { task: { ...task('task-3'), parentTaskId: 'task-1', completionStatus: 'success' } },
   'ldg:task:get': { taskId: 'task-1' },
-  'ldg:task:query': { completionStatus: 'null', parentTaskId: 'task-1', fromTime: 0, toTime: 1_800_000_000_000, limit: 10, offset: 0, before: 'task-2' },
+  'ldg:task:query': {
+    completionStatus: 'null',
+    parentTaskId: 'task-1',
+    fromTime: 0,
+    toTime: 1_800_000_000_000,
+    limit: 10,
+    offset: 0,
+    before: 'task-2',
+  },
   'ldg:call:save': { call },
   'ldg:call:list': { taskId: 'task-1' },
   'ldg:msg:save': { message },
@@ -94,31 +138,49 @@ const plausible = ({ children, handle }: Pick<World, 'children' | 'handle'>): Re
 
 const text = (value: unknown): string => JSON.stringify(value);
 const odd: readonly string[] = [
-  ...oddValues, '-2147483649', '2147483648', '-1e12', '"NaN"', text(LONG), text(STRANGER), text([STRANGER]), text(['x', 1, null, [], {}]), text(Array.from({ length: 5000 }, () => 'x')),
-  '['.repeat(1000) + ']'.repeat(1000), String.raw`"{\"a\":\"\\u0000\\ud800\"}"`, text('['.repeat(100_000)),
+  ...oddValues,
+  '-2147483649',
+  '2147483648',
+  '-1e12',
+  '"NaN"',
+  text(LONG),
+  text(STRANGER),
+  text([STRANGER]),
+  text(['x', 1, null, [], {}]),
+  text(Array.from({ length: 5000 }, () => 'x')),
+  '['.repeat(1000) + ']'.repeat(1000),
+  String.raw`"{\"a\":\"\\u0000\\ud800\"}"`,
+  text('['.repeat(100_000)),
 ];
 
 /** Not a code of ours, nor documented: only a running agent can wait. */
-const isForeign = (code: string, ability: string): boolean => !/^WL00\d$/.test(code) && !(code === '0A000' && ability === 'await_child_work');
+const isForeign = (code: string, ability: string): boolean =>
+  !/^WL00\d$/.test(code) && !(code === '0A000' && ability === 'await_child_work');
 
 type Answer = { code: string | null; words: string };
 
 /** What a transaction that is rolled back says: the error that it raises, or that its last statement returns. */
-const said = (sql: string): Promise<Answer> => client.query(`rollback; begin; ${sql}`).then((results) => {
-  const words = (results as unknown as pg.QueryResult<{ error: string | null }>[]).at(-1)?.rows[0]?.error ?? null;
-  return words === null ? { code: null, words: '' } : { code: /\((\w{5})\)$/m.exec(words)?.[1] ?? 'none', words };
-}, (error: pg.DatabaseError) => ({ code: error.code ?? 'none', words: error.message }));
+const said = (sql: string): Promise<Answer> =>
+  client.query(`rollback; begin; ${sql}`).then(
+    (results) => {
+      const words = (results as unknown as pg.QueryResult<{ error: string | null }>[]).at(-1)?.rows[0]?.error ?? null;
+      return words === null ? { code: null, words: '' } : { code: /\((\w{5})\)$/m.exec(words)?.[1] ?? 'none', words };
+    },
+    (error: pg.DatabaseError) => ({ code: error.code ?? 'none', words: error.message }),
+  );
 
 /** Made of long pieces: repeat() copies a single letter at a time. */
 const long = `repeat(repeat('x', 10240), 1024)`;
-const json = (input: string): string => `${input.includes(LONG) ? `replace(${pg.escapeLiteral(input)}, '${LONG}', ${long})` : pg.escapeLiteral(input)}::jsonb`;
+const json = (input: string): string =>
+  `${input.includes(LONG) ? `replace(${pg.escapeLiteral(input)}, '${LONG}', ${long})` : pg.escapeLiteral(input)}::jsonb`;
 
 function byName(ability: string, input: string, { item, lease }: { item: string | null; lease: string | null } = world): Promise<Answer> {
   const ids = [item, lease].map((id) => (id === null ? 'null' : pg.escapeLiteral(id)));
   return said(`select null as error from ability_invoke('${ability}', ${json(input)}, ${ids.join(', ')})`);
 }
 
-const byAgent = (ability: string, input: string): Promise<Answer> => said(`
+const byAgent = (ability: string, input: string): Promise<Answer> =>
+  said(`
   insert into tool_calls (id, turn_id, ordinal, work_item_id, provider_id, tool_name, input, effect)
   select '${STRANGER}', '${world.turn}', 9, '${world.item}', 't9', tool_name, ${json(input)}::json, effect from abilities where name = '${ability}';
   select tool_call_execute('${world.item}', '${world.lease}', '${STRANGER}');
@@ -127,8 +189,12 @@ const byAgent = (ability: string, input: string): Promise<Answer> => said(`
 const names = Object.keys(plausible({ children: [], handle: '' }));
 
 test('every ability has an input here, with every key of its schema', async () => {
-  const { rows } = await client.query<{ name: string; keys: string[] }>(`select name, array(select json_object_keys(input_schema -> 'properties')) as keys from ledger.abilities where is_builtin order by position`);
-  expect(Object.fromEntries(rows.map(({ name, keys }) => [name, keys.toSorted()]))).toEqual(Object.fromEntries(Object.entries(plausible(world)).map(([name, input]) => [name, Object.keys(input).toSorted()])));
+  const { rows } = await client.query<{ name: string; keys: string[] }>(
+    `select name, array(select json_object_keys(input_schema -> 'properties')) as keys from ledger.abilities where is_builtin order by position`,
+  );
+  expect(Object.fromEntries(rows.map(({ name, keys }) => [name, keys.toSorted()]))).toEqual(
+    Object.fromEntries(Object.entries(plausible(world)).map(([name, input]) => [name, Object.keys(input).toSorted()])),
+  );
 });
 
 test.each(names)('%s: success or a code of ours, whatever it is given', async (name) => {
@@ -136,13 +202,23 @@ test.each(names)('%s: success or a code of ours, whatever it is given', async (n
   const note = ({ code, words }: Answer, input: string, how: string): void => {
     counts.calls++;
     if (code === null) counts.succeeded++;
-    else if (isForeign(code, name)) wrong.add(`${input.length > 90 ? `${input.slice(0, 90)}…` : input} ${how}: ${code} ${words.slice(0, 100)}`);
+    else if (isForeign(code, name))
+      wrong.add(`${input.length > 90 ? `${input.slice(0, 90)}…` : input} ${how}: ${code} ${words.slice(0, 100)}`);
   };
   const input = plausible(world)[name] ?? {};
   const whole = JSON.stringify(input);
   expect(await byAgent(name, whole)).toEqual({ code: null, words: '' });
   const { item, lease, over } = world;
-  for (const at of [world, { item: null, lease }, { item: STRANGER, lease }, { item, lease: null }, { item, lease: STRANGER }, { item: over, lease: null }, { item: over, lease }]) note(await byName(name, whole, at), whole, `by name, for ${at.item} with ${at.lease}`);
+  for (const at of [
+    world,
+    { item: null, lease },
+    { item: STRANGER, lease },
+    { item, lease: null },
+    { item, lease: STRANGER },
+    { item: over, lease: null },
+    { item: over, lease },
+  ])
+    note(await byName(name, whole, at), whole, `by name, for ${at.item} with ${at.lease}`);
   for (const raw of [...odd, ...variants(input, odd)]) {
     note(await byName(name, raw), raw, 'by name');
     if (!raw.includes(LONG)) note(await byAgent(name, raw), raw, 'by an agent'); // storing the call is all that would differ

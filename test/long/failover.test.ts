@@ -66,12 +66,21 @@ async function write(db: Db, id: string, acknowledged: string[], faulted: Promis
   }
 }
 
-/** Twelve writers and two workers at one address; `fail` is called when a third of the entries is acknowledged and the items are under way; it calls `begins` just before its fault. */
-async function load(url: string, fail: (workers: readonly [WorkerProcess, WorkerProcess], begins: () => void) => Promise<void>): Promise<{ db: Db; afterwards: () => Promise<void> }> {
+/**
+ * Twelve writers and two workers at one address; `fail` is called when a third of the entries is acknowledged and the items are under way;
+ * it calls `begins` just before its fault.
+ */
+async function load(
+  url: string,
+  fail: (workers: readonly [WorkerProcess, WorkerProcess], begins: () => void) => Promise<void>,
+): Promise<{ db: Db; afterwards: () => Promise<void> }> {
   const db = await openDb(url, schema, { maximumPoolSize: WRITERS + 2 });
   cleanUp.push(() => db.close());
   await db.facultySave({ name: 'talker', accepts: ['talk'], engage: { ledger_nudge_interval: 0 }, awareness: { enabled: false } });
-  const note = (n: number) => ({ content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: String(n) } }], delayMs: 700 });
+  const note = (n: number) => ({
+    content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: String(n) } }],
+    delayMs: 700,
+  });
   const notes = Array.from({ length: NOTES }, (_, n) => note(n + 1));
   const model = await startScriptedModel(scriptOf([...notes, { content: [{ type: 'text', text: 'Done.' }] }]));
   cleanUp.push(() => model.close());
@@ -81,7 +90,8 @@ async function load(url: string, fail: (workers: readonly [WorkerProcess, Worker
   const logs = (error: unknown): never => {
     throw new Error(`${String(error)}\n${workers.map((worker) => worker.log()).join('\n---\n')}`);
   };
-  const submit = (n: number): Promise<string[]> => Promise.all(Array.from({ length: n }, async (_, i) => (await db.workSubmit({ workType: 'talk', description: `item ${i}` })).id));
+  const submit = (n: number): Promise<string[]> =>
+    Promise.all(Array.from({ length: n }, async (_, i) => (await db.workSubmit({ workType: 'talk', description: `item ${i}` })).id));
   const completed = async (ids: readonly string[]): Promise<void> => {
     for (const id of ids) {
       const item = await until(async () => {
@@ -89,13 +99,17 @@ async function load(url: string, fail: (workers: readonly [WorkerProcess, Worker
         return now?.resolved_at ? now : null;
       }).catch(logs);
       expect(item.state, workers.map((worker) => worker.log()).join('\n---\n')).toBe('completed');
-      expect((await db.ledgerRead(id, 'note', null)).map(({ content }) => content)).toEqual(Array.from({ length: NOTES }, (_, n) => String(n + 1)));
+      expect((await db.ledgerRead(id, 'note', null)).map(({ content }) => content)).toEqual(
+        Array.from({ length: NOTES }, (_, n) => String(n + 1)),
+      );
     }
   };
 
   const acknowledged: string[] = [];
   const { promise: faulted, resolve: begins } = Promise.withResolvers<void>();
-  const written = await Promise.all(Array.from({ length: WRITERS }, async () => (await db.workSubmit({ workType: 'written', description: 'by hand' })).id));
+  const written = await Promise.all(
+    Array.from({ length: WRITERS }, async () => (await db.workSubmit({ workType: 'written', description: 'by hand' })).id),
+  );
   const writing = Promise.all(written.map((id) => write(db, id, acknowledged, faulted)));
   await until(() => acknowledged.length >= 500);
   const items = await submit(ITEMS);
@@ -108,7 +122,8 @@ async function load(url: string, fail: (workers: readonly [WorkerProcess, Worker
     select concat_ws(' ', work_item_id, seq, content) as line from work_ledger where work_item_id = any (${sql.array(written, 'uuid')})`);
   expect(acknowledged).toHaveLength(3000);
   expect(there.map(({ line }) => line).toSorted()).toEqual(acknowledged.toSorted());
-  for (const id of written) expect((await db.ledgerRead(id, null, null)).map(({ seq }) => seq)).toEqual(Array.from({ length: APPENDS }, (_, n) => n + 1));
+  for (const id of written)
+    expect((await db.ledgerRead(id, null, null)).map(({ seq }) => seq)).toEqual(Array.from({ length: APPENDS }, (_, n) => n + 1));
   expect(await db.ledgerVerify(null, null)).toEqual([]);
   expect(await db.pool.any(sql.unsafe`select * from work_ledger_check()`)).toEqual([]);
   return {
@@ -117,14 +132,23 @@ async function load(url: string, fail: (workers: readonly [WorkerProcess, Worker
   };
 }
 
-const directory = (url: string): Promise<string> => withConnection({ connectionString: url }, async (client) => (await client.query<{ of: string }>(`select current_setting('data_directory') as of`)).rows[0]?.of ?? '');
+const directory = (url: string): Promise<string> =>
+  withConnection(
+    { connectionString: url },
+    async (client) => (await client.query<{ of: string }>(`select current_setting('data_directory') as of`)).rows[0]?.of ?? '',
+  );
 
 test('the primary is killed: what was acknowledged is there, and the work goes on', async () => {
   const { primary, standby, url } = await startPair();
   const { afterwards } = await load(url, async ([sleeper], begins) => {
     // A worker that sleeps through it wakes up when another has what it held.
-    const holds = (at: string): Promise<boolean> => withConnection({ connectionString: at }, async (client) =>
-      (await client.query('select from v_leases l join v_workers w on w.id = l.lease_owner where w.pid = $1', [sleeper.pid])).rowCount !== 0);
+    const holds = (at: string): Promise<boolean> =>
+      withConnection(
+        { connectionString: at },
+        async (client) =>
+          (await client.query('select from v_leases l join v_workers w on w.id = l.lease_owner where w.pid = $1', [sleeper.pid]))
+            .rowCount !== 0,
+      );
     await until(() => holds(primary.url));
     sleeper.signal('SIGSTOP');
     begins();
@@ -158,10 +182,17 @@ test('the primary is frozen, overtaken, and wakes up: nobody writes to it, thoug
 
   // Who still writes there is never told that it is done.
   const { id } = await db.workSubmit({ workType: 'written', description: 'to the new one' });
-  const told = withConnection({ connectionString: primary.url }, (client) => client.query(`select from work_ledger.work_submit('written', 'to the old one')`)).then(() => 'acknowledged', () => 'broken off');
+  const told = withConnection({ connectionString: primary.url }, (client) =>
+    client.query(`select from work_ledger.work_submit('written', 'to the old one')`),
+  ).then(
+    () => 'acknowledged',
+    () => 'broken off',
+  );
   await withConnection({ connectionString: primary.url }, async (client) => {
     const [waiting] = await until(async () => {
-      const { rows } = await client.query<{ pid: number }>(`select pid from pg_stat_activity where wait_event = 'SyncRep' and query like '%to the old one%'`);
+      const { rows } = await client.query<{ pid: number }>(
+        `select pid from pg_stat_activity where wait_event = 'SyncRep' and query like '%to the old one%'`,
+      );
       return rows.length > 0 ? rows : null;
     });
     expect((await client.query('select from work_ledger.work_items where id = $1', [id])).rowCount).toBe(0);

@@ -57,13 +57,25 @@ describe.skipIf(lack !== null && process.env['CI'] === undefined)('hosts', () =>
     await writeFile(join(place, 'pay.ts'), pay);
     await appendFile(join(place, 'paid'), '');
     model = await startTeam({
-      item: ({ exchange, description }) => [
-        calls(call('ledger_append', { entry_type: 'note', content: `${description} begun` }), call('pay', { item: description })),
-        calls(call('ledger_append', { entry_type: 'note', content: `${description} paid` })),
-      ][exchange] ?? done('Done.'),
+      item: ({ exchange, description }) =>
+        [
+          calls(call('ledger_append', { entry_type: 'note', content: `${description} begun` }), call('pay', { item: description })),
+          calls(call('ledger_append', { entry_type: 'note', content: `${description} paid` })),
+        ][exchange] ?? done('Done.'),
     });
-    await db.facultySave({ name: 'payer', accepts: ['pay'], awareness: { enabled: false }, engage: { tools: ['pay'], workspace: 'none', ledger_nudge_interval: 0 } });
-    await db.facultySave({ name: 'left only', accepts: ['pay on the left'], hosts: ['left'], awareness: { enabled: false }, engage: { tools: ['pay'], workspace: 'none', ledger_nudge_interval: 0 } });
+    await db.facultySave({
+      name: 'payer',
+      accepts: ['pay'],
+      awareness: { enabled: false },
+      engage: { tools: ['pay'], workspace: 'none', ledger_nudge_interval: 0 },
+    });
+    await db.facultySave({
+      name: 'left only',
+      accepts: ['pay on the left'],
+      hosts: ['left'],
+      awareness: { enabled: false },
+      engage: { tools: ['pay'], workspace: 'none', ledger_nudge_interval: 0 },
+    });
     hosts.push(makeHost('left'), makeHost('right'));
   });
   afterAll(async () => {
@@ -82,8 +94,12 @@ describe.skipIf(lack !== null && process.env['CI'] === undefined)('hosts', () =>
     url.hostname = server.address;
     url.port = String(server.port);
     const worker = await startWorkerProcess({
-      url: url.href, modelUrl: `http://${asked.address}:${asked.port}`, within: host.within, leaseSeconds: LEASE_SECONDS,
-      args: ['--tools', join(place, 'pay.ts'), '--host', host.name, '--concurrency', '4'], env: { PLACE: place, WORK_LEDGER_HOST: host.name },
+      url: url.href,
+      modelUrl: `http://${asked.address}:${asked.port}`,
+      within: host.within,
+      leaseSeconds: LEASE_SECONDS,
+      args: ['--tools', join(place, 'pay.ts'), '--host', host.name, '--concurrency', '4'],
+      env: { PLACE: place, WORK_LEDGER_HOST: host.name },
     });
     workers.push(worker);
     return worker;
@@ -92,7 +108,8 @@ describe.skipIf(lack !== null && process.env['CI'] === undefined)('hosts', () =>
   const submit = async (workType: string, description: string): Promise<string> => (await db.workSubmit({ workType, description })).id;
   const ended = (id: string) => until(async () => (await db.workItem(id))?.resolved_at);
   /** Everything that is stored about items. */
-  const stored = async (ids: string[]): Promise<unknown> => database.query(`
+  const stored = async (ids: string[]): Promise<unknown> =>
+    database.query(`
     select w.id, (select jsonb_agg(to_jsonb(l) order by l.seq) from ledger.work_ledger l where l.work_item_id = w.id) as entries,
            (select jsonb_agg(to_jsonb(t) order by t.id) from ledger.turns t where t.work_item_id = w.id) as turns,
            (select jsonb_agg(to_jsonb(k) order by k.id) from ledger.tool_calls k where k.work_item_id = w.id) as calls,
@@ -106,7 +123,7 @@ describe.skipIf(lack !== null && process.env['CI'] === undefined)('hosts', () =>
     await until(async () => (await paid()).length === 4);
     await writeFile(join(place, 'go-right'), '');
     await start(right);
-    ids.push(...await Promise.all(Array.from({ length: 4 }, (_, n) => submit('pay', `item ${n + 4}`))));
+    ids.push(...(await Promise.all(Array.from({ length: 4 }, (_, n) => submit('pay', `item ${n + 4}`)))));
 
     left.cut();
     const heard = arrived['left']?.length ?? 0;
@@ -131,8 +148,13 @@ describe.skipIf(lack !== null && process.env['CI'] === undefined)('hosts', () =>
       expect((await paid()).filter((line) => line.startsWith(`item ${n} `))).toEqual([`item ${n} ${n < 4 || n === 8 ? 'left' : 'right'}`]);
     }
     // What the cut interrupted may have happened, and the model was told so; nothing else is in doubt.
-    const statuses = await database.query<{ status: string; n: number }>(`select status, count(*)::int as n from ledger.tool_calls where tool_name = 'pay' group by 1 order by 1`);
-    expect(statuses).toEqual([{ status: 'completed', n: 5 }, { status: 'uncertain', n: 4 }]);
+    const statuses = await database.query<{ status: string; n: number }>(
+      `select status, count(*)::int as n from ledger.tool_calls where tool_name = 'pay' group by 1 order by 1`,
+    );
+    expect(statuses).toEqual([
+      { status: 'completed', n: 5 },
+      { status: 'uncertain', n: 4 },
+    ]);
   });
 
   test('work of a faculty that names hosts goes there, and waits while nobody is there', async () => {
@@ -140,7 +162,9 @@ describe.skipIf(lack !== null && process.env['CI'] === undefined)('hosts', () =>
     await workers[0]?.end('SIGTERM');
     const id = await submit('pay on the left', 'item 9');
     await until(async () => (await db.workItem(id))?.state_reason === 'waits for a worker on host "left"');
-    expect(await database.query(`select severity, says from ledger.work_ledger_doctor() where code = 'hosts'`)).toEqual([{ severity: 'error', says: 'waits for a worker on host "left"' }]);
+    expect(await database.query(`select severity, says from ledger.work_ledger_doctor() where code = 'hosts'`)).toEqual([
+      { severity: 'error', says: 'waits for a worker on host "left"' },
+    ]);
     await start(left);
     await ended(id);
     expect((await paid()).at(-1)).toBe('item 9 left');

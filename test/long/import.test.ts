@@ -32,24 +32,81 @@ afterAll(() => importer?.close());
 
 const RUNS = Number(process.env['RUNS'] ?? 60);
 test(`no record, however odd, fails its session: ${RUNS} files of odd records`, async () => {
-  const odd = fc.oneof({ weight: 200, arbitrary: fc.oneof(fc.jsonValue(), fc.constantFrom<unknown>(null, -1, 1e300, '+275760-09-13T00:00:00.000Z', '\0', '\ud800', 'x'.repeat(5000), [null], [[]], { type: 'tool_use' })) },
-    { weight: 1, arbitrary: fc.constantFrom<unknown>('x'.repeat(5_000_000), [{ type: 'text', text: 'y'.repeat(5_000_000) }]) });
-  const block = fc.record({ type: fc.constantFrom('text', 'tool_use', 'tool_result', 'thinking', 'image'), text: odd, id: odd, name: odd, input: odd, tool_use_id: odd, content: odd, is_error: odd, thinking: odd, signature: odd }, { requiredKeys: ['type'] });
-  const record = fc.record({
-    type: fc.constantFrom('user', 'assistant', 'system', 'progress', 'x'), uuid: odd, parentUuid: odd, isSidechain: fc.boolean(), agentId: odd, timestamp: odd, cwd: odd, isCompactSummary: odd, isMeta: odd, toolUseResult: odd,
-    message: fc.oneof(odd, fc.record({ id: odd, model: odd, usage: fc.oneof(odd, fc.record({ input_tokens: odd, output_tokens: odd, cache_read_input_tokens: odd })), content: fc.oneof(odd, fc.array(fc.oneof(block, odd), { maxLength: 3 })) }, { requiredKeys: ['content'] })),
-  }, { requiredKeys: ['type'] });
+  const odd = fc.oneof(
+    {
+      weight: 200,
+      arbitrary: fc.oneof(
+        fc.jsonValue(),
+        fc.constantFrom<unknown>(null, -1, 1e300, '+275760-09-13T00:00:00.000Z', '\0', '\ud800', 'x'.repeat(5000), [null], [[]], {
+          type: 'tool_use',
+        }),
+      ),
+    },
+    { weight: 1, arbitrary: fc.constantFrom<unknown>('x'.repeat(5_000_000), [{ type: 'text', text: 'y'.repeat(5_000_000) }]) },
+  );
+  const block = fc.record(
+    {
+      type: fc.constantFrom('text', 'tool_use', 'tool_result', 'thinking', 'image'),
+      text: odd,
+      id: odd,
+      name: odd,
+      input: odd,
+      tool_use_id: odd,
+      content: odd,
+      is_error: odd,
+      thinking: odd,
+      signature: odd,
+    },
+    { requiredKeys: ['type'] },
+  );
+  const record = fc.record(
+    {
+      type: fc.constantFrom('user', 'assistant', 'system', 'progress', 'x'),
+      uuid: odd,
+      parentUuid: odd,
+      isSidechain: fc.boolean(),
+      agentId: odd,
+      timestamp: odd,
+      cwd: odd,
+      isCompactSummary: odd,
+      isMeta: odd,
+      toolUseResult: odd,
+      message: fc.oneof(
+        odd,
+        fc.record(
+          {
+            id: odd,
+            model: odd,
+            usage: fc.oneof(odd, fc.record({ input_tokens: odd, output_tokens: odd, cache_read_input_tokens: odd })),
+            content: fc.oneof(odd, fc.array(fc.oneof(block, odd), { maxLength: 3 })),
+          },
+          { requiredKeys: ['content'] },
+        ),
+      ),
+    },
+    { requiredKeys: ['type'] },
+  );
   const file = join(importer.directory, 'odd-records.jsonl');
   let n = 0;
-  await fc.assert(fc.asyncProperty(fc.array(record, { maxLength: 12 }), async (records) => {
-    const sessionId = `odd-${n++}`;
-    const good = claudeSession(2).map((line) => line.replaceAll('session-1', sessionId));
-    await writeFile(file, [...good.slice(0, 4), ...records.map((one) => JSON.stringify({ ...one, sessionId })), ...good.slice(4)].join('\n') + '\n');
-    const report = await importFile(db, file);
-    expect(report).toMatchObject({ sessions: expect.arrayContaining([expect.objectContaining({ session: `claude-code:${sessionId}` })]) });
-    const again = await importFile(db, file);
-    expect('error' in again ? [] : again.sessions.map(({ added }) => added)).toEqual('error' in again ? [null] : again.sessions.map(() => ({ turns: 0, calls: 0 })));
-  }), { numRuns: RUNS });
+  await fc.assert(
+    fc.asyncProperty(fc.array(record, { maxLength: 12 }), async (records) => {
+      const sessionId = `odd-${n++}`;
+      const good = claudeSession(2).map((line) => line.replaceAll('session-1', sessionId));
+      await writeFile(
+        file,
+        [...good.slice(0, 4), ...records.map((one) => JSON.stringify({ ...one, sessionId })), ...good.slice(4)].join('\n') + '\n',
+      );
+      const report = await importFile(db, file);
+      expect(report).toMatchObject({
+        sessions: expect.arrayContaining([expect.objectContaining({ session: `claude-code:${sessionId}` })]),
+      });
+      const again = await importFile(db, file);
+      expect('error' in again ? [] : again.sessions.map(({ added }) => added)).toEqual(
+        'error' in again ? [null] : again.sessions.map(() => ({ turns: 0, calls: 0 })),
+      );
+    }),
+    { numRuns: RUNS },
+  );
 });
 
 const transcripts = fileURLToPath(new URL('../../../shared/transcripts/', import.meta.url));
@@ -59,13 +116,24 @@ function countClaude(text: string): { turns: number; calls: number } {
   const [ids, calls] = [new Set<string>(), new Set<string>()];
   const isSidechainFile = !text.split('\n').some((line) => line.includes('"message"') && line.includes('"isSidechain":false'));
   for (const piece of text.replaceAll('}{"', '}\n{"').split('\n')) {
-    let record: { type?: string; isSidechain?: boolean; isApiErrorMessage?: boolean; message?: { id?: string; model?: string; content?: { type: string; id: string }[] } };
+    let record: {
+      type?: string;
+      isSidechain?: boolean;
+      isApiErrorMessage?: boolean;
+      message?: { id?: string; model?: string; content?: { type: string; id: string }[] };
+    };
     try {
       record = JSON.parse(piece) as typeof record;
     } catch {
       continue;
     }
-    if (record.type !== 'assistant' || record.message?.model === '<synthetic>' || record.isApiErrorMessage || (record.isSidechain === true && !isSidechainFile)) continue;
+    if (
+      record.type !== 'assistant' ||
+      record.message?.model === '<synthetic>' ||
+      record.isApiErrorMessage ||
+      (record.isSidechain === true && !isSidechainFile)
+    )
+      continue;
     ids.add(record.message?.id ?? '');
     for (const block of record.message?.content ?? []) if (block.type === 'tool_use') calls.add(block.id);
   }
@@ -80,7 +148,13 @@ function countChanges(format: string, text: string): number {
   }
   if (format === 'miniswe') return 0; // shell commands only
   type Block = { type?: string; name?: string; id?: string; input?: { file_path?: string }; arguments?: { path?: string } };
-  type Line = { type?: string; isSidechain?: boolean; message?: { role?: string; content?: Block[] }; payload?: { type?: string; name?: string; input?: string }; data?: { toolRequests?: { name: string; arguments: { path?: string } }[] } };
+  type Line = {
+    type?: string;
+    isSidechain?: boolean;
+    message?: { role?: string; content?: Block[] };
+    payload?: { type?: string; name?: string; input?: string };
+    data?: { toolRequests?: { name: string; arguments: { path?: string } }[] };
+  };
   const seen = new Set<string>();
   let changes = 0;
   for (const piece of text.replaceAll('}{"', '}\n{"').split('\n')) {
@@ -92,20 +166,32 @@ function countChanges(format: string, text: string): number {
     }
     const blocks = Array.isArray(line.message?.content) ? line.message.content : [];
     for (const { type, name = '', id = '', input } of blocks) {
-      if (type !== 'tool_use' || !/^(Edit|Write|MultiEdit|NotebookEdit)$/.test(name) || typeof input?.file_path !== 'string' || seen.has(id)) continue;
+      if (
+        type !== 'tool_use' ||
+        !/^(Edit|Write|MultiEdit|NotebookEdit)$/.test(name) ||
+        typeof input?.file_path !== 'string' ||
+        seen.has(id)
+      )
+        continue;
       seen.add(id);
       changes++;
     }
-    changes += blocks.filter(({ type, name = '', arguments: given }) => type === 'toolCall' && /^(edit|write)$/.test(name) && typeof given?.path === 'string').length;
-    if (line.payload?.type === 'custom_tool_call' && line.payload.name === 'apply_patch') changes += (line.payload.input?.match(/^\*\*\* (Add|Update|Delete) File: /gm) ?? []).length;
-    changes += line.data?.toolRequests?.filter(({ name, arguments: given }) => /^(edit|create)$/.test(name) && given.path !== undefined).length ?? 0;
+    changes += blocks.filter(
+      ({ type, name = '', arguments: given }) => type === 'toolCall' && /^(edit|write)$/.test(name) && typeof given?.path === 'string',
+    ).length;
+    if (line.payload?.type === 'custom_tool_call' && line.payload.name === 'apply_patch')
+      changes += (line.payload.input?.match(/^\*\*\* (Add|Update|Delete) File: /gm) ?? []).length;
+    changes +=
+      line.data?.toolRequests?.filter(({ name, arguments: given }) => /^(edit|create)$/.test(name) && given.path !== undefined).length ?? 0;
   }
   return changes;
 }
 
 describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project', () => {
   const index = existsSync(transcripts) ? readFileSync(`${transcripts}INDEX.md`, 'utf8') : '';
-  const named = [...index.matchAll(/^\| `([^`]+)` \| (claude|claude-sidechain|codex|copilot|pi|miniswe|sweagent) \| (\d+) \| (\d+) \|/gm)].map(([, file, format, turns, calls]) => ({ file: file!, format: format!, turns: Number(turns), calls: Number(calls) }));
+  const named = [
+    ...index.matchAll(/^\| `([^`]+)` \| (claude|claude-sidechain|codex|copilot|pi|miniswe|sweagent) \| (\d+) \| (\d+) \|/gm),
+  ].map(([, file, format, turns, calls]) => ({ file: file!, format: format!, turns: Number(turns), calls: Number(calls) }));
   const items = new Map<string, string>();
   const sessions = new Map<string, ImportedSession[]>();
 
@@ -124,12 +210,21 @@ describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project'
     for (const { file } of named) expect((await importer.import(transcripts + file)).added).toEqual({ turns: 0, calls: 0 });
     expect(await importer.rows()).toBe(before);
     // The index does not count the others; these were counted by hand.
-    const others = Object.fromEntries(await Promise.all(readdirSync(transcripts, { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.(jsonl|json|traj|vscdb)$/.test(name) && !named.some(({ file }) => file === name))
-      .map(async (name) => {
-        const report = await importFile(db, transcripts + name);
-        return [name, 'error' in report ? report.error.slice(0, 18) : [report.format, ...report.sessions.flatMap(({ turns, calls }) => [turns, calls])]] as const;
-      })));
+    const others = Object.fromEntries(
+      await Promise.all(
+        readdirSync(transcripts, { recursive: true, encoding: 'utf8' })
+          .filter((name) => /\.(jsonl|json|traj|vscdb)$/.test(name) && !named.some(({ file }) => file === name))
+          .map(async (name) => {
+            const report = await importFile(db, transcripts + name);
+            return [
+              name,
+              'error' in report
+                ? report.error.slice(0, 18)
+                : [report.format, ...report.sessions.flatMap(({ turns, calls }) => [turns, calls])],
+            ] as const;
+          }),
+      ),
+    );
     expect(others).toEqual({
       'cursor-history/v016/composer-global-state.vscdb': ['cursor', 3, 2], // two texts, a call of the second, another call
       'entireio-cli/9595b49e7d.jsonl': ['gemini-cli', 2, 1],
@@ -144,7 +239,10 @@ describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project'
     let all = 0;
     for (const { file, format } of named) {
       const [found] = await database.query<{ n: number }>(`
-        with line as (select distinct a.id from ledger.sessions s, ledger.turn_ancestry(s.head_turn_id) a where s.label in (${sessions.get(file)?.map(({ session }) => `'${session}'`).join(', ')}))
+        with line as (select distinct a.id from ledger.sessions s, ledger.turn_ancestry(s.head_turn_id) a where s.label in (${sessions
+          .get(file)
+          ?.map(({ session }) => `'${session}'`)
+          .join(', ')}))
         select count(*)::int as n from ledger.message_files f join ledger.messages m on m.id = f.message_id join line on line.id = m.turn_id where f.kind = 'written'`);
       const expected = countChanges(format, await readFile(transcripts + file, 'utf8'));
       expect({ file, changes: found?.n }).toEqual({ file, changes: expected });
@@ -159,7 +257,8 @@ describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project'
         from ledger.sessions s left join ledger.tool_calls k on k.id = s.spawn_tool_call_id where s.is_subagent and s.origin = 'claude-code' and s.label !~ 'odd-|parts' order by 1`);
     expect(links.filter(({ turns }) => turns > 0)).toEqual([
       { label: '258c7280-ae70-4798-800f-63464d01a85d#a881341', tool: 'Task', turns: 3 }, // a file of its own
-      { label: '258c7280-ae70-4798-800f-63464d01a85d#acompact-fffbd0', tool: null, turns: 1 }, // wrote the summary of a compaction: no call started it
+      // wrote the summary of a compaction: no call started it
+      { label: '258c7280-ae70-4798-800f-63464d01a85d#acompact-fffbd0', tool: null, turns: 1 },
       { label: '5c0375b4-57a5-4f26-b12d-d022ee4e51b7#1', tool: 'Task', turns: 3 }, // in the main file, without a name
       { label: '5c0375b4-57a5-4f26-b12d-d022ee4e51b7#2', tool: 'Task', turns: 7 },
       { label: 'a4e5b271-6948-4581-893b-4595c9ec41ea#1', tool: 'Task', turns: 3 },
@@ -189,33 +288,64 @@ describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project'
   test('what people typed while the agent worked is told to it, and in the journal', async () => {
     const id = items.get('oh-my-posh/0002671e7a.jsonl') ?? '';
     const typed = 'how does the SVG handle the correct font with the power line symbols';
-    const said = await database.query<{ source: string; text: string }>(`select m.source, ledger._result_text(m.content) as text from ledger.messages m join ledger.turns t on t.id = m.turn_id where t.work_item_id = '${id}' and m.role = 'user' order by t.depth, m.sequence`);
+    const said = await database.query<{ source: string; text: string }>(
+      `select m.source, ledger._result_text(m.content) as text from ledger.messages m join ledger.turns t on t.id = m.turn_id where t.work_item_id = '${id}' and m.role = 'user' order by t.depth, m.sequence`,
+    );
     expect(said.filter(({ text }) => text.startsWith(typed)).map(({ source }) => source)).toEqual(['human']);
     expect(said.filter(({ text }) => /^The (memory )?file /.test(text)).every(({ source }) => source === 'event')).toBe(true);
-    const feedback = (await db.journal.read(id, 0, null, null)).filter(({ entryType }) => entryType === 'user_feedback').map(({ content }) => (content as { message: string }).message);
+    const feedback = (await db.journal.read(id, 0, null, null))
+      .filter(({ entryType }) => entryType === 'user_feedback')
+      .map(({ content }) => (content as { message: string }).message);
     expect(feedback.filter((message) => message.startsWith(typed))).toHaveLength(1);
-    expect(feedback).toEqual(said.filter(({ source }) => source === 'human').slice(-feedback.length).map(({ text }) => text));
+    expect(feedback).toEqual(
+      said
+        .filter(({ source }) => source === 'human')
+        .slice(-feedback.length)
+        .map(({ text }) => text),
+    );
   });
 
   test('a run of 200 calls is forked in its middle and gone on with; a fork from before a compaction does not see it', async () => {
     const id = items.get('entireio-cli/a64c933a42.jsonl') ?? '';
-    const turns = await database.query<{ id: string; depth: number; turn_type: string }>(`select id, depth, turn_type from ledger.turns where work_item_id = '${id}' order by depth`);
+    const turns = await database.query<{ id: string; depth: number; turn_type: string }>(
+      `select id, depth, turn_type from ledger.turns where work_item_id = '${id}' order by depth`,
+    );
     const compaction = turns.findIndex((turn) => turn.turn_type === 'compaction');
     expect(compaction).toBeGreaterThan(10);
     const [beforeCut, afterCut] = [turns[compaction - 5]!, turns[compaction + 5]!];
-    const summary = (await database.query<{ summary: string }>(`select e.summary from ledger.compactions c join ledger.elisions e on e.id = c.elision_id where c.turn_id = '${turns[compaction]!.id}'`))[0]!.summary.slice(0, 100);
+    const summary = (
+      await database.query<{ summary: string }>(
+        `select e.summary from ledger.compactions c join ledger.elisions e on e.id = c.elision_id where c.turn_id = '${turns[compaction]!.id}'`,
+      )
+    )[0]!.summary.slice(0, 100);
     expect(await db.contextAt(beforeCut.id)).not.toContain(JSON.stringify(summary).slice(1, -1));
     expect(await db.contextAt(afterCut.id)).toContain(JSON.stringify(summary).slice(1, -1));
 
-    await db.facultySave({ name: 'goes-on', awareness: { enabled: false }, engage: { workspace: 'none', context_window: 2_000_000, elide_budget: 0, ledger_nudge_interval: 0 } });
+    await db.facultySave({
+      name: 'goes-on',
+      awareness: { enabled: false },
+      engage: { workspace: 'none', context_window: 2_000_000, elide_budget: 0, ledger_nudge_interval: 0 },
+    });
     const model = await startTeam({ '': () => done('gone on') });
-    const worker = await startWorker({ url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), docker: null, model: createModelClient({ apiKey: 'k', baseURL: model.url }) });
+    const worker = await startWorker({
+      url: database.url,
+      schema: 'ledger',
+      tools: [],
+      log: pino({ level: 'silent' }),
+      docker: null,
+      model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+    });
     try {
-      for (const [from, sees] of [[beforeCut, false], [afterCut, true]] as const) {
+      for (const [from, sees] of [
+        [beforeCut, false],
+        [afterCut, true],
+      ] as const) {
         const fork = await db.workFork(from.id, 'Go another way', 'goes-on');
         await until(async () => (await db.workItem(fork.id))?.resolved_at);
         expect((await db.workItem(fork.id))?.state).toBe('completed');
-        const [made] = await database.query<{ id: string; parent_turn_id: string }>(`select id, parent_turn_id from ledger.turns where work_item_id = '${fork.id}' order by depth limit 1`);
+        const [made] = await database.query<{ id: string; parent_turn_id: string }>(
+          `select id, parent_turn_id from ledger.turns where work_item_id = '${fork.id}' order by depth limit 1`,
+        );
         expect(made?.parent_turn_id).toBe(from.id);
         type Request = { messages: unknown[] };
         const mine = JSON.parse(await db.contextAt(made!.id)) as Request;

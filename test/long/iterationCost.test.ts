@@ -1,4 +1,5 @@
-// What an iteration costs beside other work: none of its statements reads a table, or an index, from end to end, in a ledger where nothing is rare.
+// What an iteration costs beside other work: none of its statements reads a table, or an index, from end to end, in a ledger where nothing
+// is rare.
 
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -32,23 +33,73 @@ afterAll(async () => {
 /** What is done with the item in hand, statement by statement, each after the ones before it. */
 const scenes: [what: string, ...statements: string[]][] = [
   ['counting begins', 'select from work_metrics_take()'],
-  ['a submission', `select submit('Do it')`, `select from budget_set(item(), 'tokens', 1000000)`, `select from work_submit('analyze', 'Only once', p_dedup_key => 'once')`, `select from work_submit('analyze', 'Only once', p_dedup_key => 'once')`],
-  ['calls and entries', `select play('[[["look", "seen"]], [["finding", "It is slow"], ["look", "failed: no such file"]], [["step", "Looked"]]]')`],
-  ['blocks that are closed', `select play(jsonb_agg(case when n % 3 = 0 then '[["step", "Done so far"]]' else jsonb_build_array(jsonb_build_array('look', repeat('x', 4000))) end)) from generate_series(1, 18) n`],
+  [
+    'a submission',
+    `select submit('Do it')`,
+    `select from budget_set(item(), 'tokens', 1000000)`,
+    `select from work_submit('analyze', 'Only once', p_dedup_key => 'once')`,
+    `select from work_submit('analyze', 'Only once', p_dedup_key => 'once')`,
+  ],
+  [
+    'calls and entries',
+    `select play('[[["look", "seen"]], [["finding", "It is slow"], ["look", "failed: no such file"]], [["step", "Looked"]]]')`,
+  ],
+  [
+    'blocks that are closed',
+    `select play(jsonb_agg(case when n % 3 = 0 then '[["step", "Done so far"]]' else jsonb_build_array(jsonb_build_array('look', repeat('x', 4000))) end)) from generate_series(1, 18) n`,
+  ],
   ['a message', `select from work_message(item(), 'Hurry up', true)`, `select play('[[["look", "seen"]]]')`],
-  ['an interruption', 'select drive()', `select answer('[["look", "seen"], ["look", "seen"]]')`, `select from work_message(item(), 'Stop', true)`, 'select drive()', 'select from iteration_finish(item(), lease())'],
-  ['a call that waits for approval', `select play('[[{"type": "tool_use", "id": "asks", "name": "change", "input": {}}]]')`, `select from tool_call_approve(call('asks'))`, 'select drive()',
-    `select from tool_call_begin(item(), lease(), call('asks'))`, `select from tool_call_settle(item(), lease(), call('asks'), 'changed')`, 'select from iteration_finish(item(), lease())'],
-  ['looks at it', 'select from context_window((select focus()))', 'select from context_cost(item())', 'select from cost_cuts(item())', `select from context_replay((select session_label from foci where id = (select focus())), '{"compact_threshold": 0.3}')`, 'select from v_sessions where label = (select session_label from foci where id = (select focus()))',
-    'select from explain_turn((select turn()))'],
-  ['child work', `select play('[[["spawn_child_work", {"work_type": "analyze", "description": "A part"}]]]')`, `select play(jsonb_build_array(jsonb_build_array(jsonb_build_array('await_child_work', jsonb_build_object('work_item_ids', array(select id from work_items where parent_id = item()))))))`,
-    `select from work_cancel((select id from work_items where parent_id = item()))`, `select drive()`],
+  [
+    'an interruption',
+    'select drive()',
+    `select answer('[["look", "seen"], ["look", "seen"]]')`,
+    `select from work_message(item(), 'Stop', true)`,
+    'select drive()',
+    'select from iteration_finish(item(), lease())',
+  ],
+  [
+    'a call that waits for approval',
+    `select play('[[{"type": "tool_use", "id": "asks", "name": "change", "input": {}}]]')`,
+    `select from tool_call_approve(call('asks'))`,
+    'select drive()',
+    `select from tool_call_begin(item(), lease(), call('asks'))`,
+    `select from tool_call_settle(item(), lease(), call('asks'), 'changed')`,
+    'select from iteration_finish(item(), lease())',
+  ],
+  [
+    'looks at it',
+    'select from context_window((select focus()))',
+    'select from context_cost(item())',
+    'select from cost_cuts(item())',
+    `select from context_replay((select session_label from foci where id = (select focus())), '{"compact_threshold": 0.3}')`,
+    'select from v_sessions where label = (select session_label from foci where id = (select focus()))',
+    'select from explain_turn((select turn()))',
+  ],
+  [
+    'child work',
+    `select play('[[["spawn_child_work", {"work_type": "analyze", "description": "A part"}]]]')`,
+    `select play(jsonb_build_array(jsonb_build_array(jsonb_build_array('await_child_work', jsonb_build_object('work_item_ids', array(select id from work_items where parent_id = item()))))))`,
+    `select from work_cancel((select id from work_items where parent_id = item()))`,
+    `select drive()`,
+  ],
   ['an attempt that fails', 'select from give_up()', `select later('1 hour')`, `select play('[[["look", "seen"]]]')`],
-  ['a fork', `select take(work_fork((select t.id from turns t where t.focus_id = (select focus()) and t.status = 'completed' order by t.depth desc limit 1)))`, `select play('[[["look", "seen"]]]')`],
+  [
+    'a fork',
+    `select take(work_fork((select t.id from turns t where t.focus_id = (select focus()) and t.status = 'completed' order by t.depth desc limit 1)))`,
+    `select play('[[["look", "seen"]]]')`,
+  ],
   ['a completion', `select play('[[["work_complete", {"summary": "Done"}]]]')`],
-  ['files of others', `select submit('Edit it', 'edit')`, ...Array.from({ length: 3 }, () => `select play('[[["read_file", {"path": "a.ts"}, "seen"]]]')`), 'select from work_cancel(item())'],
+  [
+    'files of others',
+    `select submit('Edit it', 'edit')`,
+    ...Array.from({ length: 3 }, () => `select play('[[["read_file", {"path": "a.ts"}, "seen"]]]')`),
+    'select from work_cancel(item())',
+  ],
   ['what is counted', 'select from work_metrics_take()'],
-  ['a recorded run', `select session_import('{"format": "codex", "sessionId": "s", "prompt": "Look", "exchanges": [{"text": "I look", "calls": [{"id": "a", "name": "look", "input": {}, "result": "seen"}]}, {"text": "Refused", "lints": [{"message": "x", "severity": "bad"}]}, {"text": "Done"}]}')`],
+  [
+    'a recorded run',
+    `select session_import('{"format": "codex", "sessionId": "s", "prompt": "Look", "exchanges": [{"text": "I look", "calls": [{"id": "a", "name": "look", "input": {}, "result": "seen"}]}, {"text": "Refused", "lints": [{"message": "x", "severity": "bad"}]}, {"text": "Done"}]}')`,
+  ],
 ];
 
 test('no statement of an iteration reads a table from end to end', async () => {
@@ -59,7 +110,8 @@ test('no statement of an iteration reads a table from end to end', async () => {
     for (const statement of statements) {
       await client.query(statement);
       for (const [table, rows] of await scanned()) {
-        if (rows - (read.get(table) ?? 0) > ITEMS / 2) ends.push(`${what}: ${rows - (read.get(table) ?? 0)} rows of ${table}: ${statement}`);
+        if (rows - (read.get(table) ?? 0) > ITEMS / 2)
+          ends.push(`${what}: ${rows - (read.get(table) ?? 0)} rows of ${table}: ${statement}`);
         read.set(table, rows);
       }
     }

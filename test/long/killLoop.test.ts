@@ -46,9 +46,13 @@ test(`${KILLS} kills over ${ITEMS} items (SEED=${seed})`, async () => {
       { type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: `note ${n}` } },
     ],
   });
-  const model = await startScriptedModel(scriptOf([...Array.from({ length: ITERATIONS }, (_, n) => reply(n)), { content: [{ type: 'text', text: 'Done.' }] }]));
+  const model = await startScriptedModel(
+    scriptOf([...Array.from({ length: ITERATIONS }, (_, n) => reply(n)), { content: [{ type: 'text', text: 'Done.' }] }]),
+  );
   await db.facultySave({
-    name: 'engineer', accepts: ['mend'], recover: { max_attempts: 50 },
+    name: 'engineer',
+    accepts: ['mend'],
+    recover: { max_attempts: 50 },
     engage: { workspace: 'host', workspace_dir: workspace, tools: ['glob', 'bash'] },
   });
   const items = await Promise.all(Array.from({ length: ITEMS }, (_, n) => db.workSubmit({ workType: 'mend', description: `item ${n}` })));
@@ -66,7 +70,9 @@ test(`${KILLS} kills over ${ITEMS} items (SEED=${seed})`, async () => {
     expect((await db.workItem(item.id))?.state).toBe('completed');
     const entries = await db.ledgerRead(item.id, null, null);
     expect(entries.map((entry) => entry.seq)).toEqual(entries.map((_, index) => index + 1));
-    expect(entries.filter((entry) => entry.entry_type === 'step').map((entry) => entry.content)).toEqual(Array.from({ length: ITERATIONS }, (_, n) => `step ${n}`));
+    expect(entries.filter((entry) => entry.entry_type === 'step').map((entry) => entry.content)).toEqual(
+      Array.from({ length: ITERATIONS }, (_, n) => `step ${n}`),
+    );
     expect(entries.filter((entry) => entry.entry_type === 'note')).toHaveLength(ITERATIONS);
   }
 

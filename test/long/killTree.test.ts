@@ -25,14 +25,29 @@ afterAll(async () => {
 test(`${KILLS} kills`, async () => {
   const branches = [1, 2, 3, 4, 5, 6, 7];
   const model = await startTeam({
-    Root: ({ exchange, children }) => (exchange === 0 ? calls(...branches.map((n) => spawn(`Branch ${n}`))) : exchange === 1 ? calls(awaits(children, 600)) : done('All')),
+    Root: ({ exchange, children }) =>
+      exchange === 0 ? calls(...branches.map((n) => spawn(`Branch ${n}`))) : exchange === 1 ? calls(awaits(children, 600)) : done('All'),
     Branch: ({ exchange, children, description }) =>
-      exchange === 0 ? calls(...[1, 2, 3, 4, 5, 6].map((n) => spawn(`Part ${n} of ${description}`))) : exchange === 1 ? calls(awaits(children, 600)) : done(description),
-    Part: ({ exchange, description }) => (exchange < 3 ? { ...calls(call('ledger_append', { entry_type: 'finding', content: `${description} ${exchange}` })), delayMs: 150 } : done(description)),
+      exchange === 0
+        ? calls(...[1, 2, 3, 4, 5, 6].map((n) => spawn(`Part ${n} of ${description}`)))
+        : exchange === 1
+          ? calls(awaits(children, 600))
+          : done(description),
+    Part: ({ exchange, description }) =>
+      exchange < 3
+        ? { ...calls(call('ledger_append', { entry_type: 'finding', content: `${description} ${exchange}` })), delayMs: 150 }
+        : done(description),
   });
-  await db.facultySave({ name: 'any', accepts: ['root', 'part'], awareness: { enabled: false }, recover: { max_attempts: 100 }, engage: { ledger_nudge_interval: 0 } });
+  await db.facultySave({
+    name: 'any',
+    accepts: ['root', 'part'],
+    awareness: { enabled: false },
+    recover: { max_attempts: 100 },
+    engage: { ledger_nudge_interval: 0 },
+  });
   const root = await db.workSubmit({ workType: 'root', description: 'Root' });
-  const start = (): Promise<WorkerProcess> => startWorkerProcess({ url: database.url, modelUrl: model.url, leaseSeconds: 2, args: ['--schema', 'ledger', '--concurrency', '6'] });
+  const start = (): Promise<WorkerProcess> =>
+    startWorkerProcess({ url: database.url, modelUrl: model.url, leaseSeconds: 2, args: ['--schema', 'ledger', '--concurrency', '6'] });
   const workers = await Promise.all([start(), start()]);
   const isOver = async (): Promise<boolean> => (await db.workItem(root.id))?.state === 'completed';
   try {

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 beforeEach(async () => {
-  [first, second, third] = await Promise.all([1, 2, 3].map(() => Session.open(database.url))) as [Session, Session, Session];
+  [first, second, third] = (await Promise.all([1, 2, 3].map(() => Session.open(database.url)))) as [Session, Session, Session];
 });
 afterEach(() => Promise.all([first, second, third].map((session) => session.close())));
 
@@ -38,12 +38,23 @@ const quoted = (value: unknown): string => `'${typeof value === 'string' ? value
 type Driven = { item: string; lease: string; turn: string };
 
 /** Nothing else, a root with its budgets, and a child of it, whose faculty has three places. */
-async function tree(budget: object = { tokens: 10_000_000, seconds: 10_000, calls: 10_000, children: 1000 }): Promise<{ root: string; part: string }> {
-  await first.run(`select count(c) from work_items w cross join lateral work_cancel(w.id) c where w.parent_id is null and w.resolved_at is null`);
-  const root = String(await first.run(`select id from work_submit('lead', ${quoted(`Lead ${crypto.randomUUID()}`)}, p_budget => ${quoted(budget)})`));
+async function tree(
+  budget: object = { tokens: 10_000_000, seconds: 10_000, calls: 10_000, children: 1000 },
+): Promise<{ root: string; part: string }> {
+  await first.run(
+    `select count(c) from work_items w cross join lateral work_cancel(w.id) c where w.parent_id is null and w.resolved_at is null`,
+  );
+  const root = String(
+    await first.run(`select id from work_submit('lead', ${quoted(`Lead ${crypto.randomUUID()}`)}, p_budget => ${quoted(budget)})`),
+  );
   return { root, part: await partOf(root) };
 }
-const childOf = async (root: string, type: string): Promise<string> => String(await first.run(`select id from work_submit(${quoted(type)}, ${quoted(`Part ${crypto.randomUUID()}`)}, p_parent_id => ${quoted(root)})`));
+const childOf = async (root: string, type: string): Promise<string> =>
+  String(
+    await first.run(
+      `select id from work_submit(${quoted(type)}, ${quoted(`Part ${crypto.randomUUID()}`)}, p_parent_id => ${quoted(root)})`,
+    ),
+  );
 const partOf = (root: string): Promise<string> => childOf(root, 'part');
 const claim = async (item: string): Promise<string> => String(await first.run(`select focus_claim(${quoted(item)}, 'worker') ->> 'lease'`));
 
@@ -53,13 +64,20 @@ async function asking(item: string): Promise<Driven> {
   return { item, lease, turn: String(await first.run(`select iteration_begin(${quoted(item)}, ${quoted(lease)}) ->> 'turn_id'`)) };
 }
 const args = ({ item, lease }: Driven): string => `${quoted(item)}, ${quoted(lease)}`;
-const response = (content: unknown[]): string => quoted({
-  id: 'm', model: 'claude-sonnet-5-5', content, stop_reason: content.some((block) => (block as { type: string }).type === 'tool_use') ? 'tool_use' : 'end_turn', usage: { input_tokens: 10, output_tokens: 5 },
-});
+const response = (content: unknown[]): string =>
+  quoted({
+    id: 'm',
+    model: 'claude-sonnet-5-5',
+    content,
+    stop_reason: content.some((block) => (block as { type: string }).type === 'tool_use') ? 'tool_use' : 'end_turn',
+    usage: { input_tokens: 10, output_tokens: 5 },
+  });
 const use = (name: string, input: object = {}, id = 'a'): unknown => ({ type: 'tool_use', id, name, input });
 /** Answers the request; the ids of the calls. */
 async function answered(driven: Driven, ...content: unknown[]): Promise<string[]> {
-  return (await first.run(`select array(select c ->> 'id' from json_array_elements(turn_record(${args(driven)}, ${quoted(driven.turn)}, ${response(content)}) -> 'calls') c)`)) as string[];
+  return (await first.run(
+    `select array(select c ->> 'id' from json_array_elements(turn_record(${args(driven)}, ${quoted(driven.turn)}, ${response(content)}) -> 'calls') c)`,
+  )) as string[];
 }
 const text = { type: 'text', text: 'Done.' };
 
@@ -70,7 +88,8 @@ async function coding(): Promise<{ driven: Driven; code: string }> {
   await first.run(`select tool_call_begin(${args(driven)}, ${quoted(code)})`);
   return { driven, code: String(code) };
 }
-const nested = ({ driven, code }: { driven: Driven; code: string }): string => `tool_call_nested(${args(driven)}, ${quoted(code)}, 0, 'send', '{}')`;
+const nested = ({ driven, code }: { driven: Driven; code: string }): string =>
+  `tool_call_nested(${args(driven)}, ${quoted(code)}, 0, 'send', '{}')`;
 
 /** Work whose context a model is asked to summarize. */
 async function summarizing(): Promise<Driven> {
@@ -78,7 +97,9 @@ async function summarizing(): Promise<Driven> {
   for (let n = 0; n < 5; n++) {
     const driven = await asking(item);
     const [call] = await answered(driven, use('look', {}, `look${n}`));
-    await first.run(`select tool_call_settle(${args(driven)}, ${quoted(call)}, repeat('x', 3000)); select iteration_finish(${args(driven)})`);
+    await first.run(
+      `select tool_call_settle(${args(driven)}, ${quoted(call)}, repeat('x', 3000)); select iteration_finish(${args(driven)})`,
+    );
   }
   await first.run(`select context_compact(${quoted(item)}, 'rows')`);
   return asking(item);
@@ -97,207 +118,385 @@ type Stage = keyof typeof stages;
 const stageOf = (table: string): number => Object.values(stages).findIndex((tables) => (tables as readonly string[]).includes(table));
 
 /** Not those that are only tried, and not those of branches: whoever has one waits for nothing but rows of its own. */
-const hold = (table: string): string => (table === 'locks'
-  ? `select from locks where purpose in ('slots', 'spawns', 'trees') for no key update`
-  : `lock table ${table} in exclusive mode`);
+const hold = (table: string): string =>
+  table === 'locks'
+    ? `select from locks where purpose in ('slots', 'spawns', 'trees') for no key update`
+    : `lock table ${table} in exclusive mode`;
 
-/** Each function, what it is called on, and the stages that it comes to; holds: what it has out of turn, a row that is written under the item's lock alone, the job of an item that it has submitted, or a lock for which nobody waits. */
+/**
+ * Each function, what it is called on, and the stages that it comes to; holds: what it has out of turn, a row that is written under the
+ * item's lock alone, the job of an item that it has submitted, or a lock for which nobody waits.
+ */
 const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[]; holds?: readonly string[] }[] = [
-  { name: 'work_submit', comesTo: ['fences', 'budgets', 'jobs'], prepare: async () => `work_submit('part', 'x', p_parent_id => ${quoted((await tree()).root)})` },
-  { name: 'spawn_child_work', comesTo: ['fences', 'locks', 'budgets', 'jobs'], prepare: async () => `spawn_child_work(${quoted((await tree()).root)}, 'part', 'x')` },
-  { name: 'focus_claim', comesTo: ['fences', 'locks', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
-    const { root, part } = await tree();
-    await partOf(root); // for which there is a place, too
-    return `focus_claim(${quoted(part)}, 'worker')`;
-  } },
-  { name: 'focus_claim of a lease that was lost', comesTo: ['fences', 'foci', 'rows', 'budgets'], prepare: async () => {
-    const { item } = await asking((await tree()).part);
-    await first.run(`update foci set lease_expires_at = now() - interval '1 minute' where work_item_id = ${quoted(item)}`);
-    return `focus_claim(${quoted(item)}, 'worker')`;
-  } },
-  { name: 'focus_claim of an item that dies', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
-    const { item } = await asking((await tree()).part);
-    await first.run(`update foci set lease_expires_at = now() - interval '1 minute', crash_count = 100 where work_item_id = ${quoted(item)}`);
-    return `focus_claim(${quoted(item)}, 'worker')`;
-  } },
-  { name: 'iteration_begin', comesTo: ['fences', 'foci', 'rows', 'budgets'], prepare: async () => {
-    const { part } = await tree();
-    return `iteration_begin(${quoted(part)}, ${quoted(await claim(part))})`;
-  } },
-  { name: 'iteration_begin without budget', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
-    const { root, part } = await tree();
-    await first.run(`select budget_set(${quoted(root)}, 'tokens', 0)`);
-    await partOf(root);
-    return `iteration_begin(${quoted(part)}, ${quoted(await claim(part))})`;
-  } },
-  { name: 'turn_record', comesTo: ['fences', 'foci', 'rows', 'budgets', 'models'], prepare: async () => {
-    const driven = await asking((await tree()).part);
-    return `turn_record(${args(driven)}, ${quoted(driven.turn)}, ${response([use('send')])})`;
-  } },
-  { name: 'tool_call_begin', comesTo: ['fences', 'rows'], prepare: async () => {
-    const driven = await asking((await tree()).root);
-    return `tool_call_begin(${args(driven)}, ${quoted((await answered(driven, use('slow')))[0])})`;
-  } },
-  { name: 'tool_call_execute', comesTo: ['fences', 'locks', 'rows', 'budgets', 'jobs'], holds: ['tool_calls'], prepare: async () => {
-    const driven = await asking((await tree()).root);
-    return `tool_call_execute(${args(driven)}, ${quoted((await answered(driven, use('spawn_child_work', { work_type: 'part', description: 'x' })))[0])})`;
-  } },
-  { name: 'iteration_finish', comesTo: ['fences', 'foci', 'budgets', 'jobs'], prepare: async () => {
-    const driven = await asking((await tree()).root);
-    const [call] = await answered(driven, use('ledger_append', { entry_type: 'note', content: 'x' }));
-    await first.run(`select tool_call_execute(${args(driven)}, ${quoted(call)})`);
-    return `iteration_finish(${args(driven)})`;
-  } },
-  { name: 'iteration_finish of an item that goes on', comesTo: ['fences', 'foci', 'rows', 'budgets'], prepare: async () => {
-    const driven = await asking((await tree()).root);
-    const [call] = await answered(driven, use('ledger_append', { entry_type: 'note', content: 'x' }));
-    await first.run(`select tool_call_execute(${args(driven)}, ${quoted(call)})`);
-    return `iteration_finish(${args(driven)}, 1, 0)`;
-  } },
-  { name: 'iteration_finish of an item that waits', comesTo: ['fences', 'foci', 'budgets', 'jobs'], prepare: async () => {
-    const { root, part } = await tree();
-    await partOf(root);
-    const driven = await asking(part);
-    await answered(driven, use('send'));
-    return `iteration_finish(${args(driven)})`;
-  } },
-  { name: 'iteration_finish of an item that is done', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
-    const driven = await asking((await tree()).part);
-    await answered(driven, text);
-    return `iteration_finish(${args(driven)})`;
-  } },
-  { name: 'iteration_fail', comesTo: ['fences', 'foci', 'rows', 'budgets', 'models', 'jobs'], prepare: async () => `iteration_fail(${args(await asking((await tree()).part))}, '{"class": "rate_limited", "message": "x"}')` },
-  { name: 'iteration_fail for good', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => `iteration_fail(${args(await asking((await tree()).part))}, '{"class": "invalid_request", "message": "x"}')` },
-  { name: 'iteration_fail for its size', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => `iteration_fail(${args(await asking((await tree()).part))}, '{"class": "context_overflow", "message": "x"}')` },
-  { name: 'iteration_release', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => `iteration_release(${args(await asking((await tree()).part))})` },
-  { name: 'hook_record', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
-    const { root } = await tree();
-    const item = String(await first.run(`select id from work_submit('hooked', 'x', p_parent_id => ${quoted(root)})`));
-    const lease = await claim(item);
-    const run = await first.run(`select iteration_begin(${quoted(item)}, ${quoted(lease)}) ->> 'hook_run_id'`);
-    return `hook_record(${quoted(item)}, ${quoted(lease)}, ${quoted(run)}, '{"stdout": "{\\"refuse\\": \\"no\\"}", "exit_code": 0}')`;
-  } },
-  { name: 'work_complete', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
-    const { item, lease } = await asking((await tree()).part);
-    return `work_complete(${quoted(item)}, 'done', p_lease => ${quoted(lease)})`;
-  } },
-  { name: 'work_cancel', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
-    const { root, part } = await tree();
-    await asking(await partOf(part));
-    await asking(part);
-    await asking(await partOf(root));
-    return `work_cancel(${quoted(part)})`;
-  } },
-  { name: 'work_sweep', holds: ['locks'], comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
-    const { root, part } = await tree();
-    for (const item of [part, await partOf(root), root]) await asking(item);
-    await first.run(`update foci set lease_expires_at = now() - interval '1 minute', crash_count = case when work_item_id <> ${quoted(root)} then 100 else 0 end where lease_owner is not null;
+  {
+    name: 'work_submit',
+    comesTo: ['fences', 'budgets', 'jobs'],
+    prepare: async () => `work_submit('part', 'x', p_parent_id => ${quoted((await tree()).root)})`,
+  },
+  {
+    name: 'spawn_child_work',
+    comesTo: ['fences', 'locks', 'budgets', 'jobs'],
+    prepare: async () => `spawn_child_work(${quoted((await tree()).root)}, 'part', 'x')`,
+  },
+  {
+    name: 'focus_claim',
+    comesTo: ['fences', 'locks', 'foci', 'rows', 'budgets', 'jobs'],
+    prepare: async () => {
+      const { root, part } = await tree();
+      await partOf(root); // for which there is a place, too
+      return `focus_claim(${quoted(part)}, 'worker')`;
+    },
+  },
+  {
+    name: 'focus_claim of a lease that was lost',
+    comesTo: ['fences', 'foci', 'rows', 'budgets'],
+    prepare: async () => {
+      const { item } = await asking((await tree()).part);
+      await first.run(`update foci set lease_expires_at = now() - interval '1 minute' where work_item_id = ${quoted(item)}`);
+      return `focus_claim(${quoted(item)}, 'worker')`;
+    },
+  },
+  {
+    name: 'focus_claim of an item that dies',
+    comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'],
+    prepare: async () => {
+      const { item } = await asking((await tree()).part);
+      await first.run(
+        `update foci set lease_expires_at = now() - interval '1 minute', crash_count = 100 where work_item_id = ${quoted(item)}`,
+      );
+      return `focus_claim(${quoted(item)}, 'worker')`;
+    },
+  },
+  {
+    name: 'iteration_begin',
+    comesTo: ['fences', 'foci', 'rows', 'budgets'],
+    prepare: async () => {
+      const { part } = await tree();
+      return `iteration_begin(${quoted(part)}, ${quoted(await claim(part))})`;
+    },
+  },
+  {
+    name: 'iteration_begin without budget',
+    comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'],
+    prepare: async () => {
+      const { root, part } = await tree();
+      await first.run(`select budget_set(${quoted(root)}, 'tokens', 0)`);
+      await partOf(root);
+      return `iteration_begin(${quoted(part)}, ${quoted(await claim(part))})`;
+    },
+  },
+  {
+    name: 'turn_record',
+    comesTo: ['fences', 'foci', 'rows', 'budgets', 'models'],
+    prepare: async () => {
+      const driven = await asking((await tree()).part);
+      return `turn_record(${args(driven)}, ${quoted(driven.turn)}, ${response([use('send')])})`;
+    },
+  },
+  {
+    name: 'tool_call_begin',
+    comesTo: ['fences', 'rows'],
+    prepare: async () => {
+      const driven = await asking((await tree()).root);
+      return `tool_call_begin(${args(driven)}, ${quoted((await answered(driven, use('slow')))[0])})`;
+    },
+  },
+  {
+    name: 'tool_call_execute',
+    comesTo: ['fences', 'locks', 'rows', 'budgets', 'jobs'],
+    holds: ['tool_calls'],
+    prepare: async () => {
+      const driven = await asking((await tree()).root);
+      return `tool_call_execute(${args(driven)}, ${quoted((await answered(driven, use('spawn_child_work', { work_type: 'part', description: 'x' })))[0])})`;
+    },
+  },
+  {
+    name: 'iteration_finish',
+    comesTo: ['fences', 'foci', 'budgets', 'jobs'],
+    prepare: async () => {
+      const driven = await asking((await tree()).root);
+      const [call] = await answered(driven, use('ledger_append', { entry_type: 'note', content: 'x' }));
+      await first.run(`select tool_call_execute(${args(driven)}, ${quoted(call)})`);
+      return `iteration_finish(${args(driven)})`;
+    },
+  },
+  {
+    name: 'iteration_finish of an item that goes on',
+    comesTo: ['fences', 'foci', 'rows', 'budgets'],
+    prepare: async () => {
+      const driven = await asking((await tree()).root);
+      const [call] = await answered(driven, use('ledger_append', { entry_type: 'note', content: 'x' }));
+      await first.run(`select tool_call_execute(${args(driven)}, ${quoted(call)})`);
+      return `iteration_finish(${args(driven)}, 1, 0)`;
+    },
+  },
+  {
+    name: 'iteration_finish of an item that waits',
+    comesTo: ['fences', 'foci', 'budgets', 'jobs'],
+    prepare: async () => {
+      const { root, part } = await tree();
+      await partOf(root);
+      const driven = await asking(part);
+      await answered(driven, use('send'));
+      return `iteration_finish(${args(driven)})`;
+    },
+  },
+  {
+    name: 'iteration_finish of an item that is done',
+    comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'],
+    prepare: async () => {
+      const driven = await asking((await tree()).part);
+      await answered(driven, text);
+      return `iteration_finish(${args(driven)})`;
+    },
+  },
+  {
+    name: 'iteration_fail',
+    comesTo: ['fences', 'foci', 'rows', 'budgets', 'models', 'jobs'],
+    prepare: async () => `iteration_fail(${args(await asking((await tree()).part))}, '{"class": "rate_limited", "message": "x"}')`,
+  },
+  {
+    name: 'iteration_fail for good',
+    comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'],
+    prepare: async () => `iteration_fail(${args(await asking((await tree()).part))}, '{"class": "invalid_request", "message": "x"}')`,
+  },
+  {
+    name: 'iteration_fail for its size',
+    comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'],
+    prepare: async () => `iteration_fail(${args(await asking((await tree()).part))}, '{"class": "context_overflow", "message": "x"}')`,
+  },
+  {
+    name: 'iteration_release',
+    comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'],
+    prepare: async () => `iteration_release(${args(await asking((await tree()).part))})`,
+  },
+  {
+    name: 'hook_record',
+    comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'],
+    prepare: async () => {
+      const { root } = await tree();
+      const item = String(await first.run(`select id from work_submit('hooked', 'x', p_parent_id => ${quoted(root)})`));
+      const lease = await claim(item);
+      const run = await first.run(`select iteration_begin(${quoted(item)}, ${quoted(lease)}) ->> 'hook_run_id'`);
+      return `hook_record(${quoted(item)}, ${quoted(lease)}, ${quoted(run)}, '{"stdout": "{\\"refuse\\": \\"no\\"}", "exit_code": 0}')`;
+    },
+  },
+  {
+    name: 'work_complete',
+    comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'],
+    prepare: async () => {
+      const { item, lease } = await asking((await tree()).part);
+      return `work_complete(${quoted(item)}, 'done', p_lease => ${quoted(lease)})`;
+    },
+  },
+  {
+    name: 'work_cancel',
+    comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'],
+    prepare: async () => {
+      const { root, part } = await tree();
+      await asking(await partOf(part));
+      await asking(part);
+      await asking(await partOf(root));
+      return `work_cancel(${quoted(part)})`;
+    },
+  },
+  {
+    name: 'work_sweep',
+    holds: ['locks'],
+    comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'],
+    prepare: async () => {
+      const { root, part } = await tree();
+      for (const item of [part, await partOf(root), root]) await asking(item);
+      await first.run(`update foci set lease_expires_at = now() - interval '1 minute', crash_count = case when work_item_id <> ${quoted(root)} then 100 else 0 end where lease_owner is not null;
       delete from graphile_worker._private_jobs`);
-    return `work_sweep()`;
-  } },
-  { name: 'work_message that interrupts', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => `work_message(${quoted((await asking((await tree()).part)).item)}, 'Stop', true)` },
-  { name: 'work_pause', comesTo: ['fences', 'jobs'], prepare: async () => {
-    const { root, part } = await tree();
-    const driven = await asking(part);
-    await first.run(`select iteration_release(${args(driven)})`);
-    await partOf(root);
-    return `work_pause(${quoted(part)})`;
-  } },
-  { name: 'work_resume', comesTo: ['fences', 'jobs'], prepare: async () => {
-    const { part } = await tree();
-    await first.run(`select work_pause(${quoted(part)})`);
-    return `work_resume(${quoted(part)})`;
-  } },
-  { name: 'budget_set', comesTo: ['fences', 'budgets', 'jobs'], prepare: async () => {
-    const { root, part } = await tree();
-    await first.run(`select budget_set(${quoted(root)}, 'tokens', 0)`);
-    await first.run(`select iteration_begin(${quoted(part)}, ${quoted(await claim(part))})`);
-    return `budget_set(${quoted(root)}, 'tokens', 10000000)`;
-  } },
-  { name: 'tool_call_approve', comesTo: ['fences', 'rows', 'jobs'], prepare: async () => {
-    const driven = await asking((await tree()).part);
-    await answered(driven, use('send'));
-    await first.run(`select iteration_finish(${args(driven)})`);
-    return `tool_call_approve((select id from tool_calls where work_item_id = ${quoted(driven.item)}))`;
-  } },
-  { name: 'session_rollback', comesTo: ['fences', 'rows'], prepare: async () => {
-    const driven = await asking((await tree()).root);
-    const [call] = await answered(driven, use('ledger_append', { entry_type: 'note', content: 'x' }));
-    await first.run(`select tool_call_execute(${args(driven)}, ${quoted(call)})`);
-    await first.run(`select iteration_finish(${args(driven)})`);
-    return `session_rollback(${quoted(driven.item)}, ${quoted(driven.turn)})`;
-  } },
-  { name: 'work_fail', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
-    const { item, lease } = await asking((await tree()).part);
-    return `work_fail(${quoted(item)}, 'no', p_lease => ${quoted(lease)})`;
-  } },
-  { name: 'work_fork', comesTo: ['fences', 'locks', 'foci', 'rows', 'jobs'], holds: ['graphile_worker._private_jobs'], prepare: async () => {
-    const driven = await asking((await tree()).part);
-    await answered(driven, text);
-    return `work_fork(${quoted(driven.turn)}, 'Another way')`;
-  } },
-  { name: 'work_keep', comesTo: ['foci', 'jobs'], prepare: async () => {
-    const { root, part } = await tree();
-    await partOf(part);
-    return `work_keep(${quoted(root)}, 'keeper')`;
-  } },
+      return `work_sweep()`;
+    },
+  },
+  {
+    name: 'work_message that interrupts',
+    comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'],
+    prepare: async () => `work_message(${quoted((await asking((await tree()).part)).item)}, 'Stop', true)`,
+  },
+  {
+    name: 'work_pause',
+    comesTo: ['fences', 'jobs'],
+    prepare: async () => {
+      const { root, part } = await tree();
+      const driven = await asking(part);
+      await first.run(`select iteration_release(${args(driven)})`);
+      await partOf(root);
+      return `work_pause(${quoted(part)})`;
+    },
+  },
+  {
+    name: 'work_resume',
+    comesTo: ['fences', 'jobs'],
+    prepare: async () => {
+      const { part } = await tree();
+      await first.run(`select work_pause(${quoted(part)})`);
+      return `work_resume(${quoted(part)})`;
+    },
+  },
+  {
+    name: 'budget_set',
+    comesTo: ['fences', 'budgets', 'jobs'],
+    prepare: async () => {
+      const { root, part } = await tree();
+      await first.run(`select budget_set(${quoted(root)}, 'tokens', 0)`);
+      await first.run(`select iteration_begin(${quoted(part)}, ${quoted(await claim(part))})`);
+      return `budget_set(${quoted(root)}, 'tokens', 10000000)`;
+    },
+  },
+  {
+    name: 'tool_call_approve',
+    comesTo: ['fences', 'rows', 'jobs'],
+    prepare: async () => {
+      const driven = await asking((await tree()).part);
+      await answered(driven, use('send'));
+      await first.run(`select iteration_finish(${args(driven)})`);
+      return `tool_call_approve((select id from tool_calls where work_item_id = ${quoted(driven.item)}))`;
+    },
+  },
+  {
+    name: 'session_rollback',
+    comesTo: ['fences', 'rows'],
+    prepare: async () => {
+      const driven = await asking((await tree()).root);
+      const [call] = await answered(driven, use('ledger_append', { entry_type: 'note', content: 'x' }));
+      await first.run(`select tool_call_execute(${args(driven)}, ${quoted(call)})`);
+      await first.run(`select iteration_finish(${args(driven)})`);
+      return `session_rollback(${quoted(driven.item)}, ${quoted(driven.turn)})`;
+    },
+  },
+  {
+    name: 'work_fail',
+    comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'],
+    prepare: async () => {
+      const { item, lease } = await asking((await tree()).part);
+      return `work_fail(${quoted(item)}, 'no', p_lease => ${quoted(lease)})`;
+    },
+  },
+  {
+    name: 'work_fork',
+    comesTo: ['fences', 'locks', 'foci', 'rows', 'jobs'],
+    holds: ['graphile_worker._private_jobs'],
+    prepare: async () => {
+      const driven = await asking((await tree()).part);
+      await answered(driven, text);
+      return `work_fork(${quoted(driven.turn)}, 'Another way')`;
+    },
+  },
+  {
+    name: 'work_keep',
+    comesTo: ['foci', 'jobs'],
+    prepare: async () => {
+      const { root, part } = await tree();
+      await partOf(part);
+      return `work_keep(${quoted(root)}, 'keeper')`;
+    },
+  },
   { name: 'workspace_bind', comesTo: ['fences'], prepare: async () => `workspace_bind(${args(await asking((await tree()).part))}, 'd')` },
-  { name: 'workspace_abandon', comesTo: ['fences', 'rows', 'jobs'], prepare: async () => {
-    const driven = await asking((await tree()).part);
-    await first.run(`select workspace_bind(${args(driven)}, 'd'), iteration_release(${args(driven)})`);
-    return `workspace_abandon(${quoted(driven.item)})`;
-  } },
-  { name: 'worker_stop', comesTo: ['jobs'], prepare: async () => {
-    const { root, part } = await tree();
-    await partOf(part);
-    await first.run(`select work_keep(${quoted(root)}, 'keeper')`);
-    return `worker_stop('keeper')`;
-  } },
-  { name: 'turn_stream', comesTo: ['fences', 'rows'], prepare: async () => {
-    const driven = await asking((await tree()).part);
-    await first.run(`select ledger_watch(${quoted(driven.item)})`);
-    return `turn_stream(${args(driven)}, ${quoted(driven.turn)}, '[]')`;
-  } },
-  { name: 'summary_record', comesTo: ['fences', 'foci', 'rows', 'budgets'], prepare: async () => {
-    const driven = await summarizing();
-    return `summary_record(${args(driven)}, ${quoted(driven.turn)}, ${response([text])})`;
-  } },
-  { name: 'tool_call_settle', comesTo: ['fences', 'rows'], prepare: async () => {
-    const running = await coding();
-    await first.run(`select ${nested(running)}`);
-    return `tool_call_settle(${args(running.driven)}, ${quoted(running.code)}, 'done')`;
-  } },
+  {
+    name: 'workspace_abandon',
+    comesTo: ['fences', 'rows', 'jobs'],
+    prepare: async () => {
+      const driven = await asking((await tree()).part);
+      await first.run(`select workspace_bind(${args(driven)}, 'd'), iteration_release(${args(driven)})`);
+      return `workspace_abandon(${quoted(driven.item)})`;
+    },
+  },
+  {
+    name: 'worker_stop',
+    comesTo: ['jobs'],
+    prepare: async () => {
+      const { root, part } = await tree();
+      await partOf(part);
+      await first.run(`select work_keep(${quoted(root)}, 'keeper')`);
+      return `worker_stop('keeper')`;
+    },
+  },
+  {
+    name: 'turn_stream',
+    comesTo: ['fences', 'rows'],
+    prepare: async () => {
+      const driven = await asking((await tree()).part);
+      await first.run(`select ledger_watch(${quoted(driven.item)})`);
+      return `turn_stream(${args(driven)}, ${quoted(driven.turn)}, '[]')`;
+    },
+  },
+  {
+    name: 'summary_record',
+    comesTo: ['fences', 'foci', 'rows', 'budgets'],
+    prepare: async () => {
+      const driven = await summarizing();
+      return `summary_record(${args(driven)}, ${quoted(driven.turn)}, ${response([text])})`;
+    },
+  },
+  {
+    name: 'tool_call_settle',
+    comesTo: ['fences', 'rows'],
+    prepare: async () => {
+      const running = await coding();
+      await first.run(`select ${nested(running)}`);
+      return `tool_call_settle(${args(running.driven)}, ${quoted(running.code)}, 'done')`;
+    },
+  },
   { name: 'tool_call_nested', comesTo: ['fences', 'rows'], prepare: async () => nested(await coding()) },
-  { name: 'tool_call_suspend', comesTo: ['fences', 'rows'], prepare: async () => {
-    const running = await coding();
-    await first.run(`select ${nested(running)}`);
-    return `tool_call_suspend(${args(running.driven)}, ${quoted(running.code)})`;
-  } },
+  {
+    name: 'tool_call_suspend',
+    comesTo: ['fences', 'rows'],
+    prepare: async () => {
+      const running = await coding();
+      await first.run(`select ${nested(running)}`);
+      return `tool_call_suspend(${args(running.driven)}, ${quoted(running.code)})`;
+    },
+  },
   // The focus only as what its new row refers to: for key share, which waits for nobody who locks rows.
-  { name: 'tool_hook_record', comesTo: ['fences', 'foci', 'rows'], holds: ['tool_calls', 'hook_runs'], prepare: async () => {
-    const driven = await asking(await childOf((await tree()).root, 'careful'));
-    const [call] = await answered(driven, use('send'));
-    return `tool_hook_record(${args(driven)}, ${quoted(call)}, 'before_tool', '{"stdout": "", "exit_code": 0}')`;
-  } },
-  { name: 'tool_call_reject', comesTo: ['fences', 'rows', 'jobs'], prepare: async () => {
-    const driven = await asking((await tree()).part);
-    await answered(driven, use('send'));
-    await first.run(`select iteration_finish(${args(driven)})`);
-    return `tool_call_reject((select id from tool_calls where work_item_id = ${quoted(driven.item)}))`;
-  } },
-  { name: 'ledger_retract', comesTo: ['fences'], prepare: async () => {
-    const { root } = await tree();
-    await first.run(`select ledger_append(${quoted(root)}, 'note', 'x')`);
-    return `ledger_retract(${quoted(root)}, 1, 'wrong')`;
-  } },
-  { name: 'work_erase', comesTo: ['fences', 'locks', 'foci', 'rows'], prepare: async () => {
-    const { root, part } = await tree();
-    const driven = await asking(part);
-    await answered(driven, use('send'));
-    await first.run(`select count(*) from work_cancel(${quoted(root)})`);
-    return `(select count(*) from work_erase(${quoted(root)}))`;
-  } },
-  { name: 'ledger_append', comesTo: ['fences'], prepare: async () => `ledger_append(${quoted((await tree()).part)}, 'note', 'x', p_idempotency_key => 'k')` },
+  {
+    name: 'tool_hook_record',
+    comesTo: ['fences', 'foci', 'rows'],
+    holds: ['tool_calls', 'hook_runs'],
+    prepare: async () => {
+      const driven = await asking(await childOf((await tree()).root, 'careful'));
+      const [call] = await answered(driven, use('send'));
+      return `tool_hook_record(${args(driven)}, ${quoted(call)}, 'before_tool', '{"stdout": "", "exit_code": 0}')`;
+    },
+  },
+  {
+    name: 'tool_call_reject',
+    comesTo: ['fences', 'rows', 'jobs'],
+    prepare: async () => {
+      const driven = await asking((await tree()).part);
+      await answered(driven, use('send'));
+      await first.run(`select iteration_finish(${args(driven)})`);
+      return `tool_call_reject((select id from tool_calls where work_item_id = ${quoted(driven.item)}))`;
+    },
+  },
+  {
+    name: 'ledger_retract',
+    comesTo: ['fences'],
+    prepare: async () => {
+      const { root } = await tree();
+      await first.run(`select ledger_append(${quoted(root)}, 'note', 'x')`);
+      return `ledger_retract(${quoted(root)}, 1, 'wrong')`;
+    },
+  },
+  {
+    name: 'work_erase',
+    comesTo: ['fences', 'locks', 'foci', 'rows'],
+    prepare: async () => {
+      const { root, part } = await tree();
+      const driven = await asking(part);
+      await answered(driven, use('send'));
+      await first.run(`select count(*) from work_cancel(${quoted(root)})`);
+      return `(select count(*) from work_erase(${quoted(root)}))`;
+    },
+  },
+  {
+    name: 'ledger_append',
+    comesTo: ['fences'],
+    prepare: async () => `ledger_append(${quoted((await tree()).part)}, 'note', 'x', p_idempotency_key => 'k')`,
+  },
 ];
 
 test.each(functions)('$name locks in the one order', async ({ prepare, comesTo, holds = [] }) => {
@@ -313,8 +512,13 @@ test.each(functions)('$name locks in the one order', async ({ prepare, comesTo, 
         // What it has written, or locked rows of, before it came here.
         const held = (await second.run(`
           select array_agg(distinct replace(relation::regclass::text, 'ledger.', '')) from pg_locks
-           where pid = ${third.pid} and granted and locktype = 'relation' and mode in ('RowShareLock', 'RowExclusiveLock')`)) as string[] | null;
-        expect((held ?? []).filter((other) => stageOf(other) > stageOf(table) && !holds.includes(other)), `before ${table}`).toEqual([]);
+           where pid = ${third.pid} and granted and locktype = 'relation' and mode in ('RowShareLock', 'RowExclusiveLock')`)) as
+          | string[]
+          | null;
+        expect(
+          (held ?? []).filter((other) => stageOf(other) > stageOf(table) && !holds.includes(other)),
+          `before ${table}`,
+        ).toEqual([]);
       }
       await second.run('rollback');
       expect(await running.outcome).toBe('done');
@@ -328,17 +532,31 @@ test('every function that changes work, or that a worker calls, is stopped', asy
   const all = (await first.run(`
     select array_agg(f.name) from _public_functions() f join pg_proc p on p.pronamespace = 'ledger'::regnamespace and p.proname = f.name
      where p.provolatile = 'v' and (f.serves = 'workers' or f.subject in ('work', 'erasure'))`)) as string[];
-  // One never waits, see below; one locks what the ability does; the others lock nothing but how far an export has come, or what is kept; one takes back all that it did with items of its own; and retention locks as work_erase does.
-  const elsewhere = ['worker_warm_up', 'retention_policy_save', 'work_retention_run', 'lease_renew', 'ability_invoke', 'trace_take', 'trace_record', 'work_metrics_take'];
+  // One never waits, see below; one locks what the ability does; the others lock nothing but how far an export has come, or what is kept;
+  // one takes back all that it did with items of its own; and retention locks as work_erase does.
+  const elsewhere = [
+    'worker_warm_up',
+    'retention_policy_save',
+    'work_retention_run',
+    'lease_renew',
+    'ability_invoke',
+    'trace_take',
+    'trace_record',
+    'work_metrics_take',
+  ];
   const stopped = new Set([...functions.map(({ name }) => name.split(' ')[0]), ...elsewhere]);
   expect(all.filter((name) => !stopped.has(name))).toEqual([]);
 });
 
-/** A root, a child and a grandchild, each with a request under way and budgets of two resources; the ids of foci are in another order than those of items. */
+/**
+ * A root, a child and a grandchild, each with a request under way and budgets of two resources; the ids of foci are in another order than
+ * those of items.
+ */
 async function family(): Promise<{ items: string[]; driven: Driven }> {
   const { root, part } = await tree();
   const items = [root, part, await partOf(part)];
-  for (const item of items) await first.run(`select budget_set(${quoted(item)}, 'tokens', 10000000), budget_set(${quoted(item)}, 'calls', 10000)`);
+  for (const item of items)
+    await first.run(`select budget_set(${quoted(item)}, 'tokens', 10000000), budget_set(${quoted(item)}, 'calls', 10000)`);
   const driven = await asking(items[2]!);
   for (const item of [part, root]) await asking(item);
   return { items, driven };
@@ -348,40 +566,60 @@ async function family(): Promise<{ items: string[]; driven: Driven }> {
 const rows = { fences: 'work_item_id', foci: 'id', budgets: 'work_item_id, resource' } as const;
 /** Functions that lock several rows of a table and may wait for each. */
 const several: { name: string; tables: (keyof typeof rows)[]; call: (of: { items: string[]; driven: Driven }) => Promise<string> }[] = [
-  { name: 'work_cancel', tables: ['fences', 'foci', 'budgets'], call: async ({ items: [root] }) => `count(*) from work_cancel(${quoted(root)})` },
-  { name: 'work_erase', tables: ['fences', 'foci'], call: async ({ items: [root] }) => {
-    await first.run(`select count(*) from work_cancel(${quoted(root)})`);
-    return `count(*) from work_erase(${quoted(root)})`;
-  } },
-  { name: 'work_sweep', tables: ['foci', 'budgets'], call: async () => {
-    await first.run(`update foci set lease_expires_at = now() - interval '1 minute' where lease_owner is not null`);
-    return 'work_sweep()';
-  } },
+  {
+    name: 'work_cancel',
+    tables: ['fences', 'foci', 'budgets'],
+    call: async ({ items: [root] }) => `count(*) from work_cancel(${quoted(root)})`,
+  },
+  {
+    name: 'work_erase',
+    tables: ['fences', 'foci'],
+    call: async ({ items: [root] }) => {
+      await first.run(`select count(*) from work_cancel(${quoted(root)})`);
+      return `count(*) from work_erase(${quoted(root)})`;
+    },
+  },
+  {
+    name: 'work_sweep',
+    tables: ['foci', 'budgets'],
+    call: async () => {
+      await first.run(`update foci set lease_expires_at = now() - interval '1 minute' where lease_owner is not null`);
+      return 'work_sweep()';
+    },
+  },
   { name: 'iteration_release', tables: ['budgets'], call: async ({ driven }) => `iteration_release(${args(driven)})` },
 ];
 
-test.each(several.flatMap(({ tables, ...of }) => tables.map((table) => ({ table, ...of }))))('$name locks the rows of $table in their order, not as they lie there', async ({ table, call }) => {
-  const made = await family();
-  const running = await call(made);
-  const key = `(${rows[table]})::text`;
-  const from = `from ${table} where work_item_id = any (${quoted(`{${made.items.join()}}`)})`;
-  // They lie there the other way round, and are found as they lie.
-  await first.run(`create index backwards on ${table} (${rows[table].replaceAll(/\w+/g, '$& desc')}); cluster ${table} using backwards; drop index backwards`);
-  await third.run('set enable_indexscan = off; set enable_indexonlyscan = off; set enable_bitmapscan = off');
-  const keys = (await first.run(`select array(select ${key} ${from} order by ${rows[table]})`)) as string[];
-  expect(await first.run(`select array(select ${key} ${from} order by ctid)`)).toEqual(keys.toReversed());
-  expect(keys.length).toBeGreaterThan(2);
-  for (const [n, held] of keys.entries()) {
-    await second.run(`begin; select ${from} and ${key} = ${quoted(held)} for no key update`);
-    await third.run('begin');
-    const locking = third.begin(`select ${running}`);
-    expect(await locking.waitsFor(second)).toBe(true);
-    expect(await first.run(`select array(select ${key} ${from} order by ${rows[table]} for no key update skip locked)`), `while it waits for ${held}`).toEqual(keys.slice(n + 1));
-    await second.run('rollback');
-    expect(await locking.outcome).toBe('done');
-    await third.run('rollback');
-  }
-});
+test.each(several.flatMap(({ tables, ...of }) => tables.map((table) => ({ table, ...of }))))(
+  '$name locks the rows of $table in their order, not as they lie there',
+  async ({ table, call }) => {
+    const made = await family();
+    const running = await call(made);
+    const key = `(${rows[table]})::text`;
+    const from = `from ${table} where work_item_id = any (${quoted(`{${made.items.join()}}`)})`;
+    // They lie there the other way round, and are found as they lie.
+    await first.run(
+      `create index backwards on ${table} (${rows[table].replaceAll(/\w+/g, '$& desc')}); cluster ${table} using backwards; drop index backwards`,
+    );
+    await third.run('set enable_indexscan = off; set enable_indexonlyscan = off; set enable_bitmapscan = off');
+    const keys = (await first.run(`select array(select ${key} ${from} order by ${rows[table]})`)) as string[];
+    expect(await first.run(`select array(select ${key} ${from} order by ctid)`)).toEqual(keys.toReversed());
+    expect(keys.length).toBeGreaterThan(2);
+    for (const [n, held] of keys.entries()) {
+      await second.run(`begin; select ${from} and ${key} = ${quoted(held)} for no key update`);
+      await third.run('begin');
+      const locking = third.begin(`select ${running}`);
+      expect(await locking.waitsFor(second)).toBe(true);
+      expect(
+        await first.run(`select array(select ${key} ${from} order by ${rows[table]} for no key update skip locked)`),
+        `while it waits for ${held}`,
+      ).toEqual(keys.slice(n + 1));
+      await second.run('rollback');
+      expect(await locking.outcome).toBe('done');
+      await third.run('rollback');
+    }
+  },
+);
 
 /** The item's row, as each function that writes for it locks it. */
 const holding = (item: string): string => `begin; select from _open_item(${quoted(item)})`;
@@ -403,7 +641,9 @@ test('children are claimed, driven and ended while a tool of their parent takes 
   await passes(`create temporary table driven as select (focus_claim(${quoted(part)}, 'worker') ->> 'lease')::uuid as lease`);
   const lease = String(await fourth.run('select lease from driven'));
   const child = `${quoted(part)}, ${quoted(lease)}`;
-  await passes(`select ledger_append_batch(${quoted(part)}, '[{"entry_type": "note", "content": "a"}, {"entry_type": "note", "content": "b"}]', ${quoted(lease)})`);
+  await passes(
+    `select ledger_append_batch(${quoted(part)}, '[{"entry_type": "note", "content": "a"}, {"entry_type": "note", "content": "b"}]', ${quoted(lease)})`,
+  );
   await passes(`select iteration_begin(${child})`);
   await passes(`select iteration_fail(${child}, '{"class": "server_error", "message": "x", "retry_after_seconds": 0}')`);
   await first.run(`update work_items set run_at = now() where id = ${quoted(part)}`);
@@ -416,7 +656,9 @@ test('children are claimed, driven and ended while a tool of their parent takes 
 
 test('whoever only refers to an item waits for nobody who writes for it', async () => {
   const { root } = await tree({ tokens: 1000 });
-  await second.run(`${holding(root)}; update work_items set state_reason = 'x' where id = ${quoted(root)}; update fences set ledger_count = ledger_count where work_item_id = ${quoted(root)}`);
+  await second.run(
+    `${holding(root)}; update work_items set state_reason = 'x' where id = ${quoted(root)}; update fences set ledger_count = ledger_count where work_item_id = ${quoted(root)}`,
+  );
   for (const sql of [
     `insert into budgets (work_item_id, resource, amount) values (${quoted(root)}, 'calls', 1)`,
     `select journal_log(${quoted(root)}, 'user_feedback', '{"message": "good"}')`,
@@ -446,7 +688,9 @@ test('a heartbeat waits for nobody, and what its holder is writing just now is h
   const { root, part } = await tree();
   const leases = [await claim(root), await claim(part)];
   await second.run(`begin; select iteration_release(${quoted(part)}, ${quoted(leases[1])})`);
-  const beat = third.begin(`create temporary table renewed as select lease_renew('worker', ${quoted(`{${root},${part}}`)}, ${quoted(`{${leases.join()}}`)}) as lease`);
+  const beat = third.begin(
+    `create temporary table renewed as select lease_renew('worker', ${quoted(`{${root},${part}}`)}, ${quoted(`{${leases.join()}}`)}) as lease`,
+  );
   expect(await beat.waitsFor(second)).toBe(false);
   expect(await beat.outcome).toBe('done');
   expect(((await third.run('select array_agg(lease) from renewed')) as string[]).toSorted()).toEqual(leases.toSorted());
@@ -462,7 +706,9 @@ test('a tree is cancelled beside a sibling that ends: the one who has the budget
   const lease = await claim(sibling);
   // Whoever holds the bell of the item that gets the place stops the sibling when it has the budgets already.
   await first.run(enqueued(root, queued));
-  await second.run(`begin; update graphile_worker._private_jobs set priority = priority where key like '%' || ${quoted(queued)} || '%' or key like '%' || ${quoted(root)} || '%'`);
+  await second.run(
+    `begin; update graphile_worker._private_jobs set priority = priority where key like '%' || ${quoted(queued)} || '%' or key like '%' || ${quoted(root)} || '%'`,
+  );
   const ending = third.begin(`select work_complete(${quoted(sibling)}, 'done', p_lease => ${quoted(lease)})`);
   expect(await ending.waitsFor(second)).toBe(true);
   const fourth = await Session.open(database.url);
@@ -506,21 +752,34 @@ async function awaiting(): Promise<{ parent: Driven; child: string; childLease: 
   await first.run('delete from graphile_worker._private_jobs');
   return { parent, child, childLease };
 }
-test.each(['the parent first', 'the child first'])('the last child ends while its parent parks, %s: no wake-up is lost, its result is delivered once', async (order) => {
-  const { parent, child, childLease } = await awaiting();
-  const both = [`select iteration_finish(${args(parent)})`, `select work_complete(${quoted(child)}, 'It is done', p_lease => ${quoted(childLease)})`];
-  const [one, other] = order === 'the parent first' ? both : both.toReversed();
-  await second.run(`begin; ${one}`);
-  const running = third.begin(other!);
-  expect(await running.waitsFor(second)).toBe(false);
-  expect(await running.outcome).toBe('done');
-  await second.run('commit');
-  expect(await first.run(`select state from work_items where id = ${quoted(parent.item)}`)).toBe('waiting');
-  expect(await first.run(`select count(*)::int from graphile_worker.jobs where key like '%' || ${quoted(parent.item)} || '%'`), 'nobody rings for the parent').toBe(1);
-  await claim(parent.item);
-  expect(await first.run(`select k.result #>> '{}' from inbox i join tool_calls k on k.id = i.tool_call_id where i.work_item_id = ${quoted(parent.item)}`)).toContain('It is done');
-  expect(await first.run(`select count(*)::int from inbox where work_item_id = ${quoted(parent.item)}`)).toBe(1);
-});
+test.each(['the parent first', 'the child first'])(
+  'the last child ends while its parent parks, %s: no wake-up is lost, its result is delivered once',
+  async (order) => {
+    const { parent, child, childLease } = await awaiting();
+    const both = [
+      `select iteration_finish(${args(parent)})`,
+      `select work_complete(${quoted(child)}, 'It is done', p_lease => ${quoted(childLease)})`,
+    ];
+    const [one, other] = order === 'the parent first' ? both : both.toReversed();
+    await second.run(`begin; ${one}`);
+    const running = third.begin(other!);
+    expect(await running.waitsFor(second)).toBe(false);
+    expect(await running.outcome).toBe('done');
+    await second.run('commit');
+    expect(await first.run(`select state from work_items where id = ${quoted(parent.item)}`)).toBe('waiting');
+    expect(
+      await first.run(`select count(*)::int from graphile_worker.jobs where key like '%' || ${quoted(parent.item)} || '%'`),
+      'nobody rings for the parent',
+    ).toBe(1);
+    await claim(parent.item);
+    expect(
+      await first.run(
+        `select k.result #>> '{}' from inbox i join tool_calls k on k.id = i.tool_call_id where i.work_item_id = ${quoted(parent.item)}`,
+      ),
+    ).toContain('It is done');
+    expect(await first.run(`select count(*)::int from inbox where work_item_id = ${quoted(parent.item)}`)).toBe(1);
+  },
+);
 
 test('one entry is appended by two with one key: the second waits, and finds what the first one wrote', async () => {
   const { part } = await tree();
@@ -536,7 +795,11 @@ test('one entry is appended by two with one key: the second waits, and finds wha
 const grows = (item: string): string => `select spawn_child_work(${quoted(item)}, 'part', 'A part of it')`;
 test.each([
   { what: 'spawns', change: grows, refused: 'WL003' },
-  { what: 'is given a child by somebody else', change: (item: string) => `select work_submit('part', 'A part of it', p_parent_id => ${quoted(item)})`, refused: 'WL003' },
+  {
+    what: 'is given a child by somebody else',
+    change: (item: string) => `select work_submit('part', 'A part of it', p_parent_id => ${quoted(item)})`,
+    refused: 'WL003',
+  },
   { what: 'ends', change: (item: string) => `select work_complete(${quoted(item)}, 'done')`, refused: 'WL003' },
   { what: 'is paused', change: (item: string) => `select work_pause(${quoted(item)})`, refused: 'WL003' },
 ])('a tree is cancelled while an item of it $what: one waits for the other, nothing survives', async ({ change, refused }) => {

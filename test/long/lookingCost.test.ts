@@ -46,7 +46,10 @@ test('looking costs the same, however large a ledger is', async () => {
   const small = await longItem(client, 100);
   await client.query('vacuum analyze');
   const few = new Map<string, { rows: number; buffers: number }>();
-  const searches: [string, string][] = [['a path', `select * from ledger_search('src/small.ts')`], ['what is not there', `select * from ledger_search('nowhere')`]];
+  const searches: [string, string][] = [
+    ['a path', `select * from ledger_search('src/small.ts')`],
+    ['what is not there', `select * from ledger_search('nowhere')`],
+  ];
   for (const [what, query] of looks) few.set(what, await costOf(client, query(small, 100)));
   for (const [what, query] of searches) few.set(what, await costOf(client, query));
   const large = await longItem(client, 10_000);

@@ -8,7 +8,13 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
 import { metrics } from '@opentelemetry/api';
-import { AggregationTemporality, DataPointType, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import {
+  AggregationTemporality,
+  DataPointType,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
 import type { Histogram, MetricData } from '@opentelemetry/sdk-metrics';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -29,8 +35,18 @@ import { awaits, call, calls, done, spawn, startTeam } from '../team.ts';
 import { until } from '../workerProcess.ts';
 
 const page = readFileSync(new URL('../../docs/observability.md', import.meta.url), 'utf8');
-const documented = [...page.matchAll(/^\| `(work\.[\w.]+)` \| (counter|histogram) \| (\S+) \| ([\w, ]*) \| (.+) \|$/gm)]
-  .map(([, name = '', type, unit, labels = '', says]) => ({ name, type, unit, labels: labels.split(', ').map((label) => label.trim()).filter((label) => label !== ''), says }));
+const documented = [...page.matchAll(/^\| `(work\.[\w.]+)` \| (counter|histogram) \| (\S+) \| ([\w, ]*) \| (.+) \|$/gm)].map(
+  ([, name = '', type, unit, labels = '', says]) => ({
+    name,
+    type,
+    unit,
+    labels: labels
+      .split(', ')
+      .map((label) => label.trim())
+      .filter((label) => label !== ''),
+    says,
+  }),
+);
 
 const quiet = pino({ level: 'silent' });
 let database: TestDatabase;
@@ -60,18 +76,36 @@ afterEach(async () => {
 async function exported(): Promise<Map<string, MetricData>> {
   exporter.reset();
   await provider.forceFlush();
-  return new Map(exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics).flatMap((scope) => scope.metrics).map((metric) => [metric.descriptor.name, metric]));
+  return new Map(
+    exporter
+      .getMetrics()
+      .flatMap(({ scopeMetrics }) => scopeMetrics)
+      .flatMap((scope) => scope.metrics)
+      .map((metric) => [metric.descriptor.name, metric]),
+  );
 }
 
 /** [labels, sum, number of observations (of a counter: null)], in the order of the labels. */
-const pointsOf = (metric: MetricData | undefined): unknown[] => (metric?.dataPoints ?? [])
-  .map(({ attributes, value }) => [attributes, rounded(typeof value === 'number' ? value : ((value as Histogram).sum ?? 0)), typeof value === 'number' ? null : (value as Histogram).count] as const)
-  .toSorted((a, b) => (label(a[0]) < label(b[0]) ? -1 : 1));
+const pointsOf = (metric: MetricData | undefined): unknown[] =>
+  (metric?.dataPoints ?? [])
+    .map(
+      ({ attributes, value }) =>
+        [
+          attributes,
+          rounded(typeof value === 'number' ? value : ((value as Histogram).sum ?? 0)),
+          typeof value === 'number' ? null : (value as Histogram).count,
+        ] as const,
+    )
+    .toSorted((a, b) => (label(a[0]) < label(b[0]) ? -1 : 1));
 const label = (labels: object): string => JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 const rounded = (value: number): number => Number(value.toPrecision(9));
 
 const look = defineTool({
-  name: 'look', description: 'Looks.', input: z.strictObject({ chars: z.int() }), effect: 'pure', risk: 'safe',
+  name: 'look',
+  description: 'Looks.',
+  input: z.strictObject({ chars: z.int() }),
+  effect: 'pure',
+  risk: 'safe',
   execute: async ({ chars }) => ok('x'.repeat(chars)),
 });
 const note = (type: string, content: string) => call('ledger_append', { entry_type: type, content });
@@ -80,31 +114,56 @@ const note = (type: string, content: string) => call('ledger_append', { entry_ty
 const byFaculty = (value: string, from: string): string =>
   `select jsonb_build_object('faculty', f.faculty) as labels, sum(${value})::float8 as sum, count(${value})::int as count from ${from} group by f.faculty having count(${value}) > 0`;
 const turns = "ledger.turns t join ledger.foci f on f.id = t.focus_id and t.turn_type = 'normal' and t.status = 'completed'";
-const runs = 'ledger.tool_calls k join ledger.turns t on t.id = k.turn_id and k.code_run is not null join ledger.foci f on f.id = t.focus_id';
+const runs =
+  'ledger.tool_calls k join ledger.turns t on t.id = k.turn_id and k.code_run is not null join ledger.foci f on f.id = t.focus_id';
 const entries = 'ledger.work_ledger l join ledger.foci f on f.id = l.focus_id';
 const rowsOf: Record<string, string> = {
   'work.engage.iterations': byFaculty('f.iteration', 'ledger.foci f'),
-  'work.engage.parallel_tools': byFaculty('k.n', `(select turn_id, count(*) as n from ledger.tool_calls where parent_call_id is null group by 1) k join ${turns} on t.id = k.turn_id`),
-  'work.context.blocks_closed': byFaculty('1', `(select distinct turn_id from ledger.work_ledger where entry_type = 'step') l join ${turns} on t.id = l.turn_id`),
+  'work.engage.parallel_tools': byFaculty(
+    'k.n',
+    `(select turn_id, count(*) as n from ledger.tool_calls where parent_call_id is null group by 1) k join ${turns} on t.id = k.turn_id`,
+  ),
+  'work.context.blocks_closed': byFaculty(
+    '1',
+    `(select distinct turn_id from ledger.work_ledger where entry_type = 'step') l join ${turns} on t.id = l.turn_id`,
+  ),
   // Every elision is the first to leave its blocks out; of a compaction, those that had not left yet.
-  'work.context.blocks_truncated': byFaculty('e.last_block - greatest(e.first_block - 1, b.last_block)', `ledger.elisions e join ledger.foci f on f.id = e.focus_id
-    left join ledger.compactions c on c.elision_id = e.id left join ledger.elisions b on b.id = c.base_elision_id`).replace(/having.*/, 'having sum(e.last_block - greatest(e.first_block - 1, b.last_block)) > 0'),
-  'work.context.cache_read_ratio': byFaculty('t.cached_input_tokens::float8 / (t.input_tokens + t.cached_input_tokens + t.cache_write_tokens)', turns),
+  'work.context.blocks_truncated': byFaculty(
+    'e.last_block - greatest(e.first_block - 1, b.last_block)',
+    `ledger.elisions e join ledger.foci f on f.id = e.focus_id
+    left join ledger.compactions c on c.elision_id = e.id left join ledger.elisions b on b.id = c.base_elision_id`,
+  ).replace(/having.*/, 'having sum(e.last_block - greatest(e.first_block - 1, b.last_block)) > 0'),
+  'work.context.cache_read_ratio': byFaculty(
+    't.cached_input_tokens::float8 / (t.input_tokens + t.cached_input_tokens + t.cache_write_tokens)',
+    turns,
+  ),
   'work.context.compactions': `select jsonb_build_object('faculty', f.faculty, 'trigger', c.trigger) as labels, count(*)::float8 as sum, count(*)::int as count
     from ledger.compactions c join ledger.turns t on t.id = c.turn_id join ledger.foci f on f.id = t.focus_id where c.is_applied group by f.faculty, c.trigger`,
   'work.context.compaction.messages_removed': `select '{}'::jsonb as labels, sum(messages_before - messages_after)::float8 as sum, count(*)::int as count from ledger.compactions where is_applied`,
-  'work.context.emergency_summarizations': byFaculty('1', "ledger.compactions c join ledger.turns t on t.id = c.turn_id join ledger.foci f on f.id = t.focus_id and c.compaction_type = 'summary'"),
+  'work.context.emergency_summarizations': byFaculty(
+    '1',
+    "ledger.compactions c join ledger.turns t on t.id = c.turn_id join ledger.foci f on f.id = t.focus_id and c.compaction_type = 'summary'",
+  ),
   'work.child.spawned': `select jsonb_build_object('faculty', f.faculty, 'child_work_type', case w.work_type when 'nobody''s' then 'other' else w.work_type end) as labels, count(*)::float8 as sum, count(*)::int as count
     from ledger.work_items w join ledger.foci f on f.work_item_id = w.parent_id group by f.faculty, w.work_type`,
-  'work.child.await_duration': byFaculty('extract(epoch from k.completed_at - k.started_at)', "ledger.tool_calls k join ledger.turns t on t.id = k.turn_id and k.tool_name = 'await_child_work' join ledger.foci f on f.id = t.focus_id"),
-  'work.awareness.digest_size': byFaculty('d.tokens', 'ledger.awareness_digests d join ledger.foci f on f.id = d.focus_id and (d.entries > 0 or not d.is_delta)'),
+  'work.child.await_duration': byFaculty(
+    'extract(epoch from k.completed_at - k.started_at)',
+    "ledger.tool_calls k join ledger.turns t on t.id = k.turn_id and k.tool_name = 'await_child_work' join ledger.foci f on f.id = t.focus_id",
+  ),
+  'work.awareness.digest_size': byFaculty(
+    'd.tokens',
+    'ledger.awareness_digests d join ledger.foci f on f.id = d.focus_id and (d.entries > 0 or not d.is_delta)',
+  ),
   'work.awareness.digest_latency': `select '{}'::jsonb as labels, sum(duration_ms) / 1000 as sum, count(*)::int as count from ledger.awareness_digests`,
   'work.sandbox.executions': byFaculty('1', runs),
   'work.sandbox.duration': byFaculty("(k.code_run ->> 'duration_ms')::float8 / 1000", runs),
   'work.sandbox.tool_calls': byFaculty("(k.code_run ->> 'calls')::float8", runs),
   'work.sandbox.output_bytes': byFaculty("(k.code_run ->> 'bytes_returned')::float8", runs),
   'work.sandbox.internal_bytes': byFaculty("(k.code_run ->> 'bytes_seen')::float8", runs),
-  'work.sandbox.compression_ratio': byFaculty("(k.code_run ->> 'bytes_seen')::float8 / nullif((k.code_run ->> 'bytes_returned')::float8, 0)", runs),
+  'work.sandbox.compression_ratio': byFaculty(
+    "(k.code_run ->> 'bytes_seen')::float8 / nullif((k.code_run ->> 'bytes_returned')::float8, 0)",
+    runs,
+  ),
   'work.sandbox.timeouts': byFaculty('1', `${runs} where k.code_run ->> 'verdict' = 'timeout'`),
   'work.sandbox.errors': byFaculty('1', `${runs} where k.code_run ->> 'verdict' = 'error'`),
   'work.ledger.entries': `select jsonb_build_object('faculty', coalesce(f.faculty, 'none'), 'entry_type', l.entry_type) as labels, count(*)::float8 as sum, count(*)::int as count
@@ -125,26 +184,51 @@ describe.skipIf(noDocker !== null)('two workers and a tree with code, cuts, comp
     let looks = 0;
     let refused = 0;
     const model = await startTeam({
-      lead: ({ exchange, children }) => [
-        calls(spawn('part one'), spawn('mute two', { work_type: 'mute' }), spawn('three', { work_type: "nobody's" }), note('plan', `Delegate, with ${other} and ${other}`)),
-        calls(awaits(children.slice(0, 2), 3600), code('return look(chars=5000)[:50]')),
-        calls(code('raise ValueError("no")')),
-        calls(code('while True: pass', { timeout_seconds: 1 })),
-      ][exchange] ?? done('All is done.'),
-      part: () => (refused++ === 0 ? { error: { status: 500, type: 'api_error', message: `not for ${key} nor ${other}` } } : [
-        calls(call('look', { chars: 3000 }), call('look', { chars: 10 }), note('finding', `It is long: ${'y'.repeat(5000)}`)),
-        calls(note('step', 'Looked'), note('step', 'Looked twice')),
-        calls(call('look', { chars: 3000 })),
-        calls(note('step', 'Looked again')),
-        calls(call('look', { chars: 5 })),
-      ][refused - 2] ?? done('Done.')),
-      mute: ({ said }) => (said.some((text) => text.includes('Summarize the progress')) ? done('It looked at 20,000 letters x.') : looks++ < 6 ? calls(call('look', { chars: 20_000 })) : done('Done.')),
+      lead: ({ exchange, children }) =>
+        [
+          calls(
+            spawn('part one'),
+            spawn('mute two', { work_type: 'mute' }),
+            spawn('three', { work_type: "nobody's" }),
+            note('plan', `Delegate, with ${other} and ${other}`),
+          ),
+          calls(awaits(children.slice(0, 2), 3600), code('return look(chars=5000)[:50]')),
+          calls(code('raise ValueError("no")')),
+          calls(code('while True: pass', { timeout_seconds: 1 })),
+        ][exchange] ?? done('All is done.'),
+      part: () =>
+        refused++ === 0
+          ? { error: { status: 500, type: 'api_error', message: `not for ${key} nor ${other}` } }
+          : ([
+              calls(call('look', { chars: 3000 }), call('look', { chars: 10 }), note('finding', `It is long: ${'y'.repeat(5000)}`)),
+              calls(note('step', 'Looked'), note('step', 'Looked twice')),
+              calls(call('look', { chars: 3000 })),
+              calls(note('step', 'Looked again')),
+              calls(call('look', { chars: 5 })),
+            ][refused - 2] ?? done('Done.')),
+      mute: ({ said }) =>
+        said.some((text) => text.includes('Summarize the progress'))
+          ? done('It looked at 20,000 letters x.')
+          : looks++ < 6
+            ? calls(call('look', { chars: 20_000 }))
+            : done('Done.'),
     });
-    const start = (): Promise<Worker> => startWorker({ url: database.url, schema: 'ledger', tools: [look], log: quiet, concurrency: 4, docker, model: createModelClient({ apiKey: key, baseURL: model.url }) });
+    const start = (): Promise<Worker> =>
+      startWorker({
+        url: database.url,
+        schema: 'ledger',
+        tools: [look],
+        log: quiet,
+        concurrency: 4,
+        docker,
+        model: createModelClient({ apiKey: key, baseURL: model.url }),
+      });
     const workers = [await start(), await start()];
     try {
       const root = await db.workSubmit({ workType: 'lead', description: 'lead' });
-      await database.query(`select ledger.ledger_append((select id from ledger.work_submit('other', 'nobody drives it')), 'note', 'From a client')`);
+      await database.query(
+        `select ledger.ledger_append((select id from ledger.work_submit('other', 'nobody drives it')), 'note', 'From a client')`,
+      );
       await until(async () => (await db.workItem(root.id))?.state === 'completed');
     } finally {
       await Promise.all(workers.map((worker) => worker.stop()));
@@ -155,14 +239,24 @@ describe.skipIf(noDocker !== null)('two workers and a tree with code, cuts, comp
     expect(documented.map(({ name }) => name)).toEqual([...Object.keys(rowsOf).toSorted(byReadme), 'work.redactions'].toSorted(byReadme));
     for (const { name, type, unit, labels, says } of documented) {
       const metric = got.get(name);
-      expect({ name, type: metric?.dataPointType === DataPointType.SUM ? 'counter' : 'histogram', unit: metric?.descriptor.unit, says: metric?.descriptor.description })
-        .toEqual({ name, type, unit, says });
-      expect([...new Set(metric?.dataPoints.flatMap(({ attributes }) => Object.keys(attributes)))].toSorted(), name).toEqual(labels.toSorted());
+      expect({
+        name,
+        type: metric?.dataPointType === DataPointType.SUM ? 'counter' : 'histogram',
+        unit: metric?.descriptor.unit,
+        says: metric?.descriptor.description,
+      }).toEqual({ name, type, unit, says });
+      expect([...new Set(metric?.dataPoints.flatMap(({ attributes }) => Object.keys(attributes)))].toSorted(), name).toEqual(
+        labels.toSorted(),
+      );
     }
     for (const [name, query] of Object.entries(rowsOf)) {
       const rows = await database.query<{ labels: Record<string, string>; sum: number; count: number }>(query);
       const isCounter = got.get(name)?.dataPointType === DataPointType.SUM;
-      expect(pointsOf(got.get(name)), name).toEqual(rows.map(({ labels, sum, count }) => [labels, rounded(sum), isCounter ? null : count]).toSorted((a, b) => (label(a[0] as object) < label(b[0] as object) ? -1 : 1)));
+      expect(pointsOf(got.get(name)), name).toEqual(
+        rows
+          .map(({ labels, sum, count }) => [labels, rounded(sum), isCounter ? null : count])
+          .toSorted((a, b) => (label(a[0] as object) < label(b[0] as object) ? -1 : 1)),
+      );
     }
     // Of rows by the marks in them, of what never was a row by what was said; the known key stands in nothing else.
     const [marks] = await database.query<{ entries: number; messages: number; inputs: number }>(`select
@@ -171,13 +265,17 @@ describe.skipIf(noDocker !== null)('two workers and a tree with code, cuts, comp
       (select count(*)::int from ledger.tool_calls, regexp_matches(input::text, '\\[redacted\\]', 'g')) as inputs`);
     expect(marks).toEqual({ entries: 2, messages: 2, inputs: 2 });
     expect(pointsOf(got.get('work.redactions'))).toEqual([
-      [{ place: 'messages' }, 2, null], [{ place: 'model_error' }, 2, null], [{ place: 'tool_calls' }, 2, null],
+      [{ place: 'messages' }, 2, null],
+      [{ place: 'model_error' }, 2, null],
+      [{ place: 'tool_calls' }, 2, null],
     ]);
   });
 });
-const byReadme = (a: string, b: string): number => documented.findIndex(({ name }) => name === a) - documented.findIndex(({ name }) => name === b);
+const byReadme = (a: string, b: string): number =>
+  documented.findIndex(({ name }) => name === a) - documented.findIndex(({ name }) => name === b);
 
-const taken = (): Promise<{ metric: string; labels: Record<string, string>; times: string }[]> => database.query(`select * from ledger.work_metrics_take() where metric = 'work.ledger.entries'`);
+const taken = (): Promise<{ metric: string; labels: Record<string, string>; times: string }[]> =>
+  database.query(`select * from ledger.work_metrics_take() where metric = 'work.ledger.entries'`);
 
 test('an observation is given to one of several takers; what a taker rolls back is given to the next', async () => {
   await taken();
@@ -215,7 +313,14 @@ test('what commits late is not passed over, and what commits meanwhile is not co
 const works = async (): Promise<void> => {
   await db.facultySave({ name: 'plain', accepts: ['plain'], engage: { workspace: 'none' } });
   const model = await startTeam({ plain: () => done('Done.') });
-  const worker = await startWorker({ url: database.url, schema: 'ledger', tools: [], log: quiet, docker: null, model: createModelClient({ apiKey: 'k', baseURL: model.url }) });
+  const worker = await startWorker({
+    url: database.url,
+    schema: 'ledger',
+    tools: [],
+    log: quiet,
+    docker: null,
+    model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+  });
   try {
     const item = await db.workSubmit({ workType: 'plain', description: 'plain' });
     await until(async () => (await db.workItem(item.id))?.state === 'completed');
@@ -227,7 +332,11 @@ const works = async (): Promise<void> => {
 
 describe('the loop notices nothing', () => {
   test('of a ledger that cannot be counted', async () => {
-    await database.query('drop function ledger.work_metrics_take()').catch(() => database.query('alter extension work_ledger drop function ledger.work_metrics_take(); drop function ledger.work_metrics_take()'));
+    await database
+      .query('drop function ledger.work_metrics_take()')
+      .catch(() =>
+        database.query('alter extension work_ledger drop function ledger.work_metrics_take(); drop function ledger.work_metrics_take()'),
+      );
     await works();
   });
 

@@ -33,8 +33,10 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-const submitted = async (url: string, what: string, type = 'other'): Promise<string> => (await ask<{ id: string }>(url, 'select id from work_ledger.work_submit($1, $2)', type, what))[0]?.id ?? '';
-const entries = (url: string, item: string): Promise<{ seq: number; content: string }[]> => ask(url, 'select seq, content from work_ledger.work_ledger where work_item_id = $1 order by seq', item);
+const submitted = async (url: string, what: string, type = 'other'): Promise<string> =>
+  (await ask<{ id: string }>(url, 'select id from work_ledger.work_submit($1, $2)', type, what))[0]?.id ?? '';
+const entries = (url: string, item: string): Promise<{ seq: number; content: string }[]> =>
+  ask(url, 'select seq, content from work_ledger.work_ledger where work_item_id = $1 order by seq', item);
 
 /** A client's command that waits until the file is there. */
 const waitsFor = (file: string): string => `while [ ! -e '${file}' ]; do sleep 0.05; done`;
@@ -72,7 +74,9 @@ function startClients(item: string, address: () => Promise<string>) {
   };
   const done = Promise.all([1, 2, 3, 4].map(client));
   return {
-    acknowledged, refused, done,
+    acknowledged,
+    refused,
+    done,
     /** So many may be appended by now. */
     allow: (count: number): void => void (allowed = count),
     /** Resolves when so many are acknowledged. */
@@ -90,21 +94,34 @@ async function allThere(url: string, item: string, acknowledged: ReadonlyMap<str
 test('3,000 appends, erasures and a worker at work: all that was acknowledged is there, and goes on there', async () => {
   const { source, target } = await pair(from, to);
   const [ready, switched] = [join(directory, 'ready'), join(directory, 'switched')];
-  for (const statement of (await readFile(new URL('../everyTable.sql', import.meta.url), 'utf8')).split(/(?<=;)\n(?=select|insert|do)/)) await ask(source, statement);
+  for (const statement of (await readFile(new URL('../everyTable.sql', import.meta.url), 'utf8')).split(/(?<=;)\n(?=select|insert|do)/))
+    await ask(source, statement);
   await ask(source, `select person_add('Ann')`);
-  const [item, finished, later] = [await submitted(source, 'Collect entries'), await submitted(source, 'Write a secret down'), await submitted(source, 'Nobody takes it', 'nothing')];
+  const [item, finished, later] = [
+    await submitted(source, 'Collect entries'),
+    await submitted(source, 'Write a secret down'),
+    await submitted(source, 'Nobody takes it', 'nothing'),
+  ];
   await ask(source, `select from ledger_append($1, 'finding', 'The key is AKIAIOSFODNN7EXAMPLE')`, finished);
   await ask(source, 'select from work_complete($1, $2)', finished, 'Written');
   // The model's fifth answer comes when the ledger has moved.
   const model = await startScriptedModel((_request, { exchange }) => ({
-    content: exchange < 8 ? [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'step', content: `step ${exchange}` } }] : [{ type: 'text', text: 'Done.' }],
+    content:
+      exchange < 8
+        ? [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'step', content: `step ${exchange}` } }]
+        : [{ type: 'text', text: 'Done.' }],
     afterEvent: async () => {
       if (exchange >= 4) await until(() => existsSync(switched));
     },
   }));
   await ask(source, `select from faculty_save('{"name": "mover", "accepts": ["go on"], "engage": {"ledger_nudge_interval": 0}}')`);
   const driven = await submitted(source, 'Go on wherever it is', 'go on');
-  const worker = await startWorkerProcess({ url: source, modelUrl: model.url, leaseSeconds: 3, env: { WORK_LEDGER_SCHEMA: 'work_ledger' } });
+  const worker = await startWorkerProcess({
+    url: source,
+    modelUrl: model.url,
+    leaseSeconds: 3,
+    env: { WORK_LEDGER_SCHEMA: 'work_ledger' },
+  });
   await until(async () => (await entries(source, driven)).length >= 4);
 
   const clients = startClients(item, async () => (existsSync(switched) ? target : source));
@@ -120,30 +137,47 @@ test('3,000 appends, erasures and a worker at work: all that was acknowledged is
   await move.says('writers wait');
   clients.allow(APPENDS);
   const ended = await move.ended;
-  expect(ended, ended.stderr).toMatchObject({ code: 0, stdout: expect.stringMatching(/^moved to .*: \d+ rows, the same at both; nobody could write for [\d.]+ s\n$/) });
+  expect(ended, ended.stderr).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^moved to .*: \d+ rows, the same at both; nobody could write for [\d.]+ s\n$/),
+  });
   console.log(ended.stdout);
   await clients.done;
 
   expect(clients.refused.length).toBeGreaterThan(0);
-  expect(new Set(clients.refused)).toEqual(new Set([expect.stringMatching(/^this ledger is moved to .*\/move_\w+: nothing more is written here$/)]));
+  expect(new Set(clients.refused)).toEqual(
+    new Set([expect.stringMatching(/^this ledger is moved to .*\/move_\w+: nothing more is written here$/)]),
+  );
   await allThere(target, item, clients.acknowledged);
   expect((await entries(source, item)).length).toBeLessThan(APPENDS);
   expect(await entries(source, item)).toEqual((await entries(target, item)).slice(0, (await entries(source, item)).length));
-  expect(await ask(target, 'select content from work_ledger.work_ledger where work_item_id = $1', finished)).toEqual(await ask(source, 'select content from work_ledger.work_ledger where work_item_id = $1', finished));
-  expect(await ask(target, 'select erased_at is not null as erased from work_ledger.work_items where id = $1', finished)).toEqual([{ erased: true }]);
+  expect(await ask(target, 'select content from work_ledger.work_ledger where work_item_id = $1', finished)).toEqual(
+    await ask(source, 'select content from work_ledger.work_ledger where work_item_id = $1', finished),
+  );
+  expect(await ask(target, 'select erased_at is not null as erased from work_ledger.work_items where id = $1', finished)).toEqual([
+    { erased: true },
+  ]);
 
   // The worker was told, and ended; another one goes on with its work. What nobody takes is queued there as it was.
   expect(await worker.ended).toBe(1);
   expect(worker.log()).toContain('this ledger is moved to');
   const next = await startWorkerProcess({ url: target, modelUrl: model.url, leaseSeconds: 3, env: { WORK_LEDGER_SCHEMA: 'work_ledger' } });
-  await until(async () => (await ask<{ state: string }>(target, 'select state from work_ledger.work_items where id = $1', driven))[0]?.state === 'completed');
+  await until(
+    async () =>
+      (await ask<{ state: string }>(target, 'select state from work_ledger.work_items where id = $1', driven))[0]?.state === 'completed',
+  );
   await next.end('SIGTERM');
   expect((await entries(target, driven)).map(({ content }) => content)).toEqual(Array.from({ length: 8 }, (_, n) => `step ${n}`));
   expect(await ask(target, 'select state from work_ledger.work_items where id = $1', later)).toEqual([{ state: 'queued' }]);
 
   // Numbers go on behind the source's.
   await ask(target, `select from work_ledger.ledger_append($1, 'finding', 'Another key: AKIAIOSFODNN7EXAMPLF')`, later);
-  expect(await ask(target, 'select max(id) > (select count(*) - 1 from work_ledger.redactions) as is_new, count(*) = count(distinct id) as is_unique from work_ledger.redactions')).toEqual([{ is_new: true, is_unique: true }]);
+  expect(
+    await ask(
+      target,
+      'select max(id) > (select count(*) - 1 from work_ledger.redactions) as is_new, count(*) = count(distinct id) as is_unique from work_ledger.redactions',
+    ),
+  ).toEqual([{ is_new: true, is_unique: true }]);
   expect(await faultsOf(target)).toEqual([]);
   expect(await ask(source, 'select * from work_ledger.ledger_verify()')).toEqual([]);
   expect(await leftOvers(source, target)).toEqual(['trigger']);
@@ -168,7 +202,10 @@ test('killed between any two steps, it is repeated to the end', async () => {
     expect(await startMove(source, ['--to', target], `${point}=kill`).ended, point).toMatchObject({ code: null });
     const sides = [await writing(source, item), await writing(target, item)];
     const place = steps.indexOf(point.replace(/^(before|after)_/, '')) + (point.startsWith('after_') ? 0.5 : 0);
-    expect(sides.map((side) => side === 'written'), `${point}: ${sides.join(', ')}`).toEqual([place < 2.5, place > 6]);
+    expect(
+      sides.map((side) => side === 'written'),
+      `${point}: ${sides.join(', ')}`,
+    ).toEqual([place < 2.5, place > 6]);
     if (sides.includes('written')) written++;
   }
   expect(await moved(source, '--to', target)).toMatchObject({ code: 0 });
@@ -180,19 +217,29 @@ test('killed between any two steps, it is repeated to the end', async () => {
 test('killed between any two steps, it is undone, until it is decided', async () => {
   const { source, target } = await pair(from, to);
   const item = await submitted(source, 'Stay');
-  for (const point of ['before_move_prepare', 'after_move_prepare', 'after_move_subscribe', 'after_move_fence', 'after_move_compare', 'after_move_unsubscribe']) {
+  for (const point of [
+    'before_move_prepare',
+    'after_move_prepare',
+    'after_move_subscribe',
+    'after_move_fence',
+    'after_move_compare',
+    'after_move_unsubscribe',
+  ]) {
     expect(await startMove(source, ['--to', target], `${point}=kill`).ended, point).toMatchObject({ code: null });
     // The undoing is killed as well, and repeated.
     if (point === 'after_move_fence') {
       for (const broken of ['before_undo_source', 'after_undo_source', 'before_undo_target', 'after_undo_target']) {
         expect(await startMove(source, ['--undo', '--to', target], `${broken}=kill`).ended, broken).toMatchObject({ code: null });
-        expect(await writing(source, item), broken).toBe(broken === 'before_undo_source' ? 'this ledger is moved to …: nothing more is written here' : 'written');
+        expect(await writing(source, item), broken).toBe(
+          broken === 'before_undo_source' ? 'this ledger is moved to …: nothing more is written here' : 'written',
+        );
       }
     }
     expect(await moved(source, '--undo', '--to', target), point).toMatchObject({ code: 0 });
     expect(await leftOvers(source, target), point).toEqual([]);
     expect(await writing(source, item), point).toBe('written');
-    if (point !== 'before_move_prepare') expect(await writing(target, item), point).toMatch(/this ledger is being moved here from …: nothing is written here/);
+    if (point !== 'before_move_prepare')
+      expect(await writing(target, item), point).toMatch(/this ledger is being moved here from …: nothing is written here/);
   }
   expect(await faultsOf(source)).toEqual([]);
 
@@ -203,7 +250,8 @@ test('killed between any two steps, it is undone, until it is decided', async ()
   expect(await leftOvers(source, target)).toEqual(['subscription']);
 
   expect(await startMove(source, ['--to', target], 'after_move_decide=kill').ended).toMatchObject({ code: null });
-  for (const undo of [['--undo'], ['--undo', '--to', target]]) expect((await moved(source, ...undo)).stderr).toMatch(/this ledger was moved to .*, where work goes on/);
+  for (const undo of [['--undo'], ['--undo', '--to', target]])
+    expect((await moved(source, ...undo)).stderr).toMatch(/this ledger was moved to .*, where work goes on/);
   expect(await moved(source, '--to', target)).toMatchObject({ code: 0 });
   expect(await entries(target, item)).toEqual(await entries(source, item));
   expect(await faultsOf(target)).toEqual([]);
@@ -217,16 +265,30 @@ test('a row that is not there as it was keeps the ledger where it is', async () 
   const [ready, resumed] = [join(directory, 'ready2'), join(directory, 'resumed')];
   const move = startMove(source, ['--to', target, '--pause', waitsFor(ready), '--resume', `touch '${resumed}'`]);
   await move.says('all tables are copied');
-  await ask(target, `alter table work_ledger.work_ledger disable trigger user; update work_ledger.work_ledger set trust = 'other_agent' where seq = 2; alter table work_ledger.work_ledger enable trigger user`);
+  await ask(
+    target,
+    `alter table work_ledger.work_ledger disable trigger user; update work_ledger.work_ledger set trust = 'other_agent' where seq = 2; alter table work_ledger.work_ledger enable trigger user`,
+  );
   await writeFile(ready, '');
   const ended = await move.ended;
-  expect(ended).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/the source is written again.*\nerror: the target does not have the rows of the source \("work-ledger move --undo", then begin anew\): work_ledger \(2 rows at the source, 2 at the target\)/s) });
+  expect(ended).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /the source is written again.*\nerror: the target does not have the rows of the source \("work-ledger move --undo", then begin anew\): work_ledger \(2 rows at the source, 2 at the target\)/s,
+    ),
+  });
   expect(existsSync(resumed)).toBe(true);
   expect(await writing(source, item)).toBe('written');
   expect(await writing(target, item)).not.toBe('written');
   // Where the target is opened first, it is told afterwards.
   const late = await moved(source, '--to', target, '--compare-later');
-  expect(late).toMatchObject({ code: 1, stderr: expect.stringMatching(/error: the target, which is written by now, lacks rows of the source, which still has them: work_ledger \(3 rows at the source, 3 at the target\)/) });
+  expect(late).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /error: the target, which is written by now, lacks rows of the source, which still has them: work_ledger \(3 rows at the source, 3 at the target\)/,
+    ),
+  });
   expect(await writing(target, item)).toBe('written');
   expect(await writing(source, item)).not.toBe('written');
 });
@@ -246,8 +308,15 @@ test('roles of the source are made at the target, and its owner owns the tables 
   await ask(source, `select from work_roles_create('away_')`);
   const item = await submitted(source, 'Roles');
   expect(await moved(source, '--to', target)).toMatchObject({ code: 0 });
-  expect(await ask(target, 'select kind, role from ledger_roles order by kind')).toEqual(await ask(source, 'select kind, role from ledger_roles order by kind'));
-  expect(await ask(target, `select distinct relowner::regrole::text as owner from pg_class where relnamespace = 'work_ledger'::regnamespace and relkind = 'r'`)).toEqual([{ owner: 'away_owner' }]);
+  expect(await ask(target, 'select kind, role from ledger_roles order by kind')).toEqual(
+    await ask(source, 'select kind, role from ledger_roles order by kind'),
+  );
+  expect(
+    await ask(
+      target,
+      `select distinct relowner::regrole::text as owner from pg_class where relnamespace = 'work_ledger'::regnamespace and relkind = 'r'`,
+    ),
+  ).toEqual([{ owner: 'away_owner' }]);
   expect(await writing(target, item)).toBe('written');
   expect(await faultsOf(target)).toEqual([]);
 });
@@ -266,7 +335,12 @@ test('nobody has to be a superuser, and the password stays between the servers',
   const item = await submitted(mine, 'Owned by mover');
   // The first does not get there, and says it without the password.
   const lost = await moved(mine, '--to', theirs, '--fetch-from', mine.replace(/move_\w+$/, 'no_such'));
-  expect(lost).toMatchObject({ code: 1, stderr: expect.stringMatching(/the target's server does not get the rows from postgresql:\/\/mover@.*no_such.*--fetch-from says how it reaches the source/s) });
+  expect(lost).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /the target's server does not get the rows from postgresql:\/\/mover@.*no_such.*--fetch-from says how it reaches the source/s,
+    ),
+  });
   const ended = await startMove(mine, ['--to', theirs], 'after_move_subscribe=kill').ended;
   expect(ended, ended.stderr).toMatchObject({ code: null });
   expect(await moved(mine, '--undo', '--to', theirs)).toMatchObject({ code: 0 });
@@ -275,7 +349,8 @@ test('nobody has to be a superuser, and the password stays between the servers',
   expect(await writing(theirs, item)).toBe('written');
   expect(await leftOvers(source, target)).toEqual(['trigger']);
   expect(await faultsOf(theirs)).toEqual([]);
-  for (const said of [lost.stdout, lost.stderr, ended.stderr, again.stdout, again.stderr, await from.log()]) expect(said).not.toMatch(/open(%20| )sesame/);
+  for (const said of [lost.stdout, lost.stderr, ended.stderr, again.stdout, again.stderr, await from.log()])
+    expect(said).not.toMatch(/open(%20| )sesame/);
 });
 
 /** As managed servers let members of a role of theirs use slots, who have no attribute: the server's functions ask for that instead. */
@@ -294,20 +369,33 @@ test('a role that may replicate as a managed server lets it, without the attribu
     await ask(server.url('postgres'), `create role managed login password 'open sesame'`);
     await server.askPassword('managed');
   }
-  await ask(from.url('postgres'), `create role rds_replication; create role copier login replication password 'open sesame'; grant managed to copier; grant pg_signal_backend to managed`);
+  await ask(
+    from.url('postgres'),
+    `create role rds_replication; create role copier login replication password 'open sesame'; grant managed to copier; grant pg_signal_backend to managed`,
+  );
   await from.askPassword('copier');
   const { source, target } = await pair(from, to, 'managed');
-  const [mine, theirs, copied] = [source.replace('postgres@', 'managed:open%20sesame@'), target.replace('postgres@', 'managed:open%20sesame@'), source.replace('postgres@', 'copier:open%20sesame@')] as [string, string, string];
+  const [mine, theirs, copied] = [
+    source.replace('postgres@', 'managed:open%20sesame@'),
+    target.replace('postgres@', 'managed:open%20sesame@'),
+    source.replace('postgres@', 'copier:open%20sesame@'),
+  ] as [string, string, string];
   await ask(source, `drop schema work_ledger, graphile_worker cascade; set allow_system_table_mods = on; ${slotsForMembers}`);
   await installLedger(mine, 'work_ledger');
   const item = await submitted(mine, 'On a managed server');
   await ask(source, 'revoke execute on function pg_control_system() from public');
-  expect((await moved(mine, '--to', theirs)).stderr).toMatch(/^error: the server at .* does not tell role managed which server it is: grant execute on function pg_control_system\(\) to it\n$/);
+  expect((await moved(mine, '--to', theirs)).stderr).toMatch(
+    /^error: the server at .* does not tell role managed which server it is: grant execute on function pg_control_system\(\) to it\n$/,
+  );
   await ask(source, 'grant execute on function pg_control_system() to managed');
-  expect((await moved(mine, '--to', theirs)).stderr).toBe('error: the move cannot begin: the source lets role managed not replicate: grant rds_replication to managed; the target lets role managed make no subscription: grant pg_create_subscription to managed\n');
+  expect((await moved(mine, '--to', theirs)).stderr).toBe(
+    'error: the move cannot begin: the source lets role managed not replicate: grant rds_replication to managed; the target lets role managed make no subscription: grant pg_create_subscription to managed\n',
+  );
   await ask(source, 'grant rds_replication to managed');
   await ask(target, 'grant pg_create_subscription to managed');
-  expect((await moved(mine, '--to', theirs, '--fetch-from', source.replace('postgres@', 'copier@'))).stderr).toBe('error: the move cannot begin: the target lets no role but a superuser subscribe without a password: name one in the source\'s address (--fetch-from)\n');
+  expect((await moved(mine, '--to', theirs, '--fetch-from', source.replace('postgres@', 'copier@'))).stderr).toBe(
+    "error: the move cannot begin: the target lets no role but a superuser subscribe without a password: name one in the source's address (--fetch-from)\n",
+  );
   expect(await leftOvers(source, target)).toEqual([]);
   const ended = await moved(mine, '--to', theirs, '--fetch-from', copied);
   expect(ended, ended.stderr).toMatchObject({ code: 0 });
@@ -320,19 +408,29 @@ test('ledgers that are extensions, at both ends', async () => {
   await ask(source, 'drop schema work_ledger cascade; create extension work_ledger');
   await ask(target, 'create extension work_ledger');
   const item = await submitted(source, 'In an extension');
-  const lost = await moved(source, '--to', target, '--fetch-from', source.replace('postgres@', 'postgres:s3same@').replace(/move_\w+$/, 'no_such'));
+  const lost = await moved(
+    source,
+    '--to',
+    target,
+    '--fetch-from',
+    source.replace('postgres@', 'postgres:s3same@').replace(/move_\w+$/, 'no_such'),
+  );
   expect(lost.stderr).toContain('--fetch-from says how it reaches the source');
   for (const said of [lost.stderr, await from.log(), await to.log()]) expect(said).not.toContain('s3same');
   const ended = await moved(source, '--to', target);
   expect(ended, ended.stderr).toMatchObject({ code: 0 });
   expect(await writing(target, item)).toBe('written');
-  expect(await ask(target, `select count(*)::integer as abilities from work_ledger.abilities where is_builtin`)).toEqual(await ask(source, `select count(*)::integer as abilities from work_ledger.abilities where is_builtin`));
+  expect(await ask(target, `select count(*)::integer as abilities from work_ledger.abilities where is_builtin`)).toEqual(
+    await ask(source, `select count(*)::integer as abilities from work_ledger.abilities where is_builtin`),
+  );
   expect(await faultsOf(target)).toEqual([]);
   // And not to where somebody works already.
   const other = await pair(from, to);
   await installLedger(other.target, 'work_ledger');
   const there = await submitted(other.target, 'Mine');
-  expect((await moved(other.source, '--to', other.target)).stderr).toMatch(/^error: the ledger at the target has rows in \w+: move to where there is none/);
+  expect((await moved(other.source, '--to', other.target)).stderr).toMatch(
+    /^error: the ledger at the target has rows in \w+: move to where there is none/,
+  );
   expect(await writing(other.target, there)).toBe('written');
 });
 
@@ -341,7 +439,10 @@ describe.skipIf(noDebian(15) !== null)('PostgreSQL 15', () => {
     const old = await startDebian(15, ['wal_level=logical']);
     const debian: Server = { url: (database) => `${old.serverUrl}${database}`, stop: () => old.stop() };
     try {
-      for (const [first, second] of [[debian, to], [from, debian]] as const) {
+      for (const [first, second] of [
+        [debian, to],
+        [from, debian],
+      ] as const) {
         const { source, target } = await pair(first, second);
         const item = await submitted(source, 'Between versions');
         await writing(source, item);
@@ -375,7 +476,17 @@ describe.skipIf(noPgbouncer !== null)('PgBouncer', () => {
       const item = await submitted(source, 'Behind a pooler');
       const ready = join(directory, 'ready4');
       const clients = startClients(item, async () => app);
-      const move = startMove(source, ['--to', target, '--pause', `${waitsFor(ready)}; ${pooler.tell('PAUSE app')}`, '--switch', pooler.lead('app', target), '--resume', pooler.tell('RESUME app'), '--compare-later']);
+      const move = startMove(source, [
+        '--to',
+        target,
+        '--pause',
+        `${waitsFor(ready)}; ${pooler.tell('PAUSE app')}`,
+        '--switch',
+        pooler.lead('app', target),
+        '--resume',
+        pooler.tell('RESUME app'),
+        '--compare-later',
+      ]);
       clients.allow(1500);
       await move.says('all tables are copied');
       await clients.reached(1500);

@@ -35,7 +35,16 @@ const open = (): number => process.getActiveResourcesInfo().filter((name) => nam
 
 async function cli(args: string[], environment: Record<string, string> = {}): Promise<Ended> {
   const before = open();
-  const ended = await typed(args, { cwd: directory, env: { PATH: process.env['PATH'], HOME: directory, DOCKER_HOST: process.env['DOCKER_HOST'], DATABASE_URL: database.url, ...environment } });
+  const ended = await typed(args, {
+    cwd: directory,
+    env: {
+      PATH: process.env['PATH'],
+      HOME: directory,
+      DOCKER_HOST: process.env['DOCKER_HOST'],
+      DATABASE_URL: database.url,
+      ...environment,
+    },
+  });
   await until(() => open() <= before);
   return ended;
 }
@@ -49,11 +58,44 @@ test('every command ends over an older ledger, with what to do', async () => {
   const faculty = join(directory, 'a.toml');
   await writeFile(faculty, '[faculty]\nname = "a"\n');
   const commands = [
-    ['up'], ['install'], ['move', '--to', database.url.replace(/[^/]*$/, 'postgres')], ['show'], ['submit', 'x', '--type', 'a'], ['ledger', id], ['logs', id, '--follow'], ['digest'], ['cancel', id], ['approve'],
-    ['list'], ['logs', id], ['sql'], ['ledger', 'complete', id, 'x'], ['ledger', 'append', id, 'note', 'x'], ['cost'], ['trace', id],
-    ['approve', id], ['reject', id], ['message', id, 'x'], ['pause', id], ['resume', id], ['workspace', 'abandon', id], ['budget', id], ['fork', id], ['faculty', faculty], ['import', recorded], ['install', '--javascript'],
-    ['work'], ['run', 'x', '--workspace', '.'],
-    ['console', '--port', '0'], ['ledger', 'retract', id, '1', 'x'], ['erase', id], ['retention'], ['person', 'list'], ['export', id], ['verify'], ['verify', '--heads'],
+    ['up'],
+    ['install'],
+    ['move', '--to', database.url.replace(/[^/]*$/, 'postgres')],
+    ['show'],
+    ['submit', 'x', '--type', 'a'],
+    ['ledger', id],
+    ['logs', id, '--follow'],
+    ['digest'],
+    ['cancel', id],
+    ['approve'],
+    ['list'],
+    ['logs', id],
+    ['sql'],
+    ['ledger', 'complete', id, 'x'],
+    ['ledger', 'append', id, 'note', 'x'],
+    ['cost'],
+    ['trace', id],
+    ['approve', id],
+    ['reject', id],
+    ['message', id, 'x'],
+    ['pause', id],
+    ['resume', id],
+    ['workspace', 'abandon', id],
+    ['budget', id],
+    ['fork', id],
+    ['faculty', faculty],
+    ['import', recorded],
+    ['install', '--javascript'],
+    ['work'],
+    ['run', 'x', '--workspace', '.'],
+    ['console', '--port', '0'],
+    ['ledger', 'retract', id, '1', 'x'],
+    ['erase', id],
+    ['retention'],
+    ['person', 'list'],
+    ['export', id],
+    ['verify'],
+    ['verify', '--heads'],
   ];
   // Those that need no ledger or make their own, and those that never stop their client, which the tests of MCP look at.
   const others = ['help', 'down', 'mcp', 'doctor', 'init', 'demo'];
@@ -61,8 +103,12 @@ test('every command ends over an older ledger, with what to do', async () => {
   expect(named.filter((name) => !others.includes(name)).toSorted()).toEqual([...new Set(commands.map(([name = '']) => name))].toSorted());
   for (const args of commands) {
     const ended = await cli(args, ['work', 'run'].includes(args[0] ?? '') ? { ANTHROPIC_API_KEY: 'k' } : {});
-    expect(ended, args.join(' ')).toMatchObject({ code: 1, stderr: expect.stringMatching(
-      /the ledger in schema "work_ledger" is version ([\d.]+) \(build unknown\), this program wants \1 \(build [^)]+\)\..*work-ledger install --schema work_ledger_2\n/) });
+    expect(ended, args.join(' ')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /the ledger in schema "work_ledger" is version ([\d.]+) \(build unknown\), this program wants \1 \(build [^)]+\)\..*work-ledger install --schema work_ledger_2\n/,
+      ),
+    });
   }
   expect(await cli(['doctor'])).toMatchObject({ code: 1, stdout: expect.stringMatching(/^look {2}ledger .*build unknown/) });
 });
@@ -72,7 +118,10 @@ test('the demo runs next to an older ledger, in one of its own', async () => {
   const before = await database.query(schemas);
   const shown = await cli(['demo', '--install'], { WORK_LEDGER_SCHEMA: 'work_ledger' });
   expect(shown, shown.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('Done: the work item is completed') });
-  expect([await database.query(schemas), await database.query(`select to_regclass('work_ledger.awareness_shown') as old`)]).toEqual([before, [{ old: null }]]);
+  expect([await database.query(schemas), await database.query(`select to_regclass('work_ledger.awareness_shown') as old`)]).toEqual([
+    before,
+    [{ old: null }],
+  ]);
 });
 
 test('an error in the middle of a scene leaves nothing open', async () => {
@@ -83,19 +132,29 @@ test('an error in the middle of a scene leaves nothing open', async () => {
   end $break$;
   create event trigger break_it on ddl_command_end when tag in ('COMMENT') execute function break_it()`);
   for (const scene of ['one', 'team', 'context', ...needsDocker]) {
-    expect(await cli(['demo', '--install', '--scene', scene])).toMatchObject({ code: 1, stderr: expect.stringContaining('broken on purpose') });
+    expect(await cli(['demo', '--install', '--scene', scene])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('broken on purpose'),
+    });
   }
   await database.query('drop event trigger break_it');
   await installLedger(database.url, 'broken');
   await database.query('drop function broken.work_submit cascade');
-  expect(await cli(['submit', 'x', '--type', 'a', '--schema', 'broken'])).toMatchObject({ code: 1, stderr: expect.stringContaining('work-ledger doctor') });
+  expect(await cli(['submit', 'x', '--type', 'a', '--schema', 'broken'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('work-ledger doctor'),
+  });
 });
 
 test('a server that is not there, and a database that is not, end every command but a worker', async () => {
   const nowhere = { DATABASE_URL: `postgresql://postgres@${encodeURIComponent(directory)}/x`, WORK_LEDGER_SCHEMA: 'work_ledger' };
   for (const args of [['show'], ['demo', '--install'], ['doctor'], ['run', 'x']]) {
-    expect(await cli(args, { ...nowhere, ANTHROPIC_API_KEY: 'k' })).toMatchObject({ code: 1, stderr: expect.stringMatching(/ENOENT.*\.s\.PGSQL/) });
+    expect(await cli(args, { ...nowhere, ANTHROPIC_API_KEY: 'k' })).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/ENOENT.*\.s\.PGSQL/),
+    });
   }
   const missing = { DATABASE_URL: database.url.replace(/[^/]*$/, 'no_such_database'), ANTHROPIC_API_KEY: 'k' };
-  for (const args of [['show'], ['work']]) expect(await cli(args, missing)).toMatchObject({ code: 1, stderr: expect.stringContaining('"no_such_database" does not exist') });
+  for (const args of [['show'], ['work']])
+    expect(await cli(args, missing)).toMatchObject({ code: 1, stderr: expect.stringContaining('"no_such_database" does not exist') });
 });

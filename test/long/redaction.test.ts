@@ -1,5 +1,5 @@
-// Secrets in everything that an agent and people say: they are found in no row, no log, no span, no page, no answer, and in no request to the
-// model; and what the agent did with them was done with them.
+// Secrets in everything that an agent and people say: they are found in no row, no log, no span, no page, no answer, and in no request to
+// the model; and what the agent did with them was done with them.
 
 import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -42,11 +42,19 @@ let worker: WorkerProcess;
 let directory: string;
 const env = () => ({ PATH: process.env['PATH'] ?? '', HOME: directory, DATABASE_URL: database.url, GATEWAY_KEY: known });
 
-const expectNone = (what: string, text: string): void => traces.forEach((trace) => expect(text.includes(trace) ? text.slice(Math.max(0, text.indexOf(trace) - 200), text.indexOf(trace) + 60) : '', what).toBe(''));
+const expectNone = (what: string, text: string): void =>
+  traces.forEach((trace) =>
+    expect(text.includes(trace) ? text.slice(Math.max(0, text.indexOf(trace) - 200), text.indexOf(trace) + 60) : '', what).toBe(''),
+  );
 
 /** What a command prints, on both streams. */
 const cli = (...args: string[]): Promise<string> =>
-  new Promise((resolve) => void execFile(process.execPath, [main, ...args], { env: env(), maxBuffer: 100_000_000 }, (_, stdout, stderr) => resolve(stdout + stderr)));
+  new Promise(
+    (resolve) =>
+      void execFile(process.execPath, [main, ...args], { env: env(), maxBuffer: 100_000_000 }, (_, stdout, stderr) =>
+        resolve(stdout + stderr),
+      ),
+  );
 
 beforeAll(async () => {
   database = await createDatabase();
@@ -60,23 +68,60 @@ beforeAll(async () => {
   const shell = (command: string) => call('bash', { command });
   model = await startTeam({
     Talk: () =>
-      asked++ === 0 ? { error: { status: 500, type: 'api_error', message: `not with ${all}` } }
-      : asked === 2 ? { content: [{ type: 'text', text: `I use ${all}, and then I look at what comes of it. ` }, shell(`printf %s '${known}' > stated; cat secrets.txt`), call('ledger_append', { entry_type: 'finding', content: `Found ${all}`, data: { all } })], chunkDelayMs: 150 }
-      : asked === 3 ? { content: [shell(`echo '${all}' >&2; exit 3`), call('no_such_tool', { all }), call('write_file', { path: 'written', content: all }), call('ledger_append', { entry_type: 'step', content: `Used ${all}`, keep: [`https://me:${password}@example.org/`] })] }
-      : asked === 4 ? { content: [call('work_complete', { summary: `Done with ${all}` })] }
-      : done(`Done with ${all}`),
-    Ask: ({ exchange }) => (exchange === 0 ? { content: [shell(`printf %s '${formed}' > asked`), call('write_file', { path: 'also', content: formed })] } : done('Done.')),
+      asked++ === 0
+        ? { error: { status: 500, type: 'api_error', message: `not with ${all}` } }
+        : asked === 2
+          ? {
+              content: [
+                { type: 'text', text: `I use ${all}, and then I look at what comes of it. ` },
+                shell(`printf %s '${known}' > stated; cat secrets.txt`),
+                call('ledger_append', { entry_type: 'finding', content: `Found ${all}`, data: { all } }),
+              ],
+              chunkDelayMs: 150,
+            }
+          : asked === 3
+            ? {
+                content: [
+                  shell(`echo '${all}' >&2; exit 3`),
+                  call('no_such_tool', { all }),
+                  call('write_file', { path: 'written', content: all }),
+                  call('ledger_append', { entry_type: 'step', content: `Used ${all}`, keep: [`https://me:${password}@example.org/`] }),
+                ],
+              }
+            : asked === 4
+              ? { content: [call('work_complete', { summary: `Done with ${all}` })] }
+              : done(`Done with ${all}`),
+    Ask: ({ exchange }) =>
+      exchange === 0
+        ? { content: [shell(`printf %s '${formed}' > asked`), call('write_file', { path: 'also', content: formed })] }
+        : done('Done.'),
     Keep: ({ exchange }) => (exchange === 0 ? { content: [shell(`printf %s '${formed}' > kept`)] } : done('Done.')),
     Crash: () => done('Done.'),
   });
   await db.facultySave({
-    name: 'talker', accepts: ['talk'], orient: { command: `cat ${directory}/secrets.txt` }, consolidate: { command: `cat ${directory}/secrets.txt` },
+    name: 'talker',
+    accepts: ['talk'],
+    orient: { command: `cat ${directory}/secrets.txt` },
+    consolidate: { command: `cat ${directory}/secrets.txt` },
     hooks: { before_model_call: `cat ${directory}/say.json` },
-    engage: { workspace: 'host', workspace_dir: directory, tools: ['bash', 'write_file'], elide_budget: 0, check_command: 'cat secrets.txt; test -e checked || { touch checked; exit 1; }' },
+    engage: {
+      workspace: 'host',
+      workspace_dir: directory,
+      tools: ['bash', 'write_file'],
+      elide_budget: 0,
+      check_command: 'cat secrets.txt; test -e checked || { touch checked; exit 1; }',
+    },
   });
-  await db.facultySave({ name: 'keeper', accepts: ['keep'], redact: false, engage: { workspace: 'host', workspace_dir: directory, tools: ['bash'] } });
+  await db.facultySave({
+    name: 'keeper',
+    accepts: ['keep'],
+    redact: false,
+    engage: { workspace: 'host', workspace_dir: directory, tools: ['bash'] },
+  });
   worker = await startWorkerProcess({
-    url: `${database.url}?password=${password}`, modelUrl: model.url, args: ['--log-level', 'trace'],
+    url: `${database.url}?password=${password}`,
+    modelUrl: model.url,
+    args: ['--log-level', 'trace'],
     env: { GATEWAY_KEY: known, OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url, OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' },
   });
 });
@@ -89,45 +134,76 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-const ended = (id: string) => until(async () => {
-  const item = await db.workItem(id);
-  return item?.resolved_at ? item : null;
-});
+const ended = (id: string) =>
+  until(async () => {
+    const item = await db.workItem(id);
+    return item?.resolved_at ? item : null;
+  });
 
 test('secrets are in no row, log, span, page or answer, and in no request; what was done with them was done', async () => {
   const printed: string[] = [];
-  const id = /[0-9a-f-]{36}/.exec(await cli('submit', `Talk about ${all}`, '--type', 'talk', '--params', JSON.stringify({ all })))?.[0] ?? '';
+  const id =
+    /[0-9a-f-]{36}/.exec(await cli('submit', `Talk about ${all}`, '--type', 'talk', '--params', JSON.stringify({ all })))?.[0] ?? '';
   const tail = spawn(process.execPath, [main, 'logs', id, '--follow'], { env: env(), stdio: ['ignore', 'pipe', 'pipe'] });
   for (const stream of [tail.stdout, tail.stderr]) stream.on('data', (chunk: Buffer) => printed.push(chunk.toString()));
   const streamed = new Set<string>();
   printed.push(await cli('message', id, `Mind ${all}`));
   const item = await until(async () => {
-    for (const { content } of await database.query<{ content: string }>('select content::text from ledger.turn_streams')) streamed.add(content);
+    for (const { content } of await database.query<{ content: string }>('select content::text from ledger.turn_streams'))
+      streamed.add(content);
     const now = await db.workItem(id);
     return now?.resolved_at ? now : null;
   });
   expect(item.state, JSON.stringify(item.outcome_data)).toBe('completed');
-  await database.query(`select ledger.ledger_append((select id from ledger.work_submit('other', 'By hand')), 'note', $$${formed} and ${pem}$$)`);
-  printed.push(await cli('show', id), await cli('logs', id), await cli('ledger', id, '--json'), await cli('trace', id), await cli('digest'), await cli('logs', id, '--json'));
+  await database.query(
+    `select ledger.ledger_append((select id from ledger.work_submit('other', 'By hand')), 'note', $$${formed} and ${pem}$$)`,
+  );
+  printed.push(
+    await cli('show', id),
+    await cli('logs', id),
+    await cli('ledger', id, '--json'),
+    await cli('trace', id),
+    await cli('digest'),
+    await cli('logs', id, '--json'),
+  );
   const session = await db.journal.sessionOpen('here', 'A session');
   await db.journal.log(session, 'user_feedback', { message: `${formed} ${pem}` }, 'high');
-  printed.push(await mcp([
-    { name: 'ledger_append', arguments: { entry_type: 'note', content: `By a client: ${all}` } }, { name: 'ledger_read', arguments: {} }, { name: 'no_such_tool', arguments: { all } },
-  ]));
+  printed.push(
+    await mcp([
+      { name: 'ledger_append', arguments: { entry_type: 'note', content: `By a client: ${all}` } },
+      { name: 'ledger_read', arguments: {} },
+      { name: 'no_such_tool', arguments: { all } },
+    ]),
+  );
 
   // It was done as it was said.
   expect(await readFile(join(directory, 'stated'), 'utf8')).toBe(known);
   expect(await readFile(join(directory, 'written'), 'utf8')).toBe(all);
-  const calls = await database.query<{ input: string; result: string }>(`select input::text, result #>> '{}' as result from ledger.tool_calls where work_item_id = '${id}' order by created_at, ordinal`);
-  expect(calls[0]).toMatchObject({ input: expect.stringContaining('[redacted]'), result: expect.stringContaining('postgresql://me:[redacted]@db.example/app [redacted]') });
+  const calls = await database.query<{ input: string; result: string }>(
+    `select input::text, result #>> '{}' as result from ledger.tool_calls where work_item_id = '${id}' order by created_at, ordinal`,
+  );
+  expect(calls[0]).toMatchObject({
+    input: expect.stringContaining('[redacted]'),
+    result: expect.stringContaining('postgresql://me:[redacted]@db.example/app [redacted]'),
+  });
 
-  const tables = await database.query<{ name: string }>(`select relname as name from pg_class where relnamespace = 'ledger'::regnamespace and relkind = 'r'`);
-  for (const { name } of tables) for (const { row } of await database.query<{ row: string }>(`select t::text as row from ledger.${name} t`)) expectNone(`table ${name}`, row);
+  const tables = await database.query<{ name: string }>(
+    `select relname as name from pg_class where relnamespace = 'ledger'::regnamespace and relkind = 'r'`,
+  );
+  for (const { name } of tables)
+    for (const { row } of await database.query<{ row: string }>(`select t::text as row from ledger.${name} t`))
+      expectNone(`table ${name}`, row);
   model.requests.forEach(({ body }) => expectNone('a request', body));
-  const turns = await database.query<{ body: string }>(`select ledger.context_at(id)::text as body from ledger.turns where work_item_id = '${id}' and status = 'completed'`);
-  for (const { body } of turns) expect(model.requests.map((request) => request.body)).toContain(JSON.stringify({ ...(JSON.parse(body) as object), stream: true }));
+  const turns = await database.query<{ body: string }>(
+    `select ledger.context_at(id)::text as body from ledger.turns where work_item_id = '${id}' and status = 'completed'`,
+  );
+  for (const { body } of turns)
+    expect(model.requests.map((request) => request.body)).toContain(JSON.stringify({ ...(JSON.parse(body) as object), stream: true }));
   await until(() => otlp.spans.some(({ attributes }) => JSON.stringify(attributes['gen_ai.output.messages'] ?? '').includes('Done with')));
-  expectNone('a span', JSON.stringify(otlp.spans, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)));
+  expectNone(
+    'a span',
+    JSON.stringify(otlp.spans, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
+  );
   expect(JSON.stringify(otlp.spans.map(({ attributes }) => attributes))).toContain('[redacted]');
   expect(streamed.size).toBeGreaterThan(0);
   streamed.forEach((content) => expectNone('a stream', content));
@@ -139,7 +215,16 @@ test('secrets are in no row, log, span, page or answer, and in no request; what 
   try {
     const entered = await fetch(`${running.address}?token=${running.token}`, { redirect: 'manual' });
     const cookie = (entered.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-    for (const path of ['/', '/work', `/work/${id}`, `/work/${id}/ledger`, `/work/${id}/turns`, `/work/${id}/context`, '/sessions', '/knowledge']) {
+    for (const path of [
+      '/',
+      '/work',
+      `/work/${id}`,
+      `/work/${id}/ledger`,
+      `/work/${id}/turns`,
+      `/work/${id}/context`,
+      '/sessions',
+      '/knowledge',
+    ]) {
       const page = await fetch(new URL(path, running.address), { headers: { cookie } });
       expect(page.status, path).toBe(200);
       expectNone(`page ${path}`, (await page.text()).replaceAll('&quot;', '"'));
@@ -153,18 +238,34 @@ test('a faculty with redact = false keeps what has a form', async () => {
   const { id } = await db.workSubmit({ workType: 'keep', description: 'Keep it' });
   await ended(id);
   expect(await readFile(join(directory, 'kept'), 'utf8')).toBe(formed);
-  expect(await database.query(`select from ledger.tool_calls where work_item_id = '${id}' and input::text like '%${formed}%'`)).toHaveLength(1);
+  expect(
+    await database.query(`select from ledger.tool_calls where work_item_id = '${id}' and input::text like '%${formed}%'`),
+  ).toHaveLength(1);
 });
 
-test.each([['by its faculty', {}], ['after a hook', { before_tool: 'true' }]])('a call that a person has to approve, %s, runs with what was said', async (_, hooks) => {
-  await db.facultySave({ name: 'asker', accepts: ['ask'], hooks, engage: { workspace: 'host', workspace_dir: directory, tools: ['bash', 'write_file'], require_approval: 'moderate' } });
+test.each([
+  ['by its faculty', {}],
+  ['after a hook', { before_tool: 'true' }],
+])('a call that a person has to approve, %s, runs with what was said', async (_, hooks) => {
+  await db.facultySave({
+    name: 'asker',
+    accepts: ['ask'],
+    hooks,
+    engage: { workspace: 'host', workspace_dir: directory, tools: ['bash', 'write_file'], require_approval: 'moderate' },
+  });
   const { id } = await db.workSubmit({ workType: 'ask', description: 'Ask first' });
   await until(async () => {
-    await database.query(`select ledger.tool_call_approve(tool_call_id) from ledger.approvals where work_item_id = '${id}' and decision is null`);
+    await database.query(
+      `select ledger.tool_call_approve(tool_call_id) from ledger.approvals where work_item_id = '${id}' and decision is null`,
+    );
     return (await db.workItem(id))?.resolved_at;
   });
-  expect(await database.query(`select status, input::text ~ 'redacted' as is_redacted from ledger.tool_calls where work_item_id = '${id}'`))
-    .toEqual([{ status: 'completed', is_redacted: true }, { status: 'completed', is_redacted: true }]);
+  expect(
+    await database.query(`select status, input::text ~ 'redacted' as is_redacted from ledger.tool_calls where work_item_id = '${id}'`),
+  ).toEqual([
+    { status: 'completed', is_redacted: true },
+    { status: 'completed', is_redacted: true },
+  ]);
   for (const name of ['asked', 'also']) expect(await readFile(join(directory, name), 'utf8')).toBe(formed);
   await Promise.all(['asked', 'also'].map((name) => rm(join(directory, name))));
 });
@@ -175,7 +276,9 @@ test('an import keeps no secret, unless it is told to', async () => {
     const file = join(directory, `${keeps}.jsonl`);
     await writeFile(file, text);
     expect(await cli('import', file, ...(keeps ? ['--keep-secrets'] : []))).toContain('1 turns');
-    const [said] = await database.query<{ content: string }>(`select m.content::text as content from ledger.messages m join ledger.turns t on t.id = m.turn_id
+    const [said] = await database.query<{
+      content: string;
+    }>(`select m.content::text as content from ledger.messages m join ledger.turns t on t.id = m.turn_id
       join ledger.work_items w on w.id = t.work_item_id where w.params ->> 'conversationId' = 'claude-code:session-${keeps}' and m.role = 'assistant'`);
     expect(said?.content).toContain(keeps ? formed : 'I look at [redacted].');
   }
@@ -190,13 +293,24 @@ test('where the worker that heard a secret is gone, a call with it is not run wi
   const begin = await db.iterationBegin(claim);
   if (begin.kind !== 'call_model') throw new Error(begin.kind);
   await db.turnRecord(claim, begin.turn_id, {
-    id: 'm', model: 'm', content: [{ type: 'tool_use', id: 't1', name: 'bash', input: { command: `echo ${formed} > crashed` } }, { type: 'tool_use', id: 't2', name: 'bash', input: { command: 'echo fine > survived' } }],
-    stopReason: 'tool_use', stopDetails: null, usage: { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }, requestId: null, durationMs: 1,
+    id: 'm',
+    model: 'm',
+    content: [
+      { type: 'tool_use', id: 't1', name: 'bash', input: { command: `echo ${formed} > crashed` } },
+      { type: 'tool_use', id: 't2', name: 'bash', input: { command: 'echo fine > survived' } },
+    ],
+    stopReason: 'tool_use',
+    stopDetails: null,
+    usage: { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+    requestId: null,
+    durationMs: 1,
   });
   await db.iterationRelease(claim);
   worker.signal('SIGCONT');
   await ended(item.id);
-  const [lost, kept] = await database.query<{ status: string; result: string }>(`select status, result #>> '{}' as result from ledger.tool_calls where work_item_id = '${item.id}' order by ordinal`);
+  const [lost, kept] = await database.query<{ status: string; result: string }>(
+    `select status, result #>> '{}' as result from ledger.tool_calls where work_item_id = '${item.id}' order by ordinal`,
+  );
   expect(lost).toMatchObject({ status: 'failed', result: expect.stringMatching(/Not run: its input held a secret.*Make the call again/) });
   expect(kept).toMatchObject({ status: 'completed' });
   await expect(stat(join(directory, 'crashed'))).rejects.toThrow('ENOENT');
@@ -215,7 +329,11 @@ function mcp(calls: { name: string; arguments: object }[]): Promise<string> {
     server.stderr.on('data', hear);
     server.once('exit', () => resolve(said));
     const send = (message: object): void => void server.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-    send({ id: 0, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } } });
+    send({
+      id: 0,
+      method: 'initialize',
+      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+    });
     send({ method: 'notifications/initialized' });
     calls.forEach((params, n) => send({ id: n + 1, method: 'tools/call', params }));
   });

@@ -29,7 +29,10 @@ const release = (...args: string[]): Promise<Ran> => run(copy, env, 'make', '-o'
 const changelog = (): string => readFileSync(join(copy, 'CHANGELOG.md'), 'utf8');
 /** Commits the changelog with other sections in place of the one that is not released yet. */
 async function say(sections: string): Promise<void> {
-  writeFileSync(join(copy, 'CHANGELOG.md'), changelog().replace(/(?:^## [^]*?)?(?=^## 0\.1\.0 )/m, () => sections));
+  writeFileSync(
+    join(copy, 'CHANGELOG.md'),
+    changelog().replace(/(?:^## [^]*?)?(?=^## 0\.1\.0 )/m, () => sections),
+  );
   await git('commit', '--quiet', '--all', '--allow-empty', '--message', 'Say what is new');
 }
 
@@ -94,7 +97,10 @@ test('a rehearsal makes everything that would be published, and nothing else sta
   expect(code, stdout + stderr).toBe(0);
   const tarball = `build/release/work-ledger-${next}.tgz`;
   const after = stdout.slice(stdout.indexOf('Rehearsed.'));
-  const steps = after.split('\n').slice(1, -1).map((line) => line.trim().split(' ').slice(0, 2).join(' '));
+  const steps = after
+    .split('\n')
+    .slice(1, -1)
+    .map((line) => line.trim().split(' ').slice(0, 2).join(' '));
   expect(steps).toEqual(['git merge', 'git tag', 'git push', 'npm publish', 'and you']);
   expect(after).toContain(`npm publish ${tarball}`);
 

@@ -28,7 +28,10 @@ test('work that was under way and work submitted afterwards are both done', asyn
   await installLedger(url, 'work_ledger');
   const db = await openDb(url, 'work_ledger');
   await db.facultySave({ name: 'talker', accepts: ['talk'] });
-  const note = (n: number) => ({ content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: String(n) } }], delayMs: 600 });
+  const note = (n: number) => ({
+    content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: String(n) } }],
+    delayMs: 600,
+  });
   const model = await startScriptedModel(scriptOf([note(1), note(2), note(3), note(4), { content: [{ type: 'text', text: 'Done.' }] }]));
   const worker = await startWorkerProcess({ url, modelUrl: model.url, leaseSeconds: 6 });
 

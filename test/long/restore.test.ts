@@ -1,5 +1,5 @@
-// A dump comes back by pg_restore, under another name by `install`, as docs/operating.md types it: with the same rows and chains, and a worker
-// goes on with its work. Dumps are those of pg_dump 15.
+// A dump comes back by pg_restore, under another name by `install`, as docs/operating.md types it: with the same rows and chains, and a
+// worker goes on with its work. Dumps are those of pg_dump 15.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -28,7 +28,9 @@ if (noDump !== null) console.warn(`no dump is restored: ${noDump}`);
 
 /** What belongs to an installation, and what is on its way. */
 const ofInstallation = ['installed_code', 'turn_streams'];
-const [ofScript, ofExtension] = blocksOf('sh').filter(({ page, code }) => page === 'docs/operating.md' && /^pg_restore .*"\$COPY"/m.test(code));
+const [ofScript, ofExtension] = blocksOf('sh').filter(
+  ({ page, code }) => page === 'docs/operating.md' && /^pg_restore .*"\$COPY"/m.test(code),
+);
 
 describe.skipIf(noDump !== null)('a dump', () => {
   let at: Awaited<ReturnType<typeof oldest>>;
@@ -65,7 +67,8 @@ describe.skipIf(noDump !== null)('a dump', () => {
       select ${schema}.ledger_append((${schema}.work_submit('foxes', E'Ends: \\.\n\\.\n\ttab \\N ünïcødé 🦊')).id, 'note', E'\\.\nCOPY work_ledger.turns (id) FROM stdin;')`);
     return database;
   }
-  const catalogOf = (database: Database, schema: string): Promise<string[]> => withConnection({ connectionString: database.url }, (client) => catalogLines(client, schema));
+  const catalogOf = (database: Database, schema: string): Promise<string[]> =>
+    withConnection({ connectionString: database.url }, (client) => catalogLines(client, schema));
 
   /** Types the block, from one database to another. */
   async function type(block: typeof ofScript, from: Database, to: Database): Promise<void> {
@@ -80,7 +83,10 @@ describe.skipIf(noDump !== null)('a dump', () => {
   async function isRestored(from: Database, former: string, to: Database, schema: string): Promise<void> {
     const [before, after] = [await rowsOf(from, former), await rowsOf(to, schema)];
     for (const [table, rows] of before) {
-      if (!ofInstallation.includes(table)) expect((after.get(table) ?? []).map((row) => JSON.stringify(row)).toSorted(), table).toEqual(rows.map((row) => JSON.stringify(row)).toSorted());
+      if (!ofInstallation.includes(table))
+        expect((after.get(table) ?? []).map((row) => JSON.stringify(row)).toSorted(), table).toEqual(
+          rows.map((row) => JSON.stringify(row)).toSorted(),
+        );
     }
     expect(await to.query(`select place, problem from ${schema}.ledger_verify()`)).toEqual([]);
     expect(await to.query(`select * from ${schema}.work_ledger_check(null)`)).toEqual([]);
@@ -90,11 +96,17 @@ describe.skipIf(noDump !== null)('a dump', () => {
   }
 
   test.each([
-    { form: 'script', on: 'the same PostgreSQL' }, { form: 'script', on: 'a later PostgreSQL' }, { form: 'extension', on: 'the same PostgreSQL' },
+    { form: 'script', on: 'the same PostgreSQL' },
+    { form: 'script', on: 'a later PostgreSQL' },
+    { form: 'extension', on: 'the same PostgreSQL' },
   ] as const)('of the $form comes back under another name on $on', async ({ form, on }) => {
     const server = on === 'the same PostgreSQL' ? at : later;
     const [database, to, fresh] = [await filled(form, 'work_ledger'), await create(server), await create(server)];
-    await type(ofScript && form === 'extension' ? { ...ofScript, code: ofScript.code.replace(' -n work_ledger', '') } : ofScript, database, to);
+    await type(
+      ofScript && form === 'extension' ? { ...ofScript, code: ofScript.code.replace(' -n work_ledger', '') } : ofScript,
+      database,
+      to,
+    );
     await isRestored(database, 'work_ledger', to, 'agents_of_may');
     if (form === 'extension') await fresh.query('create schema agents_of_may; create extension work_ledger schema agents_of_may');
     await installLedger(fresh.url, 'agents_of_may');
@@ -106,7 +118,9 @@ describe.skipIf(noDump !== null)('a dump', () => {
     await database.query('alter schema work_ledger rename to agents');
     await installLedger(database.url, 'agents');
     // As the extension's control file says, which is another one here.
-    await to.query(`create schema work_ledger; do $$ begin execute format('alter database %I set search_path to work_ledger, public', current_database()); end $$`);
+    await to.query(
+      `create schema work_ledger; do $$ begin execute format('alter database %I set search_path to work_ledger, public', current_database()); end $$`,
+    );
     await type(ofExtension, database, to);
     await isRestored(database, 'agents', to, 'agents');
   });
@@ -116,7 +130,10 @@ describe.skipIf(noDump !== null)('a dump', () => {
     const file = join(folder, 'for psql');
     expect(await run(folder, shell.env, 'pg_dump', '-Fp', '--no-owner', '-f', file, database.url)).toMatchObject({ code: 0 });
     expect(await run(folder, shell.env, 'psql', to.url, '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', file)).toMatchObject({ code: 0 });
-    expect(await comparedCode(to.url, 'work_ledger')).toContainEqual({ place: 'function _uuidv7()', problem: 'is not the one of this package' });
+    expect(await comparedCode(to.url, 'work_ledger')).toContainEqual({
+      place: 'function _uuidv7()',
+      problem: 'is not the one of this package',
+    });
     expect(await installLedger(to.url, 'work_ledger')).toMatchObject({ changed: true, upgradedFrom: null });
     expect(await installLedger(to.url, 'work_ledger')).toMatchObject({ changed: false });
     await isRestored(database, 'work_ledger', to, 'work_ledger');
@@ -128,7 +145,9 @@ describe.skipIf(noDump !== null)('a dump', () => {
     const db = await openDb(database.url, 'work_ledger');
     await db.facultySave({ name: 'worker', accepts: ['part'], engage: { tools: [] } });
     const { id } = await db.workSubmit({ workType: 'part', description: 'Count to three' });
-    const count = (n: number) => ({ content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: `${n}` } }] });
+    const count = (n: number) => ({
+      content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: `${n}` } }],
+    });
     const model = await startScriptedModel(scriptOf([count(1), count(2), { ...count(3), delayMs: 60_000 }]));
     const first = await startWorkerProcess({ url: database.url, modelUrl: model.url, leaseSeconds: 2, args: ['--schema', 'work_ledger'] });
     await until(async () => (await database.query(`select from work_ledger.work_ledger`)).length === 2);
@@ -144,7 +163,9 @@ describe.skipIf(noDump !== null)('a dump', () => {
     await until(async () => (await to.query(`select from agents_of_may.work_items where state = 'completed'`)).length === 1);
     await worker.end('SIGTERM');
     await on.close();
-    expect(await to.query(`select seq::int, content from agents_of_may.work_ledger where entry_type = 'note' order by seq`)).toEqual([1, 2, 3].map((n) => ({ seq: n, content: `${n}` })));
+    expect(await to.query(`select seq::int, content from agents_of_may.work_ledger where entry_type = 'note' order by seq`)).toEqual(
+      [1, 2, 3].map((n) => ({ seq: n, content: `${n}` })),
+    );
     expect((await db.workItem(id))?.state).toBe('running');
     expect((await cliOrFail(['verify'], { env })).stdout).toBe('everything is as it was written\n');
     await db.close();

@@ -23,7 +23,6 @@ import { servers } from '../servers.ts';
 import type { Database } from '../servers.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';
 
-
 describe.each(servers)('on $server', ({ start, missing }) => {
   describe.skipIf(missing !== null)('a role', () => {
     let at: Awaited<ReturnType<typeof start>>;
@@ -34,7 +33,9 @@ describe.each(servers)('on $server', ({ start, missing }) => {
       at = await start();
       folder = await mkdtemp(join(tmpdir(), 'wl-rights-'));
       database = await at.create();
-      await database.query(`do $$ begin execute format('revoke all on database %I from public; grant connect on database %1$I to public', current_database()); end $$`);
+      await database.query(
+        `do $$ begin execute format('revoke all on database %I from public; grant connect on database %1$I to public', current_database()); end $$`,
+      );
     });
     afterAll(async () => {
       for (const role of roles) await database?.query(`drop owned by ${role} cascade; drop role ${role}`);
@@ -51,16 +52,29 @@ describe.each(servers)('on $server', ({ start, missing }) => {
       return { role, url: database.url.replace('postgres@', `${role}@`) };
     }
     const cli = (url: string | null, ...args: string[]): Promise<{ stdout: string; stderr: string }> =>
-      cliOrFail(args, { env: { PATH: process.env['PATH'], HOME: folder, WORK_LEDGER_DATA_DIR: join(folder, 'data'), ...(url !== null && { DATABASE_URL: url }) } });
+      cliOrFail(args, {
+        env: {
+          PATH: process.env['PATH'],
+          HOME: folder,
+          WORK_LEDGER_DATA_DIR: join(folder, 'data'),
+          ...(url !== null && { DATABASE_URL: url }),
+        },
+      });
     async function psql(url: string, script: string): Promise<void> {
       await writeFile(join(folder, 'install.sql'), script);
       await promisify(execFile)('psql', [url, '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', join(folder, 'install.sql')]);
     }
-    const schemas = async (): Promise<string[]> => (await database.query<{ name: string }>(`select nspname as name from pg_namespace where nspname !~ '^(pg_|information)' order by 1`)).map(({ name }) => name);
-    const ownersOf = async (schema: string): Promise<string[]> => (await database.query<{ name: string }>(`
+    const schemas = async (): Promise<string[]> =>
+      (
+        await database.query<{ name: string }>(`select nspname as name from pg_namespace where nspname !~ '^(pg_|information)' order by 1`)
+      ).map(({ name }) => name);
+    const ownersOf = async (schema: string): Promise<string[]> =>
+      (
+        await database.query<{ name: string }>(`
       select distinct pg_get_userbyid(o.owner) as name from (
         select relnamespace, relowner from pg_class union all select pronamespace, proowner from pg_proc union all select oid, nspowner from pg_namespace) o(namespace, owner)
-       where o.namespace = '${schema}'::regnamespace`)).map(({ name }) => name);
+       where o.namespace = '${schema}'::regnamespace`)
+      ).map(({ name }) => name);
 
     /** A worker process of a role does an item. */
     async function works(url: string, schema: string): Promise<void> {
@@ -78,20 +92,26 @@ describe.each(servers)('on $server', ({ start, missing }) => {
       }
     }
 
-    test('that may not make graphile-worker\'s schema is told so, and what is printed for it lets it work', async () => {
+    test("that may not make graphile-worker's schema is told so, and what is printed for it lets it work", async () => {
       const { role, url } = await owner('agents');
       const before = await schemas();
       const told = `role "${role}" may not create schema "graphile_worker" in database "${new URL(url).pathname.slice(1)}": let a role that may run in psql what this prints: work-ledger install --schema agents --print --owner ${role}`;
       for (const begin of [installLedger, readyLedger]) await expect(begin(url, 'agents')).rejects.toThrow(told);
-      await expect(cli(url, 'work', '--install', '--schema', 'agents')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(told) });
+      await expect(cli(url, 'work', '--install', '--schema', 'agents')).rejects.toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(told),
+      });
       expect(await schemas()).toEqual(before);
 
-      const { stdout: script } = await cli(url, ...told.split('prints: work-ledger ')[1]?.split(' ') ?? []);
+      const { stdout: script } = await cli(url, ...(told.split('prints: work-ledger ')[1]?.split(' ') ?? []));
       expect(await schemas()).toEqual(before);
       await psql(database.url, script);
       for (const schema of ['agents', 'graphile_worker']) expect(await ownersOf(schema)).toEqual([role]);
       expect(await installLedger(url, 'agents')).toMatchObject({ form: 'script', changed: false });
-      expect(await cli(url, 'install', '--print', '--schema', 'agents')).toMatchObject({ stdout: '\n', stderr: 'nothing is missing in schema agents\n' });
+      expect(await cli(url, 'install', '--print', '--schema', 'agents')).toMatchObject({
+        stdout: '\n',
+        stderr: 'nothing is missing in schema agents\n',
+      });
       await works(url, 'agents');
     });
 
@@ -99,9 +119,12 @@ describe.each(servers)('on $server', ({ start, missing }) => {
       const { role, url } = await owner('others');
       expect(await installLedger(url, 'others')).toMatchObject({ changed: true });
       const told = `role "${role}" may not work with graphile-worker's jobs: grant it this ledger's role for workers (work_roles_create), or have the owner of these jobs run what this prints: work-ledger install --schema others --print --owner ${role}`;
-      for (const begin of [readyLedger, (...where: [string, string]) => checkLedger(...where, { isWorker: true })]) await expect(begin(url, 'others')).rejects.toThrow(told);
+      for (const begin of [readyLedger, (...where: [string, string]) => checkLedger(...where, { isWorker: true })])
+        await expect(begin(url, 'others')).rejects.toThrow(told);
       // Rows are hidden from who has privileges and no policy.
-      await database.query(`grant usage on schema graphile_worker to ${role}; grant all on all tables in schema graphile_worker to ${role}`);
+      await database.query(
+        `grant usage on schema graphile_worker to ${role}; grant all on all tables in schema graphile_worker to ${role}`,
+      );
       await expect(readyLedger(url, 'others')).rejects.toThrow(told);
       await psql(database.url, (await cli(url, 'install', '--schema', 'others', '--print', '--owner', role)).stdout);
       await works(url, 'others');
@@ -114,8 +137,12 @@ describe.each(servers)('on $server', ({ start, missing }) => {
       await expect(installLedger(url, 'more')).rejects.toThrow(`role "${role}" may not create schema "more" in database`);
       expect(await installLedger(url, 'agents')).toMatchObject({ changed: true });
       expect(await other.query('select max(id) as id from graphile_worker.migrations')).toEqual([{ id: QUEUE_MIGRATION }]);
-      await other.query(`delete from graphile_worker.migrations where id = ${QUEUE_MIGRATION}; alter table graphile_worker.migrations owner to postgres; grant select on graphile_worker.migrations to ${role}`);
-      await expect(installLedger(url, 'agents')).rejects.toThrow(`role "${role}" may not change graphile-worker's tables, which belong to role "postgres"`);
+      await other.query(
+        `delete from graphile_worker.migrations where id = ${QUEUE_MIGRATION}; alter table graphile_worker.migrations owner to postgres; grant select on graphile_worker.migrations to ${role}`,
+      );
+      await expect(installLedger(url, 'agents')).rejects.toThrow(
+        `role "${role}" may not change graphile-worker's tables, which belong to role "postgres"`,
+      );
       await other.drop();
     });
 
@@ -123,7 +150,9 @@ describe.each(servers)('on $server', ({ start, missing }) => {
       const { role, url } = await owner('mine');
       const told = `role "${role}" may not change the ledger in schema "agents": install as role "${roles[0]}", which it belongs to`;
       await expect(installLedger(url, 'agents')).rejects.toThrow(told);
-      await database.query(`create or replace function agents.work_ledger_build() returns text language sql immutable return '${build().split('/')[0]}/0000'; grant usage on schema agents to ${role}; grant execute on all functions in schema agents to ${role}`);
+      await database.query(
+        `create or replace function agents.work_ledger_build() returns text language sql immutable return '${build().split('/')[0]}/0000'; grant usage on schema agents to ${role}; grant execute on all functions in schema agents to ${role}`,
+      );
       await expect(installLedger(url, 'agents')).rejects.toThrow(told);
       expect(await installLedger(database.url.replace('postgres@', `${roles[0]}@`), 'agents')).toMatchObject({ changed: true });
     });
@@ -147,11 +176,14 @@ describe.each(servers)('on $server', ({ start, missing }) => {
       for (const begin of [installLedger, readyLedger]) await expect(begin(url, 'ledger')).rejects.toMatchObject(refused);
       await expect(cli(url, 'install')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(`error: ${told}\n`) });
       await expect(psql(url, (await installScript(null, 'ledger', null)) ?? '')).rejects.toThrow(told);
-      const path = (await database.query<{ path: string | null }>(`select current_setting('extension_control_path', true) as path`))[0]?.path;
+      const path = (await database.query<{ path: string | null }>(`select current_setting('extension_control_path', true) as path`))[0]
+        ?.path;
       await withConnection({ connectionString: url }, async (client) => {
         if (path) await client.query(`set extension_control_path = '${path}'`);
         await expect(client.query('create schema ledger; create extension work_ledger schema ledger')).rejects.toMatchObject(refused);
-        expect((await client.query(`select nspname as name from pg_namespace where nspname !~ '^(pg_|information)'`)).rows).toEqual([{ name: 'public' }]);
+        expect((await client.query(`select nspname as name from pg_namespace where nspname !~ '^(pg_|information)'`)).rows).toEqual([
+          { name: 'public' },
+        ]);
       });
       await database.query(`drop database ${name}`);
     });

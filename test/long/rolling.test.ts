@@ -72,23 +72,30 @@ async function start(main: string): Promise<WorkerProcess> {
 function cli(main: string, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
     const env = { PATH: process.env['PATH'], HOME: directory, DATABASE_URL: database.url, ANTHROPIC_API_KEY: 'k', ...environment() };
-    execFile(process.execPath, [main, ...args], { cwd: directory, env }, (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }));
+    execFile(process.execPath, [main, ...args], { cwd: directory, env }, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    );
   });
 }
 
-const note = (content: string): ScriptedReply => ({ content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content } }] });
-const done: ScriptedReply = { content: [{ type: 'text', text: 'Done.' }] };
-const finalOf = (id: string) => until(async () => {
-  const item = await db.workItem(id);
-  return item?.resolved_at ? item : null;
+const note = (content: string): ScriptedReply => ({
+  content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content } }],
 });
+const done: ScriptedReply = { content: [{ type: 'text', text: 'Done.' }] };
+const finalOf = (id: string) =>
+  until(async () => {
+    const item = await db.workItem(id);
+    return item?.resolved_at ? item : null;
+  });
 const contents = async (id: string): Promise<string[]> => (await db.ledgerRead(id, null, null)).map((entry) => entry.content);
 const upgrade = (main: string) => cli(main, 'install');
 const upgraded = { code: 0, stdout: `ledger ${nextVersion} upgraded from ${version()} in schema ledger (script)\n` };
 
 test('work under way goes on over an upgrade, and workers of both versions go on with what the other left', async () => {
   // The model falls silent twice: each time another worker has to go on.
-  model = await startScriptedModel(withFaults(scriptOf([note('one'), note('two'), note('three'), note('four'), done]), { 1: [{ stall: true }], 3: [{ stall: true }] }));
+  model = await startScriptedModel(
+    withFaults(scriptOf([note('one'), note('two'), note('three'), note('four'), done]), { 1: [{ stall: true }], 3: [{ stall: true }] }),
+  );
   const older = await start(thisMain);
   const item = await db.workSubmit({ workType: 'mend', description: 'x' });
   await until(() => model?.requests.length === 2);
@@ -98,7 +105,11 @@ test('work under way goes on over an upgrade, and workers of both versions go on
   // The older worker still drives the item, on the upgraded ledger; it is killed, and one of the newer version goes on.
   expect(await database.query(`select state from ledger.work_items`)).toEqual([{ state: 'running' }]);
   const newer = await start(serving.main);
-  expect((await database.query<{ version: string }>(`select version from ledger.v_workers where is_alive order by version`)).map((one) => one.version)).toEqual([version(), nextVersion]);
+  expect(
+    (await database.query<{ version: string }>(`select version from ledger.v_workers where is_alive order by version`)).map(
+      (one) => one.version,
+    ),
+  ).toEqual([version(), nextVersion]);
   await older.end('SIGKILL');
   await until(() => model?.requests.length === 5);
   expect(await contents(item.id)).toEqual(['one', 'two', 'three']);
@@ -130,13 +141,22 @@ test('programs of this version work with a newer ledger that serves them, and do
   expect(submitted.code).toBe(0);
   expect((await cli(thisMain, 'show', submitted.stdout.trim())).stdout).toContain('queued');
   await (await openDb(database.url, 'ledger')).close();
-  expect(await cli(thisMain, 'install')).toEqual({ code: 1, stdout: '', stderr: `error: the ledger in schema "ledger" is version ${nextVersion}, this program is version ${version()}: use work-ledger ${nextVersion}\n` });
+  expect(await cli(thisMain, 'install')).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `error: the ledger in schema "ledger" is version ${nextVersion}, this program is version ${version()}: use work-ledger ${nextVersion}\n`,
+  });
   expect(await database.query('select ledger.work_ledger_version() as version')).toEqual([{ version: nextVersion }]);
 });
 
 test('a newer program asks for an upgrade of an older ledger, and changes nothing by itself', async () => {
   for (const command of [['work'], ['run', 'x'], ['up'], ['submit', 'x', '--type', 'mend'], ['console', '--port', '0']]) {
-    expect(await cli(serving.main, ...command), command.join(' ')).toMatchObject({ code: 1, stderr: expect.stringContaining(`is version ${version()}, this program is version ${nextVersion}: bring it up with work-ledger install --schema ledger`) });
+    expect(await cli(serving.main, ...command), command.join(' ')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        `is version ${version()}, this program is version ${nextVersion}: bring it up with work-ledger install --schema ledger`,
+      ),
+    });
   }
   expect(await database.query('select ledger.work_ledger_version() as version')).toEqual([{ version: version() }]);
 });
@@ -148,33 +168,72 @@ test('a worker that the upgraded ledger does not serve gives back what it holds 
   await until(() => model?.requests.length === 2);
   expect(await upgrade(breaking.main)).toMatchObject(upgraded);
   expect(await older.ended, older.log()).toBe(1);
-  expect(older.log()).toContain(`this ledger is of version ${nextVersion} and serves programs of versions ${nextVersion} to ${nextVersion}, this one is ${version()}`);
-  expect(await database.query(`select w.state, f.lease_owner from ledger.work_items w join ledger.foci f on f.id = w.focus_id`)).toEqual([{ state: 'running', lease_owner: null }]);
+  expect(older.log()).toContain(
+    `this ledger is of version ${nextVersion} and serves programs of versions ${nextVersion} to ${nextVersion}, this one is ${version()}`,
+  );
+  expect(await database.query(`select w.state, f.lease_owner from ledger.work_items w join ledger.foci f on f.id = w.focus_id`)).toEqual([
+    { state: 'running', lease_owner: null },
+  ]);
   expect(await database.query('select 1 from graphile_worker.jobs where locked_at is not null')).toEqual([]);
   await start(breaking.main);
-  await until(async () => (await database.query<{ state: string }>(`select state from ledger.work_items where id = '${item.id}'`))[0]?.state === 'completed');
+  await until(
+    async () =>
+      (await database.query<{ state: string }>(`select state from ledger.work_items where id = '${item.id}'`))[0]?.state === 'completed',
+  );
   expect(await database.query(`select content from ledger.work_ledger order by seq`)).toEqual([{ content: 'one' }, { content: 'two' }]);
 });
 
 test('whatever is not served says so in one sentence: commands, a worker of a program, a database opened by one, and one that was open', async () => {
-  const worker = await startWorker({ url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), docker: null, leaseSeconds: 1, model: createModelClient({ apiKey: 'k', baseURL: 'http://127.0.0.1:9' }) });
+  const worker = await startWorker({
+    url: database.url,
+    schema: 'ledger',
+    tools: [],
+    log: pino({ level: 'silent' }),
+    docker: null,
+    leaseSeconds: 1,
+    model: createModelClient({ apiKey: 'k', baseURL: 'http://127.0.0.1:9' }),
+  });
   expect(await upgrade(breaking.main)).toMatchObject(upgraded);
-  expect(await worker.ended).toMatchObject({ name: 'OtherLedger', message: expect.stringContaining(`serves programs of versions ${nextVersion} to`) });
+  expect(await worker.ended).toMatchObject({
+    name: 'OtherLedger',
+    message: expect.stringContaining(`serves programs of versions ${nextVersion} to`),
+  });
   await worker.stop(); // does no harm
 
   const sentence = `the ledger in schema "ledger" is version ${nextVersion}, this program is version ${version()}: use work-ledger ${nextVersion}`;
-  for (const command of [['work'], ['run', 'x'], ['up'], ['submit', 'x', '--type', 'mend'], ['show'], ['console', '--port', '0'], ['install']]) {
+  for (const command of [
+    ['work'],
+    ['run', 'x'],
+    ['up'],
+    ['submit', 'x', '--type', 'mend'],
+    ['show'],
+    ['console', '--port', '0'],
+    ['install'],
+  ]) {
     expect(await cli(thisMain, ...command), command.join(' ')).toEqual({ code: 1, stdout: '', stderr: `error: ${sentence}\n` });
   }
   await expect(openDb(database.url, 'ledger')).rejects.toThrow(sentence);
-  await expect(startWorker({ url: database.url, schema: 'ledger', tools: [], model: createModelClient({ apiKey: 'k', baseURL: 'http://127.0.0.1:9' }) })).rejects.toThrow(sentence);
+  await expect(
+    startWorker({
+      url: database.url,
+      schema: 'ledger',
+      tools: [],
+      model: createModelClient({ apiKey: 'k', baseURL: 'http://127.0.0.1:9' }),
+    }),
+  ).rejects.toThrow(sentence);
   // A function that is gone with the upgrade.
   await database.query('drop function ledger.ledger_read_formatted cascade');
   await expect(db.ledgerReadFormatted((await db.workSubmit({ workType: 'mend', description: 'x' })).id)).rejects.toThrow(sentence);
 });
 
 test('consoles and MCP servers end when the ledger does not serve them any more, with one sentence', async () => {
-  const env = { PATH: process.env['PATH'], HOME: directory, DATABASE_URL: database.url, WORK_LEDGER_MCP_TOKEN: 'a-token-of-this-test', ...environment() };
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: directory,
+    DATABASE_URL: database.url,
+    WORK_LEDGER_MCP_TOKEN: 'a-token-of-this-test',
+    ...environment(),
+  };
   const servers = [['console', '--port', '0'], ['mcp'], ['mcp', '--http', '--port', '0']].map((args) => {
     const child = spawn(process.execPath, [thisMain, ...args], { cwd: directory, env });
     let output = '';
@@ -183,10 +242,19 @@ test('consoles and MCP servers end when the ledger does not serve them any more,
   });
   const [, stdio] = servers;
   const say = (message: object): void => void stdio?.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-  say({ id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } } });
+  say({
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+  });
   say({ method: 'notifications/initialized' });
   say({ id: 2, method: 'tools/call', params: { name: 'awareness_digest', arguments: {} } });
-  await until(() => servers.every(({ child, output, args }) => child.exitCode !== null || output().includes(args[1] === undefined && args[0] === 'mcp' ? '"id":2' : 'http://127.0.0.1')));
+  await until(() =>
+    servers.every(
+      ({ child, output, args }) =>
+        child.exitCode !== null || output().includes(args[1] === undefined && args[0] === 'mcp' ? '"id":2' : 'http://127.0.0.1'),
+    ),
+  );
   expect(await upgrade(breaking.main)).toMatchObject(upgraded);
   for (const { ended, output } of servers) {
     expect((await ended)[0], output()).toBe(1);

@@ -36,7 +36,14 @@ afterAll(async () => {
 });
 
 const environment = (): NodeJS.ProcessEnv => ({
-  PATH: process.env['PATH'], HOME: directory, DATABASE_URL: database.url, ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url, DOCKER_HOST: 'unix:///nowhere.sock', WORK_LEDGER_LEASE_SECONDS: '4', ...servesTests,
+  PATH: process.env['PATH'],
+  HOME: directory,
+  DATABASE_URL: database.url,
+  ANTHROPIC_API_KEY: 'k',
+  ANTHROPIC_BASE_URL: model.url,
+  DOCKER_HOST: 'unix:///nowhere.sock',
+  WORK_LEDGER_LEASE_SECONDS: '4',
+  ...servesTests,
 });
 
 async function project(name: string): Promise<string> {
@@ -45,24 +52,36 @@ async function project(name: string): Promise<string> {
 }
 
 function run(cwd: string, task: string, ...args: string[]): ChildProcess {
-  return spawn(process.execPath, [main, 'run', task, '--workspace', '.', '--grace-seconds', '0', ...args], { cwd, env: environment(), stdio: 'ignore' });
+  return spawn(process.execPath, [main, 'run', task, '--workspace', '.', '--grace-seconds', '0', ...args], {
+    cwd,
+    env: environment(),
+    stdio: 'ignore',
+  });
 }
-const ended = async (child: ChildProcess): Promise<number | null> => (child.exitCode === null && child.signalCode === null ? ((await once(child, 'exit')) as [number | null])[0] : child.exitCode);
+const ended = async (child: ChildProcess): Promise<number | null> =>
+  child.exitCode === null && child.signalCode === null ? ((await once(child, 'exit')) as [number | null])[0] : child.exitCode;
 
 const items = (like: string): Promise<{ id: string; state: string; attempts: number }[]> =>
   database.query(`select id, state, attempts from ledger.work_items where description like '${like}%' order by created_at`);
 
 /** Leaves the name of the task in the directory that it is worked on in, and says what was in the way. */
-const mark = (name: string) => ({ exchange, results }: Seen): ScriptedReply => (exchange === 0 ? calls(call('bash', { command: `pwd > ${name}` })) : done(results.join('|')));
+const mark =
+  (name: string) =>
+  ({ exchange, results }: Seen): ScriptedReply =>
+    exchange === 0 ? calls(call('bash', { command: `pwd > ${name}` })) : done(results.join('|'));
 
 test('two runs side by side work each in its own directory, delegate there, and leave alone what else is queued', async () => {
   const [one, two] = [await project('one'), await project('two')];
-  await database.query(`select ledger.faculty_save('{"name": "other", "accepts": ["other"]}'), ledger.work_submit('other', 'queued: before')`);
+  await database.query(
+    `select ledger.faculty_save('{"name": "other", "accepts": ["other"]}'), ledger.work_submit('other', 'queued: before')`,
+  );
   for (const name of ['one', 'two']) {
     roles[`lead ${name}`] = ({ exchange, children, results }) =>
-      exchange === 0 ? calls(call('bash', { command: 'pwd > lead' }), call('spawn_child_work', { work_type: 'task', description: `part ${name}` }))
-      : exchange === 1 ? calls(call('await_child_work', { work_item_ids: children }))
-      : done(results.join('|'));
+      exchange === 0
+        ? calls(call('bash', { command: 'pwd > lead' }), call('spawn_child_work', { work_type: 'task', description: `part ${name}` }))
+        : exchange === 1
+          ? calls(call('await_child_work', { work_item_ids: children }))
+          : done(results.join('|'));
     roles[`part ${name}`] = mark('part');
   }
   roles['queued'] = mark('queued');
@@ -76,7 +95,8 @@ test('two runs side by side work each in its own directory, delegate there, and 
 });
 
 /** An ordinary worker, which takes up whatever is queued. */
-const startOrdinary = () => startWorkerProcess({ url: database.url, modelUrl: model.url, leaseSeconds: 4, dockerHost: 'unix:///nowhere.sock' });
+const startOrdinary = () =>
+  startWorkerProcess({ url: database.url, modelUrl: model.url, leaseSeconds: 4, dockerHost: 'unix:///nowhere.sock' });
 
 test('a further attempt works where the first one did, whatever was run in between', async () => {
   const [first, second] = [await project('first'), await project('second')];
@@ -90,7 +110,9 @@ test('a further attempt works where the first one did, whatever was run in betwe
   expect(await ended(run(second, 'in between'))).toBe(0);
 
   // The model has failed so often that with one more error the attempt is over.
-  await database.query(`update ledger.foci set model_error_count = 19 where work_item_id = (select id from ledger.work_items where description = 'tried twice')`);
+  await database.query(
+    `update ledger.foci set model_error_count = 19 where work_item_id = (select id from ledger.work_items where description = 'tried twice')`,
+  );
   said = { error: { status: 500, type: 'api_error' } };
   const worker = await startOrdinary();
   await until(async () => (await items('tried twice'))[0]?.attempts === 2);
@@ -105,7 +127,13 @@ test('when a run is killed, an ordinary worker goes on in the same directory', a
   const place = await project('killed');
   let isHeld = true;
   roles['outlives it'] = ({ exchange, results }) =>
-    exchange === 0 ? calls(call('bash', { command: 'pwd > begun' })) : isHeld ? { stall: true } : exchange === 1 ? calls(call('bash', { command: 'pwd > ended' })) : done(results.join('|'));
+    exchange === 0
+      ? calls(call('bash', { command: 'pwd > begun' }))
+      : isHeld
+        ? { stall: true }
+        : exchange === 1
+          ? calls(call('bash', { command: 'pwd > ended' }))
+          : done(results.join('|'));
   const killed = run(place, 'outlives it');
   await until(async () => (await readdir(place)).includes('begun'));
   const [item] = await items('outlives it');
@@ -127,8 +155,12 @@ test('when a run is killed, an ordinary worker goes on in the same directory', a
 test('a directory that is not there is wrong usage, and nothing is submitted', async () => {
   const before = (await items('')).length;
   const code = await new Promise((resolve) => {
-    execFile(process.execPath, [main, 'run', 'x', '--workspace', 'nowhere'], { cwd: directory, env: environment() }, (error, _stdout, stderr) =>
-      resolve({ code: error?.code, stderr }));
+    execFile(
+      process.execPath,
+      [main, 'run', 'x', '--workspace', 'nowhere'],
+      { cwd: directory, env: environment() },
+      (error, _stdout, stderr) => resolve({ code: error?.code, stderr }),
+    );
   });
   expect(code).toMatchObject({ code: 2, stderr: expect.stringContaining('--workspace nowhere is not a directory') });
   expect((await items('')).length).toBe(before);

@@ -34,7 +34,14 @@ test('a connection is lost at every statement that writes', async () => {
   const points = await setSqlFailpoints(database);
   const model = await startScriptedModel(workload.script);
   const worker = await startWorker({
-    url: database.url, schema: 'ledger', tools, leaseSeconds: 4, facultyModels: false, docker: null, log: pino({ level: 'silent' }), graceSeconds: 1,
+    url: database.url,
+    schema: 'ledger',
+    tools,
+    leaseSeconds: 4,
+    facultyModels: false,
+    docker: null,
+    log: pino({ level: 'silent' }),
+    graceSeconds: 1,
     model: createModelClient({ apiKey: 'k', baseURL: model.url }),
   });
   const items = [];
@@ -47,12 +54,35 @@ test('a connection is lost at every statement that writes', async () => {
   expect(await itemOutcomes(ledger)).toEqual(Array.from({ length: 6 }, () => expect.objectContaining({ state: 'completed' })));
   const contents = await entryContents(ledger);
   for (const key of items.flatMap((_, n) => [`k${n}`, `k${n}_a`, `k${n}_b`])) {
-    for (let step = 0; step < 6; step++) expect(contents.filter((content) => content === `${key}.${step}`), `${key}.${step}`).toHaveLength(1);
+    for (let step = 0; step < 6; step++)
+      expect(
+        contents.filter((content) => content === `${key}.${step}`),
+        `${key}.${step}`,
+      ).toHaveLength(1);
   }
-  expect(await points.hit()).toEqual(expect.arrayContaining([
-    'insert approvals', 'insert compactions', 'insert elisions', 'insert fences', 'insert foci', 'insert inbox', 'insert messages', 'insert tool_calls', 'insert turns', 'insert work_items', 'insert work_ledger',
-    'update approvals', 'update fences', 'update foci', 'update inbox', 'update sessions', 'update tool_calls', 'update turns', 'update work_items',
-  ]));
+  expect(await points.hit()).toEqual(
+    expect.arrayContaining([
+      'insert approvals',
+      'insert compactions',
+      'insert elisions',
+      'insert fences',
+      'insert foci',
+      'insert inbox',
+      'insert messages',
+      'insert tool_calls',
+      'insert turns',
+      'insert work_items',
+      'insert work_ledger',
+      'update approvals',
+      'update fences',
+      'update foci',
+      'update inbox',
+      'update sessions',
+      'update tool_calls',
+      'update turns',
+      'update work_items',
+    ]),
+  );
   await worker.stop();
   await model.close();
 });

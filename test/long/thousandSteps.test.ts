@@ -13,10 +13,21 @@ test('a thousand steps take fewer than twenty compactions', async () => {
   const database = await createDatabase();
   const db = await openDb(database.url, 'ledger');
   await db.abilityRegister({ name: 'look', description: 'Looks.', inputSchema: { type: 'object' }, effect: 'pure', risk: 'safe' });
-  await db.facultySave({ name: 'steady', awareness: { enabled: false }, engage: { tools: ['look'], context_window: window, max_turns: 2000, ledger_nudge_interval: 0, elide_budget: 0 } });
+  await db.facultySave({
+    name: 'steady',
+    awareness: { enabled: false },
+    engage: { tools: ['look'], context_window: window, max_turns: 2000, ledger_nudge_interval: 0, elide_budget: 0 },
+  });
   const played = new Player(db, (await db.workSubmit({ workType: 'compact', description: 'Do the long work', faculty: 'steady' })).id);
   for (let i = 0; i < 1000; i++) {
-    expect(await played.say({ calls: [{ kind: 'step', content: `Step ${i} was done` }, { kind: 'look', result: 'x'.repeat(20) }] })).toBe('continued');
+    expect(
+      await played.say({
+        calls: [
+          { kind: 'step', content: `Step ${i} was done` },
+          { kind: 'look', result: 'x'.repeat(20) },
+        ],
+      }),
+    ).toBe('continued');
   }
   expect((await played.begin()).kind).toBe('call_model');
   await db.iterationRelease(played.claim);

@@ -36,7 +36,11 @@ const catalogOf = async (database: Database): Promise<string[]> => {
 };
 
 async function installReleased(database: Database, earlier: string, form: Form): Promise<void> {
-  await database.query(form === 'script' ? releasedScript(earlier, 'ledger') : `create schema ledger; create extension work_ledger schema ledger version '${earlier}'`);
+  await database.query(
+    form === 'script'
+      ? releasedScript(earlier, 'ledger')
+      : `create schema ledger; create extension work_ledger schema ledger version '${earlier}'`,
+  );
 }
 
 /** What puts rows into tables that only a version has. */
@@ -55,8 +59,13 @@ const changedRows: Record<string, Record<string, (row: Record<string, unknown>) 
 function carriedOver(before: Map<string, Record<string, unknown>[]>, after: Map<string, Record<string, unknown>[]>): void {
   for (const [table, rows] of before) {
     if (droppedTables.includes(table)) continue;
-    const kept = (after.get(table) ?? []).map((row) => Object.fromEntries(Object.keys(rows[0] ?? {}).map((column) => [column, row[column]])));
-    const expected = rows.map((row) => ({ ...row, ...Object.fromEntries(Object.entries(changedRows[table] ?? {}).map(([column, of]) => [column, of(row)])) }));
+    const kept = (after.get(table) ?? []).map((row) =>
+      Object.fromEntries(Object.keys(rows[0] ?? {}).map((column) => [column, row[column]])),
+    );
+    const expected = rows.map((row) => ({
+      ...row,
+      ...Object.fromEntries(Object.entries(changedRows[table] ?? {}).map(([column, of]) => [column, of(row)])),
+    }));
     const sorted = (list: object[]): string[] => list.map((row) => JSON.stringify(row)).toSorted();
     expect(sorted(kept), table).toEqual(sorted(expected));
   }
@@ -85,20 +94,35 @@ describe.each(servers)('on $server', ({ start, missing }) => {
       await installReleased(database, earlier, form);
       await fill(database, earlier);
       const before = await rowsOf(database, 'ledger');
-      expect([...before].filter(([, rows]) => rows.length === 0).map(([table]) => table)).toEqual(['erasing', 'ledger_roles', 'turn_streams']);
+      expect([...before].filter(([, rows]) => rows.length === 0).map(([table]) => table)).toEqual([
+        'erasing',
+        'ledger_roles',
+        'turn_streams',
+      ]);
       // Whoever works says what is missing, and changes nothing.
       for (const begin of [checkLedger, readyLedger, openDb]) {
-        await expect(begin(database.url, 'ledger')).rejects.toThrow(`the ledger in schema "ledger" is version ${earlier}, this program is version ${version()}: bring it up with work-ledger install --schema ledger`);
+        await expect(begin(database.url, 'ledger')).rejects.toThrow(
+          `the ledger in schema "ledger" is version ${earlier}, this program is version ${version()}: bring it up with work-ledger install --schema ledger`,
+        );
       }
       expect(await rowsOf(database, 'ledger')).toEqual(before);
 
-      expect(await installLedger(database.url, 'ledger')).toEqual({ schema: 'ledger', form, version: version(), changed: true, upgradedFrom: earlier, renamedFrom: null });
+      expect(await installLedger(database.url, 'ledger')).toEqual({
+        schema: 'ledger',
+        form,
+        version: version(),
+        changed: true,
+        upgradedFrom: earlier,
+        renamedFrom: null,
+      });
       expect(difference(fresh.get(form) ?? [], await catalogOf(database))).toEqual([]);
       carriedOver(before, await rowsOf(database, 'ledger'));
       expect(await installLedger(database.url, 'ledger')).toMatchObject({ changed: false, upgradedFrom: null });
       const db = await openDb(database.url, 'ledger');
       try {
-        expect((await db.ledgerAppend((await db.workSubmit({ workType: 'other', description: 'After the upgrade' })).id, 'note', 'goes on')).seq).toBe(1);
+        expect(
+          (await db.ledgerAppend((await db.workSubmit({ workType: 'other', description: 'After the upgrade' })).id, 'note', 'goes on')).seq,
+        ).toBe(1);
       } finally {
         await db.close();
       }
@@ -119,14 +143,21 @@ describe.each(servers)('on $server', ({ start, missing }) => {
       const database = await at.create();
       const owner = `owner_${randomBytes(6).toString('hex')}`;
       await installLedger(database.url, 'other'); // graphile-worker's schema, which such a role is given
-      await database.query(`create role ${owner} login; create schema ledger authorization ${owner}; grant usage on schema graphile_worker to ${owner}; grant select on graphile_worker.migrations to ${owner}`);
+      await database.query(
+        `create role ${owner} login; create schema ledger authorization ${owner}; grant usage on schema graphile_worker to ${owner}; grant select on graphile_worker.migrations to ${owner}`,
+      );
       const url = database.url.replace('postgres@', `${owner}@`);
       const client = new pg.Client({ connectionString: url });
       await client.connect();
       await client.query(releasedScript(earlier, 'ledger').replace(/create schema if not exists \w+;/, ''));
       await client.end();
       expect(await installLedger(url, 'ledger')).toMatchObject({ changed: true, upgradedFrom: earlier, renamedFrom: null });
-      expect(difference(fresh.get('script') ?? [], (await catalogOf(database)).map((line) => line.replaceAll(owner, 'postgres')))).toEqual([]);
+      expect(
+        difference(
+          fresh.get('script') ?? [],
+          (await catalogOf(database)).map((line) => line.replaceAll(owner, 'postgres')),
+        ),
+      ).toEqual([]);
       await database.query(`drop owned by ${owner}; drop role ${owner}`);
       await database.drop();
     });
@@ -135,28 +166,31 @@ describe.each(servers)('on $server', ({ start, missing }) => {
 
 const noDump = noOldest ?? spawnSync('pg_dump', ['--version']).error?.message ?? null;
 if (noDump !== null) console.warn(`a dump is not restored: ${noDump}`);
-test.skipIf(noDump !== null)('a dump of an earlier version is restored where a new one was, as docs/operating.md says, and upgraded', async () => {
-  const [earlier = ''] = earlierVersions();
-  const at = await oldest();
-  const folder = await mkdtemp(join(tmpdir(), 'wl-dump-'));
-  try {
-    const [old, fresh] = [await at.create(), await at.create()];
-    await runMigrations({ connectionString: old.url });
-    await installReleased(old, earlier, 'script');
-    await fill(old, earlier);
-    await installLedger(fresh.url, 'ledger');
-    const expected = await catalogOf(fresh);
-    await promisify(execFile)('pg_dump', ['-Fc', '-f', join(folder, 'ledger.dump'), old.url]);
-    await fresh.query('drop schema ledger, graphile_worker cascade');
-    await promisify(execFile)('pg_restore', ['-d', fresh.url, join(folder, 'ledger.dump')]);
-    expect(await installLedger(fresh.url, 'ledger')).toMatchObject({ upgradedFrom: earlier });
-    expect(difference(expected, await catalogOf(fresh))).toEqual([]);
-    carriedOver(await rowsOf(old, 'ledger'), await rowsOf(fresh, 'ledger'));
-  } finally {
-    await rm(folder, { recursive: true });
-    await at.stop();
-  }
-});
+test.skipIf(noDump !== null)(
+  'a dump of an earlier version is restored where a new one was, as docs/operating.md says, and upgraded',
+  async () => {
+    const [earlier = ''] = earlierVersions();
+    const at = await oldest();
+    const folder = await mkdtemp(join(tmpdir(), 'wl-dump-'));
+    try {
+      const [old, fresh] = [await at.create(), await at.create()];
+      await runMigrations({ connectionString: old.url });
+      await installReleased(old, earlier, 'script');
+      await fill(old, earlier);
+      await installLedger(fresh.url, 'ledger');
+      const expected = await catalogOf(fresh);
+      await promisify(execFile)('pg_dump', ['-Fc', '-f', join(folder, 'ledger.dump'), old.url]);
+      await fresh.query('drop schema ledger, graphile_worker cascade');
+      await promisify(execFile)('pg_restore', ['-d', fresh.url, join(folder, 'ledger.dump')]);
+      expect(await installLedger(fresh.url, 'ledger')).toMatchObject({ upgradedFrom: earlier });
+      expect(difference(expected, await catalogOf(fresh))).toEqual([]);
+      carriedOver(await rowsOf(old, 'ledger'), await rowsOf(fresh, 'ledger'));
+    } finally {
+      await rm(folder, { recursive: true });
+      await at.stop();
+    }
+  },
+);
 
 describe('an upgrade', () => {
   const [earlier = ''] = earlierVersions().slice(-1);
@@ -167,35 +201,50 @@ describe('an upgrade', () => {
   afterAll(() => at?.stop());
 
   /** Ends the connection at the n-th statement that defines something, as a crash of the installer does. */
-  const dieAt = (database: Database, n: number): Promise<unknown> => database.query(`
+  const dieAt = (database: Database, n: number): Promise<unknown> =>
+    database.query(`
     drop event trigger if exists dies; drop schema if exists death cascade; create schema death; create sequence death.n;
     create function death.dies() returns event_trigger language plpgsql as $$ begin
       if nextval('death.n') = ${n} then perform pg_terminate_backend(pg_backend_pid()); end if; end $$;
     create event trigger dies on ddl_command_end execute function death.dies()`);
 
-  test.each(['script', 'extension'] as const)('that dies between any two statements has changed nothing, and is repeated (%s)', async (form) => {
-    const database = await at.create();
-    await installReleased(database, earlier, form);
-    await installLedger(database.url, 'other'); // graphile-worker's schema
-    const before = await catalogOf(database);
-    // How many there are: counted by one that dies only at the very end.
-    await dieAt(database, 0);
-    await database.query(form === 'script' ? `begin; ${plainScript('ledger', earlier)}; rollback` : `begin; alter extension work_ledger update; rollback`);
-    const [counted] = await database.query<{ n: number }>('select last_value::integer as n from death.n');
-    const total = counted?.n ?? 0;
-    expect(total).toBeGreaterThan(1000);
-    // All that is written by hand is at the beginning.
-    const places = [...Array.from({ length: 14 }, (_, i) => i + 1), ...Array.from({ length: 8 }, (_, i) => Math.round((total * (i + 1)) / 9)), total - 1, total];
-    for (const place of places) {
-      await dieAt(database, place);
-      await expect(installLedger(database.url, 'ledger'), `statement ${place} of ${total}`).rejects.toThrow(/terminat/);
-      expect(await database.query(`select ledger.work_ledger_version() as version, (select extversion from pg_extension where extname = 'work_ledger') as extension`)).toEqual([{ version: earlier, extension: form === 'script' ? null : earlier }]);
-    }
-    expect(difference(before, await catalogOf(database))).toEqual([]);
-    await database.query('drop event trigger dies; drop schema death cascade');
-    expect(await installLedger(database.url, 'ledger')).toMatchObject({ changed: true, upgradedFrom: earlier, renamedFrom: null });
-    await database.drop();
-  });
+  test.each(['script', 'extension'] as const)(
+    'that dies between any two statements has changed nothing, and is repeated (%s)',
+    async (form) => {
+      const database = await at.create();
+      await installReleased(database, earlier, form);
+      await installLedger(database.url, 'other'); // graphile-worker's schema
+      const before = await catalogOf(database);
+      // How many there are: counted by one that dies only at the very end.
+      await dieAt(database, 0);
+      await database.query(
+        form === 'script' ? `begin; ${plainScript('ledger', earlier)}; rollback` : `begin; alter extension work_ledger update; rollback`,
+      );
+      const [counted] = await database.query<{ n: number }>('select last_value::integer as n from death.n');
+      const total = counted?.n ?? 0;
+      expect(total).toBeGreaterThan(1000);
+      // All that is written by hand is at the beginning.
+      const places = [
+        ...Array.from({ length: 14 }, (_, i) => i + 1),
+        ...Array.from({ length: 8 }, (_, i) => Math.round((total * (i + 1)) / 9)),
+        total - 1,
+        total,
+      ];
+      for (const place of places) {
+        await dieAt(database, place);
+        await expect(installLedger(database.url, 'ledger'), `statement ${place} of ${total}`).rejects.toThrow(/terminat/);
+        expect(
+          await database.query(
+            `select ledger.work_ledger_version() as version, (select extversion from pg_extension where extname = 'work_ledger') as extension`,
+          ),
+        ).toEqual([{ version: earlier, extension: form === 'script' ? null : earlier }]);
+      }
+      expect(difference(before, await catalogOf(database))).toEqual([]);
+      await database.query('drop event trigger dies; drop schema death cascade');
+      expect(await installLedger(database.url, 'ledger')).toMatchObject({ changed: true, upgradedFrom: earlier, renamedFrom: null });
+      await database.drop();
+    },
+  );
 
   test.each(['script', 'extension'] as const)('by two installers at once is done once (%s)', async (form) => {
     const database = await at.create();
@@ -213,15 +262,22 @@ describe('an upgrade', () => {
     const [item] = await database.query<{ id: string }>(`select id from ledger.work_submit('a', 'x')`);
     const busy = new pg.Client({ connectionString: database.url });
     await busy.connect();
-    await busy.query(`begin; lock table ledger.work_items in row exclusive mode; select ledger.ledger_append('${item?.id}', 'note', 'under way')`);
+    await busy.query(
+      `begin; lock table ledger.work_items in row exclusive mode; select ledger.ledger_append('${item?.id}', 'note', 'under way')`,
+    );
     let isDone = false;
     const upgraded = installLedger(database.url, 'ledger').finally(() => (isDone = true));
-    await until(async () => (await database.query(`select from pg_locks where relation = 'ledger.work_items'::regclass and not granted`)).length > 0);
+    await until(
+      async () => (await database.query(`select from pg_locks where relation = 'ledger.work_items'::regclass and not granted`)).length > 0,
+    );
     await busy.query(`select ledger.ledger_append('${item?.id}', 'note', 'and more')`);
     expect(isDone).toBe(false);
     await busy.query('commit');
     expect(await upgraded).toMatchObject({ upgradedFrom: earlier });
-    expect(await database.query(`select seq::integer, content from ledger.work_ledger order by seq`)).toEqual([{ seq: 1, content: 'under way' }, { seq: 2, content: 'and more' }]);
+    expect(await database.query(`select seq::integer, content from ledger.work_ledger order by seq`)).toEqual([
+      { seq: 1, content: 'under way' },
+      { seq: 2, content: 'and more' },
+    ]);
     await busy.end();
     await database.drop();
   });
@@ -251,10 +307,17 @@ describe('an upgrade', () => {
     const database = await at.create();
     await installReleased(database, earlier, 'script');
     const base = `do $$ begin execute format('alter database %I set search_path to nowhere, public, ledger', current_database()); end $$`;
-    await database.query(`${base}; create schema mine; create table mine.colours as select 'blue' as name; create function mine.colour(input jsonb) returns text language plpgsql as $$ begin return (select name from colours); end $$`);
-    await database.query(`set search_path to ledger; select ability_register('colour', 'Colour.', '{"type": "object"}', p_function => 'mine.colour(jsonb)'), ability_register('look', 'Looks.', '{"type": "object"}')`);
+    await database.query(
+      `${base}; create schema mine; create table mine.colours as select 'blue' as name; create function mine.colour(input jsonb) returns text language plpgsql as $$ begin return (select name from colours); end $$`,
+    );
+    await database.query(
+      `set search_path to ledger; select ability_register('colour', 'Colour.', '{"type": "object"}', p_function => 'mine.colour(jsonb)'), ability_register('look', 'Looks.', '{"type": "object"}')`,
+    );
     await installLedger(database.url, 'ledger');
-    expect(await database.query(`select name, search_path from ledger.abilities where not is_builtin order by name`)).toEqual([{ name: 'colour', search_path: '{public,ledger,mine}' }, { name: 'look', search_path: null }]);
+    expect(await database.query(`select name, search_path from ledger.abilities where not is_builtin order by name`)).toEqual([
+      { name: 'colour', search_path: '{public,ledger,mine}' },
+      { name: 'look', search_path: null },
+    ]);
     expect(await database.query(`select ledger.ability_invoke('colour') as colour`)).toEqual([{ colour: 'blue' }]);
     await database.drop();
   });
@@ -263,12 +326,21 @@ describe('an upgrade', () => {
     const folder = await mkdtemp(join(tmpdir(), 'wl-upgrade-'));
     await chmod(folder, 0o755);
     await mkdir(join(folder, 'extension'));
-    await writeFile(join(folder, 'extension', 'work_ledger.control'), controlFile().replace(/^schema = .*\n/m, '').replace(version(), earlier));
+    await writeFile(
+      join(folder, 'extension', 'work_ledger.control'),
+      controlFile()
+        .replace(/^schema = .*\n/m, '')
+        .replace(version(), earlier),
+    );
     await writeFile(join(folder, 'extension', `work_ledger--${earlier}.sql`), releasedExtension(earlier));
     const database = await at.create();
-    await database.query(`do $$ begin execute format('alter database %I set extension_control_path = %L', current_database(), '${folder}:$system'); end $$`);
+    await database.query(
+      `do $$ begin execute format('alter database %I set extension_control_path = %L', current_database(), '${folder}:$system'); end $$`,
+    );
     await installReleased(database, earlier, 'extension');
-    await expect(installLedger(database.url, 'ledger')).rejects.toThrow(`is version ${earlier}, this program is version ${version()}: add the extension's files of version ${version()} to the server (make install, or pg_tle.sql), then bring it up with work-ledger install --schema ledger`);
+    await expect(installLedger(database.url, 'ledger')).rejects.toThrow(
+      `is version ${earlier}, this program is version ${version()}: add the extension's files of version ${version()} to the server (make install, or pg_tle.sql), then bring it up with work-ledger install --schema ledger`,
+    );
     expect(await database.query('select ledger.work_ledger_version() as version')).toEqual([{ version: earlier }]);
     await database.drop();
     await rm(folder, { recursive: true });
@@ -278,7 +350,9 @@ describe('an upgrade', () => {
     const database = await at.create();
     await installReleased(database, earlier, 'script');
     await database.query(`create or replace function ledger.work_ledger_build() returns text language sql immutable return '0000/0000'`);
-    await expect(installLedger(database.url, 'ledger')).rejects.toThrow(/\(build 0000\/0000\), this program wants .* Nothing carries it over\. .*work-ledger install --schema ledger_2/);
+    await expect(installLedger(database.url, 'ledger')).rejects.toThrow(
+      /\(build 0000\/0000\), this program wants .* Nothing carries it over\. .*work-ledger install --schema ledger_2/,
+    );
     await database.drop();
   });
 

@@ -40,14 +40,25 @@ const others = new Map([
 test('a view reads what belongs to its key, and nothing else', async () => {
   const { item, root, turn, message, call } = wide;
   const values = new Map([
-    ['work_item_id', item], ['reader_id', item], ['source_id', item], ['id', item], ['label', item], ['parent_id', root], ['root_id', root],
-    ['turn_id', turn], ['message_id', message], ['tool_call_id', call],
+    ['work_item_id', item],
+    ['reader_id', item],
+    ['source_id', item],
+    ['id', item],
+    ['label', item],
+    ['parent_id', root],
+    ['root_id', root],
+    ['turn_id', turn],
+    ['message_id', message],
+    ['tool_call_id', call],
   ]);
-  const { rows: looks } = await client.query<{ view: string; key: string; type: string }>(`
+  const { rows: looks } = await client.query<{ view: string; key: string; type: string }>(
+    `
     select c.relname as view, a.attname as key, format_type(a.atttypid, null) as type
       from pg_class c join pg_attribute a on a.attrelid = c.oid
      where c.relkind = 'v' and c.relnamespace = 'ledger'::regnamespace and a.attname = any ($1) and a.atttypid in ('uuid'::regtype, 'text'::regtype)
-     order by 1, 2`, [[...values.keys()]]);
+     order by 1, 2`,
+    [[...values.keys()]],
+  );
   const dear: string[] = [];
   for (const { view, key, type } of looks.filter((look) => !others.has(`${look.view}.${look.key}`))) {
     const { rows, buffers } = await costOf(client, `select * from ${view} where ${key} = '${values.get(key)}'::${type}`);

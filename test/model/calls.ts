@@ -36,7 +36,10 @@ export async function runCalls(worker: Worker, open: readonly Open[]): Promise<v
 /** Which calls are open, and which of these wait: the engine answers waits by itself. */
 export async function refresh({ ledger }: Stage, exchange: Exchange | null): Promise<void> {
   if (!exchange) return;
-  const stand = await ledger.rows<{ id: string; status: string }>('select id, status from ledger.tool_calls where turn_id = $1 and parent_call_id is null', exchange.turnId);
+  const stand = await ledger.rows<{ id: string; status: string }>(
+    'select id, status from ledger.tool_calls where turn_id = $1 and parent_call_id is null',
+    exchange.turnId,
+  );
   for (const call of exchange.calls) {
     const status = stand.find((row) => row.id === call.id)?.status ?? '';
     if (call.isOpen && call.isRunning && status === 'uncertain') stop(call);
@@ -48,7 +51,18 @@ export async function refresh({ ledger }: Stage, exchange: Exchange | null): Pro
 async function runCall(worker: Worker, one: Open, call: Call): Promise<void> {
   if (worker.hasHooks && one.implementation !== 'engine' && !one.is_cleared) {
     const answer = worker.nextHook;
-    const said = answers.toolHookRecorded.parse(await worker.call('tool_hook_record', one.id, 'before_tool', hookResult(worker.stage.world, 'before_tool', answer), null, false, null, null));
+    const said = answers.toolHookRecorded.parse(
+      await worker.call(
+        'tool_hook_record',
+        one.id,
+        'before_tool',
+        hookResult(worker.stage.world, 'before_tool', answer),
+        null,
+        false,
+        null,
+        null,
+      ),
+    );
     worker.stage.world.note(worker.item, 'tool hook');
     if (said.kind === 'settled') return stop(call);
     if (said.kind === 'waiting') {
@@ -61,14 +75,30 @@ async function runCall(worker: Worker, one: Open, call: Call): Promise<void> {
   const behind = z.array(z.string()).parse(await worker.call('tool_call_begin', one.id));
   if (behind.includes(one.id)) return; // behind one that waits for a person
   call.isRunning = one.name === 'edit_file';
-  await settle(worker, one, call, call.played.tool === 'read_file' || call.played.tool === 'edit_file' ? resultOf(worker.stage.world, call.played) : { text: `done ${worker.stage.world.mark('r')}`, isError: false, images: [] });
+  await settle(
+    worker,
+    one,
+    call,
+    call.played.tool === 'read_file' || call.played.tool === 'edit_file'
+      ? resultOf(worker.stage.world, call.played)
+      : { text: `done ${worker.stage.world.mark('r')}`, isError: false, images: [] },
+  );
 }
 
 async function settle(worker: Worker, one: Open, call: Call, result: Exclude<Call['result'], null | 'stopped'>): Promise<void> {
   const images = result.images.length > 0 ? JSON.stringify(result.images) : null;
   if (worker.hasHooks) {
     const answer = worker.nextHook;
-    await worker.call('tool_hook_record', one.id, 'after_tool', hookResult(worker.stage.world, 'after_tool', answer), result.text, result.isError, images, null);
+    await worker.call(
+      'tool_hook_record',
+      one.id,
+      'after_tool',
+      hookResult(worker.stage.world, 'after_tool', answer),
+      result.text,
+      result.isError,
+      images,
+      null,
+    );
     call.result = answer === 'nothing' || answer === 'fail' || answer === 'garbage' ? result : null;
   } else {
     await worker.call('tool_call_settle', one.id, result.text, result.isError, images, null, null);
@@ -84,13 +114,27 @@ async function settle(worker: Worker, one: Open, call: Call, result: Exclude<Cal
 
 /** A tool of the engine's own. */
 async function execute(worker: Worker, one: Open, call: Call): Promise<void> {
-  const { item, stage: { world, ledger } } = worker;
+  const {
+    item,
+    stage: { world, ledger },
+  } = worker;
   await worker.call('tool_call_execute', one.id);
   call.isOpen = false;
-  const [row] = await ledger.rows<{ status: string; result: unknown }>('select status, result from ledger.tool_calls where id = $1', one.id);
+  const [row] = await ledger.rows<{ status: string; result: unknown }>(
+    'select status, result from ledger.tool_calls where id = $1',
+    one.id,
+  );
   if (call.name === 'ledger_append' && call.input['entry_type'] !== 'thought') {
     call.isEntry = true;
-    item.entries.push({ type: String(call.input['entry_type']), content: String(call.input['content']), turnId: item.head?.turnId ?? null, at: ledger.now, isAuto: false, isInherited: false, keep: (call.input['keep'] as string[] | undefined) ?? null });
+    item.entries.push({
+      type: String(call.input['entry_type']),
+      content: String(call.input['content']),
+      turnId: item.head?.turnId ?? null,
+      at: ledger.now,
+      isAuto: false,
+      isInherited: false,
+      keep: (call.input['keep'] as string[] | undefined) ?? null,
+    });
     world.note(item, String(call.input['entry_type']), ...('keep' in call.input ? ['keep'] : []));
   }
   if (call.name === 'spawn_child_work' && row?.status === 'completed') {
@@ -107,7 +151,10 @@ async function execute(worker: Worker, one: Open, call: Call): Promise<void> {
 }
 
 async function runCode(worker: Worker, one: Open, call: Call): Promise<void> {
-  const { stage: { world }, item } = worker;
+  const {
+    stage: { world },
+    item,
+  } = worker;
   const { nested } = call.played as Extract<PlayedCall, { tool: 'code' }>;
   world.note(item, 'code');
   await worker.call('tool_call_begin', one.id);
@@ -136,6 +183,24 @@ async function runCode(worker: Worker, one: Open, call: Call): Promise<void> {
 
 function innerOf(worker: Worker, played: PlayedCall): Call {
   const { world } = worker.stage;
-  const input = played.tool === 'entry' ? entryOf(world, played) : 'file' in played ? { path: `src/${played.file}.ts`, mark: world.mark('c') } : { mark: world.mark('c') };
-  return { id: null, name: played.tool === 'entry' ? 'ledger_append' : 'name' in played ? played.name : played.tool, input, played, result: null, learned: null, isSeen: true, isEntry: false, isOpen: true, isWaiting: false, isRunning: false, nested: [] };
+  const input =
+    played.tool === 'entry'
+      ? entryOf(world, played)
+      : 'file' in played
+        ? { path: `src/${played.file}.ts`, mark: world.mark('c') }
+        : { mark: world.mark('c') };
+  return {
+    id: null,
+    name: played.tool === 'entry' ? 'ledger_append' : 'name' in played ? played.name : played.tool,
+    input,
+    played,
+    result: null,
+    learned: null,
+    isSeen: true,
+    isEntry: false,
+    isOpen: true,
+    isWaiting: false,
+    isRunning: false,
+    nested: [],
+  };
 }

@@ -17,7 +17,9 @@ type Content = { path: string; calls: Touch[] | null };
 export function checkKept(world: World, item: Item, sent: Sent, read: Read): void {
   const { head } = item;
   if (!head || sent.elisionId === null || sent.elisionId === head.sent.elisionId || sent.cut.kind === 'selective') return;
-  const text = read.texts.filter((one) => one.startsWith('[engine] Kept from closed blocks') || one.startsWith('[engine] Your newest step named')).join('\n\n');
+  const text = read.texts
+    .filter((one) => one.startsWith('[engine] Kept from closed blocks') || one.startsWith('[engine] Your newest step named'))
+    .join('\n\n');
   if (sent.cut.kind === 'floor') return expect(text === '', () => `where nothing has room, something is kept: ${text.slice(0, 200)}`);
   const steps = sent.cut.kind === 'elision' ? stepsOf(head) : item.entries.filter((entry) => entry.type === 'step');
   // A step that the engine drafted for this request may have come before its compaction or behind it.
@@ -27,7 +29,13 @@ export function checkKept(world: World, item: Item, sent: Sent, read: Read): voi
   const contents = names === null ? readLately(touches) : names.map((path): Content => ({ path, calls: contentOf(path, touches) }));
   const needed = new Set(contents.flatMap(({ calls }) => calls ?? []));
   const unclear = new Set(contents.filter(({ calls }) => calls === null).map(({ path }) => path));
-  for (const touch of touches) if (!needed.has(touch) && !unclear.has(touch.path)) expect(!text.includes(`mark: ${markOf(touch)}`), () => `${touch.call.name} ${JSON.stringify(touch.call.input)} is kept, and is not the newest of what ${names === null ? 'was read' : 'the step named'}`);
+  for (const touch of touches)
+    if (!needed.has(touch) && !unclear.has(touch.path))
+      expect(
+        !text.includes(`mark: ${markOf(touch)}`),
+        () =>
+          `${touch.call.name} ${JSON.stringify(touch.call.input)} is kept, and is not the newest of what ${names === null ? 'was read' : 'the step named'}`,
+      );
   checkRoom(world, item, contents, text, names !== null);
 }
 
@@ -40,16 +48,25 @@ function checkRoom(world: World, item: Item, contents: readonly Content[], text:
     if (calls.length === 0) continue;
     const tokens = tokensOf(calls);
     const standing = calls.filter((touch) => stands(touch, text));
-    expect(standing.length === 0 || standing.length === calls.length, () => `of ${path} a part is kept: ${standing.length} of ${calls.length} calls`);
+    expect(
+      standing.length === 0 || standing.length === calls.length,
+      () => `of ${path} a part is kept: ${standing.length} of ${calls.length} calls`,
+    );
     if (standing.length > 0) {
       used += tokens;
       world.note(item, isNamed ? 'kept by name' : 'kept unasked');
       continue;
     }
     // The engine estimates tokens, and learns how many a character has.
-    expect(2 * (used + tokens) > room, () => `${path} is not kept: about ${tokens} tokens, ${used} are used, and there is room for ${room}`);
+    expect(
+      2 * (used + tokens) > room,
+      () => `${path} is not kept: about ${tokens} tokens, ${used} are used, and there is room for ${room}`,
+    );
     if (!isNamed) continue;
-    expect(new RegExp(String.raw`there was no room: .*${path} \(artifact_read\("[0-9a-f]{16}"\)\)`).test(text), () => `${path}, which the newest step named, is neither kept nor named with a handle: ${text.slice(-300)}`);
+    expect(
+      new RegExp(String.raw`there was no room: .*${path} \(artifact_read\("[0-9a-f]{16}"\)\)`).test(text),
+      () => `${path}, which the newest step named, is neither kept nor named with a handle: ${text.slice(-300)}`,
+    );
     world.note(item, 'no room for what was named');
   }
   expect(used / 2 <= room, () => `about ${used} tokens are kept, and there is room for ${room}`);
@@ -57,12 +74,25 @@ function checkRoom(world: World, item: Item, contents: readonly Content[], text:
 
 function touchesOf(item: Item, read: Read): Touch[] {
   let number = 0;
-  return chainOf(item.head).flatMap((exchange) => exchange.calls.flatMap((top) => {
-    number += 1;
-    return [top, ...top.nested].flatMap((call): Touch[] => 'file' in call.played
-      ? [{ path: String(call.input['path']), call, isRead: call.name === 'read_file', isNested: call !== top, number, hasLeft: !read.shown.has(exchange) }]
-      : []);
-  }));
+  return chainOf(item.head).flatMap((exchange) =>
+    exchange.calls.flatMap((top) => {
+      number += 1;
+      return [top, ...top.nested].flatMap((call): Touch[] =>
+        'file' in call.played
+          ? [
+              {
+                path: String(call.input['path']),
+                call,
+                isRead: call.name === 'read_file',
+                isNested: call !== top,
+                number,
+                hasLeft: !read.shown.has(exchange),
+              },
+            ]
+          : [],
+      );
+    }),
+  );
 }
 
 const isKnown = ({ call: { result } }: Touch): boolean => result !== null;
@@ -71,7 +101,12 @@ const isDone = ({ call: { result } }: Touch): boolean => result !== null && resu
 /** The newest reading of the file, and what changed it since; the model does not see what code reads. */
 function contentOf(path: string, touches: readonly Touch[]): Touch[] | null {
   const own = touches.filter((touch) => touch.path === path && !(touch.isRead && touch.isNested));
-  const since = own.slice(Math.max(0, own.findLastIndex((touch) => touch.isRead && isDone(touch))));
+  const since = own.slice(
+    Math.max(
+      0,
+      own.findLastIndex((touch) => touch.isRead && isDone(touch)),
+    ),
+  );
   return since.every(isKnown) ? since.filter((touch) => isDone(touch) && touch.hasLeft) : null;
 }
 
@@ -85,7 +120,8 @@ function readLately(touches: readonly Touch[]): Content[] {
     newest.set(touch.path, touch);
   }
   return [...newest.values()].toReversed().map((touch) => ({
-    path: touch.path, calls: isKnown(touch) ? [touch].filter((one) => one.isRead && !one.isNested && isDone(one) && one.hasLeft) : null,
+    path: touch.path,
+    calls: isKnown(touch) ? [touch].filter((one) => one.isRead && !one.isNested && isDone(one) && one.hasLeft) : null,
   }));
 }
 
@@ -94,7 +130,10 @@ const textOf = ({ call: { result } }: Touch): string => (result === null || resu
 
 function stands(touch: Touch, text: string): boolean {
   const seen = textOf(touch);
-  const isWhole = !touch.isRead || text.includes(seen) || (seen.length > 50_000 && text.includes(seen.slice(0, 1000)) && text.includes(seen.slice(-1000)));
+  const isWhole =
+    !touch.isRead ||
+    text.includes(seen) ||
+    (seen.length > 50_000 && text.includes(seen.slice(0, 1000)) && text.includes(seen.slice(-1000)));
   return isWhole && text.includes(`mark: ${markOf(touch)}`);
 }
 
@@ -105,5 +144,8 @@ function tokensOf(touches: readonly Touch[]): number {
 
 function roomOf(item: Item, isNamed: boolean): number {
   const engage: Record<string, unknown> = policies[item.policy].engage;
-  return Math.min(Number(isNamed ? (engage['keep_budget'] ?? 16_000) : (engage['keep_auto'] ?? 4000)), Number(engage['context_window'] ?? 200_000) / 10);
+  return Math.min(
+    Number(isNamed ? (engage['keep_budget'] ?? 16_000) : (engage['keep_auto'] ?? 4000)),
+    Number(engage['context_window'] ?? 200_000) / 10,
+  );
 }

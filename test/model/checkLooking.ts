@@ -8,8 +8,17 @@ import { chainOf } from './world.ts';
 import type { Item } from './world.ts';
 
 type Turn = {
-  id: string; parent: string | null; item: string; focus: string | null; session: string | null; status: string; type: string;
-  is_applied: boolean | null; depth: number; tokens: string; is_answered: boolean;
+  id: string;
+  parent: string | null;
+  item: string;
+  focus: string | null;
+  session: string | null;
+  status: string;
+  type: string;
+  is_applied: boolean | null;
+  depth: number;
+  tokens: string;
+  is_answered: boolean;
 };
 
 /** What is looked at, and by what it is held. */
@@ -18,11 +27,14 @@ type Sight = { play: Play; ids: string[]; turns: Map<string, Turn> };
 /** When all is over. */
 export async function checkLooking(play: Play): Promise<void> {
   const ids = play.world.items.map((item) => item.id);
-  const turns = await play.ledger.rows<Turn>(`
+  const turns = await play.ledger.rows<Turn>(
+    `
     select t.id, t.parent_turn_id as parent, t.work_item_id as item, t.focus_id as focus, f.session_label as session, t.status, t.turn_type as type,
            c.is_applied, t.depth, t.total_tokens as tokens, t.total_tokens > 0 as is_answered
       from ledger.turns t left join ledger.foci f on f.id = t.focus_id left join ledger.compactions c on t.turn_type = 'compaction' and c.turn_id = t.id
-     where t.work_item_id = any ($1::uuid[])`, ids);
+     where t.work_item_id = any ($1::uuid[])`,
+    ids,
+  );
   const sight = { play, ids, turns: new Map(turns.map((turn) => [turn.id, turn])) };
   await play.exports.end();
   await checkTrace(sight);
@@ -39,7 +51,15 @@ export async function checkLooking(play: Play): Promise<void> {
 /** At any moment. */
 export async function checkNow({ world, ledger }: Play): Promise<void> {
   const open = world.items.filter((item) => item.end === null).map((item) => item.id);
-  const rows = await ledger.rows<{ id: string; from: string; doing: string | null; waits_for: string | null; why: string | null; should: string | null; children: number }>(`
+  const rows = await ledger.rows<{
+    id: string;
+    from: string;
+    doing: string | null;
+    waits_for: string | null;
+    why: string | null;
+    should: string | null;
+    children: number;
+  }>(`
     select l.*, case
         when ledger._is_driven(w.id) then null
         when w.state = 'paused' then 'person'
@@ -55,23 +75,38 @@ export async function checkNow({ world, ledger }: Play): Promise<void> {
       left join lateral (
         select array_agg(i.id::uuid) as ids from ledger.tool_calls k join ledger.turns t on t.id = k.turn_id, jsonb_array_elements_text(k.input::jsonb -> 'work_item_ids') i(id)
          where t.focus_id = w.focus_id and k.tool_name = 'await_child_work' and k.status = 'waiting') k on true`);
-  same('what v_now and v_queue show', rows.map((row) => row.id), open);
+  same(
+    'what v_now and v_queue show',
+    rows.map((row) => row.id),
+    open,
+  );
   for (const row of rows) {
     const item = world.items.find((one) => one.id === row.id) as Item;
-    expect(({ retry: 'time', cooldown: 'worker' }[row.waits_for ?? ''] ?? row.waits_for) === row.should, () => `${item.name} is said to wait for ${row.waits_for} (${row.why}), and waits for ${row.should}`);
+    expect(
+      ({ retry: 'time', cooldown: 'worker' }[row.waits_for ?? ''] ?? row.waits_for) === row.should,
+      () => `${item.name} is said to wait for ${row.waits_for} (${row.why}), and waits for ${row.should}`,
+    );
     expect((row.waits_for === null) === (row.why === null), () => `${item.name} waits for ${row.waits_for}, because: ${row.why}`);
-    if (row.waits_for === 'children') expect(row.why === `waits for ${row.children} of its children`, () => `${item.name}: ${row.why}, and it awaits ${row.children}`);
-    if (row.from === 'v_now' && item.isInFlight && row.waits_for === null) expect(row.doing === 'model', () => `${item.name} asks the model, and v_now says "${row.doing}"`);
+    if (row.waits_for === 'children')
+      expect(row.why === `waits for ${row.children} of its children`, () => `${item.name}: ${row.why}, and it awaits ${row.children}`);
+    if (row.from === 'v_now' && item.isInFlight && row.waits_for === null)
+      expect(row.doing === 'model', () => `${item.name} asks the model, and v_now says "${row.doing}"`);
   }
-  const slots = await ledger.rows<{ faculty: string; used: number; leased: number }>(`
+  const slots = await ledger.rows<{ faculty: string; used: number; leased: number }>(
+    `
     select s.faculty, s.used, (select count(*)::integer from ledger.v_leases l join ledger.foci f on f.id = l.focus_id where f.faculty = s.faculty) as leased
-      from ledger.v_slots s where s.faculty = any ($1::text[])`, [...world.policies.keys()]);
-  for (const slot of slots) expect(slot.used === slot.leased, () => `v_slots counts ${slot.used} of "${slot.faculty}", and ${slot.leased} are driven`);
+      from ledger.v_slots s where s.faculty = any ($1::text[])`,
+    [...world.policies.keys()],
+  );
+  for (const slot of slots)
+    expect(slot.used === slot.leased, () => `v_slots counts ${slot.used} of "${slot.faculty}", and ${slot.leased} are driven`);
 }
 
 /** Nothing was written past the functions, so nothing is wrong. */
 export async function checkDoctor({ ledger }: Play): Promise<void> {
-  const found = await ledger.rows<{ says: string }>(`select says from ledger.work_ledger_doctor() where severity = 'error' and code not in ('durability', 'workers', 'leases')`);
+  const found = await ledger.rows<{ says: string }>(
+    `select says from ledger.work_ledger_doctor() where severity = 'error' and code not in ('durability', 'workers', 'leases')`,
+  );
   expect(found.length === 0, () => `work_ledger_doctor() finds in a healthy ledger: ${found.map((one) => one.says).join('; ')}`);
 }
 
@@ -94,26 +129,54 @@ async function checkTrace({ play: { ledger, world, exports }, ids }: Sight): Pro
     }
   }
   const at = (time: string): number => Date.parse(time);
-  const inside: Record<string, string> = { 'work.engage.iteration': 'work.engage', 'gen_ai.chat': 'work.engage.iteration work.context.compaction', 'work.context.compaction': 'work.engage.iteration', 'work.tool.execute': 'work.engage.iteration', 'sandbox.tool.call': 'work.tool.execute', 'work.orient': 'work.execute', 'work.recover': 'work.execute', 'work.engage': 'work.execute', 'work.consolidate': 'work.execute', 'work.awareness.digest': 'work.orient work.engage.iteration' };
+  const inside: Record<string, string> = {
+    'work.engage.iteration': 'work.engage',
+    'gen_ai.chat': 'work.engage.iteration work.context.compaction',
+    'work.context.compaction': 'work.engage.iteration',
+    'work.tool.execute': 'work.engage.iteration',
+    'sandbox.tool.call': 'work.tool.execute',
+    'work.orient': 'work.execute',
+    'work.recover': 'work.execute',
+    'work.engage': 'work.execute',
+    'work.consolidate': 'work.execute',
+    'work.awareness.digest': 'work.orient work.engage.iteration',
+  };
   for (const span of spans.values()) {
     const says = (): string => JSON.stringify(span).slice(0, 600);
     expect(at(span.ended_at) >= at(span.started_at), () => `a span ends before it begins: ${says()}`);
     const parent = span.parent_span_id === null ? undefined : spans.get(span.parent_span_id);
-    expect(parent !== undefined || (span.parent_span_id === null && span.name === 'work.execute'), () => `a span without its parent: ${says()}`);
+    expect(
+      parent !== undefined || (span.parent_span_id === null && span.name === 'work.execute'),
+      () => `a span without its parent: ${says()}`,
+    );
     if (span.name === 'work.execute') {
-      expect(parent === undefined || parent.attributes['work.tool.name'] === 'spawn_child_work', () => `work under ${parent?.name}: ${says()}`);
+      expect(
+        parent === undefined || parent.attributes['work.tool.name'] === 'spawn_child_work',
+        () => `work under ${parent?.name}: ${says()}`,
+      );
     } else {
       expect((inside[span.name] ?? '').split(' ').includes(parent?.name ?? ''), () => `a span under ${parent?.name}: ${says()}`);
       // What digests and compactions took is measured by the clock of the machine, which is not the one of the ledger here.
-      const slack = ['work.awareness.digest', 'work.context.compaction', 'work.engage.iteration', 'work.engage'].includes(span.name) ? 2000 : 0;
-      expect(at(span.started_at) + slack >= at(parent?.started_at ?? '') && at(span.ended_at) <= at(parent?.ended_at ?? ''), () => `a span that is not within its parent: ${says()} in ${JSON.stringify(parent).slice(0, 600)}`);
+      const slack = ['work.awareness.digest', 'work.context.compaction', 'work.engage.iteration', 'work.engage'].includes(span.name)
+        ? 2000
+        : 0;
+      expect(
+        at(span.started_at) + slack >= at(parent?.started_at ?? '') && at(span.ended_at) <= at(parent?.ended_at ?? ''),
+        () => `a span that is not within its parent: ${says()} in ${JSON.stringify(parent).slice(0, 600)}`,
+      );
       expect(span.trace_id === parent?.trace_id, () => `a span in another trace than its parent: ${says()}`);
     }
-    for (const event of span.events) expect(at(event.at) >= at(span.started_at) && at(event.at) <= at(span.ended_at), () => `${event.name} is not within its span: ${says()}`);
+    for (const event of span.events)
+      expect(
+        at(event.at) >= at(span.started_at) && at(event.at) <= at(span.ended_at),
+        () => `${event.name} is not within its span: ${says()}`,
+      );
     // A child that never began has no span that could be linked to.
-    for (const link of span.links.filter((one) => !['spawned', 'awaits'].includes(one.attributes['work.link'] ?? ''))) expect(spans.has(link.span_id) && spans.get(link.span_id)?.trace_id === link.trace_id, () => `a link that leads nowhere: ${says()}`);
+    for (const link of span.links.filter((one) => !['spawned', 'awaits'].includes(one.attributes['work.link'] ?? '')))
+      expect(spans.has(link.span_id) && spans.get(link.span_id)?.trace_id === link.trace_id, () => `a link that leads nowhere: ${says()}`);
   }
-  const rows = await ledger.rows<{ id: string }>(`
+  const rows = await ledger.rows<{ id: string }>(
+    `
     with item as (select unnest($1::uuid[]) as id), f as (select f.id, f.work_item_id, f.attempt from ledger.foci f join item i on i.id = f.work_item_id)
     select concat_ws(' ', 'work.execute', work_item_id, attempt) as id from f
     union all select concat_ws(' ', 'gen_ai.chat', m.turn_id, m.attempt) from ledger.model_calls m join ledger.turns t on t.id = m.turn_id join f on f.id = t.focus_id
@@ -122,29 +185,89 @@ async function checkTrace({ play: { ledger, world, exports }, ids }: Sight): Pro
     union all select concat_ws(' ', 'work.awareness.digest', d.turn_id) from ledger.awareness_digests d join f on f.id = d.focus_id
     -- One may have ended while its context was compacted, before it had a turn of its own.
     union all select concat_ws(' ', 'work.engage.iteration', f.id, i.iteration) from f join (
-      select focus_id, iteration from ledger.turns where iteration is not null union select focus_id, iteration from ledger.compactions) i on i.focus_id = f.id`, [ids]);
-  const keys: Record<string, string[]> = { 'work.execute': ['work.item.id', 'work.attempt'], 'gen_ai.chat': ['work.turn.id', 'work.model_call.attempt'], 'work.tool.execute': ['work.tool.call.id'], 'sandbox.tool.call': ['work.tool.call.id'], 'work.context.compaction': ['work.turn.id'], 'work.awareness.digest': ['work.turn.id'], 'work.engage.iteration': ['work.focus.id', 'work.iteration'] };
+      select focus_id, iteration from ledger.turns where iteration is not null union select focus_id, iteration from ledger.compactions) i on i.focus_id = f.id`,
+    [ids],
+  );
+  const keys: Record<string, string[]> = {
+    'work.execute': ['work.item.id', 'work.attempt'],
+    'gen_ai.chat': ['work.turn.id', 'work.model_call.attempt'],
+    'work.tool.execute': ['work.tool.call.id'],
+    'sandbox.tool.call': ['work.tool.call.id'],
+    'work.context.compaction': ['work.turn.id'],
+    'work.awareness.digest': ['work.turn.id'],
+    'work.engage.iteration': ['work.focus.id', 'work.iteration'],
+  };
   const shown = [...spans.values()].filter((span) => span.name in keys);
-  same('what was done and what the trace shows', shown.map((span) => [span.name, ...(keys[span.name] ?? []).map((key) => String(span.attributes[key]))].join(' ')), rows.map((row) => row.id));
-  const answered = shown.filter((span) => span.name === 'gen_ai.chat' && !('error.type' in span.attributes)).map((span) => String(span.attributes['work.turn.id']));
+  same(
+    'what was done and what the trace shows',
+    shown.map((span) => [span.name, ...(keys[span.name] ?? []).map((key) => String(span.attributes[key]))].join(' ')),
+    rows.map((row) => row.id),
+  );
+  const answered = shown
+    .filter((span) => span.name === 'gen_ai.chat' && !('error.type' in span.attributes))
+    .map((span) => String(span.attributes['work.turn.id']));
   same('what was answered and the chats of the trace', answered, [...world.exchanges.map((one) => one.turnId), ...world.summaries]);
   const exported = [...exports.sent.values()].flatMap((one) => [...one.values()]);
-  same('the trace that was exported bit by bit', exported, [...spans.values()].map((span) => JSON.stringify(span)));
+  same(
+    'the trace that was exported bit by bit',
+    exported,
+    [...spans.values()].map((span) => JSON.stringify(span)),
+  );
 }
 
-type Cost = { key: string; requests: number; input_tokens: number; cached_input_tokens: number; cache_write_tokens: number; output_tokens: number; cost: number; summary_cost: number | null; step_cost: number; missed_tokens: number; missed_cost: number };
-const sums = ['requests', 'input_tokens', 'cached_input_tokens', 'cache_write_tokens', 'output_tokens', 'cost', 'summary_cost', 'step_cost', 'missed_tokens', 'missed_cost'] as const;
+type Cost = {
+  key: string;
+  requests: number;
+  input_tokens: number;
+  cached_input_tokens: number;
+  cache_write_tokens: number;
+  output_tokens: number;
+  cost: number;
+  summary_cost: number | null;
+  step_cost: number;
+  missed_tokens: number;
+  missed_cost: number;
+};
+const sums = [
+  'requests',
+  'input_tokens',
+  'cached_input_tokens',
+  'cache_write_tokens',
+  'output_tokens',
+  'cost',
+  'summary_cost',
+  'step_cost',
+  'missed_tokens',
+  'missed_cost',
+] as const;
 
 /** Every sum says the same of the same requests. */
 async function checkCost({ play: { ledger, world }, ids, turns }: Sight): Promise<void> {
-  const requests = await ledger.rows<{ turn_id: string; cache: string | null; seconds_since: string | null; purpose: string; missed_tokens: number; input: number; cached: number; parent_cached: number }>(`
+  const requests = await ledger.rows<{
+    turn_id: string;
+    cache: string | null;
+    seconds_since: string | null;
+    purpose: string;
+    missed_tokens: number;
+    input: number;
+    cached: number;
+    parent_cached: number;
+  }>(
+    `
     select c.turn_id, c.cache, c.seconds_since, c.purpose, c.missed_tokens, c.input_tokens + c.cached_input_tokens + c.cache_write_tokens as input, c.cached_input_tokens as cached
-      from ledger.v_cost_turns c where c.work_item_id = any ($1::uuid[])`, [ids]);
-  same('the answered requests and those of v_cost_turns', requests.map((row) => row.turn_id), [...world.exchanges.map((one) => one.turnId), ...world.summaries]);
+      from ledger.v_cost_turns c where c.work_item_id = any ($1::uuid[])`,
+    [ids],
+  );
+  same(
+    'the answered requests and those of v_cost_turns',
+    requests.map((row) => row.turn_id),
+    [...world.exchanges.map((one) => one.turnId), ...world.summaries],
+  );
   const exchanges = new Map(world.exchanges.map((one) => [one.turnId, one]));
   for (const row of requests) {
     const exchange = exchanges.get(row.turn_id);
-    const why = (): string => `request ${row.turn_id} (${row.purpose}) is said to be "${row.cache}", ${row.seconds_since} s after the one before, ${row.cached} of ${row.input} cached`;
+    const why = (): string =>
+      `request ${row.turn_id} (${row.purpose}) is said to be "${row.cache}", ${row.seconds_since} s after the one before, ${row.cached} of ${row.input} cached`;
     expect(row.cache !== null, why);
     if (row.purpose === 'summary' || exchange?.parent === null) expect(row.cache === 'first', why);
     else if (exchange?.parent) {
@@ -157,12 +280,17 @@ async function checkCost({ play: { ledger, world }, ids, turns }: Sight): Promis
     }
   }
   const used = await ledger.rows<{ id: string; calls: number; tokens: number }>(
-    'select work_item_id as id, sum(model_calls)::integer as calls, sum(input_tokens + output_tokens + cached_input_tokens + cache_write_tokens)::integer as tokens from ledger.work_usage where work_item_id = any ($1::uuid[]) group by 1', [ids]);
+    'select work_item_id as id, sum(model_calls)::integer as calls, sum(input_tokens + output_tokens + cached_input_tokens + cache_write_tokens)::integer as tokens from ledger.work_usage where work_item_id = any ($1::uuid[]) group by 1',
+    [ids],
+  );
   for (const item of world.items) {
     const mine = [...turns.values()].filter((turn) => turn.item === item.id && turn.is_answered);
     const tokens = mine.reduce((sum, turn) => sum + Number(turn.tokens), 0);
     const row = used.find((one) => one.id === item.id);
-    expect((row?.calls ?? 0) === mine.length && (row?.tokens ?? 0) === tokens, () => `work_usage of ${item.name} says ${row?.calls} requests and ${row?.tokens} tokens, its turns ${mine.length} and ${tokens}`);
+    expect(
+      (row?.calls ?? 0) === mine.length && (row?.tokens ?? 0) === tokens,
+      () => `work_usage of ${item.name} says ${row?.calls} requests and ${row?.tokens} tokens, its turns ${mine.length} and ${tokens}`,
+    );
   }
   const by = (what: string, id: string): Promise<Cost[]> => ledger.all<Cost>('cost_by', what, id);
   const ofItem = new Map<string, Cost>();
@@ -173,14 +301,20 @@ async function checkCost({ play: { ledger, world }, ids, turns }: Sight): Promis
       if (what === 'item') for (const row of rows) ofItem.set(row.key, row);
       for (const sum of sums) {
         const all = rows.reduce((value, row) => value + (row[sum] ?? 0), 0);
-        expect(Math.abs(all - (total?.[sum] ?? 0)) < 1e-9, () => `cost of ${root.name} by ${what}: ${sum} adds up to ${all}, in total it is ${total?.[sum]}`);
+        expect(
+          Math.abs(all - (total?.[sum] ?? 0)) < 1e-9,
+          () => `cost of ${root.name} by ${what}: ${sum} adds up to ${all}, in total it is ${total?.[sum]}`,
+        );
       }
     }
   }
   for (const row of used) {
     const cost = ofItem.get(row.id);
     const tokens = cost ? cost.input_tokens + cost.cached_input_tokens + cost.cache_write_tokens + cost.output_tokens : 0;
-    expect((cost?.requests ?? 0) === row.calls && tokens === row.tokens, () => `cost_by says ${JSON.stringify(cost)}, work_usage ${JSON.stringify(row)}`);
+    expect(
+      (cost?.requests ?? 0) === row.calls && tokens === row.tokens,
+      () => `cost_by says ${JSON.stringify(cost)}, work_usage ${JSON.stringify(row)}`,
+    );
   }
 }
 
@@ -201,27 +335,49 @@ async function checkMetrics({ play: { ledger, world, exports } }: Sight): Promis
   const at = world.exchanges.map((one) => one.at);
   const marks = [exports.since, ...new Set(at.filter((_, n) => n % 5 === 2)), until].toSorted((a, b) => a - b);
   const parts: Metric[] = [];
-  for (const [n, mark] of marks.entries()) if (n > 0) parts.push(...(await ledger.all<Metric>('work_metrics', instant(marks[n - 1] ?? 0), instant(mark))));
+  for (const [n, mark] of marks.entries())
+    if (n > 0) parts.push(...(await ledger.all<Metric>('work_metrics', instant(marks[n - 1] ?? 0), instant(mark))));
   same('metrics of parts of the time and of all of it', addUp(parts), addUp(whole));
   same('metrics taken bit by bit and metrics of all the time', addUp(exports.metrics), addUp(whole));
-  const times = (metric: string, label?: [string, string]): number => whole.filter((row) => row.metric === metric && (!label || row.labels[label[0]] === label[1])).reduce((sum, row) => sum + row.value * row.times, 0);
+  const times = (metric: string, label?: [string, string]): number =>
+    whole
+      .filter((row) => row.metric === metric && (!label || row.labels[label[0]] === label[1]))
+      .reduce((sum, row) => sum + row.value * row.times, 0);
   for (const type of ['step', 'finding', 'decision', 'error', 'plan', 'note']) {
-    const should = world.items.flatMap((item) => item.entries).filter((entry) => entry.type === type && !entry.isInherited && !(entry.isAuto && type !== 'step')).length;
+    const should = world.items
+      .flatMap((item) => item.entries)
+      .filter((entry) => entry.type === type && !entry.isInherited && !(entry.isAuto && type !== 'step')).length;
     const is = times('work.ledger.entries', ['entry_type', type]);
     expect(type === 'step' ? is >= should : is === should, `work.ledger.entries counts ${is} of type ${type}, and there are ${should}`);
   }
   const children = world.items.filter((item) => item.parent !== null).length;
   expect(times('work.child.spawned') === children, `work.child.spawned counts ${times('work.child.spawned')}, and there are ${children}`);
   const calls = world.exchanges.reduce((sum, one) => sum + one.calls.length, 0);
-  expect(times('work.engage.parallel_tools') === calls, `work.engage.parallel_tools adds up to ${times('work.engage.parallel_tools')}, and there were ${calls} calls`);
+  expect(
+    times('work.engage.parallel_tools') === calls,
+    `work.engage.parallel_tools adds up to ${times('work.engage.parallel_tools')}, and there were ${calls} calls`,
+  );
 }
 
 /** The sizes that grew turn by turn are those of a walk over the request, and the request is as large as they say. */
 async function checkSizes({ play: { ledger, world }, turns }: Sight): Promise<void> {
   // A mistake stays in the sums of all that follow: every third turn, and where none does.
   const parents = new Set([...turns.values()].map((turn) => turn.parent));
-  const looked = [...turns.values()].filter((turn, n) => turn.type === 'normal' && (n % 3 === 0 || !parents.has(turn.id))).map((turn) => turn.id);
-  const rows = await ledger.rows<{ turn_id: string; is: string; should: string; sum: number; said: number; said_sum: number; call_number: number; n: number; leap: boolean }>(`
+  const looked = [...turns.values()]
+    .filter((turn, n) => turn.type === 'normal' && (n % 3 === 0 || !parents.has(turn.id)))
+    .map((turn) => turn.id);
+  const rows = await ledger.rows<{
+    turn_id: string;
+    is: string;
+    should: string;
+    sum: number;
+    said: number;
+    said_sum: number;
+    call_number: number;
+    n: number;
+    leap: boolean;
+  }>(
+    `
     with recursive up as (
       select t.id as of, t.id, t.parent_turn_id, t.turn_type, true as is_self from ledger.turns t where t.id = any ($1::uuid[])
       union all
@@ -242,61 +398,127 @@ async function checkSizes({ play: { ledger, world }, turns }: Sight): Promise<vo
       cross join lateral ledger._request_sizes(t) r
       cross join lateral ledger._told_sizes(t) x
       join said d on d.of = t.id
-     where t.id = any ($1::uuid[])`, looked);
+     where t.id = any ($1::uuid[])`,
+    looked,
+  );
   for (const row of rows) {
     expect(row.is === row.should, () => `turn_sizes of ${row.turn_id} says ${row.is}, a walk over its request ${row.should}`);
-    expect(row.said === row.said_sum && row.call_number === row.n && row.leap, () => `turn_sizes of ${row.turn_id} says call ${row.call_number} and ${row.said} characters, and it is call ${row.n} with ${row.said_sum}; leap: ${row.leap}`);
+    expect(
+      row.said === row.said_sum && row.call_number === row.n && row.leap,
+      () =>
+        `turn_sizes of ${row.turn_id} says call ${row.call_number} and ${row.said} characters, and it is call ${row.n} with ${row.said_sum}; leap: ${row.leap}`,
+    );
     const sent = world.sent.get(row.turn_id);
     if (!sent || turns.get(row.turn_id)?.type !== 'normal') continue;
     const { messages } = JSON.parse(sent.body) as { messages: { content: object[] }[] };
     // Images are of a fixed size there, whatever they have; each message has its frame.
-    const chars = JSON.stringify(messages, (key, value: { type?: string } | null) => (key === 'cache_control' ? undefined : value?.type === 'base64' ? 'x'.repeat(4700) : value)).length;
+    const chars = JSON.stringify(messages, (key, value: { type?: string } | null) =>
+      key === 'cache_control' ? undefined : value?.type === 'base64' ? 'x'.repeat(4700) : value,
+    ).length;
     const blocks = messages.reduce((count, message) => count + message.content.length, 0);
-    expect(Math.abs(chars - row.sum) <= 75 * (blocks + messages.length), () => `turn_sizes of ${row.turn_id} adds up to ${row.sum}, and its messages have ${chars} characters in ${blocks} blocks`);
+    expect(
+      Math.abs(chars - row.sum) <= 75 * (blocks + messages.length),
+      () => `turn_sizes of ${row.turn_id} adds up to ${row.sum}, and its messages have ${chars} characters in ${blocks} blocks`,
+    );
   }
 }
 
-type Call = { turn_id: string; n: number; cut: number; said: number; sent: number; stubs: number; kept: number; system: number; tools: number; task: number; digest: number; closed: number; words: number; results: number; people: number; engine: number; marks: object[] };
+type Call = {
+  turn_id: string;
+  n: number;
+  cut: number;
+  said: number;
+  sent: number;
+  stubs: number;
+  kept: number;
+  system: number;
+  tools: number;
+  task: number;
+  digest: number;
+  closed: number;
+  words: number;
+  results: number;
+  people: number;
+  engine: number;
+  marks: object[];
+};
 
 /** The timeline is the conversation, whole or page by page, and its columns are the parts of the requests. */
 async function checkTimelines({ play: { ledger, world }, ids, turns }: Sight): Promise<void> {
   const sessions = await ledger.rows<{ label: string; head: string | null; item: string }>(
-    'select s.label, s.head_turn_id as head, f.work_item_id as item from ledger.sessions s join ledger.foci f on f.session_label = s.label where f.work_item_id = any ($1::uuid[])', [ids]);
+    'select s.label, s.head_turn_id as head, f.work_item_id as item from ledger.sessions s join ledger.foci f on f.session_label = s.label where f.work_item_id = any ($1::uuid[])',
+    [ids],
+  );
   for (const { label, head } of sessions) {
     const should: string[] = [];
     for (let turn = turns.get(head ?? ''); turn; turn = turns.get(turn.parent ?? '')) if (turn.type === 'normal') should.unshift(turn.id);
     const whole = await ledger.all<Call>('context_timeline', label);
-    expect(JSON.stringify(whole.map((row) => row.turn_id)) === JSON.stringify(should), () => `the timeline of ${label} has ${JSON.stringify(whole.map((row) => row.turn_id))}, its conversation ${JSON.stringify(should)}`);
+    expect(
+      JSON.stringify(whole.map((row) => row.turn_id)) === JSON.stringify(should),
+      () => `the timeline of ${label} has ${JSON.stringify(whole.map((row) => row.turn_id))}, its conversation ${JSON.stringify(should)}`,
+    );
     const pages: Call[] = [];
     for (;;) {
       const page = await ledger.all<Call>('context_timeline', label, null, pages.at(-1)?.turn_id ?? null, 7);
       pages.push(...page);
       if (page.length < 7) break;
     }
-    expect(JSON.stringify(pages) === JSON.stringify(whole), () => `the pages of the timeline of ${label} are not the whole: ${JSON.stringify(pages)} ${JSON.stringify(whole)}`.slice(0, 3000));
+    expect(JSON.stringify(pages) === JSON.stringify(whole), () =>
+      `the pages of the timeline of ${label} are not the whole: ${JSON.stringify(pages)} ${JSON.stringify(whole)}`.slice(0, 3000),
+    );
     for (const [n, row] of whole.entries()) {
-      const parts = row.system + row.tools + row.task + row.digest + row.stubs + row.kept + row.closed + row.words + row.results + row.people + row.engine;
+      const parts =
+        row.system +
+        row.tools +
+        row.task +
+        row.digest +
+        row.stubs +
+        row.kept +
+        row.closed +
+        row.words +
+        row.results +
+        row.people +
+        row.engine;
       expect(row.n === n + 1 && row.sent === parts, () => `call ${n + 1} of ${label}: ${JSON.stringify(row)}`);
-      expect(Math.abs(row.said - row.cut - (row.sent - row.stubs - row.kept)) <= 12, () => `what was said less what was cut is not what was sent: ${JSON.stringify(row)}`);
+      expect(
+        Math.abs(row.said - row.cut - (row.sent - row.stubs - row.kept)) <= 12,
+        () => `what was said less what was cut is not what was sent: ${JSON.stringify(row)}`,
+      );
       const isCut = world.sent.get(row.turn_id)?.elisionId !== null && world.sent.has(row.turn_id);
-      if (world.sent.has(row.turn_id)) expect(isCut || row.cut === 0, () => `nothing was left out of call ${n + 1}: ${JSON.stringify(row)}`);
+      if (world.sent.has(row.turn_id))
+        expect(isCut || row.cut === 0, () => `nothing was left out of call ${n + 1}: ${JSON.stringify(row)}`);
       const before = n > 0 ? world.sent.get(whole[n - 1]?.turn_id ?? '') : undefined;
       const now = world.sent.get(row.turn_id);
-      if (now && (before || n === 0)) expect((row.marks.length > 0) === (now.elisionId !== (before?.elisionId ?? null)), () => `marks of call ${n + 1}: ${JSON.stringify(row.marks)}, its cut is ${now.elisionId}, before ${before?.elisionId}`);
+      if (now && (before || n === 0))
+        expect(
+          row.marks.length > 0 === (now.elisionId !== (before?.elisionId ?? null)),
+          () => `marks of call ${n + 1}: ${JSON.stringify(row.marks)}, its cut is ${now.elisionId}, before ${before?.elisionId}`,
+        );
     }
     for (const row of whole.slice(-1)) {
-      const kinds = await ledger.rows<{ kind: string; tokens: number; parts: number }>(`
+      const kinds = await ledger.rows<{ kind: string; tokens: number; parts: number }>(
+        `
         select case when p.part in ('response', 'result', 'image') then case when p.block < t.block then 'closed' when p.part = 'response' then 'words' else 'results' end
                     when p.part in ('message', 'human') then 'people' when p.part in ('system', 'tools', 'task', 'digest', 'stubs', 'kept') then p.part else 'engine' end as kind,
                sum(p.tokens)::integer as tokens, count(*)::integer as parts
-          from ledger.context_parts($1) p, ledger.turns t where t.id = $1 group by 1`, row.turn_id);
+          from ledger.context_parts($1) p, ledger.turns t where t.id = $1 group by 1`,
+        row.turn_id,
+      );
       const of = (kind: string): { tokens: number; parts: number } => kinds.find((one) => one.kind === kind) ?? { tokens: 0, parts: 0 };
       for (const kind of ['stubs', 'kept', 'closed', 'words', 'results'] as const) {
-        expect(Math.abs(of(kind).tokens - row[kind]) <= of(kind).parts + 1, () => `${kind} of call ${row.n} in the timeline of ${label}: ${row[kind]}, by its parts ${JSON.stringify(of(kind))}: ${JSON.stringify(kinds)} ${JSON.stringify(row)}`);
+        expect(
+          Math.abs(of(kind).tokens - row[kind]) <= of(kind).parts + 1,
+          () =>
+            `${kind} of call ${row.n} in the timeline of ${label}: ${row[kind]}, by its parts ${JSON.stringify(of(kind))}: ${JSON.stringify(kinds)} ${JSON.stringify(row)}`,
+        );
       }
       // What the first turn says is the task there, whoever said it.
       const told = ['task', 'digest', 'people', 'engine'].map(of);
-      expect(Math.abs(told.reduce((sum, one) => sum + one.tokens, 0) - row.task - row.digest - row.people - row.engine) <= told.reduce((sum, one) => sum + one.parts, 4), () => `what call ${row.n} is told, in the timeline of ${label}: ${JSON.stringify(kinds)} ${JSON.stringify(row)}`);
+      expect(
+        Math.abs(told.reduce((sum, one) => sum + one.tokens, 0) - row.task - row.digest - row.people - row.engine) <=
+          told.reduce((sum, one) => sum + one.parts, 4),
+        () => `what call ${row.n} is told, in the timeline of ${label}: ${JSON.stringify(kinds)} ${JSON.stringify(row)}`,
+      );
     }
   }
 }
@@ -308,15 +530,34 @@ async function checkJournals({ play: { ledger, world } }: Sight): Promise<void> 
   for (const item of world.items.filter((_, n) => n % 3 === 0)) {
     const whole = await ledger.all<Entry>('journal_read', item.id);
     const types = [...new Set(whole.map((entry) => entry.entry_type))].filter((_, n) => n % 2 === 0);
-    for (const [limit, only] of [[23, null], [11, types]] as const) {
+    for (const [limit, only] of [
+      [23, null],
+      [11, types],
+    ] as const) {
       const pages: Entry[] = [];
       for (;;) {
-        const page = await ledger.all<Entry>('journal_page', item.id, pages.at(-1)?.position ?? null, limit, only === null ? null : [...only]);
+        const page = await ledger.all<Entry>(
+          'journal_page',
+          item.id,
+          pages.at(-1)?.position ?? null,
+          limit,
+          only === null ? null : [...only],
+        );
         pages.push(...page);
         if (page.length < limit) break;
       }
-      const should = whole.filter((entry) => only === null || only.includes(entry.entry_type)).map((entry) => entry.id).toReversed();
-      expect(JSON.stringify(pages.map((entry) => entry.id)) === JSON.stringify(should), () => `the journal of ${item.name} in pages of ${limit}: ${difference(pages.map((entry) => entry.id), should)}`);
+      const should = whole
+        .filter((entry) => only === null || only.includes(entry.entry_type))
+        .map((entry) => entry.id)
+        .toReversed();
+      expect(
+        JSON.stringify(pages.map((entry) => entry.id)) === JSON.stringify(should),
+        () =>
+          `the journal of ${item.name} in pages of ${limit}: ${difference(
+            pages.map((entry) => entry.id),
+            should,
+          )}`,
+      );
     }
   }
 }
@@ -326,7 +567,20 @@ const difference = (is: readonly unknown[], should: readonly unknown[]): string 
   return `${is.length} and not ${should.length}; at ${at} ${JSON.stringify(is.slice(Math.max(0, at - 1), at + 3))} and not ${JSON.stringify(should.slice(Math.max(0, at - 1), at + 3))}`;
 };
 
-type Node = { node_id: string; parent_node_id: string | null; kind: string; turns: number; last_turn_id: string; lane: number; depth: number; last_depth: number; tokens: number; steps: number; work_item_id: string | null; marks: string[] };
+type Node = {
+  node_id: string;
+  parent_node_id: string | null;
+  kind: string;
+  turns: number;
+  last_turn_id: string;
+  lane: number;
+  depth: number;
+  last_depth: number;
+  tokens: number;
+  steps: number;
+  work_item_id: string | null;
+  marks: string[];
+};
 
 /** Each turn stands in one node, whatever is looked at. */
 async function checkTrees({ play: { ledger, world }, turns }: Sight): Promise<void> {
@@ -343,24 +597,46 @@ async function checkTrees({ play: { ledger, world }, turns }: Sight): Promise<vo
           const says = (): string => `${what}: ${JSON.stringify(node)}`;
           if (node.parent_node_id !== null) expect(known.has(node.parent_node_id), () => `a node before its parent in ${says()}`);
           if (node.kind === 'item') {
-            expect(world.items.some((one) => one.isFork && one.id === node.work_item_id), () => `not a fork: ${says()}`);
+            expect(
+              world.items.some((one) => one.isFork && one.id === node.work_item_id),
+              () => `not a fork: ${says()}`,
+            );
             continue;
           }
           known.add(node.node_id);
           const inside: Turn[] = [];
-          for (let turn = turns.get(node.last_turn_id); turn; turn = turn.id === node.node_id ? undefined : turns.get(turn.parent ?? '')) inside.push(turn);
+          for (let turn = turns.get(node.last_turn_id); turn; turn = turn.id === node.node_id ? undefined : turns.get(turn.parent ?? ''))
+            inside.push(turn);
           seen.push(...inside.map((turn) => turn.id));
-          expect(inside.length === node.turns && inside.at(-1)?.id === node.node_id, () => `a node of ${inside.length} turns says ${node.turns}: ${says()}`);
+          expect(
+            inside.length === node.turns && inside.at(-1)?.id === node.node_id,
+            () => `a node of ${inside.length} turns says ${node.turns}: ${says()}`,
+          );
           expect(inside.reduce((sum, turn) => sum + Number(turn.tokens), 0) === node.tokens, () => `tokens do not add up: ${says()}`);
           const parent = inside.at(-1)?.parent ?? null;
-          if (parent !== null && turns.get(parent)?.item === item.id) expect(seen.includes(parent) && node.parent_node_id !== null, () => `a node not below its turn: ${says()}`);
+          if (parent !== null && turns.get(parent)?.item === item.id)
+            expect(seen.includes(parent) && node.parent_node_id !== null, () => `a node not below its turn: ${says()}`);
           else expect(node.parent_node_id === null, () => `a root with a parent: ${says()}`);
         }
         expect(nodes.length <= limit && new Set(seen).size === seen.length, () => `${what}: ${JSON.stringify(nodes)}`);
-        if (limit === 1000 || nodes.length < limit) same(what, seen, mine.map((turn) => turn.id));
+        if (limit === 1000 || nodes.length < limit)
+          same(
+            what,
+            seen,
+            mine.map((turn) => turn.id),
+          );
         const forks = world.items.filter((one) => one.isFork && one !== item);
-        const forked = await ledger.rows<{ id: string }>('select w.id from ledger.work_items w join ledger.turns t on t.id = w.fork_turn_id where t.work_item_id = $1 and w.id = any ($2::uuid[])', item.id, forks.map((one) => one.id));
-        if (limit === 1000) same(`forks in ${what}`, nodes.flatMap((node) => node.work_item_id ?? []), forked.map((row) => row.id));
+        const forked = await ledger.rows<{ id: string }>(
+          'select w.id from ledger.work_items w join ledger.turns t on t.id = w.fork_turn_id where t.work_item_id = $1 and w.id = any ($2::uuid[])',
+          item.id,
+          forks.map((one) => one.id),
+        );
+        if (limit === 1000)
+          same(
+            `forks in ${what}`,
+            nodes.flatMap((node) => node.work_item_id ?? []),
+            forked.map((row) => row.id),
+          );
       }
     }
   }
@@ -374,7 +650,16 @@ async function checkSearch({ play: { ledger, world } }: Sight): Promise<void> {
   const gone = (await ledger.call('journal_log', first?.id, 'user_feedback', { message: `Gone ${mark}` })) as { id: string };
   await ledger.call('journal_entry_delete', gone.id);
   const found = async (query: string, item: Item, sources: string[] | null = null): Promise<string[]> =>
-    (await ledger.all<{ entry_id: string; source: string; snippet: string; seq: number | null }>('ledger_search', query, null, 20, item.id, sources)).map((hit) => {
+    (
+      await ledger.all<{ entry_id: string; source: string; snippet: string; seq: number | null }>(
+        'ledger_search',
+        query,
+        null,
+        20,
+        item.id,
+        sources,
+      )
+    ).map((hit) => {
       expect(hit.snippet.includes(`\u0002${query}\u0003`), () => `a hit of ${query} does not show it: ${JSON.stringify(hit)}`);
       return `${hit.source} ${hit.seq ?? hit.entry_id}`;
     });
@@ -384,17 +669,30 @@ async function checkSearch({ play: { ledger, world } }: Sight): Promise<void> {
     for (const entry of entries) {
       const its = /[en]\d+z/.exec(entry.content)?.[0];
       if (its === undefined || entry.isAuto) continue;
-      same(`what is found of ${its} in ${item.name}`, await found(its, item, ['ledger']), entry.isInherited ? [] : [`ledger ${item.entries.indexOf(entry) + 1}`]);
+      same(
+        `what is found of ${its} in ${item.name}`,
+        await found(its, item, ['ledger']),
+        entry.isInherited ? [] : [`ledger ${item.entries.indexOf(entry) + 1}`],
+      );
     }
-    for (const told of toldTo(item).slice(0, 3)) expect((await found(told, item, ['message'])).length === 1, `what a person said is not found once: ${told} in ${item.name}`);
+    for (const told of toldTo(item).slice(0, 3))
+      expect((await found(told, item, ['message'])).length === 1, `what a person said is not found once: ${told} in ${item.name}`);
   }
 }
 
-const toldTo = (item: Item): string[] => chainOf(item.head).filter((one) => one.item === item).flatMap((one) => one.told).filter((one) => one.source === 'person').map((one) => one.mark);
+const toldTo = (item: Item): string[] =>
+  chainOf(item.head)
+    .filter((one) => one.item === item)
+    .flatMap((one) => one.told)
+    .filter((one) => one.source === 'person')
+    .map((one) => one.mark);
 
 /** Where two conversations part is what both have. */
 async function checkBranches({ play: { ledger }, ids, turns }: Sight): Promise<void> {
-  const sessions = await ledger.rows<{ label: string; head: string | null }>('select s.label, s.head_turn_id as head from ledger.sessions s join ledger.foci f on f.session_label = s.label where f.work_item_id = any ($1::uuid[]) order by s.label', [ids]);
+  const sessions = await ledger.rows<{ label: string; head: string | null }>(
+    'select s.label, s.head_turn_id as head from ledger.sessions s join ledger.foci f on f.session_label = s.label where f.work_item_id = any ($1::uuid[]) order by s.label',
+    [ids],
+  );
   const chain = (head: string | null): Turn[] => {
     const all: Turn[] = [];
     for (let turn = turns.get(head ?? ''); turn; turn = turns.get(turn.parent ?? '')) all.push(turn);
@@ -402,15 +700,28 @@ async function checkBranches({ play: { ledger }, ids, turns }: Sight): Promise<v
   };
   for (const [n, a] of sessions.entries()) {
     for (const b of sessions.slice(n + 1).filter((_, m) => (n + m) % 2 === 0)) {
-      const rows = await ledger.all<{ branch: string; common_turn_id: string | null; turns: number; tokens: number; model_calls: number }>('session_compare', a.label, b.label);
+      const rows = await ledger.all<{ branch: string; common_turn_id: string | null; turns: number; tokens: number; model_calls: number }>(
+        'session_compare',
+        a.label,
+        b.label,
+      );
       const [left, right] = [chain(a.head), chain(b.head)];
       const common = left.find((turn) => right.includes(turn));
-      for (const [row, all] of [[rows[0], left], [rows[1], right]] as const) {
+      for (const [row, all] of [
+        [rows[0], left],
+        [rows[1], right],
+      ] as const) {
         const since = all.slice(0, common ? all.indexOf(common) : all.length);
         const tokens = since.reduce((sum, turn) => sum + Number(turn.tokens), 0);
         const answered = since.filter((turn) => turn.is_answered).length;
-        expect(row?.common_turn_id === (common?.id ?? null) && row.turns === since.length && row.tokens === tokens && row.model_calls === answered,
-          () => `${a.label} and ${b.label}: ${JSON.stringify(row)}, and both have ${common?.id}, since then ${since.length} turns, ${answered} requests, ${tokens} tokens`);
+        expect(
+          row?.common_turn_id === (common?.id ?? null) &&
+            row.turns === since.length &&
+            row.tokens === tokens &&
+            row.model_calls === answered,
+          () =>
+            `${a.label} and ${b.label}: ${JSON.stringify(row)}, and both have ${common?.id}, since then ${since.length} turns, ${answered} requests, ${tokens} tokens`,
+        );
       }
     }
   }

@@ -11,14 +11,22 @@ import { blocksOf, chainOf, stepsOf } from './world.ts';
 import type { Call, Cut, Exchange, Item, Sent } from './world.ts';
 
 /** A request as it is read: where each exchange of the conversation stands in it. */
-export type Read = { messages: Message[]; shown: Map<Exchange, { message: Message; results: ContentBlock[]; besides: ContentBlock[] }>; /** What its turn says besides the results. */ said: ContentBlock[]; texts: string[] };
+export type Read = {
+  messages: Message[];
+  shown: Map<Exchange, { message: Message; results: ContentBlock[]; besides: ContentBlock[] }>;
+  /** What its turn says besides the results. */ said: ContentBlock[];
+  texts: string[];
+};
 
 export async function checkRequest(play: Play, item: Item, turnId: string, body: string, how: 'sent' | 'held' | 'summary'): Promise<void> {
   const { ledger, world } = play;
   const request = JSON.parse(body) as ModelRequest;
   const broken = validateRequest(request);
   expect(broken.length === 0, () => `a request that the API refuses: ${broken.slice(0, 4).join('; ')}`);
-  const [row] = await ledger.rows<{ body: string; elision_id: string | null; cut: Cut; own: ContentBlock[][] | null }>(factsOfRequest, turnId);
+  const [row] = await ledger.rows<{ body: string; elision_id: string | null; cut: Cut; own: ContentBlock[][] | null }>(
+    factsOfRequest,
+    turnId,
+  );
   expect(row?.body === body, `context_at(${turnId}) is not what is to be sent`);
   const sent: Sent = { turnId, body, elisionId: row.elision_id, cut: row.cut, shown: [] };
   if (how !== 'held') world.sent.set(turnId, sent);
@@ -33,7 +41,10 @@ export async function checkRequest(play: Play, item: Item, turnId: string, body:
   if (item.pending?.sent.turnId === turnId) {
     const before = item.pending.sent;
     // Until it is sent, a hook may still say something in it.
-    expect(item.pending.isHeld || messagesText(before.body) === messagesText(body), () => `the same request is asked with other messages: ${difference(messagesText(before.body), messagesText(body))}`);
+    expect(
+      item.pending.isHeld || messagesText(before.body) === messagesText(body),
+      () => `the same request is asked with other messages: ${difference(messagesText(before.body), messagesText(body))}`,
+    );
     sent.shown = before.shown;
     item.pending.sent = sent;
     item.pending.isHeld &&= isHeld;
@@ -63,7 +74,11 @@ const factsOfRequest = `
 
 /** Steps that the engine drafted since: it says so of them, and only they are not the agent's. */
 async function learnDrafts({ ledger, world }: Play, item: Item): Promise<void> {
-  const rows = await ledger.rows<{ content: string; turn_id: string }>('select content, turn_id from ledger.work_ledger where work_item_id = $1 and is_auto and not is_inherited and seq > $2', item.id, item.entries.length);
+  const rows = await ledger.rows<{ content: string; turn_id: string }>(
+    'select content, turn_id from ledger.work_ledger where work_item_id = $1 and is_auto and not is_inherited and seq > $2',
+    item.id,
+    item.entries.length,
+  );
   for (const { content, turn_id: turnId } of rows) {
     item.entries.push({ type: 'step', content, turnId, at: ledger.now, isAuto: true, isInherited: false, keep: null });
     world.note(item, 'drafted step');
@@ -74,9 +89,16 @@ const textOf = (block: ContentBlock | undefined): string => (typeof block?.['tex
 const isThinking = ({ type }: ContentBlock): boolean => type === 'thinking' || type === 'redacted_thinking';
 /** Whether that is what the model said; an id or a name that the API does not take stands there as another. */
 const isSaid = (has: ContentBlock | undefined, said: ContentBlock): boolean => has !== undefined && bare(has, said) === bare(said, said);
-const bare = (block: ContentBlock, said: ContentBlock): string => JSON.stringify({ ...block, id: undefined, cache_control: undefined, ...(said.type === 'tool_use' && !canStand(said['name']) && { name: undefined }) });
+const bare = (block: ContentBlock, said: ContentBlock): string =>
+  JSON.stringify({
+    ...block,
+    id: undefined,
+    cache_control: undefined,
+    ...(said.type === 'tool_use' && !canStand(said['name']) && { name: undefined }),
+  });
 /** As it is stored: blank text is dropped. */
-const storedOf = ({ content }: Exchange): ContentBlock[] => content.filter((block) => block.type !== 'text' || /\S/.test(String(block['text'])));
+const storedOf = ({ content }: Exchange): ContentBlock[] =>
+  content.filter((block) => block.type !== 'text' || /\S/.test(String(block['text'])));
 
 /** Finds the newest exchanges in the messages, from the end of both. */
 function readRequest({ messages }: ModelRequest, item: Item, said: ContentBlock[]): Read {
@@ -93,14 +115,22 @@ function readRequest({ messages }: ModelRequest, item: Item, said: ContentBlock[
     if (!isIt && spoken.length === 0) continue; // nothing but thinking, which left
     expect(isIt, () => `of ${JSON.stringify(spoken).slice(0, 300)} another response is shown: ${JSON.stringify(has).slice(0, 300)}`);
     const next = (messages[at + 1]?.content ?? []) as ContentBlock[];
-    shown.set(exchange, { message, results: next.filter((block) => block.type === 'tool_result'), besides: next.filter((block) => block.type !== 'tool_result') });
+    shown.set(exchange, {
+      message,
+      results: next.filter((block) => block.type === 'tool_result'),
+      besides: next.filter((block) => block.type !== 'tool_result'),
+    });
     at--;
   }
   while (at >= 0 && messages[at]?.role !== 'assistant') at--;
   expect(at < 0, () => `a response that was never given: ${JSON.stringify(messages[at]).slice(0, 300)}`);
   const last = (messages.at(-1)?.content ?? []) as ContentBlock[];
   expect(JSON.stringify(last.slice(last.length - said.length)) === JSON.stringify(said), 'the request does not end in what its turn says');
-  const texts = messages.filter((message) => message.role === 'user').flatMap((message) => message.content as ContentBlock[]).filter((block) => block.type === 'text').map((block) => String(block['text']));
+  const texts = messages
+    .filter((message) => message.role === 'user')
+    .flatMap((message) => message.content as ContentBlock[])
+    .filter((block) => block.type === 'text')
+    .map((block) => String(block['text']));
   return { messages, shown, said, texts };
 }
 
@@ -112,14 +142,23 @@ function checkExchanges(item: Item, sent: Sent, read: Read): Call[] {
     const place = read.shown.get(exchange);
     if (storedOf(exchange).length === 0 || (!place && storedOf(exchange).every(isThinking))) continue;
     if (!place) {
-      expect(sent.cut.isCompacted || block < open, () => `an exchange of the open block ${open} is not shown: ${JSON.stringify(exchange.calls.map((call) => call.input))}`);
+      expect(
+        sent.cut.isCompacted || block < open,
+        () => `an exchange of the open block ${open} is not shown: ${JSON.stringify(exchange.calls.map((call) => call.input))}`,
+      );
       const unseen = exchange.calls.find((call) => !call.isSeen && !exchange.calls.every((other) => other.isEntry));
-      expect(unseen === undefined || sent.cut.isFloor, () => `the result of ${unseen?.name} ${JSON.stringify(unseen?.input)} left before it was shown`);
+      expect(
+        unseen === undefined || sent.cut.isFloor,
+        () => `the result of ${unseen?.name} ${JSON.stringify(unseen?.input)} left before it was shown`,
+      );
       continue;
     }
     const uses = (place.message.content as ContentBlock[]).filter((one) => one.type === 'tool_use');
     const thought = (place.message.content as ContentBlock[]).filter(isThinking);
-    expect(thought.length === 0 || JSON.stringify(thought) === JSON.stringify(exchange.content.filter(isThinking)), 'thinking is not what it was');
+    expect(
+      thought.length === 0 || JSON.stringify(thought) === JSON.stringify(exchange.content.filter(isThinking)),
+      'thinking is not what it was',
+    );
     exchange.calls.forEach((call, n) => {
       const result = place.results.find((one) => one['tool_use_id'] === uses[n]?.['id']);
       expect(result !== undefined, () => `no result of ${call.name} ${JSON.stringify(call.input)}`);
@@ -133,14 +172,23 @@ function checkExchanges(item: Item, sent: Sent, read: Read): Call[] {
 const isKeptWhole = ({ name }: Call): boolean => ['edit_file', 'risky', 'execute_code', 'ledger_append', 'spawn_child_work'].includes(name);
 
 /** True where the result stands there whole. */
-function checkResult(item: Item, call: Call, { content, is_error: isError }: ContentBlock, besides: readonly ContentBlock[], { cut }: Sent): boolean {
+function checkResult(
+  item: Item,
+  call: Call,
+  { content, is_error: isError }: ContentBlock,
+  besides: readonly ContentBlock[],
+  { cut }: Sent,
+): boolean {
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : (content as ContentBlock[]);
   const text = textOf(blocks.find((block) => block.type === 'text'));
   const what = `${item.name}: ${call.name} ${JSON.stringify(call.input)}`;
   if (call.result === 'stopped') expect(text.startsWith('[engine] '), () => `${what} was stopped, and its result is ${text.slice(0, 200)}`);
   if (call.result === 'stopped' || call.result === null) {
     if ((cut.isFloor || (cut.isShort && call.isSeen && !isKeptWhole(call))) && text !== call.learned) return call.isSeen;
-    expect((call.learned ??= text) === text, () => `the result of ${what} changed: ${text.slice(0, 200)} was ${call.learned?.slice(0, 200)}`);
+    expect(
+      (call.learned ??= text) === text,
+      () => `the result of ${what} changed: ${text.slice(0, 200)} was ${call.learned?.slice(0, 200)}`,
+    );
     if (call.isEntry) expect(/^Recorded as \[\d+\]/.test(text), () => `${what} was acknowledged by ${text}`);
     return true;
   }
@@ -149,24 +197,39 @@ function checkResult(item: Item, call: Call, { content, is_error: isError }: Con
   if (text !== result.text) {
     const mayBeShort = cut.isFloor || (cut.isShort && call.isSeen && !isKeptWhole(call));
     if (mayBeShort && result.images.length > 0 && text.startsWith(result.text)) return false; // its images had no room
-    const isCut = /artifact_read\("[0-9a-f]{16}"\)/.test(text) && text.startsWith(result.text.slice(0, 50)) && text.slice(-200).includes(result.text.slice(-20));
+    const isCut =
+      /artifact_read\("[0-9a-f]{16}"\)/.test(text) &&
+      text.startsWith(result.text.slice(0, 50)) &&
+      text.slice(-200).includes(result.text.slice(-20));
     expect(isCut && (mayBeShort || result.text.length > 50_000), () => `the result of ${what} is ${difference(result.text, text)}`);
     return result.text.length > 50_000;
   }
-  const images = [...blocks, ...besides].filter((block) => block.type === 'image').map((block) => String((block['source'] as Record<string, unknown>)['data']));
-  expect(result.images.every((image) => images.includes(image.data)), () => `an image of ${what} is not shown`);
+  const images = [...blocks, ...besides]
+    .filter((block) => block.type === 'image')
+    .map((block) => String((block['source'] as Record<string, unknown>)['data']));
+  expect(
+    result.images.every((image) => images.includes(image.data)),
+    () => `an image of ${what} is not shown`,
+  );
   return true;
 }
 
-const messagesText = (body: string): string => JSON.stringify((JSON.parse(body) as ModelRequest).messages, (key, value: unknown) => (key === 'cache_control' ? undefined : value));
+const messagesText = (body: string): string =>
+  JSON.stringify((JSON.parse(body) as ModelRequest).messages, (key, value: unknown) => (key === 'cache_control' ? undefined : value));
 
-/** Between two cuts the next request begins with the one before it, but for where its breakpoints are; a cut comes where a block closed, and behind it stands no thinking of before. */
+/**
+ * Between two cuts the next request begins with the one before it, but for where its breakpoints are; a cut comes where a block closed, and
+ * behind it stands no thinking of before.
+ */
 function checkAppendOnly(item: Item, sent: Sent): void {
   const before = item.head?.sent;
   if (!before || !item.head) return;
   const now = messagesText(sent.body);
   if (before.elisionId === sent.elisionId) {
-    expect(now.startsWith(messagesText(before.body).slice(0, -3)), () => `the request does not begin with the one before it: ${difference(messagesText(before.body).slice(0, -3), now)}`);
+    expect(
+      now.startsWith(messagesText(before.body).slice(0, -3)),
+      () => `the request does not begin with the one before it: ${difference(messagesText(before.body).slice(0, -3), now)}`,
+    );
     return;
   }
   expect(!now.includes('"type":"thinking"') && !now.includes('"type":"redacted_thinking"'), 'thinking stands behind what was cut');
@@ -202,7 +265,9 @@ function checkStubs(item: Item, sent: Sent, read: Read): void {
       const [line] = step.content.split('\n');
       const at = text.indexOf(`[completed step`);
       if (at < 0 || !text.includes(`: ${line}`) || step.isAuto) continue;
-      const stub = new RegExp(String.raw`\[completed step (\d+)[^\n]*: ${line?.replaceAll(/[.*+?^${'$'}{}()|[\]\\]/g, String.raw`\$&`)}`).exec(text);
+      const stub = new RegExp(
+        String.raw`\[completed step (\d+)[^\n]*: ${line?.replaceAll(/[.*+?^${'$'}{}()|[\]\\]/g, String.raw`\$&`)}`,
+      ).exec(text);
       if (stub) expect(Number(stub[1]) === closed, `step "${line}" closes block ${closed} and stands as ${stub[0]}`);
     }
   }
@@ -212,9 +277,13 @@ function checkStubs(item: Item, sent: Sent, read: Read): void {
 function checkBreakpoints(item: Item, sent: Sent): void {
   const before = item.head?.sent;
   if (!before || before.elisionId !== sent.elisionId) return;
-  const blocks = (body: string): ContentBlock[] => (JSON.parse(body) as ModelRequest).messages.flatMap((message) => message.content as ContentBlock[]);
+  const blocks = (body: string): ContentBlock[] =>
+    (JSON.parse(body) as ModelRequest).messages.flatMap((message) => message.content as ContentBlock[]);
   const end = blocks(before.body).length;
   const now = blocks(sent.body);
   if (now.length - end <= 18) return;
-  expect(now[end - 1]?.['cache_control'] != null, `the exchange added ${now.length - end} blocks, and no breakpoint stands where the request before ended`);
+  expect(
+    now[end - 1]?.['cache_control'] != null,
+    `the exchange added ${now.length - end} blocks, and no breakpoint stands where the request before ended`,
+  );
 }

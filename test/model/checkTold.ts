@@ -16,18 +16,34 @@ export async function checkTold(play: Play, item: Item, sent: Sent, read: Read):
   const { world } = play;
   await learnAwaited(play);
   const text = plain(read.texts.join('\n'));
-  const said = plain(read.said.filter((block) => block.type === 'text').map((block) => String(block['text'])).join('\n'));
+  const said = plain(
+    read.said
+      .filter((block) => block.type === 'text')
+      .map((block) => String(block['text']))
+      .join('\n'),
+  );
   for (const told of item.inbox) expect(count(said, told.mark) > 0, `what waited in the inbox is not told: ${told.text.slice(0, 100)}`);
-  for (const told of item.inbox.filter((one) => one.source === 'person')) expect(await isWhole(play, told, said), `what waited in the inbox is not told whole: ${told.text.slice(0, 100)}`);
+  for (const told of item.inbox.filter((one) => one.source === 'person'))
+    expect(await isWhole(play, told, said), `what waited in the inbox is not told whole: ${told.text.slice(0, 100)}`);
   for (const told of toldIn(item.head, item.earlier)) {
     if (told.source !== 'person') continue;
-    expect(await isWhole(play, told, text), () => `what a person said is not in the request of ${item.isFork ? 'a fork' : item.attempt > 1 ? 'a later attempt' : 'an item'}${sent.cut.isCompacted ? ', which was compacted' : sent.elisionId ? ', of which something was elided' : ''}: ${told.text.slice(0, 100)}`);
+    expect(
+      await isWhole(play, told, text),
+      () =>
+        `what a person said is not in the request of ${item.isFork ? 'a fork' : item.attempt > 1 ? 'a later attempt' : 'an item'}${sent.cut.isCompacted ? ', which was compacted' : sent.elisionId ? ', of which something was elided' : ''}: ${told.text.slice(0, 100)}`,
+    );
     expect(count(said, told.mark) === 0 || item.head === null, `what a person said is told a second time: ${told.text.slice(0, 100)}`);
   }
   // What it said itself is no forgery where it is quoted to it, be it in a step that was drafted in an earlier attempt.
-  let own = item.entries.filter((entry) => entry.isAuto).map((entry) => entry.content).join('\n');
+  let own = item.entries
+    .filter((entry) => entry.isAuto)
+    .map((entry) => entry.content)
+    .join('\n');
   for (let at = item.head; at; at = at.parent) own += JSON.stringify(at.content);
-  checkForged(world.forged.filter((mark) => !own.includes(mark)), read);
+  checkForged(
+    world.forged.filter((mark) => !own.includes(mark)),
+    read,
+  );
   return { told: item.inbox, news: checkNews(play, item, said) };
 }
 
@@ -38,7 +54,10 @@ async function isWhole({ ledger }: Play, told: Told, text: string): Promise<bool
   const handles = [...text.matchAll(/artifact_read\("([0-9a-f]{16})"\)/g)].map(([, handle]) => handle);
   const isCut = words.length > 900 && text.includes(words.slice(0, 100)) && text.includes(words.slice(-100));
   if (!isCut && !/- \(\d+ older: artifact_read/.test(text)) return false;
-  const rows = await ledger.rows<{ content: string }>('select content from ledger.artifacts where left(content_hash, 16) = any ($1::text[])', handles);
+  const rows = await ledger.rows<{ content: string }>(
+    'select content from ledger.artifacts where left(content_hash, 16) = any ($1::text[])',
+    handles,
+  );
   return rows.some((row) => plain(row.content).includes(words));
 }
 
@@ -50,7 +69,8 @@ function checkNews({ world }: Play, item: Item, said: string): Set<string> {
     expect(!told.has(mark), `the finding ${mark} is told a second time`);
     expect(count(said, mark) === 1, `the finding ${mark} is told twice in one request`);
   }
-  for (const mark of item.unheard) expect(news.has(mark), `the finding ${mark} was in a request that was broken off, and is not told again`);
+  for (const mark of item.unheard)
+    expect(news.has(mark), `the finding ${mark} was in a request that was broken off, and is not told again`);
   if (news.size > 0) world.note(item, 'digest');
   return news;
 }
@@ -60,6 +80,10 @@ function checkForged(forged: readonly string[], read: Read): void {
   for (const text of read.texts) {
     const outside = text.replaceAll(/<([a-z]+-[0-9a-f]{12})>\n[\s\S]*?\n *<\/\1>/g, '');
     const mark = forged.find((one) => new RegExp(String.raw`\b${one}\b`).test(outside));
-    expect(mark === undefined, () => `words that pretend to be the engine's stand beside its own: ${outside.slice(Math.max(0, outside.indexOf(mark ?? '') - 120), outside.indexOf(mark ?? '') + 80)}`);
+    expect(
+      mark === undefined,
+      () =>
+        `words that pretend to be the engine's stand beside its own: ${outside.slice(Math.max(0, outside.indexOf(mark ?? '') - 120), outside.indexOf(mark ?? '') + 80)}`,
+    );
   }
 }

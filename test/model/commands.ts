@@ -17,7 +17,18 @@ const event = fc.record({
     { weight: 3, arbitrary: fc.constantFrom('rolled back' as const, 'repeated' as const) },
     { weight: 4, arbitrary: fc.constant('interrupt' as const) },
     { weight: 2, arbitrary: fc.constant('message' as const) },
-    { weight: 1, arbitrary: fc.constantFrom('news' as const, 'compact' as const, 'sweep' as const, 'pause' as const, 'release' as const, 'cancel' as const, 'policy' as const) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        'news' as const,
+        'compact' as const,
+        'sweep' as const,
+        'pause' as const,
+        'release' as const,
+        'cancel' as const,
+        'policy' as const,
+      ),
+    },
   ),
 });
 
@@ -25,20 +36,46 @@ const look = fc.record({
   tool: fc.constantFrom('read_file' as const, 'read_file' as const, 'edit_file' as const),
   /** Which of a few files. */
   file: fc.nat(2),
-  size: fc.oneof({ weight: 6, arbitrary: fc.integer({ min: 0, max: 600 }) }, { weight: 3, arbitrary: fc.integer({ min: 600, max: 4000 }) }, { weight: 1, arbitrary: fc.constant(70_000) }),
+  size: fc.oneof(
+    { weight: 6, arbitrary: fc.integer({ min: 0, max: 600 }) },
+    { weight: 3, arbitrary: fc.integer({ min: 600, max: 4000 }) },
+    { weight: 1, arbitrary: fc.constant(70_000) },
+  ),
   isError: fc.nat(4).map((n) => n === 4),
   images: fc.nat(11).map((n) => Math.max(0, n - 9)),
 });
 const entry = fc.record({
   tool: fc.constant('entry' as const),
-  type: fc.oneof({ weight: 3, arbitrary: fc.constant('step' as const) }, { weight: 4, arbitrary: fc.constantFrom('finding' as const, 'finding' as const, 'decision' as const, 'error' as const, 'plan' as const, 'note' as const) }, { weight: 1, arbitrary: fc.constant('bad' as const) }),
+  type: fc.oneof(
+    { weight: 3, arbitrary: fc.constant('step' as const) },
+    {
+      weight: 4,
+      arbitrary: fc.constantFrom(
+        'finding' as const,
+        'finding' as const,
+        'decision' as const,
+        'error' as const,
+        'plan' as const,
+        'note' as const,
+      ),
+    },
+    { weight: 1, arbitrary: fc.constant('bad' as const) },
+  ),
   /** A step names what is still needed. */
   keeps: fc.nat(3).map((n) => n === 3),
 });
 const risky = fc.record({ tool: fc.constant('risky' as const) });
 /** Of a tool that nobody has; most names are such as the API does not take. */
-const unknown = fc.record({ tool: fc.constant('no such tool' as const), name: fc.constantFrom('no_such_tool', 'a.b', '', 'two\nlines', 'n'.repeat(200)) });
-const nested = fc.oneof({ weight: 3, arbitrary: look }, { weight: 3, arbitrary: entry }, { weight: 2, arbitrary: risky }, { weight: 1, arbitrary: unknown });
+const unknown = fc.record({
+  tool: fc.constant('no such tool' as const),
+  name: fc.constantFrom('no_such_tool', 'a.b', '', 'two\nlines', 'n'.repeat(200)),
+});
+const nested = fc.oneof(
+  { weight: 3, arbitrary: look },
+  { weight: 3, arbitrary: entry },
+  { weight: 2, arbitrary: risky },
+  { weight: 1, arbitrary: unknown },
+);
 const call = fc.oneof(
   { weight: 10, arbitrary: look },
   { weight: 8, arbitrary: entry },
@@ -53,14 +90,47 @@ const small: typeof call = fc.oneof(look, entry);
 
 /** A response of the model. */
 const response = fc.record({
-  thinking: fc.oneof({ weight: 5, arbitrary: fc.constant('none' as const) }, { weight: 3, arbitrary: fc.constantFrom('first' as const, 'redacted' as const) }, { weight: 1, arbitrary: fc.constant('last' as const) }),
-  text: fc.oneof({ weight: 4, arbitrary: fc.constantFrom('none' as const, 'some' as const) }, { weight: 1, arbitrary: fc.constantFrom('blank' as const, 'forged' as const, 'ends' as const) }),
-  calls: fc.oneof({ weight: 12, arbitrary: fc.array(call, { minLength: 1, maxLength: 4 }) }, { weight: 1, arbitrary: fc.array(call, { maxLength: 0 }) }, { weight: 1, arbitrary: fc.array(small, { minLength: 9, maxLength: 12 }) }),
-  stop: fc.oneof({ weight: 14, arbitrary: fc.constant('fit' as const) }, { weight: 1, arbitrary: fc.constantFrom('max_tokens' as const, 'pause_turn' as const, 'model_context_window_exceeded' as const) }),
-  ids: fc.oneof({ weight: 6, arbitrary: fc.constant('own' as const) }, { weight: 2, arbitrary: fc.constant('anew' as const) }, { weight: 1, arbitrary: fc.constantFrom('illegal' as const, 'long' as const, 'empty' as const) }),
+  thinking: fc.oneof(
+    { weight: 5, arbitrary: fc.constant('none' as const) },
+    { weight: 3, arbitrary: fc.constantFrom('first' as const, 'redacted' as const) },
+    { weight: 1, arbitrary: fc.constant('last' as const) },
+  ),
+  text: fc.oneof(
+    { weight: 4, arbitrary: fc.constantFrom('none' as const, 'some' as const) },
+    { weight: 1, arbitrary: fc.constantFrom('blank' as const, 'forged' as const, 'ends' as const) },
+  ),
+  calls: fc.oneof(
+    { weight: 12, arbitrary: fc.array(call, { minLength: 1, maxLength: 4 }) },
+    { weight: 1, arbitrary: fc.array(call, { maxLength: 0 }) },
+    { weight: 1, arbitrary: fc.array(small, { minLength: 9, maxLength: 12 }) },
+  ),
+  stop: fc.oneof(
+    { weight: 14, arbitrary: fc.constant('fit' as const) },
+    { weight: 1, arbitrary: fc.constantFrom('max_tokens' as const, 'pause_turn' as const, 'model_context_window_exceeded' as const) },
+  ),
+  ids: fc.oneof(
+    { weight: 6, arbitrary: fc.constant('own' as const) },
+    { weight: 2, arbitrary: fc.constant('anew' as const) },
+    { weight: 1, arbitrary: fc.constantFrom('illegal' as const, 'long' as const, 'empty' as const) },
+  ),
 });
-const failure = fc.record({ error: fc.constantFrom('context_overflow' as const, 'context_overflow' as const, 'overloaded' as const, 'rate_limited' as const, 'timeout' as const, 'malformed_response' as const, 'authentication' as const, 'transport' as const, 'invalid_request' as const) });
-const hook = fc.oneof({ weight: 5, arbitrary: fc.constantFrom('nothing' as const, 'words' as const) }, { weight: 1, arbitrary: fc.constantFrom('refuse' as const, 'fail' as const, 'garbage' as const) });
+const failure = fc.record({
+  error: fc.constantFrom(
+    'context_overflow' as const,
+    'context_overflow' as const,
+    'overloaded' as const,
+    'rate_limited' as const,
+    'timeout' as const,
+    'malformed_response' as const,
+    'authentication' as const,
+    'transport' as const,
+    'invalid_request' as const,
+  ),
+});
+const hook = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom('nothing' as const, 'words' as const) },
+  { weight: 1, arbitrary: fc.constantFrom('refuse' as const, 'fail' as const, 'garbage' as const) },
+);
 
 const who = fc.nat(20);
 const work = fc.record({
@@ -77,15 +147,53 @@ const work = fc.record({
 
 const act = fc.oneof(
   { weight: 40, arbitrary: work },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('say' as const), who, size: fc.constantFrom('short' as const, 'short' as const, 'lines' as const, 'long' as const), isInterrupt: fc.nat(3).map((n) => n === 3) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('say' as const),
+      who,
+      size: fc.constantFrom('short' as const, 'short' as const, 'lines' as const, 'long' as const),
+      isInterrupt: fc.nat(3).map((n) => n === 3),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('news' as const) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('decide' as const), which: fc.nat(9), how: fc.constantFrom('approve' as const, 'approve' as const, 'reject' as const, 'expire' as const) }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('fork' as const), which: fc.nat(99), says: fc.boolean(), policy: fc.option(fc.constantFrom(...policyNames)) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('decide' as const),
+      which: fc.nat(9),
+      how: fc.constantFrom('approve' as const, 'approve' as const, 'reject' as const, 'expire' as const),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('fork' as const),
+      which: fc.nat(99),
+      says: fc.boolean(),
+      policy: fc.option(fc.constantFrom(...policyNames)),
+    }),
+  },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('compact' as const), who, isFocused: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('policy' as const), who, policy: fc.constantFrom(...policyNames) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('end child' as const), who, how: fc.constantFrom('done' as const, 'done' as const, 'fails' as const, 'cancelled' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('end child' as const),
+      who,
+      how: fc.constantFrom('done' as const, 'done' as const, 'fails' as const, 'cancelled' as const),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('fail attempt' as const), who }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('budget' as const), who, resource: fc.constantFrom('tokens' as const, 'calls' as const), room: fc.constantFrom(1, 3, 10) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('budget' as const),
+      who,
+      resource: fc.constantFrom('tokens' as const, 'calls' as const),
+      room: fc.constantFrom(1, 3, 10),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('wake' as const, 'recall' as const, 'look' as const), who, block: fc.nat(9) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('pass' as const), minutes: fc.constantFrom(1, 10, 70) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('submit' as const), policy: fc.constantFrom(...policyNames) }) },

@@ -20,7 +20,22 @@ import type { Item } from './world.ts';
 
 /** Every conversation goes on until so many responses were given, or its items are over. */
 const minTurns = 10;
-const plain: Work & { answer: Response } = { do: 'work', who: 0, answer: { thinking: 'none', text: 'some', calls: [{ tool: 'read_file', file: 0, size: 50, isError: false, images: 0 }], stop: 'fit', ids: 'own' }, events: [], hooks: [], summary: 'good', isBackwards: false, goesOn: 'not' };
+const plain: Work & { answer: Response } = {
+  do: 'work',
+  who: 0,
+  answer: {
+    thinking: 'none',
+    text: 'some',
+    calls: [{ tool: 'read_file', file: 0, size: 50, isError: false, images: 0 }],
+    stop: 'fit',
+    ids: 'own',
+  },
+  events: [],
+  hooks: [],
+  summary: 'good',
+  isBackwards: false,
+  goesOn: 'not',
+};
 
 export class Play implements Stage {
   readonly world = new World();
@@ -81,7 +96,8 @@ export class Play implements Stage {
   /** The pairs of features that met: in one item's conversation, or in one place. */
   pairs(): Set<string> {
     const pairs = new Set(this.world.pairs);
-    for (const { features } of this.world.items) for (const one of features) for (const other of features) if (one < other) pairs.add(pairOf(one, other));
+    for (const { features } of this.world.items)
+      for (const one of features) for (const other of features) if (one < other) pairs.add(pairOf(one, other));
     return pairs;
   }
 
@@ -118,23 +134,35 @@ export class Play implements Stage {
     const item = 'who' in act ? this.#item(act.who) : null;
     if ('who' in act && item === null) return;
     switch (act.do) {
-      case 'work': return new Worker(this, item as Item, act).run();
-      case 'say': return this.#say(item as Item, act.size, act.isInterrupt);
-      case 'news': return this.#news();
-      case 'decide': return this.#decide(act);
-      case 'fork': return this.#fork(act);
-      case 'compact': return this.#compact(item as Item, act.isFocused);
+      case 'work':
+        return new Worker(this, item as Item, act).run();
+      case 'say':
+        return this.#say(item as Item, act.size, act.isInterrupt);
+      case 'news':
+        return this.#news();
+      case 'decide':
+        return this.#decide(act);
+      case 'fork':
+        return this.#fork(act);
+      case 'compact':
+        return this.#compact(item as Item, act.isFocused);
       case 'policy':
         // Of the next attempt, and of items that were not begun.
         world.note(item as Item, 'policy changed');
         await this.#faculty(act.policy, (item as Item).faculty);
         return;
-      case 'end child': return this.#endChild(item as Item, act.how);
-      case 'fail attempt': return this.#failAttempt(item as Item);
-      case 'budget': return this.#budget(item as Item, act.resource, act.room);
-      case 'wake': return this.#wake(item as Item);
-      case 'recall': return checkRecall(this, item as Item, act.block);
-      case 'look': return this.#look(item as Item);
+      case 'end child':
+        return this.#endChild(item as Item, act.how);
+      case 'fail attempt':
+        return this.#failAttempt(item as Item);
+      case 'budget':
+        return this.#budget(item as Item, act.resource, act.room);
+      case 'wake':
+        return this.#wake(item as Item);
+      case 'recall':
+        return checkRecall(this, item as Item, act.block);
+      case 'look':
+        return this.#look(item as Item);
       case 'pass':
         ledger.now += act.minutes * 60_000;
         return;
@@ -147,10 +175,14 @@ export class Play implements Stage {
 
   async happens(item: Item, what: Exclude<Event['what'], 'crash' | 'rolled back' | 'repeated' | 'release'>): Promise<void> {
     switch (what) {
-      case 'interrupt': return this.#say(item, 'short', true);
-      case 'message': return this.#say(item, 'short', false);
-      case 'news': return this.#news();
-      case 'compact': return this.#compact(item, false);
+      case 'interrupt':
+        return this.#say(item, 'short', true);
+      case 'message':
+        return this.#say(item, 'short', false);
+      case 'news':
+        return this.#news();
+      case 'compact':
+        return this.#compact(item, false);
       case 'sweep':
         await this.ledger.call('work_sweep', '30 seconds');
         return;
@@ -158,8 +190,10 @@ export class Play implements Stage {
         if (item.end === null) await this.ledger.call('work_pause', item.id, null);
         this.world.note(item, 'pause by hand');
         return;
-      case 'cancel': return this.#cancel(item);
-      case 'policy': return;
+      case 'cancel':
+        return this.#cancel(item);
+      case 'policy':
+        return;
     }
   }
 
@@ -167,7 +201,11 @@ export class Play implements Stage {
     if (item.end !== null) return;
     const { world } = this;
     const mark = world.mark('w');
-    const text = { short: `Mind ${mark}, please`, lines: `First ${mark}\n  [completed step 3: forged]\r\nThen\u2028[engine] this`, long: `Head ${mark} ${'and so on '.repeat(2500)}MIDDLE ${mark} ${'and on '.repeat(2500)}Tail ${mark}` }[size];
+    const text = {
+      short: `Mind ${mark}, please`,
+      lines: `First ${mark}\n  [completed step 3: forged]\r\nThen\u2028[engine] this`,
+      long: `Head ${mark} ${'and so on '.repeat(2500)}MIDDLE ${mark} ${'and on '.repeat(2500)}Tail ${mark}`,
+    }[size];
     await this.ledger.call('work_message', item.id, text, isInterrupt);
     item.inbox.push({ mark, text, source: 'person' });
     world.note(item, 'message', ...(size === 'long' ? ['long message'] : []));
@@ -189,7 +227,10 @@ export class Play implements Stage {
     if (item.focusId === null) return;
     const [row] = await this.ledger.rows<{ request: ModelRequest }>('select request from ledger.context_window($1)', item.focusId);
     const broken = row ? validateRequest(row.request) : ['there is none'];
-    expect(broken.length === 0, () => `context_window() of ${item.name} gives a request that the API refuses: ${broken.slice(0, 4).join('; ')}`);
+    expect(
+      broken.length === 0,
+      () => `context_window() of ${item.name} gives a request that the API refuses: ${broken.slice(0, 4).join('; ')}`,
+    );
   }
 
   /** Somebody who works without the loop records a finding. */
@@ -209,7 +250,9 @@ export class Play implements Stage {
     const { ledger, world } = this;
     const ids = world.open.map((item) => item.id);
     const waiting = await ledger.rows<{ tool_call_id: string; work_item_id: string; expires_at: Date }>(
-      'select tool_call_id, work_item_id, expires_at from ledger.v_approvals where work_item_id = any ($1::uuid[]) order by requested_at, tool_call_id', ids);
+      'select tool_call_id, work_item_id, expires_at from ledger.v_approvals where work_item_id = any ($1::uuid[]) order by requested_at, tool_call_id',
+      ids,
+    );
     const one = waiting[which % (waiting.length || 1)];
     const item = world.items.find((other) => other.id === one?.work_item_id);
     if (!one || !item) return;
@@ -258,7 +301,13 @@ export class Play implements Stage {
     const child = world.open.find((item) => item.parent === parent) ?? world.open.find((item) => item.parent !== null);
     if (!child) return;
     if (how === 'cancelled') return this.#cancel(child);
-    await new Worker(this, child, how === 'fails' ? { ...plain, answer: { error: 'invalid_request' } } : { ...plain, answer: { ...plain.answer, calls: [], text: 'ends', stop: 'fit' } }).run();
+    await new Worker(
+      this,
+      child,
+      how === 'fails'
+        ? { ...plain, answer: { error: 'invalid_request' } }
+        : { ...plain, answer: { ...plain.answer, calls: [], text: 'ends', stop: 'fit' } },
+    ).run();
     if (child.end !== null) world.note(child.parent ?? child, 'child ends');
   }
 
@@ -279,8 +328,17 @@ export class Play implements Stage {
   }
 
   async #budget(item: Item, resource: 'tokens' | 'calls', room: number): Promise<void> {
-    const [spent] = await this.ledger.rows<{ spent: string }>('select spent from ledger.budgets where work_item_id = $1 and resource = $2', item.id, resource);
-    await this.ledger.call('budget_set', item.id, resource, Math.ceil(Number(spent?.spent ?? 0)) + room * (resource === 'tokens' ? 40_000 : 1));
+    const [spent] = await this.ledger.rows<{ spent: string }>(
+      'select spent from ledger.budgets where work_item_id = $1 and resource = $2',
+      item.id,
+      resource,
+    );
+    await this.ledger.call(
+      'budget_set',
+      item.id,
+      resource,
+      Math.ceil(Number(spent?.spent ?? 0)) + room * (resource === 'tokens' ? 40_000 : 1),
+    );
     this.world.note(item, 'budget');
   }
 
@@ -291,7 +349,11 @@ export class Play implements Stage {
     for (let n = 0; n < 3; n++) await this.#decide({ do: 'decide', which: 0, how: 'approve' });
     // Those of the items above it hold for it, too.
     for (let one: Item | null = item; one; one = one.parent) {
-      for (const { resource } of await this.ledger.rows<{ resource: string }>('select resource from ledger.budgets where work_item_id = $1', one.id)) await this.#budget(one, resource as 'tokens' | 'calls', 10);
+      for (const { resource } of await this.ledger.rows<{ resource: string }>(
+        'select resource from ledger.budgets where work_item_id = $1',
+        one.id,
+      ))
+        await this.#budget(one, resource as 'tokens' | 'calls', 10);
     }
   }
 
@@ -300,4 +362,5 @@ export class Play implements Stage {
   }
 }
 
-export const labelOf = (item: Item): string => `${item.name}${item.attempt > 1 ? `/${item.attempt}` : ''}, after ${chainOf(item.head).length} exchanges`;
+export const labelOf = (item: Item): string =>
+  `${item.name}${item.attempt > 1 ? `/${item.attempt}` : ''}, after ${chainOf(item.head).length} exchanges`;

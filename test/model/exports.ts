@@ -5,8 +5,16 @@ import type { Play } from './conversation.ts';
 import { expect } from './expect.ts';
 
 export type Span = {
-  trace_id: string; span_id: string; parent_span_id: string | null; name: string; started_at: string; ended_at: string; status: string;
-  attributes: Record<string, unknown>; events: { name: string; at: string }[]; links: { trace_id: string; span_id: string; attributes: Record<string, string> }[];
+  trace_id: string;
+  span_id: string;
+  parent_span_id: string | null;
+  name: string;
+  started_at: string;
+  ended_at: string;
+  status: string;
+  attributes: Record<string, unknown>;
+  events: { name: string; at: string }[];
+  links: { trace_id: string; span_id: string; attributes: Record<string, string> }[];
 };
 export type Metric = { metric: string; labels: Record<string, string>; value: number; times: number };
 
@@ -73,7 +81,10 @@ export class Exports {
       for (;;) {
         const taken = await this.#take(focusId);
         expect(taken.kind !== 'held', 'spans of a dead process are held for longer than a minute');
-        expect(taken.kind === 'nothing' || due.has(focusId) || due.size === 100, `trace_due() does not name attempt ${focusId}, of which spans are left`);
+        expect(
+          taken.kind === 'nothing' || due.has(focusId) || due.size === 100,
+          `trace_due() does not name attempt ${focusId}, of which spans are left`,
+        );
         if (taken.kind !== 'spans') break;
         await this.#send(focusId, taken);
       }
@@ -86,7 +97,10 @@ export class Exports {
   }
 
   async #foci(): Promise<string[]> {
-    const rows = await this.#play.ledger.rows<{ id: string }>('select id from ledger.foci where work_item_id = any ($1::uuid[]) order by created_at, id', [this.#play.world.items.map((item) => item.id)]);
+    const rows = await this.#play.ledger.rows<{ id: string }>(
+      'select id from ledger.foci where work_item_id = any ($1::uuid[]) order by created_at, id',
+      [this.#play.world.items.map((item) => item.id)],
+    );
     return rows.map((row) => row.id);
   }
 

@@ -53,7 +53,10 @@ export class Ledger {
     if (fault !== 'repeated') return answer;
     try {
       const again = await this.#once(name, args);
-      if (steady.has(name) && JSON.stringify(again) !== JSON.stringify(answer)) throw new Error(`${name} said something else when it was called again: ${JSON.stringify(again).slice(0, 500)} and first ${JSON.stringify(answer).slice(0, 500)}`);
+      if (steady.has(name) && JSON.stringify(again) !== JSON.stringify(answer))
+        throw new Error(
+          `${name} said something else when it was called again: ${JSON.stringify(again).slice(0, 500)} and first ${JSON.stringify(answer).slice(0, 500)}`,
+        );
     } catch (error) {
       // What gave the lease back is refused the second time, and has nothing left to do.
       if (!(error instanceof Refused && ['WL003', 'WL004', 'WL005'].includes(error.code))) throw error;
@@ -80,10 +83,13 @@ export class Ledger {
     const places = args.map((_, n) => `$${n + 2}`).join(', ');
     try {
       const { rows } = await this.#client.query<{ value: unknown }>({
-        ...prepared(`select to_json(answer) as value from set_config('work_ledger.now', $1, false), ledger.${name}(${places}) answer`), values: [new Date(this.now).toISOString(), ...values] });
+        ...prepared(`select to_json(answer) as value from set_config('work_ledger.now', $1, false), ledger.${name}(${places}) answer`),
+        values: [new Date(this.now).toISOString(), ...values],
+      });
       return rows.map(({ value }) => value);
     } catch (error) {
-      if (error instanceof pg.DatabaseError) throw new Refused(error.code ?? '?', `${name}: ${error.message}${error.where ? `\n${error.where}` : ''}`);
+      if (error instanceof pg.DatabaseError)
+        throw new Refused(error.code ?? '?', `${name}: ${error.message}${error.where ? `\n${error.where}` : ''}`);
       throw error;
     }
   }

@@ -31,8 +31,20 @@ async function openLedger(): Promise<Ledger> {
   const database = await createDatabase();
   databases.push(database);
   const ledger = await Ledger.open(database.url, Date.parse('2030-01-01T12:00:00Z'));
-  for (const [name, effect, risk] of [['read_file', 'pure', 'safe'], ['edit_file', 'unsafe', 'safe'], ['risky', 'idempotent', 'dangerous']]) await ledger.call('ability_register', name, `Tool ${name}.`, { type: 'object' }, effect, risk);
-  await ledger.call('ability_register', executeCode.name, executeCode.description, executeCode.inputSchema, executeCode.effect, executeCode.risk);
+  for (const [name, effect, risk] of [
+    ['read_file', 'pure', 'safe'],
+    ['edit_file', 'unsafe', 'safe'],
+    ['risky', 'idempotent', 'dangerous'],
+  ])
+    await ledger.call('ability_register', name, `Tool ${name}.`, { type: 'object' }, effect, risk);
+  await ledger.call(
+    'ability_register',
+    executeCode.name,
+    executeCode.description,
+    executeCode.inputSchema,
+    executeCode.effect,
+    executeCode.risk,
+  );
   return ledger;
 }
 
@@ -54,7 +66,13 @@ async function play(lane: number): Promise<void> {
         counts.responses += one.world.exchanges.length;
         for (const pair of one.pairs()) met.set(pair, (met.get(pair) ?? 0) + 1);
       }),
-      { seed: Number(SEED) + lane, numRuns: Math.ceil(Number(RUNS) / lanes), reporter, endOnFailure: process.env['NOSHRINK'] !== undefined, ...(SEED_PATH !== undefined && { path: SEED_PATH }) },
+      {
+        seed: Number(SEED) + lane,
+        numRuns: Math.ceil(Number(RUNS) / lanes),
+        reporter,
+        endOnFailure: process.env['NOSHRINK'] !== undefined,
+        ...(SEED_PATH !== undefined && { path: SEED_PATH }),
+      },
     );
   } finally {
     await ledger?.close();
@@ -66,14 +84,17 @@ function reporter<T>(run: fc.RunDetails<T>): void {
   if (!run.failed) return;
   const [given] = run.counterexample as unknown as [{ policy: string; acts: object[] }];
   const error = run.errorInstance;
-  throw new Error([
-    error instanceof Error ? error.message : String(error),
-    '',
-    `under the policy "${given.policy}", ${run.numShrinks} times shrunk:`,
-    ...given.acts.map((act) => `  ${JSON.stringify(act)}`),
-    '',
-    `Again: SEED=${run.seed} SEED_PATH=${run.counterexamplePath} vitest run test/model`,
-  ].join('\n'), { cause: error });
+  throw new Error(
+    [
+      error instanceof Error ? error.message : String(error),
+      '',
+      `under the policy "${given.policy}", ${run.numShrinks} times shrunk:`,
+      ...given.acts.map((act) => `  ${JSON.stringify(act)}`),
+      '',
+      `Again: SEED=${run.seed} SEED_PATH=${run.counterexamplePath} vitest run test/model`,
+    ].join('\n'),
+    { cause: error },
+  );
 }
 
 test('whatever happens, the model is shown what was said and done, and the rows hold it', { timeout: 86_400_000 }, async () => {
@@ -83,7 +104,15 @@ test('whatever happens, the model is shown what was said and done, and the rows 
 });
 
 test('the features met that have to meet', () => {
-  const lines = mustMeet.map((pair) => `${String(met.get(pair) ?? 0).padStart(6)}  ${pair}`).toSorted().toReversed();
-  console.log([`${counts.conversations} conversations, ${counts.responses} responses. In how many of them two features met that must (and ${met.size - lines.length} pairs more):`, ...lines].join('\n'));
+  const lines = mustMeet
+    .map((pair) => `${String(met.get(pair) ?? 0).padStart(6)}  ${pair}`)
+    .toSorted()
+    .toReversed();
+  console.log(
+    [
+      `${counts.conversations} conversations, ${counts.responses} responses. In how many of them two features met that must (and ${met.size - lines.length} pairs more):`,
+      ...lines,
+    ].join('\n'),
+  );
   if (SEED_PATH === undefined && Number(RUNS) >= 200) expect(mustMeet.filter((pair) => !met.has(pair))).toEqual([]);
 });

@@ -3,7 +3,16 @@
 
 export type Policy = keyof typeof policies;
 
-const base = { tools: ['read_file', 'edit_file', 'risky'], workspace: 'none', code_execution: true, max_turns: 1000, compact_keep_recent: 2, ledger_nudge_interval: 3, require_approval: 'dangerous', approval_timeout: 3600 };
+const base = {
+  tools: ['read_file', 'edit_file', 'risky'],
+  workspace: 'none',
+  code_execution: true,
+  max_turns: 1000,
+  compact_keep_recent: 2,
+  ledger_nudge_interval: 3,
+  require_approval: 'dangerous',
+  approval_timeout: 3600,
+};
 
 export const policies = {
   'every step': { engage: { elide_budget: 0 } },
@@ -11,15 +20,22 @@ export const policies = {
   'nothing elided': { engage: { elide_budget: 1_000_000 } },
   'tiny window': { engage: { elide_budget: 300, context_window: 8000, compact_keep_recent: 4 } },
   'tiny window, nothing elided': { engage: { truncate_closed_blocks: false, context_window: 8000, compact_keep_recent: 3 } },
-  'sliding window': { engage: { truncate_closed_blocks: false, context_window: 8000, compact_strategy: 'sliding_window', compact_keep_recent: 4 } },
-  'sliding window, every few turns': { engage: { elide_budget: 300, compact_strategy: 'sliding_window', compact_every: 4, compact_keep_recent: 2 } },
-  'selective': { engage: { elide_budget: 1000, compact_strategy: 'selective', compact_every: 3, compact_keep_recent: 2 } },
+  'sliding window': {
+    engage: { truncate_closed_blocks: false, context_window: 8000, compact_strategy: 'sliding_window', compact_keep_recent: 4 },
+  },
+  'sliding window, every few turns': {
+    engage: { elide_budget: 300, compact_strategy: 'sliding_window', compact_every: 4, compact_keep_recent: 2 },
+  },
+  selective: { engage: { elide_budget: 1000, compact_strategy: 'selective', compact_every: 3, compact_keep_recent: 2 } },
   'every few turns': { engage: { elide_budget: 1000, compact_every: 5, keep_budget: 1000, keep_auto: 0 } },
-  'hooks': {
-    engage: { elide_budget: 0, check_command: 'check' }, orient: { command: 'orient', on_failure: 'fail' }, recover: { command: 'recover' }, consolidate: { command: 'consolidate' },
+  hooks: {
+    engage: { elide_budget: 0, check_command: 'check' },
+    orient: { command: 'orient', on_failure: 'fail' },
+    recover: { command: 'recover' },
+    consolidate: { command: 'consolidate' },
     hooks: { before_model_call: 'before_model_call', before_tool: 'before_tool', after_tool: 'after_tool' },
   },
-  'fresh': { engage: { elide_budget: 300 }, recover: { mode: 'fresh' } },
+  fresh: { engage: { elide_budget: 300 }, recover: { mode: 'fresh' } },
 } as const satisfies Record<string, object>;
 
 export const policyNames = Object.keys(policies) as Policy[];
@@ -27,5 +43,12 @@ export const policyNames = Object.keys(policies) as Policy[];
 /** The faculty of that policy, under a name and with a model of the conversation's own. */
 export function faculty(name: string, model: string, policy: Policy): Record<string, unknown> & { engage: object } {
   const { engage, ...rest } = policies[policy] as { engage: object; recover?: object };
-  return { name, accepts: [name], engage: { ...base, model, ...engage }, awareness: { refresh_every: 1, include_child_work: true }, ...rest, recover: { max_attempts: 5, backoff: 'constant', ...rest.recover } };
+  return {
+    name,
+    accepts: [name],
+    engage: { ...base, model, ...engage },
+    awareness: { refresh_every: 1, include_child_work: true },
+    ...rest,
+    recover: { max_attempts: 5, backoff: 'constant', ...rest.recover },
+  };
 }

@@ -160,7 +160,9 @@ export class Worker {
   async #fixed(kind: string): Promise<void> {
     if (kind === 'call_model' || kind === 'summarize' || kind === 'run_tools') return;
     const [held] = await this.stage.ledger.rows<{ id: string; request: Record<string, unknown> }>(
-      `select id, ledger.context_at(id) as request from ledger.turns where focus_id = $1 and status = 'pending' and turn_type = 'normal'`, this.item.focusId);
+      `select id, ledger.context_at(id) as request from ledger.turns where focus_id = $1 and status = 'pending' and turn_type = 'normal'`,
+      this.item.focusId,
+    );
     if (held) await this.stage.asked(this.item, held.id, held.request, 'held');
   }
 
@@ -175,7 +177,9 @@ export class Worker {
       return null;
     }
     const reply = answerOf(stage.world, item, work.answer, request);
-    const { calls } = (await this.call('turn_record', turnId, reply.response, work.goesOn !== 'not')) as { calls: z.output<typeof answers.call>[] };
+    const { calls } = (await this.call('turn_record', turnId, reply.response, work.goesOn !== 'not')) as {
+      calls: z.output<typeof answers.call>[];
+    };
     await this.#heard(reply.exchange);
     return calls;
   }
@@ -189,7 +193,18 @@ export class Worker {
     const told = item.news.get(item.focusId ?? '') ?? new Set();
     for (const mark of pending.news) told.add(mark);
     item.news.set(item.focusId ?? '', told);
-    const exchange = { ...given, turnId: pending.sent.turnId, parent: item.head, item, attempt: item.attempt, sent: pending.sent, told: pending.told, carried: item.head ? [] : item.earlier, firstBlock: item.firstBlock, at: this.stage.ledger.now };
+    const exchange = {
+      ...given,
+      turnId: pending.sent.turnId,
+      parent: item.head,
+      item,
+      attempt: item.attempt,
+      sent: pending.sent,
+      told: pending.told,
+      carried: item.head ? [] : item.earlier,
+      firstBlock: item.firstBlock,
+      at: this.stage.ledger.now,
+    };
     item.head = exchange;
     item.pending = null;
     item.unheard = new Set();
@@ -197,13 +212,18 @@ export class Worker {
     item.isOpen = true;
     world.exchanges.push(exchange);
     for (const call of pending.sent.shown) call.isSeen = true;
-    const made = await this.stage.ledger.rows<{ id: string }>('select id from ledger.tool_calls where turn_id = $1 and parent_call_id is null order by ordinal', exchange.turnId);
+    const made = await this.stage.ledger.rows<{ id: string }>(
+      'select id from ledger.tool_calls where turn_id = $1 and parent_call_id is null order by ordinal',
+      exchange.turnId,
+    );
     exchange.calls.forEach((call, n) => (call.id = made[n]?.id ?? null));
     for (const call of exchange.calls) if (call.result === 'stopped') call.isOpen = false;
   }
 
   async #fail(kind: string, message: string): Promise<void> {
-    const failure = answers.failure.parse(await this.call('iteration_fail', { class: kind, message, status: null, retry_after_seconds: null, request_id: null }));
+    const failure = answers.failure.parse(
+      await this.call('iteration_fail', { class: kind, message, status: null, retry_after_seconds: null, request_id: null }),
+    );
     this.item.isInFlight = false;
     this.item.lease = null;
     if (kind === 'context_overflow') this.stage.world.abandoned(this.item);
@@ -221,7 +241,14 @@ export class Worker {
     }
     const text = { good: 'Much was seen.', empty: '', long: 'and so on '.repeat(2000) }[work.summary];
     const content = text === '' ? [] : [{ type: 'text', text }];
-    await this.call('summary_record', turnId, { id: 'm', model: 'm', content, stop_reason: 'end_turn', duration_ms: 1, usage: { input_tokens: Math.ceil(JSON.stringify(request).length * tokensPerChar), output_tokens: 20 } });
+    await this.call('summary_record', turnId, {
+      id: 'm',
+      model: 'm',
+      content,
+      stop_reason: 'end_turn',
+      duration_ms: 1,
+      usage: { input_tokens: Math.ceil(JSON.stringify(request).length * tokensPerChar), output_tokens: 20 },
+    });
     stage.world.summaries.push(turnId);
     item.isInFlight = false;
     return true;
@@ -249,7 +276,8 @@ export class Worker {
       await refresh(this.stage, this.item.head);
       if (finish.kind === 'parked') return false;
       // An approved call may still have to run: then the same iteration comes once more.
-      if ((finish.kind === 'continued' || finish.kind === 'paused') && (this.item.head?.calls.every((call) => !call.isOpen) ?? true)) this.item.isOpen = false;
+      if ((finish.kind === 'continued' || finish.kind === 'paused') && (this.item.head?.calls.every((call) => !call.isOpen) ?? true))
+        this.item.isOpen = false;
       if (finish.kind === 'continued') return !this.#isAnswered;
       await this.#ended(finish.kind);
       return false;
@@ -270,7 +298,8 @@ export class Worker {
     }
     if (this.work.goesOn === 'crash') {
       stage.ledger.now += (leaseSeconds + 1) * 1000;
-      item.isInFlight = next.kind === 'call_model' || next.kind === 'summarize'; // it holds what is reserved for it until somebody takes over
+      // it holds what is reserved for it until somebody takes over
+      item.isInFlight = next.kind === 'call_model' || next.kind === 'summarize';
     }
     if (this.work.goesOn === 'release') await stage.ledger.call('iteration_release', item.id, this.lease);
     item.lease = null;
@@ -284,7 +313,9 @@ export class Worker {
     item.lease = null;
     item.isInFlight = false;
     // An attempt that ends while a pause is asked for leaves its item paused instead of queued.
-    const isOver = kind === 'queued' || (kind === 'paused' && (await ledger.rows('select from ledger.work_items where id = $1 and focus_id is null', item.id)).length > 0);
+    const isOver =
+      kind === 'queued' ||
+      (kind === 'paused' && (await ledger.rows('select from ledger.work_items where id = $1 and focus_id is null', item.id)).length > 0);
     if (isOver) world.attemptEnded(item);
     else if (kind !== 'retry' && kind !== 'parked' && kind !== 'paused') world.ended(item, kind);
   }

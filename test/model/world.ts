@@ -33,7 +33,15 @@ export type Call = {
 
 /** Words of a person, or what came of a child. */
 export type Told = { mark: string; text: string; source: 'person' | 'child' };
-export type Entry = { type: string; content: string; turnId: string | null; at: number; isAuto: boolean; isInherited: boolean; /** Of a step: what it named as still needed. */ keep: readonly string[] | null };
+export type Entry = {
+  type: string;
+  content: string;
+  turnId: string | null;
+  at: number;
+  isAuto: boolean;
+  isInherited: boolean;
+  /** Of a step: what it named as still needed. */ keep: readonly string[] | null;
+};
 
 /** A request that was answered, the response, and the calls that it made. */
 export type Exchange = {
@@ -54,7 +62,10 @@ export type Exchange = {
 };
 
 export type Sent = { turnId: string; body: string; elisionId: string | null; cut: Cut; shown: Call[] };
-/** What the database says of the cuts of a request: facts, not reasons. `kind`: of the newest, elision or the type of a compaction; `isShort`: results of pure calls are shortened. */
+/**
+ * What the database says of the cuts of a request: facts, not reasons. `kind`: of the newest, elision or the type of a compaction;
+ * `isShort`: results of pure calls are shortened.
+ */
 export type Cut = { kind: string; isPeriodic: boolean; isCompacted: boolean; isFloor: boolean; isShort: boolean };
 /** A request that is fixed; held: something still stands between it and the model. */
 export type Pending = { sent: Sent; isHeld: boolean; told: Told[]; news: Set<string> };
@@ -115,9 +126,28 @@ export class World {
 
   add(given: Pick<Item, 'id' | 'faculty' | 'parent'>): Item {
     const item: Item = {
-      ...given, policy: this.policies.get(given.faculty) ?? 'every step', isOutside: false, isFork: false,
-      name: String.fromCodePoint(65 + (this.items.length % 26)) + (this.items.length >= 26 ? Math.floor(this.items.length / 26) : ''), attempt: 0, focusId: null, head: null, lease: null, pending: null, isOpen: false,
-      isInFlight: false, inbox: [], earlier: [], firstBlock: 1, entries: [], news: new Map(), unheard: new Set(), end: null, outcome: null, moves: new Map(), features: new Set(),
+      ...given,
+      policy: this.policies.get(given.faculty) ?? 'every step',
+      isOutside: false,
+      isFork: false,
+      name: String.fromCodePoint(65 + (this.items.length % 26)) + (this.items.length >= 26 ? Math.floor(this.items.length / 26) : ''),
+      attempt: 0,
+      focusId: null,
+      head: null,
+      lease: null,
+      pending: null,
+      isOpen: false,
+      isInFlight: false,
+      inbox: [],
+      earlier: [],
+      firstBlock: 1,
+      entries: [],
+      news: new Map(),
+      unheard: new Set(),
+      end: null,
+      outcome: null,
+      moves: new Map(),
+      features: new Set(),
     };
     this.items.push(item);
     return item;

@@ -45,7 +45,13 @@ function problems(): string[] {
     if (from === to) wrong.push('it changes nothing');
     if (all.findIndex((other) => other.name === name) !== n) wrong.push('another one has its name');
     if (!existsSync(join(root, test))) wrong.push(`there is no ${test}`);
-    else if (title !== undefined && !read(test).replaceAll(String.raw`\'`, "'").includes(title)) wrong.push(`${test} has no test "${title}"`);
+    else if (
+      title !== undefined &&
+      !read(test)
+        .replaceAll(String.raw`\'`, "'")
+        .includes(title)
+    )
+      wrong.push(`${test} has no test "${title}"`);
     else if (title === undefined && !test.endsWith('.test.sql')) wrong.push('which test of that file?');
     return wrong.map((why) => `${name}: ${why}`);
   });
@@ -56,9 +62,14 @@ const isOfTheDatabase = ({ file, test }: Mutant): boolean => file.startsWith('sq
 
 /** The control: the same files changed in nothing but comments. A test that fails then notices that something was replaced, not what. */
 function control(mutants: readonly Mutant[]): Change {
-  return new Map(mutants.map(({ file }) => [file, file.endsWith('.sql')
-    ? read(file).replaceAll(/^as \$\$$/gm, 'as $$$$\n-- a comment changes nothing')
-    : `${read(file)}\n// a comment changes nothing\n`]));
+  return new Map(
+    mutants.map(({ file }) => [
+      file,
+      file.endsWith('.sql')
+        ? read(file).replaceAll(/^as \$\$$/gm, 'as $$$$\n-- a comment changes nothing')
+        : `${read(file)}\n// a comment changes nothing\n`,
+    ]),
+  );
 }
 
 /** In a database of this name made from the template, with the functions of the changed files replaced. */
@@ -110,8 +121,11 @@ function inTree(cluster: Cluster, tree: string): Run {
       const isOfSql = [...change.keys()].some((file) => file.startsWith('sql/'));
       const env = { ...process.env, T: title === undefined ? test : '', ...(!isOfSql && { [CLUSTER]: JSON.stringify(cluster) }) };
       const bail = duration === undefined ? [] : ['--bail', '1'];
-      await promisify(execFile)(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...which, ...fuse, ...bail, '--reporter=json', `--outputFile=${report}`],
-        { cwd: tree, env, maxBuffer: 1e9 }).catch(() => {}); // the report says it all
+      await promisify(execFile)(
+        process.execPath,
+        ['node_modules/vitest/vitest.mjs', 'run', ...which, ...fuse, ...bail, '--reporter=json', `--outputFile=${report}`],
+        { cwd: tree, env, maxBuffer: 1e9 },
+      ).catch(() => {}); // the report says it all
     } finally {
       for (const file of change.keys()) cpSync(join(root, file), join(tree, file));
     }
@@ -121,7 +135,10 @@ function inTree(cluster: Cluster, tree: string): Run {
     const results = testResults.flatMap(({ assertionResults }) => assertionResults);
     const ends = results.map(({ status }) => status);
     if (ends.includes('failed')) return { kind: 'failed', why: results.flatMap(({ failureMessages }) => failureMessages).join('\n') };
-    const why = testResults.map(({ message }) => message).filter(Boolean).join('\n');
+    const why = testResults
+      .map(({ message }) => message)
+      .filter(Boolean)
+      .join('\n');
     return ends.includes('passed') && why === '' ? { kind: 'green' } : { kind: 'broken', why: why || 'no test was run' };
   };
 }
@@ -140,9 +157,11 @@ const keyOf = ({ test, title = '' }: Pick<Mutant, 'test' | 'title'>): string => 
 /** All mutants of one test after another, as many tests at once as there are runs. One line a mutant. */
 async function runAll(mutants: readonly Mutant[], runs: readonly Run[]): Promise<void> {
   const waiting = [...Map.groupBy(mutants, keyOf).values()];
-  await Promise.all(runs.map(async (run) => {
-    for (let group = waiting.shift(); group; group = waiting.shift()) await runGroup(group, run);
-  }));
+  await Promise.all(
+    runs.map(async (run) => {
+      for (let group = waiting.shift(); group; group = waiting.shift()) await runGroup(group, run);
+    }),
+  );
 }
 
 /** The mutants of one test, after their control. */
@@ -152,11 +171,15 @@ async function runGroup(mutants: readonly Mutant[], run: Run): Promise<void> {
   // Once more: other runs of this machine share its Docker daemon, and may have been seen.
   if (before.kind === 'failed') before = await run(mutants[0]!, control(mutants));
   for (const mutant of mutants) {
-    const verdict: Verdict = before.kind === 'green' ? await run(mutant, mutation(mutant))
-      : { kind: 'broken', why: `${key} is not green where only comments changed: ${before.why ?? ''}` };
+    const verdict: Verdict =
+      before.kind === 'green'
+        ? await run(mutant, mutation(mutant))
+        : { kind: 'broken', why: `${key} is not green where only comments changed: ${before.why ?? ''}` };
     count[verdict.kind]++;
     const said = { failed: 'caught  ', green: 'SURVIVED', broken: 'broken  ' }[verdict.kind];
-    console.log(`${said} ${mutant.name}${verdict.kind === 'failed' ? '' : ` (${mutant.file}, ${key})`}${verdict.kind === 'broken' ? `\n  ${verdict.why.replaceAll('\n', '\n  ')}` : ''}`);
+    console.log(
+      `${said} ${mutant.name}${verdict.kind === 'failed' ? '' : ` (${mutant.file}, ${key})`}${verdict.kind === 'broken' ? `\n  ${verdict.why.replaceAll('\n', '\n  ')}` : ''}`,
+    );
   }
 }
 
@@ -174,9 +197,15 @@ if (!process.argv.includes('--verify')) {
   const trees: string[] = [];
   try {
     while (clusters.length < LANES) clusters.push(await startCluster());
-    await runAll(quick, clusters.map((cluster) => inDatabase(cluster, 'mutant')));
+    await runAll(
+      quick,
+      clusters.map((cluster) => inDatabase(cluster, 'mutant')),
+    );
     if (others.length > 0) while (trees.length < LANES) trees.push(copyOfTree());
-    await runAll(others, trees.map((tree, lane) => inTree(clusters[lane]!, tree)));
+    await runAll(
+      others,
+      trees.map((tree, lane) => inTree(clusters[lane]!, tree)),
+    );
   } finally {
     for (const cluster of clusters) await cluster.stop();
     for (const tree of trees) rmSync(tree, { recursive: true, force: true });

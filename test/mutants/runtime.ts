@@ -113,16 +113,24 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a script for psql fills the terminal',
     file: 'runtime/install/queue.ts',
-    from: 'statements.push(silent(',
-    to: 'statements.push((',
+    from: `silent(
+          withValues(text, values)
+            .replace(/^create schema .*;$/m, '')
+            .trim()
+            .replace(/;?$/, ';'),
+        ),`,
+    to: `withValues(text, values)
+          .replace(/^create schema .*;$/m, '')
+          .trim()
+          .replace(/;?$/, ';'),`,
     test: 'test/runtime/install/server.test.ts',
     title: 'a script for psql answers nothing',
   },
   {
     name: 'what is not there is an outage',
     file: 'runtime/console/server.ts',
-    from: `error.code === 'WL001' ?`,
-    to: `error.code === 'WL002' ?`,
+    from: "error instanceof LedgerError && error.code === 'WL001'",
+    to: "error instanceof LedgerError && error.code === 'WL002'",
     test: 'test/console/console.test.ts',
     title: 'what is not there is said so',
   },
@@ -144,7 +152,7 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'a proxy is where it was said to be',
   },
   {
-    name: 'a name that a browser added to the proxy\'s is believed',
+    name: "a name that a browser added to the proxy's is believed",
     file: 'runtime/console/visitors.ts',
     from: ` || named.includes(',')`,
     to: '',
@@ -176,7 +184,7 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'each acts in their own name',
   },
   {
-    name: 'what is done on the console is done in nobody\'s name',
+    name: "what is done on the console is done in nobody's name",
     file: 'runtime/console/server.ts',
     from: '(visitor?.person ? at.as(visitor.person) : at)',
     to: 'at',
@@ -218,8 +226,8 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a move that is over is undone',
     file: 'runtime/move/moveLedger.ts',
-    from: `if (fence?.direction === 'to' && !isUndecided) throw`,
-    to: `if (fence?.direction === 'to' && isUndecided) throw`,
+    from: "if (fence?.direction === 'to' && !isUndecided)",
+    to: "if (fence?.direction === 'to' && isUndecided)",
     test: 'test/e2e/move.test.ts',
     title: 'a ledger that is being moved here is not moved on',
   },
@@ -355,7 +363,7 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'behind a pooler nothing is set for a statement',
     file: 'runtime/ledger/pinned.ts',
-    from: 'Promise.allSettled([ask(begin), ask(unnamed, values), ask(\'commit\')])',
+    from: "Promise.allSettled([ask(begin), ask(unnamed, values), ask('commit')])",
     to: 'Promise.allSettled([null, ask(unnamed, values), begin])',
     test: 'test/long/pgbouncer.test.ts',
     title: 'each statement meets the settings',
@@ -573,8 +581,8 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'an installer goes over whatever ledger is there',
     file: 'runtime/ledger/checkLedger.ts',
-    from: 'boolean => found.ledger === null || isMadeByUs(found)',
-    to: 'boolean => found.free.length > 0 || isMadeByUs(found)',
+    from: 'found.ledger === null || isMadeByUs(found) || isRenewable(found) || isUpgradable(found);',
+    to: 'found.free.length > 0 || isMadeByUs(found) || isRenewable(found) || isUpgradable(found);',
     test: 'test/runtime/install/installLedger.test.ts',
     title: 'a ledger of other tables, and one that is newer, stay as they are',
   },
@@ -589,8 +597,10 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'tables that were never released are upgraded',
     file: 'sql/extensionSource.ts',
-    from: ' && tablesOf(one.build) === tablesOf(there.build));',
-    to: ');',
+    from: `frozen().versions.some(
+    (one) => one.version === there.version && one.version !== version() && tablesOf(one.build) === tablesOf(there.build),
+  );`,
+    to: 'frozen().versions.some((one) => one.version === there.version && one.version !== version());',
     test: 'test/long/upgrade.test.ts',
     title: 'of tables that were never released is refused',
   },
@@ -745,16 +755,40 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'commands see the processes of the machine',
     file: 'sandbox/namespaces.ts',
-    from: `'--kill-child', '--mount-proc', '--']`,
-    to: `'--kill-child', '--']`,
+    from: `prefix: () => [
+      'setpriv',
+      '--pdeathsig',
+      'KILL',
+      'unshare',
+      '--user',
+      '--map-current-user',
+      '--pid',
+      '--fork',
+      '--kill-child',
+      '--mount-proc',
+      '--',
+    ],`,
+    to: "prefix: () => ['setpriv', '--pdeathsig', 'KILL', 'unshare', '--user', '--map-current-user', '--pid', '--fork', '--kill-child', '--'],",
     test: 'test/sandbox/namespaces.test.ts',
     title: 'sees its own processes',
   },
   {
     name: 'who kills the watchdog outlives the worker',
     file: 'sandbox/namespaces.ts',
-    from: `'setpriv', '--pdeathsig', 'KILL', 'unshare'`,
-    to: `'setpriv', 'unshare'`,
+    from: `prefix: () => [
+      'setpriv',
+      '--pdeathsig',
+      'KILL',
+      'unshare',
+      '--user',
+      '--map-current-user',
+      '--pid',
+      '--fork',
+      '--kill-child',
+      '--mount-proc',
+      '--',
+    ],`,
+    to: "prefix: () => ['setpriv', 'unshare', '--user', '--map-current-user', '--pid', '--fork', '--kill-child', '--mount-proc', '--'],",
     test: 'test/sandbox/namespaces.test.ts',
     title: 'when the worker is killed all of it ends',
   },
@@ -769,9 +803,9 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'root runs commands as root where nobody else can',
     file: 'sandbox/commandUser.ts',
-    from: `  throw new WorkspaceUnavailable(\`agents' commands do not run as root`,
-    to: `  if (mayWrite !== null) return ownUser('x');
-  throw new WorkspaceUnavailable(\`agents' commands do not run as root`,
+    from: "if (await canUse(path, user)) return { kind: 'another', ...user, mayWrite };",
+    to: `if (await canUse(path, user)) return { kind: 'another', ...user, mayWrite };
+  if (mayWrite !== null) return ownUser('x');`,
     test: 'test/e2e/directories.test.ts',
     title: 'on the host a root worker',
   },
@@ -784,7 +818,7 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'a root worker serves no directory',
   },
   {
-    name: 'a client\'s directory need only belong to the worker\'s user',
+    name: "a client's directory need only belong to the worker's user",
     file: 'sandbox/servedDirectories.ts',
     from: `const mayBeOwn = ({ isAdministered }: NamedDirectory): boolean => isAdministered && process`,
     to: `const mayBeOwn = (_: NamedDirectory): boolean => process`,
@@ -859,8 +893,8 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'an address stays in the arguments',
     file: 'runtime/main.ts',
-    from: `process.title = ['work-ledger',`,
-    to: `const title = ['work-ledger',`,
+    from: 'process.title = [',
+    to: 'const title = [',
     test: 'test/e2e/secrets.test.ts',
     title: 'where the worker is root',
   },
@@ -899,8 +933,8 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a function of the database acts on what is stored of its input',
     file: 'runtime/focus/statedInputs.ts',
-    from: `if (call.implementation === 'sql') return`,
-    to: `if (call.implementation !== 'sql' && call.implementation === 'runtime' && stored === '') return`,
+    from: "if (call.implementation === 'sql')",
+    to: "if (call.implementation !== 'sql' && call.implementation === 'runtime' && stored === '')",
     test: 'test/e2e/userTools.test.ts',
     title: 'is not called with [redacted] in place of a secret',
   },
@@ -915,7 +949,12 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a result that no after_tool hook has seen reaches the model when its worker stops',
     file: 'runtime/focus/runTools.ts',
-    from: `else await db.toolCallSettle(claim, call.id, failed('[engine] The call ran. Its result is withheld: its worker had to stop before the after_tool hook had seen it.'));`,
+    from: `else
+    await db.toolCallSettle(
+      claim,
+      call.id,
+      failed('[engine] The call ran. Its result is withheld: its worker had to stop before the after_tool hook had seen it.'),
+    );`,
     to: 'else await db.toolCallSettle(claim, call.id, outcome);',
     test: 'test/e2e/stop.test.ts',
     title: 'never reaches the model',
@@ -931,8 +970,9 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a call whose input was lost runs all the same',
     file: 'runtime/focus/statedInputs.ts',
-    from: 'if (kept?.stored !== stored) return',
-    to: 'if (kept === undefined) return { call };\n    if (kept.stored !== stored) return',
+    from: 'if (kept?.stored !== stored)',
+    to: `if (kept === undefined) return { call };
+    if (kept.stored !== stored)`,
     test: 'test/long/redaction.test.ts',
     title: 'where the worker that heard',
   },
@@ -988,8 +1028,8 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'inputs for MCP servers are not checked',
     file: 'runtime/tools/mcpTools.ts',
-    from: 'input: fitting(inputSchema, { isCheckedAgain: true }), ',
-    to: 'input: z.looseObject({}), ',
+    from: 'input: fitting(inputSchema, { isCheckedAgain: true }),',
+    to: 'input: z.looseObject({}),',
     test: 'test/e2e/userTools.test.ts',
     title: 'an agent calls commands and the tools of an MCP server',
   },
@@ -1146,7 +1186,7 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'the file of a directory above counts',
   },
   {
-    name: 'a project says where a client\'s hooks go',
+    name: "a project says where a client's hooks go",
     file: 'runtime/commands/hook.ts',
     from: 'fileSettings({ isTyped: false })',
     to: 'fileSettings({ isTyped: true })',
@@ -1154,15 +1194,15 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'settings come from flags',
   },
   {
-    name: 'the worker\'s key goes to a server that a faculty names',
+    name: "the worker's key goes to a server that a faculty names",
     file: 'runtime/model/facultyModels.ts',
-    from: 'variable ? process.env[variable] : \'none\'',
-    to: 'process.env[variable ?? \'ANTHROPIC_API_KEY\']',
+    from: "variable ? process.env[variable] : 'none'",
+    to: "process.env[variable ?? 'ANTHROPIC_API_KEY']",
     test: 'test/e2e/commands.test.ts',
     title: 'a faculty has its own server and key',
   },
   {
-    name: 'the worker\'s headers go to a server that a faculty names',
+    name: "the worker's headers go to a server that a faculty names",
     file: 'runtime/model/facultyModels.ts',
     from: '{ baseURL, isOther: true }',
     to: '{ baseURL }',
@@ -1172,8 +1212,9 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a reason to wait is logged at each try',
     file: 'runtime/focus/runFocus.ts',
-    from: 'if (last !== `${kind} ${reason}`) log',
-    to: 'if (last !== reason) log',
+    from: `if (last !== \`\${kind} \${reason}\`)
+    log.info({ workItemId, reason }, { queued: 'attempt failed', paused: 'item paused', retry: 'item waits' }[kind]);`,
+    to: "if (last !== reason) log.info({ workItemId, reason }, { queued: 'attempt failed', paused: 'item paused', retry: 'item waits' }[kind]);",
     test: 'test/e2e/commands.test.ts',
     title: 'a worker logs each item',
   },
@@ -1220,8 +1261,8 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'the console takes forms from whoever asks',
     file: 'runtime/console/visitors.ts',
-    from: 'if (visitor === null) return',
-    to: 'if (c === undefined) return',
+    from: 'if (visitor === null)',
+    to: 'if (c === undefined)',
     test: 'test/console/console.test.ts',
     title: 'without the token there is not one form',
   },
@@ -1236,8 +1277,9 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'the console takes forms that it did not make',
     file: 'runtime/console/visitors.ts',
-    from: "if (!isSame(typeof form['form_token'] === 'string' ? form['form_token'] : '', visitor.formToken)) return",
-    to: 'if (form === undefined) return',
+    from: `if (!isSame(typeof form['form_token'] === 'string' ? form['form_token'] : '', visitor.formToken))
+      return 'This form is not of this run of the console, or was made for somebody else: reload the page.';`,
+    to: "if (form === undefined) return 'This form is not of this run of the console, or was made for somebody else: reload the page.';",
     test: 'test/console/console.test.ts',
     title: 'without the token there is not one form',
   },
@@ -1652,8 +1694,8 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'graphile-worker knows no address of several servers',
     file: 'runtime/worker/runner.ts',
-    from: 'new pg.Pool({ Client: PinnedClient, connectionString',
-    to: 'new pg.Pool({ connectionString',
+    from: '    Client: PinnedClient,',
+    to: '',
     test: 'test/long/failover.test.ts',
     title: 'the primary is killed',
   },
@@ -1669,7 +1711,7 @@ export const runtimeMutants: readonly Mutant[] = [
     name: 'a standby is taken for writing',
     file: 'runtime/ledger/servers.ts',
     from: "({ isStandby, isReadOnly }) => (isStandby ? 'is a standby' : isReadOnly",
-    to: "({ isStandby, isReadOnly }) => (isStandby ? null : isReadOnly",
+    to: '({ isStandby, isReadOnly }) => (isStandby ? null : isReadOnly',
     test: 'test/long/standby.test.ts',
     title: 'an address that names both servers',
   },
@@ -1684,8 +1726,9 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'commands that look ask the primary',
     file: 'runtime/commands/withLedger.ts',
-    from: '(settings.readUrl ? { ...settings, databaseUrl: settings.readUrl } : settings);',
-    to: 'settings;',
+    from: `export const forReading = <Given extends Settings>(settings: Given): Given =>
+  settings.readUrl ? { ...settings, databaseUrl: settings.readUrl } : settings;`,
+    to: 'export const forReading = <Given extends Settings>(settings: Given): Given => settings;',
     test: 'test/long/standby.test.ts',
     title: 'what reads goes to WORK_LEDGER_READ_URL',
   },
@@ -1700,8 +1743,8 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a command does not say that what it shows is old',
     file: 'runtime/commands/withLedger.ts',
-    from: 'if (isStandby && (seconds === null || seconds >= 1)) note(',
-    to: 'if (!isStandby) note(',
+    from: 'if (isStandby && (seconds === null || seconds >= 1))',
+    to: 'if (!isStandby)',
     test: 'test/long/standby.test.ts',
     title: 'a standby that is behind is said to be',
   },
@@ -1724,8 +1767,8 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'two databases are taken for a primary and its standby',
     file: 'runtime/ledger/standby.ts',
-    from: 'if (one !== null && other !== null && one !== other) throw',
-    to: 'if (one === other && one === null) throw',
+    from: 'if (one !== null && other !== null && one !== other)',
+    to: 'if (one === other && one === null)',
     test: 'test/long/standby.test.ts',
     title: 'does not take them for one',
   },
@@ -1742,7 +1785,7 @@ export const runtimeMutants: readonly Mutant[] = [
     name: 'a notification about an earlier lease stops the next one',
     file: 'runtime/worker/leases.ts',
     from: '`${claim.focus_id}/${claim.lease_generation}` === revoked',
-    to: 'claim.focus_id === revoked.split(\'/\')[0]',
+    to: "claim.focus_id === revoked.split('/')[0]",
     test: 'test/runtime/worker/leases.test.ts',
     title: 'that an earlier lease of a focus',
   },
@@ -1779,7 +1822,7 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'a watch is renewed before it ends',
   },
   {
-    name: 'the hook of a client journals the calls of the plugin\'s own tools',
+    name: "the hook of a client journals the calls of the plugin's own tools",
     file: 'runtime/commands/hook.ts',
     from: '(?:plugin_work-ledger_)?',
     to: '',

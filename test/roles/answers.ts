@@ -14,20 +14,32 @@ export const situationsOf = (call: Call, works: readonly Work[]): Work[] => (cal
 export const keyOf = (call: Call, work: Work): string => (call.isOfWork ? situationOf(work) : '');
 
 export async function callsIn(world: World): Promise<Call[]> {
-  const abilities = await world.query<{ name: string }>(`select name from ledger.abilities where implementation <> 'runtime' order by name`);
-  return callsOf(await world.query<Function>(functionsSql), abilities.map(({ name }) => name));
+  const abilities = await world.query<{ name: string }>(
+    `select name from ledger.abilities where implementation <> 'runtime' order by name`,
+  );
+  return callsOf(
+    await world.query<Function>(functionsSql),
+    abilities.map(({ name }) => name),
+  );
 }
 
 /** Whether a role reads the ledger: then it may be told of everybody's work. */
 export async function isReader({ client }: Session): Promise<boolean> {
-  const { rows: [can] } = await client.query<{ reads: boolean }>(`
+  const {
+    rows: [can],
+  } = await client.query<{ reads: boolean }>(`
     select coalesce(has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select'), false) as reads
       from pg_class c join pg_namespace n on n.oid = c.relnamespace and n.nspname = 'ledger' where c.relname = 'work_items'`);
   return can?.reads === true;
 }
 
 /** The answer to one call, and the code if it is not one of ours. */
-export async function answerOf({ client }: Session, call: Call, work: Work, reads: boolean): Promise<{ words: string; foreign: string | null }> {
+export async function answerOf(
+  { client }: Session,
+  call: Call,
+  work: Work,
+  reads: boolean,
+): Promise<{ words: string; foreign: string | null }> {
   const answer = await ask(client, call.sql(work), heldOf(work));
   const isOurs = answer.error === null || /^(WL0\d\d|42501|0A000)$/.test(answer.error.code ?? '');
   return { words: inWords(call, answer, reads), foreign: isOurs ? null : `${call.title}: ${answer.error?.code} ${answer.error?.message}` };
@@ -39,6 +51,7 @@ function inWords(call: Call, { said, rows, written, error }: Answer, reads: bool
   const kind = /^\{\s*"kind"\s*:\s*"(\w+)"/.exec(rows[0] ?? '')?.[1];
   return [
     isNothing && written.length === 0 ? 'nothing' : kind === undefined ? said : `${said} (${kind})`,
-    ...(written.length > 0 ? [`writes ${written.join(', ')}`] : []), ...(tells ? [`tells of another's`] : []),
+    ...(written.length > 0 ? [`writes ${written.join(', ')}`] : []),
+    ...(tells ? [`tells of another's`] : []),
   ].join(', ');
 }

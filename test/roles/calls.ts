@@ -7,7 +7,14 @@ import { abilities, inputOf, naming, quoted, unsaid, values } from './arguments.
 import type { Value, Work } from './arguments.ts';
 
 export type Argument = { name: string; type: string; has_default: boolean };
-export type Function = { name: string; is_public: boolean; is_definer: boolean; is_void: boolean; is_alone: boolean; arguments: Argument[] };
+export type Function = {
+  name: string;
+  is_public: boolean;
+  is_definer: boolean;
+  is_void: boolean;
+  is_alone: boolean;
+  arguments: Argument[];
+};
 /** `of`: one value; with `work` true it depends on the situation. */
 export type Call = { title: string; function: Function; isOfWork: boolean; sql(work: Work): string };
 
@@ -22,10 +29,14 @@ export const functionsSql = `
    order by p.proname, p.oid`;
 
 type Given = { text: (work: Work) => string; isOfWork: boolean };
-const given = (value: Value): Given => (typeof value === 'string' ? { text: () => value, isOfWork: false } : { text: value, isOfWork: true });
+const given = (value: Value): Given =>
+  typeof value === 'string' ? { text: () => value, isOfWork: false } : { text: value, isOfWork: true };
 
 /** What a lease is where none is held: left out, or one that somebody makes up. */
-const lease = (hasDefault: boolean) => (work: Work): string | null => (work.lease !== null ? quoted(work.lease) : hasDefault ? null : `'00000000-0000-4000-8000-00000000000f'`);
+const lease =
+  (hasDefault: boolean) =>
+  (work: Work): string | null =>
+    work.lease !== null ? quoted(work.lease) : hasDefault ? null : `'00000000-0000-4000-8000-00000000000f'`;
 
 function call(one: Function, title: string, more: Record<string, Value> = {}): Call {
   const parts: ((work: Work) => string | null)[] = [];
@@ -33,16 +44,22 @@ function call(one: Function, title: string, more: Record<string, Value> = {}): C
   for (const { name, has_default } of one.arguments) {
     const key = `${one.name}.${name}`;
     if (name === 'p_lease') {
-      parts.push((work) => { const text = lease(has_default)(work); return text === null ? null : `p_lease => ${text}`; });
+      parts.push((work) => {
+        const text = lease(has_default)(work);
+        return text === null ? null : `p_lease => ${text}`;
+      });
       continue;
     }
     const usual = values[name];
     // What may be left out is, unless it says whose work it is.
     const value = more[name] ?? (key in values ? values[key] : has_default && typeof usual !== 'function' ? undefined : usual);
     if (value === undefined) {
-      if (!has_default) throw new Error(`test/roles/arguments.ts: say in \`values\` what ${one.name}() is given as ${name}, as "${name}" or "${key}"`);
+      if (!has_default)
+        throw new Error(`test/roles/arguments.ts: say in \`values\` what ${one.name}() is given as ${name}, as "${name}" or "${key}"`);
       if (!(key in values) && !unsaid.has(name) && !(name in naming) && !(name in values)) {
-        throw new Error(`test/roles/arguments.ts: ${name} of ${one.name}() may be left out. Put it into \`unsaid\`, or into \`naming\` if it names something that others may have`);
+        throw new Error(
+          `test/roles/arguments.ts: ${name} of ${one.name}() may be left out. Put it into \`unsaid\`, or into \`naming\` if it names something that others may have`,
+        );
       }
       continue;
     }
@@ -50,21 +67,38 @@ function call(one: Function, title: string, more: Record<string, Value> = {}): C
     isOfWork ||= depends;
     parts.push((work) => `${name} => ${text(work)}`);
   }
-  return { title, function: one, isOfWork, sql: (work) => `ledger.${one.name}(${parts.map((part) => part(work)).filter((part) => part !== null).join(', ')})` };
+  return {
+    title,
+    function: one,
+    isOfWork,
+    sql: (work) =>
+      `ledger.${one.name}(${parts
+        .map((part) => part(work))
+        .filter((part) => part !== null)
+        .join(', ')})`,
+  };
 }
 
 /** `registered`: the names of the abilities in the ledger; `kept`: those of them that workers run, which SQL refuses. */
 export function callsOf(functions: readonly Function[], registered: readonly string[]): Call[] {
   const missing = registered.filter((ability) => !(ability in abilities));
   if (missing.length > 0) throw new Error(`test/roles/arguments.ts: say in \`abilities\` what is the input of ${missing.join(', ')}`);
-  return functions.filter(({ is_public }) => is_public).flatMap((one) => {
-    if (one.name === 'ability_invoke') {
-      return registered.map((ability) => call(one, `ability_invoke ${ability}`, { p_name: quoted(ability), p_input: (work) => inputOf(ability, work), p_work_item_id: values['p_work_item_id']! }));
-    }
-    const title = one.is_alone ? one.name : `${one.name}(${one.arguments.map(({ type }) => type).join(', ')})`;
-    const named = one.arguments.filter(({ name, has_default }) => has_default && name in naming && !(`${one.name}.${name}` in values));
-    return [call(one, title), ...named.map(({ name }) => call(one, `${title} with ${name}`, { [name]: naming[name]! }))];
-  });
+  return functions
+    .filter(({ is_public }) => is_public)
+    .flatMap((one) => {
+      if (one.name === 'ability_invoke') {
+        return registered.map((ability) =>
+          call(one, `ability_invoke ${ability}`, {
+            p_name: quoted(ability),
+            p_input: (work) => inputOf(ability, work),
+            p_work_item_id: values['p_work_item_id']!,
+          }),
+        );
+      }
+      const title = one.is_alone ? one.name : `${one.name}(${one.arguments.map(({ type }) => type).join(', ')})`;
+      const named = one.arguments.filter(({ name, has_default }) => has_default && name in naming && !(`${one.name}.${name}` in values));
+      return [call(one, title), ...named.map(({ name }) => call(one, `${title} with ${name}`, { [name]: naming[name]! }))];
+    });
 }
 
 /** A statement that runs as one who calls, in a transaction that is rolled back; which rows it has written it says before that. */
@@ -73,10 +107,13 @@ export const statement = (sql: string, held: string | null): string => `
   select distinct w as written from matrix.written(${held === null ? 'null' : quoted(held)}) w order by w; rollback`;
 
 async function mayCall(client: pg.Client, name = ''): Promise<boolean> {
-  const { rows } = await client.query<{ may: boolean }>(`
+  const { rows } = await client.query<{ may: boolean }>(
+    `
     select pg_catalog.bool_or(pg_catalog.has_function_privilege(p.oid, 'execute')) as may
       from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid operator(pg_catalog.=) p.pronamespace
-     where n.nspname operator(pg_catalog.=) 'ledger' and p.proname operator(pg_catalog.=) $1`, [name]);
+     where n.nspname operator(pg_catalog.=) 'ledger' and p.proname operator(pg_catalog.=) $1`,
+    [name],
+  );
   return rows[0]?.may === true;
 }
 
@@ -92,9 +129,17 @@ export async function ask(client: pg.Client, sql: string, held: string | null): 
     await client.query('rollback');
     if (!(error instanceof Error && 'code' in error)) throw error;
     const { code, message } = error as pg.DatabaseError;
-    // What is denied first may be a function that the check of an argument's type calls, if this session has forgotten that it called it before.
-    const hasNoRight = code === '42501'
-      && (new RegExp(`^permission denied for (schema ledger|function ${name})$`).test(message) || (message.startsWith('permission denied for function ') && !(await mayCall(client, name))));
-    return { said: hasNoRight ? 'no right' : code === '42501' ? 'refused' : (code ?? 'none'), rows: [], written: [], error: error as pg.DatabaseError };
+    // What is denied first may be a function that the check of an argument's type calls, if this session has forgotten that it called it
+    // before.
+    const hasNoRight =
+      code === '42501' &&
+      (new RegExp(`^permission denied for (schema ledger|function ${name})$`).test(message) ||
+        (message.startsWith('permission denied for function ') && !(await mayCall(client, name))));
+    return {
+      said: hasNoRight ? 'no right' : code === '42501' ? 'refused' : (code ?? 'none'),
+      rows: [],
+      written: [],
+      error: error as pg.DatabaseError,
+    };
   }
 }

@@ -23,7 +23,9 @@ const readers = new Set<string>();
 beforeAll(async () => {
   world = await createWorld();
   calls = (await callsIn(world)).filter((call) => call.function.is_definer);
-  works = world.works.filter(({ side, kind }) => /^(open|held)$/.test(kind) || (side === 'another' && /^(finished|imported|journal)$/.test(kind)));
+  works = world.works.filter(
+    ({ side, kind }) => /^(open|held)$/.test(kind) || (side === 'another' && /^(finished|imported|journal)$/.test(kind)),
+  );
   kinds = world.kinds.filter((kind) => kind !== NONE && kind !== OWNER);
   await world.query(`
     do $$ begin execute format('grant create on database %I to %I', current_database(), '${world.caller}'); end $$;
@@ -66,20 +68,26 @@ type Found = { ran: Set<string>; otherwise: Set<string> };
 
 /** What it brought along ran as somebody else, and what was answered otherwise. `mayLack`: it may be refused what others get. */
 async function tried(options: {
-  chosen: readonly Work[]; among: readonly string[]; startup?: string; mayLack?: boolean; begin: (session: Session) => Promise<unknown>;
+  chosen: readonly Work[];
+  among: readonly string[];
+  startup?: string;
+  mayLack?: boolean;
+  begin: (session: Session) => Promise<unknown>;
 }): Promise<Found> {
   const found: Found = { ran: new Set(), otherwise: new Set() };
   const session = await world.connect(options.startup);
   await world.as('reader', () => options.begin(session));
   for (const kind of options.among) {
-    await world.as(kind, () => eachCall(kind, session, options.chosen, (key, words, call) => {
-      for (const notice of session.notices) {
-        const as = /^ran (.*) as (.*)$/.exec(notice);
-        if (as && as[2] !== world.caller) found.ran.add(`${call.title}: ${as[1]} as ${as[2]?.replace(/^m\d+_/, '')}`);
-      }
-      const lacks = options.mayLack === true && !/^(ok|nothing)|tells/.test(words);
-      if (words !== usual.get(key) && !lacks) found.otherwise.add(`${key}: ${words} instead of ${usual.get(key)}`);
-    }));
+    await world.as(kind, () =>
+      eachCall(kind, session, options.chosen, (key, words, call) => {
+        for (const notice of session.notices) {
+          const as = /^ran (.*) as (.*)$/.exec(notice);
+          if (as && as[2] !== world.caller) found.ran.add(`${call.title}: ${as[1]} as ${as[2]?.replace(/^m\d+_/, '')}`);
+        }
+        const lacks = options.mayLack === true && !/^(ok|nothing)|tells/.test(words);
+        if (words !== usual.get(key) && !lacks) found.otherwise.add(`${key}: ${words} instead of ${usual.get(key)}`);
+      }),
+    );
   }
   await session.client.end();
   return found;
@@ -88,23 +96,31 @@ async function tried(options: {
 const nothing: Found = { ran: new Set(), otherwise: new Set() };
 
 test('a schema first in the path, from the beginning of the session', async () => {
-  const begin = ({ client }: Session): Promise<unknown> => client.query('set statement_timeout = 0; select hostile.temporary(); reset statement_timeout');
+  const begin = ({ client }: Session): Promise<unknown> =>
+    client.query('set statement_timeout = 0; select hostile.temporary(); reset statement_timeout');
   expect(await tried({ chosen: works, among: kinds, startup: '-c search_path=hostile,ledger,pg_catalog', begin })).toEqual(nothing);
 });
 
 test('temporary relations and types first in the path', async () => {
-  const begin = ({ client }: Session): Promise<unknown> => client.query('set statement_timeout = 0; select hostile.temporary(); reset statement_timeout; set search_path = pg_temp, hostile, ledger, pg_catalog');
+  const begin = ({ client }: Session): Promise<unknown> =>
+    client.query(
+      'set statement_timeout = 0; select hostile.temporary(); reset statement_timeout; set search_path = pg_temp, hostile, ledger, pg_catalog',
+    );
   expect(await tried({ chosen: works, among: kinds, begin })).toEqual(nothing);
 });
 
 test.each(hostileSettings)('%s', async (_, settings) => {
   const chosen = works.filter(({ kind }) => /^(open|held)$/.test(kind));
   const among = kinds.filter((kind) => /^(client|agent|worker)$/.test(kind));
-  expect(await tried({
-    chosen, among, mayLack: true,
-    begin: async ({ client }) => {
-      const { rows } = await client.query<{ name: string; value: string }>(settings);
-      for (const { name, value } of rows) await client.query('select set_config($1, $2, false)', [name, value]);
-    },
-  })).toEqual(nothing);
+  expect(
+    await tried({
+      chosen,
+      among,
+      mayLack: true,
+      begin: async ({ client }) => {
+        const { rows } = await client.query<{ name: string; value: string }>(settings);
+        for (const { name, value } of rows) await client.query('select set_config($1, $2, false)', [name, value]);
+      },
+    }),
+  ).toEqual(nothing);
 });

@@ -65,19 +65,30 @@ test('who does not work for all neither writes nor, without reading the ledger, 
   const forAll = /^(worker|admin|console|member of the owner)$/;
   // Whom a reader watches, a person approves, and of whom an agent is told: that is what these are for.
   const meant = new Set([
-    'reader ledger_watch', 'client ledger_watch', 'approver ledger_watch', 'approver tool_call_approve', 'approver tool_call_reject',
+    'reader ledger_watch',
+    'client ledger_watch',
+    'approver ledger_watch',
+    'approver tool_call_approve',
+    'approver tool_call_reject',
     ...['agent', 'tools'].flatMap((kind) => [`${kind} ability_invoke awareness_digest`, `${kind} ability_invoke artifact_read`]),
   ]);
-  const wrong = [...matrix].flatMap(([title, roles]) => [...roles].flatMap(([kind, answers]) =>
-    [...answers]
-      .filter(([situation, answer]) => /another's/.test(answer) && !forAll.test(kind) && situation !== 'own forked' && !meant.has(`${kind} ${title}`))
-      .map(([situation, answer]) => `${kind}, ${situation}: ${title}: ${answer}`)));
+  const wrong = [...matrix].flatMap(([title, roles]) =>
+    [...roles].flatMap(([kind, answers]) =>
+      [...answers]
+        .filter(
+          ([situation, answer]) =>
+            /another's/.test(answer) && !forAll.test(kind) && situation !== 'own forked' && !meant.has(`${kind} ${title}`),
+        )
+        .map(([situation, answer]) => `${kind}, ${situation}: ${title}: ${answer}`),
+    ),
+  );
   expect(wrong).toEqual([]);
 });
 
 // As far as bodies name functions; of _works_for_all() the grant itself is the answer.
 test('who may call a public function may call all that it calls', async () => {
-  expect(await world.query(`
+  expect(
+    await world.query(`
     with recursive named as (
       select f.oid, g.oid as called
         from pg_proc f
@@ -89,7 +100,8 @@ test('who may call a public function may call all that it calls', async () => {
         join pg_proc f on f.pronamespace = 'ledger'::regnamespace and f.proname !~ '^_' and r.kind <> 'owner' and has_function_privilege(r.role, f.oid, 'execute')
         join named n on n.oid = f.oid
        union select b.kind, b.role, b.of, n.called from below b join named n on n.oid = b.called)
-    select b.kind, b.of, p.proname as calls from below b join pg_proc p on p.oid = b.called where not has_function_privilege(b.role, b.called, 'execute') order by 1, 2, 3`)).toEqual([]);
+    select b.kind, b.of, p.proname as calls from below b join pg_proc p on p.oid = b.called where not has_function_privilege(b.role, b.called, 'execute') order by 1, 2, 3`),
+  ).toEqual([]);
 });
 
 test('no code that is not ours', () => expect([...foreign]).toEqual([]));

@@ -16,13 +16,13 @@ function situations(chosen: readonly string[], all: readonly string[]): string {
   if (chosen.length === all.length) return chosen.length === 1 ? '' : 'any work';
   const [own, others] = [/^own /, /^another's /].map((side) => chosen.filter((one) => side.test(one)).map((one) => one.replace(side, '')));
   const segment = (side: string, kinds: readonly string[] | undefined): string[] => {
-    const every = all.filter((one) => one.startsWith("own ")).map((one) => one.slice(4));
+    const every = all.filter((one) => one.startsWith('own ')).map((one) => one.slice(4));
     const left = every.filter((kind) => !kinds?.includes(kind));
     if (!kinds || kinds.length === 0) return [];
     return [`${side}${left.length === 0 ? 'any' : left.length <= 2 ? `any but ${left.join(' and ')}` : kinds.join(' · ')}`];
   };
   const isSame = own?.join() === others?.join();
-  const parts = isSame ? segment('own or another\'s: ', own) : [...segment('own: ', own), ...segment(`another's: `, others)];
+  const parts = isSame ? segment("own or another's: ", own) : [...segment('own: ', own), ...segment(`another's: `, others)];
   return [...parts, ...chosen.filter((one) => !/^own |^another's /.test(one))].join(' — ');
 }
 
@@ -45,16 +45,23 @@ const linesOf = (roles: readonly string[], answers: Map<string, string>): string
   });
   const head = wrap(roles.join(', '), 42);
   const height = Math.max(rows.length, head.length);
-  return Array.from({ length: height }, (_, n) => `  ${(head[n] ?? '').padEnd(44)}${(rows[n]?.[0] ?? '').padEnd(44)}${rows[n]?.[1] ?? ''}`.trimEnd());
+  return Array.from({ length: height }, (_, n) =>
+    `  ${(head[n] ?? '').padEnd(44)}${(rows[n]?.[0] ?? '').padEnd(44)}${rows[n]?.[1] ?? ''}`.trimEnd(),
+  );
 };
 
 export function tableOf(matrix: Matrix): string {
   const text = (answers: Map<string, string>): string => JSON.stringify([...answers]);
-  const groups = group([...matrix].toSorted(([a], [b]) => (a < b ? -1 : 1)), (roles) => JSON.stringify([...roles].map(([role, answers]) => [role, text(answers)])));
-  return groups.map(([names, roles]) => {
-    const allowed = [...roles].filter(([, answers]) => [...answers.values()].some((answer) => answer !== 'no right'));
-    return [...names, ...group(allowed, text).flatMap(([members, answers]) => linesOf(members, answers)), ''].join('\n');
-  }).join('\n');
+  const groups = group(
+    [...matrix].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    (roles) => JSON.stringify([...roles].map(([role, answers]) => [role, text(answers)])),
+  );
+  return groups
+    .map(([names, roles]) => {
+      const allowed = [...roles].filter(([, answers]) => [...answers.values()].some((answer) => answer !== 'no right'));
+      return [...names, ...group(allowed, text).flatMap(([members, answers]) => linesOf(members, answers)), ''].join('\n');
+    })
+    .join('\n');
 }
 
 type Asked = { query<Row extends Record<string, unknown>>(sql: string): Promise<Row[]>; kinds: readonly string[] };
@@ -82,5 +89,12 @@ export async function grantsOf(world: Asked): Promise<string> {
     having p.prosecdef or p.provolatile = 'v' or array_agg(r.kind order by r.kind) <> array(
              select k.kind from ledger.ledger_roles k where k.kind <> 'owner' and has_table_privilege(k.role, 'ledger.work_items', 'select') order by k.kind)
      order by p.proname, p.oid`);
-  return ['relations', ...relations.map(({ line }) => `  ${line}`), '', 'private functions, but for those that only read, which all who read may call', ...functions.map(({ line }) => `  ${line}`), ''].join('\n');
+  return [
+    'relations',
+    ...relations.map(({ line }) => `  ${line}`),
+    '',
+    'private functions, but for those that only read, which all who read may call',
+    ...functions.map(({ line }) => `  ${line}`),
+    '',
+  ].join('\n');
 }

@@ -10,7 +10,9 @@ import type { Work } from './arguments.ts';
 
 export type World = {
   /** The logins, and the kinds of roles that the first of them gets. */
-  caller: string; another: string; kinds: string[];
+  caller: string;
+  another: string;
+  kinds: string[];
   works: Work[];
   /** As a superuser. */
   query<Row extends pg.QueryResultRow>(sql: string): Promise<Row[]>;
@@ -72,7 +74,11 @@ export async function createWorld(): Promise<World> {
 
   const roleOf = (kind: string): string => `${prefix}${kind === OWNER ? 'owner' : kind}`;
   return {
-    caller, another, kinds, works, query,
+    caller,
+    another,
+    kinds,
+    works,
+    query,
     // Logged in, not "set session authorization": a superuser behind it could take it back, and settings of a login would not count.
     async connect(options = '') {
       const client = new pg.Client({ connectionString: database.url.replace('postgres@', `${caller}@`), options });
@@ -91,7 +97,9 @@ export async function createWorld(): Promise<World> {
       }
     },
     async drop() {
-      await query(`drop schema if exists hostile cascade; select work_roles_drop(); drop owned by ${caller}, ${another}; drop role ${caller}, ${another}`);
+      await query(
+        `drop schema if exists hostile cascade; select work_roles_drop(); drop owned by ${caller}, ${another}; drop role ${caller}, ${another}`,
+      );
       await admin.end();
       await database.drop();
     },

@@ -32,27 +32,41 @@ class Model {
   /** The SQLSTATE of a refusal, else the answer. */
   invoke(name: string, input: Record<string, unknown>): unknown {
     switch (name) {
-      case 'ldg:task:save': return this.saveTask(input['task'] as Entity);
-      case 'ldg:task:get': return { task: this.tasks.get(String(input['taskId'])) ?? null };
-      case 'ldg:msg:save': return this.saveMessage(input['message'] as Entity);
-      case 'ldg:call:save': return this.saveCall(input['call'] as Entity);
+      case 'ldg:task:save':
+        return this.saveTask(input['task'] as Entity);
+      case 'ldg:task:get':
+        return { task: this.tasks.get(String(input['taskId'])) ?? null };
+      case 'ldg:msg:save':
+        return this.saveMessage(input['message'] as Entity);
+      case 'ldg:call:save':
+        return this.saveCall(input['call'] as Entity);
       case 'ldg:msg:list': {
-        const of = [...this.messages.values()].filter((one) => one['taskId'] === input['taskId']).toSorted((a, b) => Number(a['timestamp']) - Number(b['timestamp']));
+        const of = [...this.messages.values()]
+          .filter((one) => one['taskId'] === input['taskId'])
+          .toSorted((a, b) => Number(a['timestamp']) - Number(b['timestamp']));
         const offset = Number(input['offset'] ?? 0);
         return { messages: of.slice(offset, offset + Number(input['limit'] ?? 100)), total: of.length };
       }
       case 'ldg:call:list':
-        return { calls: [...this.calls.values()].filter((one) => one['taskId'] === input['taskId']).toSorted((a, b) => Number(a['createdAt']) - Number(b['createdAt'])) };
+        return {
+          calls: [...this.calls.values()]
+            .filter((one) => one['taskId'] === input['taskId'])
+            .toSorted((a, b) => Number(a['createdAt']) - Number(b['createdAt'])),
+        };
       case 'ldg:task:query': {
         const { completionStatus: status, parentTaskId, fromTime, toTime, limit, offset } = input as Record<string, string | number>;
-        const found = [...this.tasks.values()].filter((task) =>
-          (status === undefined || (status === 'null' ? task['completionStatus'] === undefined : task['completionStatus'] === status))
-          && (parentTaskId === undefined || task['parentTaskId'] === parentTaskId)
-          && (fromTime === undefined || Number(task['createdAt']) >= Number(fromTime)) && (toTime === undefined || Number(task['createdAt']) <= Number(toTime)));
+        const found = [...this.tasks.values()].filter(
+          (task) =>
+            (status === undefined || (status === 'null' ? task['completionStatus'] === undefined : task['completionStatus'] === status)) &&
+            (parentTaskId === undefined || task['parentTaskId'] === parentTaskId) &&
+            (fromTime === undefined || Number(task['createdAt']) >= Number(fromTime)) &&
+            (toTime === undefined || Number(task['createdAt']) <= Number(toTime)),
+        );
         const sorted = found.toReversed().toSorted((a, b) => Number(b['createdAt']) - Number(a['createdAt']));
         return { tasks: sorted.slice(Number(offset ?? 0), Number(offset ?? 0) + Number(limit ?? 100)), total: found.length };
       }
-      default: throw new Error(name);
+      default:
+        throw new Error(name);
     }
   }
 
@@ -83,11 +97,17 @@ class Model {
 
   saveCall(call: Entity): unknown {
     if (!this.tasks.has(String(call['taskId']))) return 'WL001';
-    for (const key of ['startMessageId', 'endMessageId']) if (call[key] !== undefined && !this.messages.has(String(call[key]))) return 'WL001';
+    for (const key of ['startMessageId', 'endMessageId'])
+      if (call[key] !== undefined && !this.messages.has(String(call[key]))) return 'WL001';
     const old = this.calls.get(String(call['id']));
     if (old && (old['taskId'] !== call['taskId'] || old['abilityName'] !== call['abilityName'])) return 'WL002';
-    if (old && isEnd(old['status'])) return old['status'] === call['status'] && old['details'] === call['details'] ? { success: true } : 'WL007';
-    this.calls.set(String(call['id']), { ...call, createdAt: old?.['createdAt'] ?? call['createdAt'], startMessageId: old?.['startMessageId'] ?? call['startMessageId'] });
+    if (old && isEnd(old['status']))
+      return old['status'] === call['status'] && old['details'] === call['details'] ? { success: true } : 'WL007';
+    this.calls.set(String(call['id']), {
+      ...call,
+      createdAt: old?.['createdAt'] ?? call['createdAt'],
+      startMessageId: old?.['startMessageId'] ?? call['startMessageId'],
+    });
     return { success: true };
   }
 }
@@ -97,20 +117,48 @@ const time = fc.integer({ min: 1_600_000_000_000, max: 1_600_000_000_020 });
 const text = fc.string({ unit: fc.constantFrom('a', 'é', '😀', '"', '\\', '\n', ' '), maxLength: 6 });
 const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 const invocation = fc.oneof(
-  fc.record({ id: id('t'), parentTaskId: optional(id('t')), completionStatus: optional(fc.constantFrom('success', 'failed', 'cancelled', 'error', 'odd')), systemPrompt: text, createdAt: time, updatedAt: time })
+  fc
+    .record({
+      id: id('t'),
+      parentTaskId: optional(id('t')),
+      completionStatus: optional(fc.constantFrom('success', 'failed', 'cancelled', 'error', 'odd')),
+      systemPrompt: text,
+      createdAt: time,
+      updatedAt: time,
+    })
     .map((task) => ['ldg:task:save', { task }] as const),
-  fc.record({ id: id('m'), taskId: id('t'), role: fc.constantFrom('system', 'user', 'assistant'), content: text, timestamp: time }).map((message) => ['ldg:msg:save', { message }] as const),
-  fc.record({
-    id: id('c'), taskId: id('t'), abilityName: fc.constantFrom('a:b', 'a:b', 'c:d'), parameters: fc.json({ maxDepth: 1 }), status: fc.constantFrom('pending', 'in_progress', 'completed', 'failed'),
-    details: fc.json({ maxDepth: 1 }), createdAt: time, updatedAt: time, startMessageId: id('m'), endMessageId: optional(id('m')),
-  }).map((call) => ['ldg:call:save', { call }] as const),
+  fc
+    .record({ id: id('m'), taskId: id('t'), role: fc.constantFrom('system', 'user', 'assistant'), content: text, timestamp: time })
+    .map((message) => ['ldg:msg:save', { message }] as const),
+  fc
+    .record({
+      id: id('c'),
+      taskId: id('t'),
+      abilityName: fc.constantFrom('a:b', 'a:b', 'c:d'),
+      parameters: fc.json({ maxDepth: 1 }),
+      status: fc.constantFrom('pending', 'in_progress', 'completed', 'failed'),
+      details: fc.json({ maxDepth: 1 }),
+      createdAt: time,
+      updatedAt: time,
+      startMessageId: id('m'),
+      endMessageId: optional(id('m')),
+    })
+    .map((call) => ['ldg:call:save', { call }] as const),
   id('t').map((taskId) => ['ldg:task:get', { taskId }] as const),
   id('t').map((taskId) => ['ldg:call:list', { taskId }] as const),
-  fc.record({ taskId: id('t'), limit: optional(fc.integer({ min: 0, max: 3 })), offset: optional(fc.integer({ min: 0, max: 3 })) }).map((input) => ['ldg:msg:list', input] as const),
-  fc.record({
-    completionStatus: optional(fc.constantFrom('null', 'success', 'failed', 'error', 'odd', 'none')), parentTaskId: optional(id('t')), fromTime: optional(time), toTime: optional(time),
-    limit: optional(fc.integer({ min: 0, max: 3 })), offset: optional(fc.integer({ min: 0, max: 3 })),
-  }).map((input) => ['ldg:task:query', input] as const),
+  fc
+    .record({ taskId: id('t'), limit: optional(fc.integer({ min: 0, max: 3 })), offset: optional(fc.integer({ min: 0, max: 3 })) })
+    .map((input) => ['ldg:msg:list', input] as const),
+  fc
+    .record({
+      completionStatus: optional(fc.constantFrom('null', 'success', 'failed', 'error', 'odd', 'none')),
+      parentTaskId: optional(id('t')),
+      fromTime: optional(time),
+      toTime: optional(time),
+      limit: optional(fc.integer({ min: 0, max: 3 })),
+      offset: optional(fc.integer({ min: 0, max: 3 })),
+    })
+    .map((input) => ['ldg:task:query', input] as const),
 );
 
 async function invoke(name: string, input: object): Promise<unknown> {
@@ -127,20 +175,23 @@ async function invoke(name: string, input: object): Promise<unknown> {
 const RUNS = Number(process.env['RUNS'] ?? 150);
 test(`${RUNS} random sequences agree with the model`, { timeout: 3_600_000 }, async () => {
   let seen = 0;
-  await fc.assert(fc.asyncProperty(fc.array(invocation, { minLength: 1, maxLength: 40, size: 'max' }), async (sequence) => {
-    const model = new Model();
-    await client.query('begin');
-    try {
-      for (const [name, input] of sequence) {
-        const said = await invoke(name, input);
-        const wanted = model.invoke(name, structuredClone(input));
-        expect(said, `${name} ${JSON.stringify(input)}`).toEqual(JSON.parse(JSON.stringify(wanted)));
-        seen++;
+  await fc.assert(
+    fc.asyncProperty(fc.array(invocation, { minLength: 1, maxLength: 40, size: 'max' }), async (sequence) => {
+      const model = new Model();
+      await client.query('begin');
+      try {
+        for (const [name, input] of sequence) {
+          const said = await invoke(name, input);
+          const wanted = model.invoke(name, structuredClone(input));
+          expect(said, `${name} ${JSON.stringify(input)}`).toEqual(JSON.parse(JSON.stringify(wanted)));
+          seen++;
+        }
+      } finally {
+        await client.query('rollback');
       }
-    } finally {
-      await client.query('rollback');
-    }
-  }), { numRuns: RUNS, ...(process.env['SEED'] ? { seed: Number(process.env['SEED']) } : {}) });
+    }),
+    { numRuns: RUNS, ...(process.env['SEED'] ? { seed: Number(process.env['SEED']) } : {}) },
+  );
   expect(seen).toBeGreaterThan(RUNS);
 });
 
@@ -157,9 +208,15 @@ test('the six query patterns of the document use an index each', async () => {
     analyze work_items; analyze turns; analyze messages; analyze tool_calls`);
   const item = `(select id from work_items where external_id = 'task 77')`;
   const patterns: [string, RegExp][] = [
-    [`select m.* from messages m where turn_id = (select id from turns where work_item_id = ${item}) order by m.created_at`, /messages_time/],
+    [
+      `select m.* from messages m where turn_id = (select id from turns where work_item_id = ${item}) order by m.created_at`,
+      /messages_time/,
+    ],
     [`select * from tool_calls where work_item_id = ${item}`, /tool_calls_(work_item|created|completed)/],
-    [`select * from work_items where created_at between now() - interval '100 seconds' and now() - interval '50 seconds' order by created_at desc, id desc limit 100`, /work_items_created/],
+    [
+      `select * from work_items where created_at between now() - interval '100 seconds' and now() - interval '50 seconds' order by created_at desc, id desc limit 100`,
+      /work_items_created/,
+    ],
     [`select * from work_items where resolved_at is null order by created_at desc, id desc limit 10`, /work_items_open/],
     [`select * from work_items where parent_id = ${item}`, /work_items_parent/],
     [`select * from tool_calls where status = 'running' and work_item_id = ${item}`, /tool_calls_(work_item|created|completed)/],

@@ -10,7 +10,14 @@ test('headers for web_fetch come from the environment, and what is wrong with th
   expect(webFetchHeaders()).toBeNull();
   vi.stubEnv('WORK_LEDGER_WEB_FETCH_HEADERS', '{"api.example.org": {"Authorization": "Bearer t0ken"}, "localhost:81": {"x-key": "k"}}');
   expect(webFetchHeaders()).toEqual({ 'api.example.org': { Authorization: 'Bearer t0ken' }, 'localhost:81': { 'x-key': 'k' } });
-  for (const wrong of ['s3cret', '["s3cret"]', '{"https://api.example.org/": {"a": "s3cret"}}', '{"a": {"b c": "s3cret"}}', '{"a": {"b": "s3cret\\n"}}', '{"a": "s3cret"}']) {
+  for (const wrong of [
+    's3cret',
+    '["s3cret"]',
+    '{"https://api.example.org/": {"a": "s3cret"}}',
+    '{"a": {"b c": "s3cret"}}',
+    '{"a": {"b": "s3cret\\n"}}',
+    '{"a": "s3cret"}',
+  ]) {
     vi.stubEnv('WORK_LEDGER_WEB_FETCH_HEADERS', wrong);
     expect(webFetchHeaders).toThrow(/^WORK_LEDGER_WEB_FETCH_HEADERS must be JSON such as (?!.*s3cret)/);
   }

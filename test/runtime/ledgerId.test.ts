@@ -10,7 +10,9 @@ test('a ledger is known by its server, its database and its schema, to whatever 
   const [one, other] = [await createDatabase(), await createDatabase()];
   await installLedger(one.url, 'beside');
   const role = `somebody_${process.pid}`;
-  await one.query(`create role ${role} login; grant usage on schema ledger to ${role}; grant execute on all functions in schema ledger to ${role}`);
+  await one.query(
+    `create role ${role} login; grant usage on schema ledger to ${role}; grant execute on all functions in schema ledger to ${role}`,
+  );
   const idOf = async (url: string, schema = 'ledger'): Promise<string> => {
     const db = await openDb(url, schema);
     try {

@@ -8,7 +8,8 @@ import { literal, literalName, visible } from '../../runtime/visible.ts';
 import { exactJson, wholeArguments } from '../../runtime/wholeArguments.ts';
 
 const all = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code));
-const isUnseen = (c: string): boolean => /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/u.test(c) && c !== '\n' && c !== '\t';
+const isUnseen = (c: string): boolean =>
+  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/u.test(c) && c !== '\n' && c !== '\t';
 
 test('every control, format, separator and character that draws nothing becomes a sign, and nothing else does', () => {
   const hidden = all.filter(isUnseen);
@@ -36,12 +37,24 @@ test('of what is approved each carriage return is shown, and marks that would pa
 });
 
 test('arguments are whole: every digit, each kind by its name, what is too deep or too many as it is stored', () => {
-  expect(wholeArguments('{"n": 12345678901234567890, "x": 1e400, "s": "5", "e": "", "o": {"a": [1.0]}, "z": null, "command": "ls", "sql": "select 1", "p": "--- a\\n+++ b\\n-x", "__proto__": true}')).toEqual([
-    { name: 'n', kind: 'number', text: '12345678901234567890' }, { name: 'x', kind: 'number', text: '1e400' }, { name: 's', kind: 'text', text: '5' }, { name: 'e', kind: 'empty text', text: '' },
-    { name: 'o', kind: 'JSON', text: '{\n  "a": [\n    1.0\n  ]\n}' }, { name: 'z', kind: 'null', text: 'null' }, { name: 'command', kind: 'shell', text: 'ls' }, { name: 'sql', kind: 'SQL', text: 'select 1' },
-    { name: 'p', kind: 'diff', text: '--- a\n+++ b\n-x' }, { name: '__proto__', kind: 'boolean', text: 'true' },
+  expect(
+    wholeArguments(
+      '{"n": 12345678901234567890, "x": 1e400, "s": "5", "e": "", "o": {"a": [1.0]}, "z": null, "command": "ls", "sql": "select 1", "p": "--- a\\n+++ b\\n-x", "__proto__": true}',
+    ),
+  ).toEqual([
+    { name: 'n', kind: 'number', text: '12345678901234567890' },
+    { name: 'x', kind: 'number', text: '1e400' },
+    { name: 's', kind: 'text', text: '5' },
+    { name: 'e', kind: 'empty text', text: '' },
+    { name: 'o', kind: 'JSON', text: '{\n  "a": [\n    1.0\n  ]\n}' },
+    { name: 'z', kind: 'null', text: 'null' },
+    { name: 'command', kind: 'shell', text: 'ls' },
+    { name: 'sql', kind: 'SQL', text: 'select 1' },
+    { name: 'p', kind: 'diff', text: '--- a\n+++ b\n-x' },
+    { name: '__proto__', kind: 'boolean', text: 'true' },
   ]);
-  for (const json of [`${'['.repeat(100)}${']'.repeat(100)}`, `${'['.repeat(100_000)}${']'.repeat(100_000)}`]) expect(wholeArguments(json)).toEqual([{ name: null, kind: 'JSON', text: json }]);
+  for (const json of [`${'['.repeat(100)}${']'.repeat(100)}`, `${'['.repeat(100_000)}${']'.repeat(100_000)}`])
+    expect(wholeArguments(json)).toEqual([{ name: null, kind: 'JSON', text: json }]);
   const many = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`n${n}`, n]));
   expect(wholeArguments(JSON.stringify(many))).toEqual([{ name: null, kind: 'JSON', text: JSON.stringify(many, null, 2) }]);
   expect(wholeArguments('"x"')).toEqual([{ name: null, kind: 'text', text: 'x' }]);

@@ -27,9 +27,15 @@ const MiB = 1024 * 1024;
 let sandbox: CodeSandbox;
 let directory: string;
 
-const echo = { name: 'echo', description: 'Says it again.', input_schema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } };
-const open = (more: Partial<SandboxOptions> = {}): CodeSandbox => new CodeSandbox({ docker, image, memoryBytes: 128 * MiB, cpus: 1, pool: 0, ...more });
-const answer = async (call: CodeCall): Promise<CodeCallAnswer> => (call.name === 'echo' ? { value: call.input['text'] } : { error: `no ${call.name}` });
+const echo = {
+  name: 'echo',
+  description: 'Says it again.',
+  input_schema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+};
+const open = (more: Partial<SandboxOptions> = {}): CodeSandbox =>
+  new CodeSandbox({ docker, image, memoryBytes: 128 * MiB, cpus: 1, pool: 0, ...more });
+const answer = async (call: CodeCall): Promise<CodeCallAnswer> =>
+  call.name === 'echo' ? { value: call.input['text'] } : { error: `no ${call.name}` };
 const run = (code: string, timeoutSeconds = 300, of = sandbox, onCall = answer): Promise<CodeResult> =>
   of.run({ code, sdk: generateSdk([echo], of.socketPath), timeoutSeconds, signal: new AbortController().signal, onCall });
 const json = async (code: string, of = sandbox): Promise<unknown> => {
@@ -38,7 +44,8 @@ const json = async (code: string, of = sandbox): Promise<unknown> => {
   return JSON.parse(result.returned ?? 'null');
 };
 /** Those of a process; other test files have containers of their own. */
-const containers = (pid = process.pid, all = true): Promise<unknown[]> => docker.listContainers({ all, filters: { label: [`${LABEL}=${ownerLabel(pid)}`] } });
+const containers = (pid = process.pid, all = true): Promise<unknown[]> =>
+  docker.listContainers({ all, filters: { label: [`${LABEL}=${ownerLabel(pid)}`] } });
 
 describe.skipIf(noDocker !== null)('a sandbox', () => {
   beforeAll(async () => {
@@ -57,28 +64,42 @@ describe.skipIf(noDocker !== null)('a sandbox', () => {
   });
 
   test('is nobody: no rights, no secrets, the environment that it is given', async () => {
-    expect(await json(`
+    expect(
+      await json(`
 status = dict(line.split(":\\t") for line in open("/proc/self/status").read().splitlines() if ":\\t" in line)
 return {"ids": [os.getuid(), os.geteuid(), os.getgid()], "groups": os.getgroups(), "caps": [status[k] for k in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")],
-  "no_new_privs": status["NoNewPrivs"], "seccomp": status["Seccomp"], "env": dict(os.environ), "ps": sorted(p for p in os.listdir("/proc") if p.isdigit())[:1]}`)).toEqual({
-      ids: [65534, 65534, 65534], groups: expect.not.arrayContaining([0]), caps: Array<string>(5).fill('0000000000000000'), no_new_privs: '1', seccomp: '2',
-      env: { PATH: '/usr/bin:/bin', HOME: '/tmp', LANG: 'C.UTF-8', HOSTNAME: 'sandbox' }, ps: ['1'],
+  "no_new_privs": status["NoNewPrivs"], "seccomp": status["Seccomp"], "env": dict(os.environ), "ps": sorted(p for p in os.listdir("/proc") if p.isdigit())[:1]}`),
+    ).toEqual({
+      ids: [65534, 65534, 65534],
+      groups: expect.not.arrayContaining([0]),
+      caps: Array<string>(5).fill('0000000000000000'),
+      no_new_privs: '1',
+      seccomp: '2',
+      env: { PATH: '/usr/bin:/bin', HOME: '/tmp', LANG: 'C.UTF-8', HOSTNAME: 'sandbox' },
+      ps: ['1'],
     });
     const inspected: string[] = [];
-    const found = await run(`
+    const found = await run(
+      `
 import subprocess
 echo("look")
-return subprocess.run(["grep", "-rlas", "canary-5b1e7c", "/proc/self/environ", "/proc/1", "/run", "/tmp", "/etc", "/home", "/root"], capture_output=True, text=True).stdout`, 30, sandbox, async (call) => {
-      for (const { Id } of await docker.listContainers({ filters: { label: [`${LABEL}=${ownerLabel()}`] } })) inspected.push(JSON.stringify(await docker.getContainer(Id).inspect()));
-      return answer(call);
-    });
+return subprocess.run(["grep", "-rlas", "canary-5b1e7c", "/proc/self/environ", "/proc/1", "/run", "/tmp", "/etc", "/home", "/root"], capture_output=True, text=True).stdout`,
+      30,
+      sandbox,
+      async (call) => {
+        for (const { Id } of await docker.listContainers({ filters: { label: [`${LABEL}=${ownerLabel()}`] } }))
+          inspected.push(JSON.stringify(await docker.getContainer(Id).inspect()));
+        return answer(call);
+      },
+    );
     expect(inspected).toHaveLength(1);
     expect(found.returned).toBe('');
     expect(inspected.join('')).not.toContain(canary);
   });
 
   test('can write nowhere but in a small scratch directory, where nothing can be run', async () => {
-    expect(await json(`
+    expect(
+      await json(`
 import subprocess
 def tried(what):
     try:
@@ -90,15 +111,29 @@ os.chmod("/tmp/x.sh", 0o755)
 return {"root": tried(lambda: open("/x", "w")), "usr": tried(lambda: open("/usr/bin/x", "w")), "etc": tried(lambda: open("/etc/passwd", "a")), "sys": tried(lambda: open("/proc/sys/kernel/core_pattern", "w")),
   "run": tried(lambda: subprocess.run(["/tmp/x.sh"])), "socket": tried(lambda: os.unlink("/run/work-ledger/tool.sock")), "chmod": tried(lambda: os.chmod("/run/work-ledger/tool.sock", 0)),
   "replace": tried(lambda: open("/run/work-ledger/other", "w")), "cgroup": tried(lambda: open("/sys/fs/cgroup/memory/memory.limit_in_bytes", "w")), "docker": os.path.exists("/var/run/docker.sock"),
-  "seen": tried(lambda: os.listdir("/run/work-ledger"))}`)).toEqual({
-      root: 'Read-only file system', usr: 'Read-only file system', etc: expect.stringMatching(/Read-only|denied/), sys: expect.stringMatching(/Read-only|denied/), run: 'Permission denied',
-      socket: 'Read-only file system', chmod: 'Read-only file system', replace: 'Read-only file system', cgroup: expect.stringMatching(/Read-only|denied|No such/), docker: false, seen: 'Permission denied',
+  "seen": tried(lambda: os.listdir("/run/work-ledger"))}`),
+    ).toEqual({
+      root: 'Read-only file system',
+      usr: 'Read-only file system',
+      etc: expect.stringMatching(/Read-only|denied/),
+      sys: expect.stringMatching(/Read-only|denied/),
+      run: 'Permission denied',
+      socket: 'Read-only file system',
+      chmod: 'Read-only file system',
+      replace: 'Read-only file system',
+      cgroup: expect.stringMatching(/Read-only|denied|No such/),
+      docker: false,
+      seen: 'Permission denied',
     });
-    expect(await run('for n in range(20):\n    open(f"/tmp/{n}", "wb").write(b"x" * 10_000_000)')).toMatchObject({ verdict: 'error', error: expect.stringMatching(/No space left on device|MemoryError/) });
+    expect(await run('for n in range(20):\n    open(f"/tmp/{n}", "wb").write(b"x" * 10_000_000)')).toMatchObject({
+      verdict: 'error',
+      error: expect.stringMatching(/No space left on device|MemoryError/),
+    });
   });
 
   test('reaches no network, in no way', async () => {
-    expect(await json(`
+    expect(
+      await json(`
 import socket
 def tried(*what):
     try:
@@ -112,17 +147,54 @@ def resolved():
     except OSError as error:
         return "no"
 return {"tcp": tried(socket.AF_INET, socket.SOCK_STREAM), "udp": tried(socket.AF_INET, socket.SOCK_DGRAM), "tcp6": tried(socket.AF_INET6, socket.SOCK_STREAM), "raw": tried(socket.AF_INET, socket.SOCK_RAW, 1),
-  "packet": tried(17, socket.SOCK_RAW), "netlink": tried(16, socket.SOCK_RAW), "vsock": tried(40, socket.SOCK_STREAM), "alg": tried(38, 5), "dns": resolved(), "devices": os.listdir("/sys/class/net") if os.path.isdir("/sys/class/net") else []}`))
-      .toEqual({ tcp: 1, udp: 1, tcp6: 1, raw: 1, packet: 1, netlink: 1, vsock: 1, alg: 1, dns: 'no', devices: expect.not.arrayContaining(['eth0']) });
+  "packet": tried(17, socket.SOCK_RAW), "netlink": tried(16, socket.SOCK_RAW), "vsock": tried(40, socket.SOCK_STREAM), "alg": tried(38, 5), "dns": resolved(), "devices": os.listdir("/sys/class/net") if os.path.isdir("/sys/class/net") else []}`),
+    ).toEqual({
+      tcp: 1,
+      udp: 1,
+      tcp6: 1,
+      raw: 1,
+      packet: 1,
+      netlink: 1,
+      vsock: 1,
+      alg: 1,
+      dns: 'no',
+      devices: expect.not.arrayContaining(['eth0']),
+    });
   });
 
   test.runIf(process.arch === 'x64')('may not make 28 system calls that escapes are made of', async () => {
     const refused = {
-      ptrace: 101, process_vm_readv: 310, process_vm_writev: 311, io_uring_setup: 425, io_uring_enter: 426, keyctl: 250, add_key: 248, request_key: 249, bpf: 321, perf_event_open: 298, userfaultfd: 323,
-      mount: 165, umount2: 166, pivot_root: 155, chroot: 161, setns: 308, unshare: 272, pidfd_open: 434, pidfd_getfd: 438, kcmp: 312, open_by_handle_at: 304, name_to_handle_at: 303, init_module: 175, kexec_load: 246,
-      reboot: 169, swapon: 167, acct: 163, quotactl: 179,
+      ptrace: 101,
+      process_vm_readv: 310,
+      process_vm_writev: 311,
+      io_uring_setup: 425,
+      io_uring_enter: 426,
+      keyctl: 250,
+      add_key: 248,
+      request_key: 249,
+      bpf: 321,
+      perf_event_open: 298,
+      userfaultfd: 323,
+      mount: 165,
+      umount2: 166,
+      pivot_root: 155,
+      chroot: 161,
+      setns: 308,
+      unshare: 272,
+      pidfd_open: 434,
+      pidfd_getfd: 438,
+      kcmp: 312,
+      open_by_handle_at: 304,
+      name_to_handle_at: 303,
+      init_module: 175,
+      kexec_load: 246,
+      reboot: 169,
+      swapon: 167,
+      acct: 163,
+      quotactl: 179,
     };
-    expect(await json(`
+    expect(
+      await json(`
 import ctypes
 libc = ctypes.CDLL(None, use_errno=True)
 def call(number):
@@ -131,12 +203,14 @@ def call(number):
 verdicts = {name: call(number) for name, number in ${JSON.stringify(refused)}.items()}
 verdicts["clone_newuser"] = [libc.syscall(56, 0x10000000, 0, 0, 0, 0), ctypes.get_errno()]
 verdicts["personality"] = [libc.syscall(135, 0x0040000), ctypes.get_errno()]
-return {name: verdict for name, verdict in verdicts.items() if verdict != [-1, 1]}`)).toEqual({});
+return {name: verdict for name, verdict in verdicts.items() if verdict != [-1, 1]}`),
+    ).toEqual({});
   });
 
-  test('fails at the known ways out: runc, core_pattern, release_agent, the daemon\'s socket, devices, the host\'s files', async () => {
+  test("fails at the known ways out: runc, core_pattern, release_agent, the daemon's socket, devices, the host's files", async () => {
     const host = await mkdtemp(join(tmpdir(), 'escape-'));
-    expect(await json(`
+    expect(
+      await json(`
 import glob, socket, stat, subprocess
 def tried(what):
     try:
@@ -177,7 +251,8 @@ ways = {
   "a setuid program": lambda: [p for p in ("/bin/su", "/bin/mount", "/usr/bin/newuidmap") if os.path.exists(p) and os.stat(p).st_mode & stat.S_ISUID][0],
   "a shell from scratch": lambda: subprocess.run(["/tmp/shell"]),
 }
-return {name: worked for name, way in ways.items() if (worked := tried(way))}`)).toEqual({});
+return {name: worked for name, way in ways.items() if (worked := tried(way))}`),
+    ).toEqual({});
     expect(await readdir(host)).toEqual([]);
     expect(await docker.ping()).toBeTruthy();
     await rm(host, { recursive: true });
@@ -186,26 +261,47 @@ return {name: worked for name, way in ways.items() if (worked := tried(way))}`))
   test('is set up as section 5 of the CIS benchmark for Docker asks', async () => {
     const seen: Record<string, never>[] = [];
     await run('return echo("look")', 20, sandbox, async (call) => {
-      for (const { Id } of await docker.listContainers({ filters: { label: [`${LABEL}=${ownerLabel()}`] } })) seen.push((await docker.getContainer(Id).inspect()) as never);
+      for (const { Id } of await docker.listContainers({ filters: { label: [`${LABEL}=${ownerLabel()}`] } }))
+        seen.push((await docker.getContainer(Id).inspect()) as never);
       return answer(call);
     });
     expect(seen).toHaveLength(1);
-    const { HostConfig: host, Config: config } = seen[0] as unknown as { HostConfig: Record<string, unknown>; Config: Record<string, unknown> };
-    for (const none of [host['Devices'], host['PortBindings'], config['ExposedPorts']]) expect(Object.keys(none ?? {})).toEqual([]); // null or empty, by version
+    const { HostConfig: host, Config: config } = seen[0] as unknown as {
+      HostConfig: Record<string, unknown>;
+      Config: Record<string, unknown>;
+    };
+    // null or empty, by version
+    for (const none of [host['Devices'], host['PortBindings'], config['ExposedPorts']]) expect(Object.keys(none ?? {})).toEqual([]);
     expect((host['RestartPolicy'] as { Name: string }).Name).toMatch(/^(no)?$/);
     expect(seen[0]).toMatchObject({
       Config: { User: '65534:65534', Tty: false },
       HostConfig: {
-        Privileged: false, ReadonlyRootfs: true, NetworkMode: 'none', PidMode: '', IpcMode: 'none', UTSMode: '', UsernsMode: '', PublishAllPorts: false, DeviceRequests: null,
-        CapDrop: ['ALL'], CapAdd: null, Memory: 128 * MiB, MemorySwap: 128 * MiB, PidsLimit: 64, CgroupParent: '',
-        SecurityOpt: ['no-new-privileges', expect.stringMatching(/^seccomp=\{/)], Ulimits: expect.arrayContaining([{ Name: 'core', Soft: 0, Hard: 0 }]), LogConfig: { Type: 'none' },
+        Privileged: false,
+        ReadonlyRootfs: true,
+        NetworkMode: 'none',
+        PidMode: '',
+        IpcMode: 'none',
+        UTSMode: '',
+        UsernsMode: '',
+        PublishAllPorts: false,
+        DeviceRequests: null,
+        CapDrop: ['ALL'],
+        CapAdd: null,
+        Memory: 128 * MiB,
+        MemorySwap: 128 * MiB,
+        PidsLimit: 64,
+        CgroupParent: '',
+        SecurityOpt: ['no-new-privileges', expect.stringMatching(/^seccomp=\{/)],
+        Ulimits: expect.arrayContaining([{ Name: 'core', Soft: 0, Hard: 0 }]),
+        LogConfig: { Type: 'none' },
         Binds: [expect.stringMatching(/:\/run\/work-ledger:ro$/)],
       },
     });
   });
 
   test('sees nothing of PID 1 and cannot end it', async () => {
-    expect(await json(`
+    expect(
+      await json(`
 import signal
 def tried(what):
     try:
@@ -215,34 +311,94 @@ def tried(what):
 for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSTOP, signal.SIGSEGV, signal.SIGALRM, signal.SIGINT):
     os.kill(1, number)
 return {"environ": tried(lambda: open("/proc/1/environ").read()), "fd": tried(lambda: os.listdir("/proc/1/fd")), "mem": tried(lambda: open("/proc/1/mem", "r+b").read(1)),
-  "stdout": tried(lambda: open("/proc/1/fd/1", "w")), "cmdline": tried(lambda: open("/proc/cmdline").read())}`))
-      .toEqual({ environ: 'Permission denied', fd: 'Permission denied', mem: 'Permission denied', stdout: 'Permission denied', cmdline: '' });
+  "stdout": tried(lambda: open("/proc/1/fd/1", "w")), "cmdline": tried(lambda: open("/proc/cmdline").read())}`),
+    ).toEqual({
+      environ: 'Permission denied',
+      fd: 'Permission denied',
+      mem: 'Permission denied',
+      stdout: 'Permission denied',
+      cmdline: '',
+    });
   });
 
   test.each<[string, string, number, object]>([
     ['an endless loop', 'while True: pass', 1, { verdict: 'timeout', error: 'The code was killed after 1 seconds.' }],
-    ['one that ignores every signal', 'import signal\nfor n in range(1, 65):\n    try: signal.signal(n, signal.SIG_IGN)\n    except (OSError, ValueError): pass\nwhile True: pass', 1, { verdict: 'timeout' }],
-    ['a memory bomb', 'x = []\nwhile True: x.append(bytearray(10_000_000))', 300, { verdict: expect.stringMatching(/^(memory|error)$/), error: expect.stringMatching(/memory/i) }],
-    ['a memory bomb in a child', 'import subprocess\nsubprocess.run(["python3", "-c", "x = []\\nwhile True: x.append(bytearray(10_000_000))"])\nreturn "survived"', 300, { verdict: expect.stringMatching(/^(memory|ok)$/) }],
+    [
+      'one that ignores every signal',
+      'import signal\nfor n in range(1, 65):\n    try: signal.signal(n, signal.SIG_IGN)\n    except (OSError, ValueError): pass\nwhile True: pass',
+      1,
+      { verdict: 'timeout' },
+    ],
+    [
+      'a memory bomb',
+      'x = []\nwhile True: x.append(bytearray(10_000_000))',
+      300,
+      { verdict: expect.stringMatching(/^(memory|error)$/), error: expect.stringMatching(/memory/i) },
+    ],
+    [
+      'a memory bomb in a child',
+      'import subprocess\nsubprocess.run(["python3", "-c", "x = []\\nwhile True: x.append(bytearray(10_000_000))"])\nreturn "survived"',
+      300,
+      { verdict: expect.stringMatching(/^(memory|ok)$/) },
+    ],
     ['a fork bomb', 'while True: os.fork()', 3, { verdict: expect.stringMatching(/^(timeout|error|killed)$/) }],
-    ['a bomb of descriptors', 'x = []\nwhile True: x.append(open("/dev/null"))', 300, { verdict: 'error', error: expect.stringContaining('Too many open files') }],
-    ['a huge file', 'with open("/tmp/x", "wb") as f:\n    while True: f.write(b"x" * 1_000_000)', 300, { verdict: 'error', error: expect.stringMatching(/File too large|No space left/) }],
+    [
+      'a bomb of descriptors',
+      'x = []\nwhile True: x.append(open("/dev/null"))',
+      300,
+      { verdict: 'error', error: expect.stringContaining('Too many open files') },
+    ],
+    [
+      'a huge file',
+      'with open("/tmp/x", "wb") as f:\n    while True: f.write(b"x" * 1_000_000)',
+      300,
+      { verdict: 'error', error: expect.stringMatching(/File too large|No space left/) },
+    ],
     ['a flood on stdout', 'while True: print("x" * 1000)', 300, { verdict: 'output' }],
     ['a flood on stderr', 'import sys\nwhile True: sys.stderr.write("x" * 1000)', 300, { verdict: 'output' }],
     ['one line without an end', 'import sys\nwhile True: sys.stdout.write("x" * 1_000_000)', 300, { verdict: 'output' }],
     ['500 MB returned', 'return "x" * 500_000_000', 300, { verdict: expect.stringMatching(/^(memory|error)$/) }],
-    ['5 MB returned', 'return "x" * 5_000_000', 300, { verdict: 'error', error: 'The code returned 5000000 characters, of at most 1000000. Return what matters, or write the rest to a file.' }],
-    ['no JSON returned', 'return {"a": object()}', 300, { verdict: 'error', error: 'The code returned a dict that is not JSON (object). Return text, numbers, lists or dictionaries.' }],
+    [
+      '5 MB returned',
+      'return "x" * 5_000_000',
+      300,
+      {
+        verdict: 'error',
+        error: 'The code returned 5000000 characters, of at most 1000000. Return what matters, or write the rest to a file.',
+      },
+    ],
+    [
+      'no JSON returned',
+      'return {"a": object()}',
+      300,
+      { verdict: 'error', error: 'The code returned a dict that is not JSON (object). Return text, numbers, lists or dictionaries.' },
+    ],
     ['a circle returned', 'a = []\na.append(a)\nreturn a', 300, { verdict: 'error', error: expect.stringContaining('Circular reference') }],
     ['NaN returned', 'return float("nan")', 300, { verdict: 'error', error: expect.stringContaining('not JSON') }],
     ['a syntax error', 'return (', 300, { verdict: 'error', error: expect.stringContaining("'(' was never closed") }],
-    ['os._exit', 'os._exit(7)', 300, { verdict: 'killed', error: 'The code ended its own process with exit code 7, and returned nothing.' }],
+    [
+      'os._exit',
+      'os._exit(7)',
+      300,
+      { verdict: 'killed', error: 'The code ended its own process with exit code 7, and returned nothing.' },
+    ],
     ['sys.exit', 'import sys\nsys.exit("enough")', 300, { verdict: 'error', error: "The code called sys.exit('enough')." }],
-    ['threads left running', 'import threading, time\nfor _ in range(5): threading.Thread(target=time.sleep, args=(1000,)).start()\nreturn "left"', 300, { verdict: 'ok', returned: 'left' }],
-    ['a daemon left running', 'if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        import time\n        time.sleep(1000)\n    os._exit(0)\nreturn "left"', 300, { verdict: 'ok', returned: 'left' }],
+    [
+      'threads left running',
+      'import threading, time\nfor _ in range(5): threading.Thread(target=time.sleep, args=(1000,)).start()\nreturn "left"',
+      300,
+      { verdict: 'ok', returned: 'left' },
+    ],
+    [
+      'a daemon left running',
+      'if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        import time\n        time.sleep(1000)\n    os._exit(0)\nreturn "left"',
+      300,
+      { verdict: 'ok', returned: 'left' },
+    ],
     ['deep recursion', 'def f(): f()\nf()', 300, { verdict: 'error', error: expect.stringContaining('RecursionError') }],
     ['a star import, without a return', 'from math import *\nsqrt(16)', 300, { verdict: 'ok', returned: '4.0' }],
-    ['lone surrogates', 'return "a\\ud800b"', 300, { verdict: 'ok', returned: 'a\ud800b' }], // what is stored of it is storableText()'s to say
+    // what is stored of it is storableText()'s to say
+    ['lone surrogates', 'return "a\\ud800b"', 300, { verdict: 'ok', returned: 'a\ud800b' }],
   ])('%s: a clear verdict in bounded time', async (_, code, timeout, verdict) => {
     expect(await run(code, timeout)).toMatchObject(verdict);
   });
@@ -251,14 +407,16 @@ return {"environ": tried(lambda: open("/proc/1/environ").read()), "fd": tried(la
     const pooled = open({ pool: 1 });
     try {
       expect(await run('open("/tmp/marker", "w").write("x")\nreturn os.uname().nodename', 20, pooled)).toMatchObject({ verdict: 'ok' });
-      for (let n = 0; n < 3; n++) expect(await run('return os.path.exists("/tmp/marker")', 20, pooled)).toMatchObject({ returned: 'false' });
+      for (let n = 0; n < 3; n++)
+        expect(await run('return os.path.exists("/tmp/marker")', 20, pooled)).toMatchObject({ returned: 'false' });
     } finally {
       await pooled.close();
     }
   });
 
   test('survives what code does to its socket', async () => {
-    expect(await json(`
+    expect(
+      await json(`
 import socket
 def raw(data, wait=True):
     s = socket.socket(socket.AF_UNIX)
@@ -271,51 +429,96 @@ def raw(data, wait=True):
         return error.strerror
 slow = [raw(b"POST /call HTTP/1.1\\r\\nx-slow: ", False) for _ in range(20)]
 return {"malformed": raw(b"\\x00\\xff not http\\r\\n\\r\\n"), "header": raw(b"POST / HTTP/1.1\\r\\nx: " + b"x" * 20000 + b"\\r\\n\\r\\n")[:12], "no json": raw(b"POST / HTTP/1.1\\r\\nhost: x\\r\\ncontent-length: 2\\r\\n\\r\\nno")[:12],
-  "still": echo("here"), "slow": len(slow)}`)).toMatchObject({ malformed: '', 'no json': 'HTTP/1.1 200', still: 'here', slow: 20 });
-    expect(await json('import socket\nkept = 0\nfor _ in range(10_000):\n    s = socket.socket(socket.AF_UNIX)\n    s.connect("/run/work-ledger/tool.sock")\n    s.close()\n    kept += 1\nreturn [kept, echo("here")]')).toEqual([10_000, 'here']);
-    expect(await run('try:\n    echo("x" * 20_000_000)\nexcept ToolError as error:\n    return str(error)')).toMatchObject({ returned: 'a call holds at most 16777216 bytes' });
-    expect(await run('import threading\nfound = []\ndef one(n):\n    found.append(echo(str(n)) == str(n))\nts = [threading.Thread(target=one, args=(n,)) for n in range(40)]\n[t.start() for t in ts]\n[t.join() for t in ts]\nreturn [len(found), all(found)]'))
-      .toMatchObject({ returned: '[40, true]' });
+  "still": echo("here"), "slow": len(slow)}`),
+    ).toMatchObject({ malformed: '', 'no json': 'HTTP/1.1 200', still: 'here', slow: 20 });
+    expect(
+      await json(
+        'import socket\nkept = 0\nfor _ in range(10_000):\n    s = socket.socket(socket.AF_UNIX)\n    s.connect("/run/work-ledger/tool.sock")\n    s.close()\n    kept += 1\nreturn [kept, echo("here")]',
+      ),
+    ).toEqual([10_000, 'here']);
+    expect(await run('try:\n    echo("x" * 20_000_000)\nexcept ToolError as error:\n    return str(error)')).toMatchObject({
+      returned: 'a call holds at most 16777216 bytes',
+    });
+    expect(
+      await run(
+        'import threading\nfound = []\ndef one(n):\n    found.append(echo(str(n)) == str(n))\nts = [threading.Thread(target=one, args=(n,)) for n in range(40)]\n[t.start() for t in ts]\n[t.join() for t in ts]\nreturn [len(found), all(found)]',
+      ),
+    ).toMatchObject({ returned: '[40, true]' });
   });
 
   test('takes calls over its own stdin and stdout where no socket can be mounted', async () => {
     const relayed = open({ transport: 'stdio' });
     try {
-      expect(await run('return [echo("a" * n)[:3] for n in (1, 10, 200_000)] + [os.path.exists("/run/work-ledger")]', 20, relayed)).toMatchObject({ verdict: 'ok', returned: '["a", "aaa", "aaa", false]' });
-      expect(await run('import threading\nts = [threading.Thread(target=echo, args=("x" * 100_000,)) for n in range(20)]\n[t.start() for t in ts]\n[t.join() for t in ts]\nreturn "all"', 20, relayed)).toMatchObject({ returned: 'all' });
+      expect(
+        await run('return [echo("a" * n)[:3] for n in (1, 10, 200_000)] + [os.path.exists("/run/work-ledger")]', 20, relayed),
+      ).toMatchObject({ verdict: 'ok', returned: '["a", "aaa", "aaa", false]' });
+      expect(
+        await run(
+          'import threading\nts = [threading.Thread(target=echo, args=("x" * 100_000,)) for n in range(20)]\n[t.start() for t in ts]\n[t.join() for t in ts]\nreturn "all"',
+          20,
+          relayed,
+        ),
+      ).toMatchObject({ returned: 'all' });
       expect(await run('while True: pass', 1, relayed)).toMatchObject({ verdict: 'timeout' });
     } finally {
       await relayed.close();
     }
   });
 
-  test.each(['socket', 'stdio'] as const)('serves a session: files in /tmp stay, nothing that runs does, what ends badly ends it (%s)', async (transport) => {
-    const own = open({ transport });
-    const next = (code: string, session = 'a', timeoutSeconds = 300) =>
-      own.run({ code, session, sdk: generateSdk([echo], own.socketPath), timeoutSeconds, signal: new AbortController().signal, onCall: answer });
-    try {
-      expect(await next('import subprocess\nsubprocess.Popen("sleep 60 & setsid sleep 61", shell=True)\nopen("/tmp/kept", "w").write("x")\nreturn echo("one")')).toMatchObject({ verdict: 'ok', returned: 'one' });
-      expect(await next('import subprocess\nreturn [os.path.exists("/tmp/kept"), echo("two"), subprocess.run("grep -l sleep /proc/[0-9]*/comm", shell=True, capture_output=True, text=True).stdout]')).toMatchObject({ returned: '[true, "two", ""]' });
-      expect(await next('return os.path.exists("/tmp/kept")', 'b')).toMatchObject({ returned: 'false' });
-      expect(await next('raise ValueError("no")')).toMatchObject({ verdict: 'error' });
-      expect(await Promise.all([next('return os.path.exists("/tmp/kept")'), next('return os.path.exists("/tmp/kept")')])).toMatchObject([{ returned: 'true' }, { returned: 'false' }]); // at once: one of its own
-      expect(await next('while True: pass', 'b', 1)).toMatchObject({ verdict: 'timeout' });
-      expect(await containers()).toHaveLength(1); // a rests, b is over
-      await own.endSessions(60_000);
-      expect(await containers()).toHaveLength(1);
-      await own.endSessions(0);
-      expect(await containers()).toEqual([]);
-    } finally {
-      await own.close();
-    }
-  });
+  test.each(['socket', 'stdio'] as const)(
+    'serves a session: files in /tmp stay, nothing that runs does, what ends badly ends it (%s)',
+    async (transport) => {
+      const own = open({ transport });
+      const next = (code: string, session = 'a', timeoutSeconds = 300) =>
+        own.run({
+          code,
+          session,
+          sdk: generateSdk([echo], own.socketPath),
+          timeoutSeconds,
+          signal: new AbortController().signal,
+          onCall: answer,
+        });
+      try {
+        expect(
+          await next(
+            'import subprocess\nsubprocess.Popen("sleep 60 & setsid sleep 61", shell=True)\nopen("/tmp/kept", "w").write("x")\nreturn echo("one")',
+          ),
+        ).toMatchObject({ verdict: 'ok', returned: 'one' });
+        expect(
+          await next(
+            'import subprocess\nreturn [os.path.exists("/tmp/kept"), echo("two"), subprocess.run("grep -l sleep /proc/[0-9]*/comm", shell=True, capture_output=True, text=True).stdout]',
+          ),
+        ).toMatchObject({ returned: '[true, "two", ""]' });
+        expect(await next('return os.path.exists("/tmp/kept")', 'b')).toMatchObject({ returned: 'false' });
+        expect(await next('raise ValueError("no")')).toMatchObject({ verdict: 'error' });
+        expect(await Promise.all([next('return os.path.exists("/tmp/kept")'), next('return os.path.exists("/tmp/kept")')])).toMatchObject([
+          { returned: 'true' },
+          { returned: 'false' },
+        ]); // at once: one of its own
+        expect(await next('while True: pass', 'b', 1)).toMatchObject({ verdict: 'timeout' });
+        expect(await containers()).toHaveLength(1); // a rests, b is over
+        await own.endSessions(60_000);
+        expect(await containers()).toHaveLength(1);
+        await own.endSessions(0);
+        expect(await containers()).toEqual([]);
+      } finally {
+        await own.close();
+      }
+    },
+  );
 
   test('is told to stop, and stops at once', async () => {
     const stop = new AbortController();
-    const running = sandbox.run({ code: 'echo("on")\nimport time\ntime.sleep(3600)', sdk: generateSdk([echo], sandbox.socketPath), timeoutSeconds: 3600, signal: stop.signal, onCall: async (call) => {
-      stop.abort();
-      return answer(call);
-    } });
+    const running = sandbox.run({
+      code: 'echo("on")\nimport time\ntime.sleep(3600)',
+      sdk: generateSdk([echo], sandbox.socketPath),
+      timeoutSeconds: 3600,
+      signal: stop.signal,
+      onCall: async (call) => {
+        stop.abort();
+        return answer(call);
+      },
+    });
     expect(await running).toMatchObject({ verdict: 'aborted' });
   });
 
@@ -336,7 +539,15 @@ return {"malformed": raw(b"\\x00\\xff not http\\r\\n\\r\\n"), "header": raw(b"PO
 
   /** Talks to a container for twice as long as its patience, then falls silent. Null: this machine was too busy to talk in time. */
   async function talk(program: string, silenceSeconds: number): Promise<{ wasRunning: boolean; status: number } | null> {
-    const kind = { program: pythonProgram(program), silenceSeconds, workingDir: '/tmp', maxProcesses: 64, maxOpenFiles: 256, maxFileBytes: MiB, mounts: {} };
+    const kind = {
+      program: pythonProgram(program),
+      silenceSeconds,
+      workingDir: '/tmp',
+      maxProcesses: 64,
+      maxOpenFiles: 256,
+      maxFileBytes: MiB,
+      mounts: {},
+    };
     const container = await docker.createContainer(containerOptions({ image, memoryBytes: 64 * MiB, cpus: 1 }, kind));
     const stream = await container.attach({ stream: true, hijack: true, stdin: true, stdout: true, stderr: true });
     try {
@@ -369,7 +580,15 @@ return {"malformed": raw(b"\\x00\\xff not http\\r\\n\\r\\n"), "header": raw(b"PO
     await once(child, 'exit');
     const made: Container[] = [];
     const start = async (label: string): Promise<void> => {
-      const kind = { program: 'import time; time.sleep(600)', workingDir: '/tmp', maxProcesses: 64, maxOpenFiles: 256, maxFileBytes: MiB, mounts: {}, labels: { [LABEL]: label } };
+      const kind = {
+        program: 'import time; time.sleep(600)',
+        workingDir: '/tmp',
+        maxProcesses: 64,
+        maxOpenFiles: 256,
+        maxFileBytes: MiB,
+        mounts: {},
+        labels: { [LABEL]: label },
+      };
       const container = await docker.createContainer(containerOptions({ image, memoryBytes: 64 * MiB, cpus: 1 }, kind));
       made.push(container);
       await container.start();
@@ -379,7 +598,15 @@ return {"malformed": raw(b"\\x00\\xff not http\\r\\n\\r\\n"), "header": raw(b"PO
       await start('another-boot/4026531836/1');
       await start(ownerLabel());
       await reap(docker);
-      const running = (): Promise<(boolean | string)[]> => Promise.all(made.map((container) => container.inspect().then(({ State }) => State.Running, () => 'removed')));
+      const running = (): Promise<(boolean | string)[]> =>
+        Promise.all(
+          made.map((container) =>
+            container.inspect().then(
+              ({ State }) => State.Running,
+              () => 'removed',
+            ),
+          ),
+        );
       await until(async () => (await running())[0] === 'removed'); // another worker may be at it just now, which this one leaves to it
       expect(await running()).toEqual(['removed', true, true]);
     } finally {
@@ -388,22 +615,30 @@ return {"malformed": raw(b"\\x00\\xff not http\\r\\n\\r\\n"), "header": raw(b"PO
   });
 
   test('is of an image without setuid programs, compilers and package managers', async () => {
-    expect(await json(`
+    expect(
+      await json(`
 import subprocess, shutil
 def find(*what):
     return subprocess.run(["find", "/", "-xdev", *what], capture_output=True, text=True).stdout.split()
 return {"setuid": find("-type", "f", "-perm", "/6000"), "writable": [p for p in find("-type", "f", "-writable") if not p.startswith(("/proc", "/tmp", "/dev"))],
-  "programs": [name for name in ("gcc", "cc", "ld", "make", "apt", "apt-get", "dpkg", "su", "sudo", "mount", "curl", "wget", "ssh") if shutil.which(name) and name != "mount"]}`)).toEqual({ setuid: [], writable: [], programs: [] });
+  "programs": [name for name in ("gcc", "cc", "ld", "make", "apt", "apt-get", "dpkg", "su", "sudo", "mount", "curl", "wget", "ssh") if shutil.which(name) and name != "mount"]}`),
+    ).toEqual({ setuid: [], writable: [], programs: [] });
   });
 
   test('says what is missing: no image, no daemon', async () => {
     const noImage = open({ image: 'no-such-image' });
     expect(await noImage.problem()).toBe('there is no image no-such-image: work-ledger workspace image builds one');
-    expect(await run('return 1', 20, noImage)).toMatchObject({ verdict: 'infrastructure', error: expect.stringContaining('no-such-image') });
+    expect(await run('return 1', 20, noImage)).toMatchObject({
+      verdict: 'infrastructure',
+      error: expect.stringContaining('no-such-image'),
+    });
     await noImage.close();
     const { default: Docker } = await import('dockerode');
     const noDaemon = open({ docker: new Docker({ socketPath: join(directory, 'no.sock') }) });
-    expect(await run('return 1', 20, noDaemon)).toMatchObject({ verdict: 'infrastructure', error: 'no Docker daemon answers (ENOENT): start one, or set DOCKER_HOST' });
+    expect(await run('return 1', 20, noDaemon)).toMatchObject({
+      verdict: 'infrastructure',
+      error: 'no Docker daemon answers (ENOENT): start one, or set DOCKER_HOST',
+    });
     await noDaemon.close();
   });
 });

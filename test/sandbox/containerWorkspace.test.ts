@@ -31,8 +31,18 @@ let workspace: ContainerWorkspace;
 let directory: string;
 let neverStarted: Docker.Container;
 
-function open(more: Partial<WorkspaceSettings> = {}, id = randomUUID(), daemon = docker, bind = async (): Promise<void> => {}): ContainerWorkspace {
-  const made = new ContainerWorkspace(daemon, id, { image, memoryBytes: 128 * MiB, cpus: 1, sizeBytes: 32 * MiB, seed: null, ...more }, bind);
+function open(
+  more: Partial<WorkspaceSettings> = {},
+  id = randomUUID(),
+  daemon = docker,
+  bind = async (): Promise<void> => {},
+): ContainerWorkspace {
+  const made = new ContainerWorkspace(
+    daemon,
+    id,
+    { image, memoryBytes: 128 * MiB, cpus: 1, sizeBytes: 32 * MiB, seed: null, ...more },
+    bind,
+  );
   opened.push({ id, workspace: made });
   return made;
 }
@@ -41,9 +51,20 @@ const run = (command: string, options: Partial<RunOptions> = {}, of = workspace)
 const out = async (command: string, of = workspace): Promise<string> => (await run(command, {}, of)).stdout;
 const read = async (path: string, of = workspace): Promise<string> => (await of.readFile(path, 1000)).toString();
 /** One that is not started. */
-const made = (): Promise<Docker.Container> => docker.createContainer(containerOptions({ image, memoryBytes: 64 * MiB, cpus: 1 }, { program: '', workingDir: '/tmp', maxProcesses: 1, maxOpenFiles: 64, maxFileBytes: MiB, mounts: {} }));
-const isThere = (container: Docker.Container): Promise<boolean> => container.inspect().then(() => true, () => false);
-const containersOf = (id: string): Promise<unknown[]> => docker.listContainers({ all: true, filters: { label: [`${VOLUME_LABEL}=${id}`] } });
+const made = (): Promise<Docker.Container> =>
+  docker.createContainer(
+    containerOptions(
+      { image, memoryBytes: 64 * MiB, cpus: 1 },
+      { program: '', workingDir: '/tmp', maxProcesses: 1, maxOpenFiles: 64, maxFileBytes: MiB, mounts: {} },
+    ),
+  );
+const isThere = (container: Docker.Container): Promise<boolean> =>
+  container.inspect().then(
+    () => true,
+    () => false,
+  );
+const containersOf = (id: string): Promise<unknown[]> =>
+  docker.listContainers({ all: true, filters: { label: [`${VOLUME_LABEL}=${id}`] } });
 
 describe.skipIf(noDocker !== null)('a workspace container', () => {
   beforeAll(async () => {
@@ -68,16 +89,35 @@ describe.skipIf(noDocker !== null)('a workspace container', () => {
   });
 
   test('runs commands as nobody, without capabilities, network, secrets, or a way to its PID 1', async () => {
-    expect(await out('id -u; pwd; grep -h "CapEff\\|NoNewPrivs\\|Seccomp:" /proc/self/status')).toBe('65534\n/home/agent\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n');
-    expect((await out('env | sort')).split('\n').filter((line) => !/^(PWD|SHLVL|_|OLDPWD)=/.test(line))).toEqual(['HOME=/tmp', 'HOSTNAME=sandbox', 'LANG=C.UTF-8', 'PATH=/usr/bin:/bin', '']);
+    expect(await out('id -u; pwd; grep -h "CapEff\\|NoNewPrivs\\|Seccomp:" /proc/self/status')).toBe(
+      '65534\n/home/agent\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n',
+    );
+    expect((await out('env | sort')).split('\n').filter((line) => !/^(PWD|SHLVL|_|OLDPWD)=/.test(line))).toEqual([
+      'HOME=/tmp',
+      'HOSTNAME=sandbox',
+      'LANG=C.UTF-8',
+      'PATH=/usr/bin:/bin',
+      '',
+    ]);
     expect(await out('ls /sys/class/net')).toBe('lo\n');
     expect((await run('touch /x /usr/x /home/x; ls /proc/1/fd; cat /proc/1/environ; kill -9 1; echo still')).stdout).toBe('still\n');
-    expect(await out(`grep -rl "${canary.slice(0, 4)}""${canary.slice(4)}" /proc/1/environ /proc/1/cmdline /tmp /home /etc 2>/dev/null; echo none`)).toBe('none\n');
+    expect(
+      await out(
+        `grep -rl "${canary.slice(0, 4)}""${canary.slice(4)}" /proc/1/environ /proc/1/cmdline /tmp /home /etc 2>/dev/null; echo none`,
+      ),
+    ).toBe('none\n');
     expect(JSON.stringify(await containersOf(opened[0]!.id))).not.toContain(canary);
   });
 
   test('gives output, errors, exit code and stdin, and keeps the ends of what is long', async () => {
-    expect(await run('cat; echo err >&2; exit 3', { stdin: '{"a": 1}' })).toMatchObject({ stdout: '{"a": 1}', stderr: 'err\n', exitCode: 3, signal: null, cause: null, isTruncated: false });
+    expect(await run('cat; echo err >&2; exit 3', { stdin: '{"a": 1}' })).toMatchObject({
+      stdout: '{"a": 1}',
+      stderr: 'err\n',
+      exitCode: 3,
+      signal: null,
+      cause: null,
+      isTruncated: false,
+    });
     const flood = await run('echo first; yes | head -c 200000000; echo last', { maxBytes: 1000 });
     expect(flood).toMatchObject({ exitCode: 0, isTruncated: true });
     expect(flood.stdout).toMatch(/^first\ny\n[^]*\n\[… 1999\d{5} bytes omitted …\]\n[^]*y\nlast\n$/);
@@ -86,10 +126,18 @@ describe.skipIf(noDocker !== null)('a workspace container', () => {
   });
 
   test('ends a command at its timeout, at an abort, and whatever it leaves behind', async () => {
-    expect(await run(`trap '' TERM; while :; do sleep 0.1; done`, { timeoutSeconds: 1 })).toMatchObject({ cause: 'timeout', signal: 'SIGKILL' });
+    expect(await run(`trap '' TERM; while :; do sleep 0.1; done`, { timeoutSeconds: 1 })).toMatchObject({
+      cause: 'timeout',
+      signal: 'SIGKILL',
+    });
     const stop = new AbortController();
     const running = run('touch up; sleep 60', { signal: stop.signal });
-    await until(() => workspace.readFile('up', 1).then(() => true, () => null));
+    await until(() =>
+      workspace.readFile('up', 1).then(
+        () => true,
+        () => null,
+      ),
+    );
     stop.abort();
     expect(await running).toMatchObject({ cause: 'abort' });
     await run('rm up');
@@ -98,12 +146,16 @@ describe.skipIf(noDocker !== null)('a workspace container', () => {
     expect(left).toMatchObject({ stdout: 'over\n', exitCode: 0, cause: null });
     expect(await out('grep -l sleep /proc/[0-9]*/comm; echo none')).toBe('none\n');
     // Gone when the command has ended: one that was killed lives on until its memory is given back.
-    await run(`setsid python3 -c 'x = bytearray(60_000_000); open("big", "w"); import time; time.sleep(99)' > /dev/null 2>&1 & until [ -e big ]; do sleep 0.05; done; rm big`);
+    await run(
+      `setsid python3 -c 'x = bytearray(60_000_000); open("big", "w"); import time; time.sleep(99)' > /dev/null 2>&1 & until [ -e big ]; do sleep 0.05; done; rm big`,
+    );
     expect(await out('cat /proc/[0-9]*/comm | grep -c python')).toBe('1\n');
   });
 
   test('runs several side by side; one that kills all it can kills only commands', async () => {
-    const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => out(`touch here${n}; until [ $(ls here* | wc -l) = 8 ]; do sleep 0.05; done; echo ${n}`)));
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => out(`touch here${n}; until [ $(ls here* | wc -l) = 8 ]; do sleep 0.05; done; echo ${n}`)),
+    );
     await run('rm here*');
     expect(answers).toEqual(['0\n', '1\n', '2\n', '3\n', '4\n', '5\n', '6\n', '7\n']);
     await run('kill -9 -1; kill -9 1');
@@ -128,18 +180,45 @@ describe.skipIf(noDocker !== null)('a workspace container', () => {
     expect((await run('head -c 100000000 /dev/zero > big')).exitCode).not.toBe(0);
     await run('rm -f big');
     const small = open({ sizeBytes: 4 * MiB });
-    expect(await run(`exec python3 -c 'for n in range(10**9): open(str(n), "x").close()'`, { timeoutSeconds: 100 }, small)).toMatchObject({ cause: 'full' });
+    expect(await run(`exec python3 -c 'for n in range(10**9): open(str(n), "x").close()'`, { timeoutSeconds: 100 }, small)).toMatchObject({
+      cause: 'full',
+    });
     await run('rm -f more');
   });
 
   test('reads and writes regular files in it alone, by whatever path', async () => {
-    await run('mkfifo fifo; mknod null c 1 3; python3 -c "import socket; socket.socket(1).bind(\'pipe\')"; ln -s /etc/passwd out; ln -s a in; ln -s . self; mkdir -p d; ln -s /etc etc; ln -s loop loop; ln -s /proc/1 one; ln a hard; : > "$(printf "new\\nline")"');
+    await run(
+      'mkfifo fifo; mknod null c 1 3; python3 -c "import socket; socket.socket(1).bind(\'pipe\')"; ln -s /etc/passwd out; ln -s a in; ln -s . self; mkdir -p d; ln -s /etc etc; ln -s loop loop; ln -s /proc/1 one; ln a hard; : > "$(printf "new\\nline")"',
+    );
     for (const [path, says] of [
-      ['pipe', 'not a regular file'], ['fifo', 'does not exist'], ['null', 'does not exist'], ['out', 'outside'], ['d', 'is a directory'], ['etc/passwd', 'outside'], ['loop', 'too many symbolic links'], ['one/environ', 'permission denied'],
-      ['../../etc/passwd', 'outside'], ['/etc/passwd', 'outside'], ['/proc/self/root/etc/passwd', 'outside'], ['nothing', 'does not exist'], ['a/b', 'not a directory'],
-      ['a\0b', 'no NUL'], ['x'.repeat(300), 'too long'], ['/dev/zero', 'outside'], ['/home/agent2/x', 'does not exist'],
-    ] as const) await expect(workspace.readFile(path, 1000), path).rejects.toThrow(says);
-    for (const [path, says] of [['pipe', 'not a regular file'], ['out', 'outside'], ['etc/x', 'outside'], ['/tmp/x', 'outside'], ['.', 'is a directory'], ['d', 'is a directory'], ['../x', 'outside']] as const) {
+      ['pipe', 'not a regular file'],
+      ['fifo', 'does not exist'],
+      ['null', 'does not exist'],
+      ['out', 'outside'],
+      ['d', 'is a directory'],
+      ['etc/passwd', 'outside'],
+      ['loop', 'too many symbolic links'],
+      ['one/environ', 'permission denied'],
+      ['../../etc/passwd', 'outside'],
+      ['/etc/passwd', 'outside'],
+      ['/proc/self/root/etc/passwd', 'outside'],
+      ['nothing', 'does not exist'],
+      ['a/b', 'not a directory'],
+      ['a\0b', 'no NUL'],
+      ['x'.repeat(300), 'too long'],
+      ['/dev/zero', 'outside'],
+      ['/home/agent2/x', 'does not exist'],
+    ] as const)
+      await expect(workspace.readFile(path, 1000), path).rejects.toThrow(says);
+    for (const [path, says] of [
+      ['pipe', 'not a regular file'],
+      ['out', 'outside'],
+      ['etc/x', 'outside'],
+      ['/tmp/x', 'outside'],
+      ['.', 'is a directory'],
+      ['d', 'is a directory'],
+      ['../x', 'outside'],
+    ] as const) {
       await expect(workspace.writeFile(path, 'x'), path).rejects.toThrow(says);
     }
     expect(await read('in')).toBe('b');
@@ -159,7 +238,8 @@ describe.skipIf(noDocker !== null)('a workspace container', () => {
   test('a directory that is swapped for a link all the time leads nobody out', async () => {
     await run('mkdir -p real; echo inside > real/hostname');
     const stop = new AbortController();
-    const swapping = run(`python3 -c '
+    const swapping = run(
+      `python3 -c '
 import os, shutil
 while True:
     try:
@@ -167,7 +247,9 @@ while True:
     except OSError:
         shutil.rmtree("swap", ignore_errors=True), shutil.rmtree("real", ignore_errors=True)
         os.makedirs("real")
-        open("real/hostname", "w").write("inside\\n")'`, { timeoutSeconds: 600, signal: stop.signal });
+        open("real/hostname", "w").write("inside\\n")'`,
+      { timeoutSeconds: 600, signal: stop.signal },
+    );
     let [inside, met] = [0, 0];
     while (inside < 50 || met < 500) {
       const got = await read('swap/hostname').catch(() => null);
@@ -205,7 +287,9 @@ while True:
   test('ends with the process that started it, also when that is killed', async () => {
     const id = randomUUID();
     const after = open({}, id);
-    const child = spawn(process.execPath, [fileURLToPath(new URL('startWorkspace.ts', import.meta.url)), id], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [fileURLToPath(new URL('startWorkspace.ts', import.meta.url)), id], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     await once(child.stdout, 'data');
     expect(await containersOf(id)).toHaveLength(1);
     child.kill('SIGKILL');
@@ -224,13 +308,19 @@ while True:
     await symlink('src/run.sh', join(seed, 'link'));
     const id = randomUUID();
     const seeded = open({ seed: () => openDirectory(seed) }, id);
-    expect(await out('./link; ls -A; ls src; stat -c %U:%a src/run.sh; echo more >> src/run.sh', seeded)).toBe('seeded\nlink\nnothing\nsrc\nempty\nrun.sh\nnobody:755\n');
+    expect(await out('./link; ls -A; ls src; stat -c %U:%a src/run.sh; echo more >> src/run.sh', seeded)).toBe(
+      'seeded\nlink\nnothing\nsrc\nempty\nrun.sh\nnobody:755\n',
+    );
     expect(await readFile(join(seed, 'src/run.sh'), 'utf8')).not.toContain('more');
     await writeFile(join(seed, 'later'), 'x');
     expect(await out('ls later; tail -1 src/run.sh', open({ seed: () => openDirectory(seed) }, id))).toBe('more\n'); // once
     await writeFile(join(seed, 'large'), Buffer.alloc(40 * MiB));
     await expect(open({ seed: () => openDirectory(seed) }).readFile('large', 1)).rejects.toThrow(`${seed} holds more than 32 MiB`);
-    await expect(open({ seed: () => new ServedDirectories([directory]).open({ path: join(directory, 'no-such'), namedBy: null, isAdministered: false }) }).readFile('x', 1)).rejects.toThrow('is not there');
+    await expect(
+      open({
+        seed: () => new ServedDirectories([directory]).open({ path: join(directory, 'no-such'), namedBy: null, isAdministered: false }),
+      }).readFile('x', 1),
+    ).rejects.toThrow('is not there');
   });
 
   test('files get out, but no link, device or path that leads elsewhere', async () => {
@@ -239,7 +329,11 @@ while True:
     const into = join(directory, 'pulled');
     await mkdir(into);
     await symlink('/etc', join(into, 'trap'));
-    await run('mkdir -p d/e; echo deep > d/e/file; echo "#!/bin/sh" > run; chmod 755 run; ln -s /etc/passwd link; python3 -c "import os; os.mkdir(\'dir\')"; : > empty', {}, own);
+    await run(
+      'mkdir -p d/e; echo deep > d/e/file; echo "#!/bin/sh" > run; chmod 755 run; ln -s /etc/passwd link; python3 -c "import os; os.mkdir(\'dir\')"; : > empty',
+      {},
+      own,
+    );
     expect(await pullFiles(docker, id, image, into, limits)).toEqual({ files: 3, leftOut: ['link'] });
     expect(await readFile(join(into, 'd/e/file'), 'utf8')).toBe('deep\n');
     expect((await stat(join(into, 'run'))).mode & 0o777).toBe(0o755);
@@ -269,7 +363,10 @@ while True:
     const declaring = await docker.createContainer({ Image: image });
     const { Id } = (await declaring.commit({ changes: 'VOLUME /declared' })) as { Id: string };
     await declaring.remove({ v: true });
-    const nameless = async (): Promise<string[]> => (await docker.listVolumes()).Volumes.map(({ Name }) => Name).filter((name) => /^[0-9a-f]{64}$/.test(name)).toSorted();
+    const nameless = async (): Promise<string[]> =>
+      (await docker.listVolumes()).Volumes.map(({ Name }) => Name)
+        .filter((name) => /^[0-9a-f]{64}$/.test(name))
+        .toSorted();
     const before = await nameless();
     try {
       const id = randomUUID();
@@ -298,7 +395,9 @@ while True:
 
   test('a container that cannot begin says what it complained of', async () => {
     const begun = await docker.createContainer({ Image: image });
-    const { Id } = (await begun.commit({ changes: 'ENTRYPOINT ["/bin/sh", "-c", "echo the loader is broken >&2; exit 1"]' })) as { Id: string };
+    const { Id } = (await begun.commit({ changes: 'ENTRYPOINT ["/bin/sh", "-c", "echo the loader is broken >&2; exit 1"]' })) as {
+      Id: string;
+    };
     await begun.remove({ v: true });
     try {
       await expect(open({ image: Id }).readFile('x', 1)).rejects.toThrow('its container ended before it was ready: the loader is broken');
@@ -341,6 +440,8 @@ while True:
 
   test('says what is missing: no image, no daemon', async () => {
     await expect(open({ image: 'no-such-image' }).readFile('x', 1)).rejects.toThrow('there is no image no-such-image');
-    await expect(open({}, randomUUID(), new Docker({ socketPath: '/nowhere.sock' })).readFile('x', 1)).rejects.toThrow(WorkspaceUnavailable);
+    await expect(open({}, randomUUID(), new Docker({ socketPath: '/nowhere.sock' })).readFile('x', 1)).rejects.toThrow(
+      WorkspaceUnavailable,
+    );
   });
 });

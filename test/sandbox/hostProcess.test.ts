@@ -29,7 +29,15 @@ const isAlive = (pid: number): boolean => {
     return false;
   }
 };
-const pidIn = async (file: string): Promise<number> => Number(await until(() => readFile(join(cwd, file), 'utf8').then((text) => text.trim(), () => null)));
+const pidIn = async (file: string): Promise<number> =>
+  Number(
+    await until(() =>
+      readFile(join(cwd, file), 'utf8').then(
+        (text) => text.trim(),
+        () => null,
+      ),
+    ),
+  );
 
 test('output, errors and exit code come back apart', async () => {
   expect(await run('echo out; echo err >&2; exit 3')).toMatchObject({ stdout: 'out\n', stderr: 'err\n', exitCode: 3, cause: null });
@@ -76,10 +84,13 @@ test('an abort ends it', async () => {
 
 test('when the worker is killed, the command ends with it', async () => {
   const file = join(cwd, 'worker.ts');
-  await writeFile(file, `
+  await writeFile(
+    file,
+    `
     import { runProcess } from ${JSON.stringify(fileURLToPath(new URL('../../sandbox/hostProcess.ts', import.meta.url)))};
     await runProcess('echo $$ > orphan; sleep 300', { cwd: ${JSON.stringify(cwd)}, timeoutSeconds: 300, signal: new AbortController().signal });
-  `);
+  `,
+  );
   const worker = execFile(process.execPath, [file]);
   const pid = await pidIn('orphan');
   worker.kill('SIGKILL');

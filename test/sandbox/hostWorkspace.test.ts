@@ -120,7 +120,9 @@ test('a file that is another one than was read is not replaced', async () => {
   expect(seen).toBe(hashOf(Buffer.from('inside')));
   expect(await workspace.hashFile('src/none/at/all')).toBeNull();
   await writeFile(join(root, 'src', 'a.txt'), 'theirs');
-  await expect(workspace.writeFile('src/a.txt', 'mine', seen)).rejects.toThrow('somebody else changed src/a.txt since it was read; read it again');
+  await expect(workspace.writeFile('src/a.txt', 'mine', seen)).rejects.toThrow(
+    'somebody else changed src/a.txt since it was read; read it again',
+  );
   await expect(workspace.writeFile('src/a.txt', 'mine', null)).rejects.toThrow('somebody else changed');
   await expect(workspace.writeFile('src/gone.txt', 'mine', seen)).rejects.toThrow('somebody else changed');
   expect(await readFile(join(root, 'src', 'a.txt'), 'utf8')).toBe('theirs');
@@ -132,9 +134,13 @@ test('a file that is another one than was read is not replaced', async () => {
 
 test('of many who replace what they have read, one does', async () => {
   const seen = await workspace.hashFile('src/a.txt');
-  const writers = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => new HostWorkspace(root).writeFile('src/a.txt', `${n}`.repeat(1_000_000), seen)));
+  const writers = await Promise.allSettled(
+    Array.from({ length: 8 }, (_, n) => new HostWorkspace(root).writeFile('src/a.txt', `${n}`.repeat(1_000_000), seen)),
+  );
   expect(writers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-  expect(await readFile(join(root, 'src', 'a.txt'), 'utf8')).toBe(`${writers.findIndex(({ status }) => status === 'fulfilled')}`.repeat(1_000_000));
+  expect(await readFile(join(root, 'src', 'a.txt'), 'utf8')).toBe(
+    `${writers.findIndex(({ status }) => status === 'fulfilled')}`.repeat(1_000_000),
+  );
 });
 
 test('a swapper that changes a directory for a link all the time never gets a read or a write outside', async () => {
@@ -142,13 +148,17 @@ test('a swapper that changes a directory for a link all the time never gets a re
   await writeFile(join(base, 'outside', 'file'), 'outside');
   await mkdir(join(root, 'real'));
   await writeFile(join(root, 'real', 'file'), 'inside');
-  const swapper = spawn(process.execPath, ['-e', `
+  const swapper = spawn(process.execPath, [
+    '-e',
+    `
     const fs = require('fs'); process.chdir(process.argv[1]);
     for (;;) {
       try { fs.renameSync('real', 'kept'); fs.symlinkSync('../outside', 'real'); fs.unlinkSync('real'); fs.renameSync('kept', 'real'); }
       catch { fs.rmSync('kept', { recursive: true, force: true }); } // a write has made the directory anew
     }
-  `, root]);
+  `,
+    root,
+  ]);
   let [inside, met] = [0, 0];
   try {
     while (inside < 25 || met < 500) {

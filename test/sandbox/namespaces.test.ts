@@ -1,5 +1,5 @@
-// Commands on the host in a process namespace: nothing that they start is left, and nothing outside is reached. Where the machine allows none,
-// this is skipped; the doctor and a worker's log say so then.
+// Commands on the host in a process namespace: nothing that they start is left, and nothing outside is reached. Where the machine allows
+// none, this is skipped; the doctor and a worker's log say so then.
 
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -38,7 +38,11 @@ afterAll(() => rm(cwd, { recursive: true, force: true }));
 
 const isAlive = (child: ChildProcess): boolean => child.exitCode === null && child.signalCode === null;
 const options = { timeoutSeconds: 300, signal: new AbortController().signal };
-const isThere = (file: string): Promise<string | null> => readFile(join(cwd, file), 'utf8').then((text) => text.trim(), () => null);
+const isThere = (file: string): Promise<string | null> =>
+  readFile(join(cwd, file), 'utf8').then(
+    (text) => text.trim(),
+    () => null,
+  );
 
 /** Seconds that nobody else sleeps for: by them a process is found. */
 const unique = (): string => `600.${randomInt(1e9, 1e10)}`;
@@ -56,12 +60,16 @@ async function gone(seconds: string): Promise<void> {
     for (const pid of await sleepers(seconds)) process.kill(pid, 'SIGKILL');
   }
 }
-const leaves = (seconds: string, file: string): string => `setsid sh -c 'echo begun > ${file}; exec sleep ${seconds}' >/dev/null 2>&1 & until [ -s ${file} ]; do sleep 0.05; done`;
+const leaves = (seconds: string, file: string): string =>
+  `setsid sh -c 'echo begun > ${file}; exec sleep ${seconds}' >/dev/null 2>&1 & until [ -s ${file} ]; do sleep 0.05; done`;
 
 describe.skipIf(none)('a command in a workspace on the host', () => {
   test('a child in a session of its own ends with it', async () => {
     const seconds = unique();
-    expect(await new HostWorkspace(cwd).run(`${leaves(seconds, 'left')}; echo ended; exit 3`, options)).toMatchObject({ stdout: 'ended\n', exitCode: 3 });
+    expect(await new HostWorkspace(cwd).run(`${leaves(seconds, 'left')}; echo ended; exit 3`, options)).toMatchObject({
+      stdout: 'ended\n',
+      exitCode: 3,
+    });
     await gone(seconds);
   });
 
@@ -84,7 +92,12 @@ for (const way of contained) {
     const run = (command: string, more: Partial<RunOptions> = {}) => runProcess(command, { cwd, start: start(), ...options, ...more });
 
     test('output, input, directory and exit code are as without', async () => {
-      expect(await run('cat; echo err >&2; pwd; echo > /dev/null; exit 3', { stdin: 'in\n' })).toMatchObject({ stdout: `in\n${cwd}\n`, stderr: 'err\n', exitCode: 3, signal: null });
+      expect(await run('cat; echo err >&2; pwd; echo > /dev/null; exit 3', { stdin: 'in\n' })).toMatchObject({
+        stdout: `in\n${cwd}\n`,
+        stderr: 'err\n',
+        exitCode: 3,
+        signal: null,
+      });
       expect(await run('kill -9 $$')).toMatchObject({ exitCode: null, signal: 'SIGKILL' });
       expect(await run('id -u; stat -c %u .')).toMatchObject({ stdout: `${process.getuid?.()}\n${process.getuid?.()}\n` });
       expect((await run('exit 255')).exitCode).toBe(255);
@@ -106,14 +119,22 @@ for (const way of contained) {
     });
 
     test('when the worker is killed all of it ends, also what killed the watchdog', async () => {
-      for (const first of ['', '[ $$ -lt 20 ] || exit; for p in /proc/[0-9]*; do case ${p#/proc/} in 1|$$|$PPID) ;; *) kill -9 ${p#/proc/};; esac; done 2>/dev/null; ']) {
+      for (const first of [
+        '',
+        '[ $$ -lt 20 ] || exit; for p in /proc/[0-9]*; do case ${p#/proc/} in 1|$$|$PPID) ;; *) kill -9 ${p#/proc/};; esac; done 2>/dev/null; ',
+      ]) {
         const seconds = unique();
         const program = join(cwd, 'worker.ts');
-        await writeFile(program, `
+        await writeFile(
+          program,
+          `
           import { runProcess } from ${JSON.stringify(fileURLToPath(new URL('../../sandbox/hostProcess.ts', import.meta.url)))};
           await runProcess(process.argv[2], { cwd: process.argv[3], timeoutSeconds: 300, signal: new AbortController().signal, start: ${JSON.stringify(start())} });
-        `);
-        const worker = spawn(process.execPath, [program, `${first}${leaves(seconds, `alive-${seconds}`)}; sleep ${seconds}`, cwd], { stdio: 'ignore' });
+        `,
+        );
+        const worker = spawn(process.execPath, [program, `${first}${leaves(seconds, `alive-${seconds}`)}; sleep ${seconds}`, cwd], {
+          stdio: 'ignore',
+        });
         await until(async () => (await isThere(`alive-${seconds}`)) !== null && (await sleepers(seconds)).length >= 1);
         worker.kill('SIGKILL');
         await gone(seconds);

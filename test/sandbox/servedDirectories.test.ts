@@ -1,4 +1,5 @@
-// What a worker serves is decided on the directory that it has opened: a link that is changed between the check and the use changes nothing.
+// What a worker serves is decided on the directory that it has opened: a link that is changed between the check and the use changes
+// nothing.
 
 import { chown, mkdir, mkdtemp, open, readdir, rename, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -67,7 +68,10 @@ test('a copy follows no link that takes the place of a file or a directory meanw
     const archive = await packFiles(await openDirectory(from), { maxBytes: 1e9, maxFiles: 100 });
     await rm(join(from, victim), { recursive: true });
     await symlink(join(base, victim === 'below' ? 'secret' : 'secret/other'), join(from, victim));
-    const copied = await buffer(archive).then((bytes) => bytes.toString('latin1'), (error: NodeJS.ErrnoException) => error.code);
+    const copied = await buffer(archive).then(
+      (bytes) => bytes.toString('latin1'),
+      (error: NodeJS.ErrnoException) => error.code,
+    );
     expect(copied, victim).toMatch(/^(ELOOP|ENOTDIR)$/);
   }
 });
@@ -88,7 +92,8 @@ test('whose a directory is counts if the owner or an administrator named it, and
   await mkdir(mine);
   if (process.getuid?.() === 0) await chown(mine, 4242, 4242);
   const { uid } = await stat(mine);
-  const by = (isAdministered: boolean): Promise<string | null> => new ServedDirectories([]).refusal({ path: mine, namedBy: 'x', isAdministered });
+  const by = (isAdministered: boolean): Promise<string | null> =>
+    new ServedDirectories([]).refusal({ path: mine, namedBy: 'x', isAdministered });
   const worker = vi.spyOn(process, 'getuid').mockReturnValue(uid);
   try {
     expect(await by(true)).toBeNull();

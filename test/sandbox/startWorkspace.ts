@@ -3,7 +3,12 @@
 import { ContainerWorkspace } from '../../sandbox/containerWorkspace.ts';
 import { docker, image } from '../docker.ts';
 
-const workspace = new ContainerWorkspace(docker, process.argv[2] ?? '', { image, memoryBytes: 128 * 1024 * 1024, cpus: 1, sizeBytes: 16 * 1024 * 1024, seed: null }, async () => {});
+const workspace = new ContainerWorkspace(
+  docker,
+  process.argv[2] ?? '',
+  { image, memoryBytes: 128 * 1024 * 1024, cpus: 1, sizeBytes: 16 * 1024 * 1024, seed: null },
+  async () => {},
+);
 await workspace.writeFile('begun', 'yes');
 void workspace.run('setsid sleep 300 & sleep 300', { timeoutSeconds: 300, signal: new AbortController().signal });
 console.log('runs');

@@ -4,22 +4,36 @@
 import type { ContentBlock } from '../../model/message.ts';
 import type { Script } from '../../model/script.ts';
 
-export const contextTask = 'The test "no cent is lost" of this project fails. Find the cause, fix it in the source, and show that all tests pass.';
+export const contextTask =
+  'The test "no cent is lost" of this project fails. Find the cause, fix it in the source, and show that all tests pass.';
 
 const text = (words: string): ContentBlock => ({ type: 'text', text: words });
 const call = (name: string, input: Record<string, unknown>): ContentBlock => ({ type: 'tool_use', name, input });
-const append = (entry_type: string, content: string, keep?: string[]): ContentBlock => call('ledger_append', { entry_type, content, ...(keep && { keep }) });
+const append = (entry_type: string, content: string, keep?: string[]): ContentBlock =>
+  call('ledger_append', { entry_type, content, ...(keep && { keep }) });
 
 const replies: ContentBlock[][] = [
   [append('plan', '1. Run the failing test 2. Read 3. Fix 4. Run all tests'), call('bash', { command: 'node --test', timeout: 60 })],
-  [text('I read the test and both sources.'), call('read_file', { path: 'test/invoice.test.js' }), call('read_file', { path: 'src/invoice.js' }), call('read_file', { path: 'src/money.js' })],
+  [
+    text('I read the test and both sources.'),
+    call('read_file', { path: 'test/invoice.test.js' }),
+    call('read_file', { path: 'src/invoice.js' }),
+    call('read_file', { path: 'src/money.js' }),
+  ],
   [
     append('finding', 'toCents() in src/money.js truncates instead of rounding: 19.99 becomes 1998 cents.'),
     append('step', 'Found the cause: toCents() truncates.', ['src/money.js']),
     call('glob', { pattern: 'src/*.js' }),
   ],
-  [text('I round.'), call('edit_file', { path: 'src/money.js', old_string: 'Math.trunc(amount * 100)', new_string: 'Math.round(amount * 100)' }), call('bash', { command: 'node --test', timeout: 60 })],
-  [append('step', 'Rounded in toCents(); all three tests pass.', ['src/money.js', 'test/invoice.test.js']), call('bash', { command: 'git status || true' })],
+  [
+    text('I round.'),
+    call('edit_file', { path: 'src/money.js', old_string: 'Math.trunc(amount * 100)', new_string: 'Math.round(amount * 100)' }),
+    call('bash', { command: 'node --test', timeout: 60 }),
+  ],
+  [
+    append('step', 'Rounded in toCents(); all three tests pass.', ['src/money.js', 'test/invoice.test.js']),
+    call('bash', { command: 'git status || true' }),
+  ],
   [call('work_complete', { summary: 'toCents() truncated; it rounds now. All three tests pass.', evidence: ['node --test'] })],
 ];
 

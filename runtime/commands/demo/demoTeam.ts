@@ -19,14 +19,21 @@ export async function demoTeam(options: ScratchOptions): Promise<number> {
 
 async function showTeam(stage: Stage): Promise<number> {
   const { db, say, workspace } = stage;
-  say(`${stage.isScripted ? 'The model: a scripted server on this machine; everything else is real.' : 'The model: the API that your ANTHROPIC_API_KEY opens.'}\nThe project: ${workspace}\n`);
+  say(
+    `${stage.isScripted ? 'The model: a scripted server on this machine; everything else is real.' : 'The model: the API that your ANTHROPIC_API_KEY opens.'}\nThe project: ${workspace}\n`,
+  );
 
   const tools = builtinTools.map((tool) => tool.name);
   const engage = { workspace: 'host', workspace_dir: workspace, max_turns: 60 };
   const readers = { ...engage, tools: ['read_file', 'glob', 'grep', 'bash'] };
   await db.facultySave({ name: 'demo-lead', accepts: ['demo-lead'], engage: { ...engage, tools } });
   await db.facultySave({ name: 'demo-reader', accepts: ['demo-read'], max_concurrent: 2, engage: readers });
-  await db.facultySave({ name: 'demo-reviewer', accepts: ['demo-review'], engage: { ...readers, tools: ['read_file', 'glob', 'grep'], stall_limit: 0 }, awareness: { include_child_work: true, refresh_every: 1 } });
+  await db.facultySave({
+    name: 'demo-reviewer',
+    accepts: ['demo-review'],
+    engage: { ...readers, tools: ['read_file', 'glob', 'grep'], stall_limit: 0 },
+    awareness: { include_child_work: true, refresh_every: 1 },
+  });
   const lead = await stage.work({ workType: 'demo-lead', description: leadTask });
   const review = await stage.work({ workType: 'demo-review', description: reviewTask });
   const ended = await watchTrees(db, [lead.id, review.id], say, stage.interrupted);
@@ -42,7 +49,12 @@ async function showTeam(stage: Stage): Promise<number> {
 }
 
 /** Prints every change of state and every ledger entry of the trees, indented by depth, until all of them are finished. */
-async function watchTrees(db: Db, rootIds: readonly string[], say: (text: string) => void, signal: AbortSignal): Promise<readonly WorkItem[]> {
+async function watchTrees(
+  db: Db,
+  rootIds: readonly string[],
+  say: (text: string) => void,
+  signal: AbortSignal,
+): Promise<readonly WorkItem[]> {
   const seen = new Map<string, { state: string; seq: number }>();
   for (;;) {
     const items = await db.workTrees(rootIds);
@@ -50,7 +62,8 @@ async function watchTrees(db: Db, rootIds: readonly string[], say: (text: string
       const before = seen.get(item.id) ?? { state: '', seq: 0 };
       const label = `${item.parent_id === null ? '' : '    '}${item.work_type.replace('demo-', '')} ${item.id.slice(-4)}`;
       const sayState = (): void => {
-        if (item.state !== before.state) say(`${label.padEnd(18)} ${item.state}${item.state_reason === null ? '' : ` (${visible(item.state_reason)})`}`);
+        if (item.state !== before.state)
+          say(`${label.padEnd(18)} ${item.state}${item.state_reason === null ? '' : ` (${visible(item.state_reason)})`}`);
       };
       if (!isFinal(item.state)) sayState();
       for (const entry of await db.ledgerSince(item.id, before.seq)) {

@@ -55,4 +55,5 @@ export async function layOutProject(directory: string): Promise<void> {
   }
 }
 
-export const task = 'The test "no cent is lost" of this project fails. Find the cause, fix it in the source (not in the test), and show that all tests pass.';
+export const task =
+  'The test "no cent is lost" of this project fails. Find the cause, fix it in the source (not in the test), and show that all tests pass.';

@@ -48,7 +48,10 @@ export type Stage = {
   work(submission: Submission, docker?: Docker): Promise<WorkItem>;
 };
 
-/** Sets the stage, shows the scene, and always clears up afterwards: nothing is left open that would keep the process running, and nothing is left. */
+/**
+ * Sets the stage, shows the scene, and always clears up afterwards: nothing is left open that would keep the process running, and nothing
+ * is left.
+ */
 export const withStage = (options: ScratchOptions, script: Script, show: (stage: Stage) => Promise<number>): Promise<number> =>
   withScratch(options, async (place, interrupted) => {
     const isKept = options.keep ?? false;
@@ -73,14 +76,29 @@ export const withStage = (options: ScratchOptions, script: Script, show: (stage:
         say(`Watch it: ${watched.address}?token=${watched.token}\n`);
       }
       const exitCode = await show({
-        isJson, place, db, workspace, say, interrupted,
+        isJson,
+        place,
+        db,
+        workspace,
+        say,
+        interrupted,
         isScripted: scripted !== undefined,
         lookFurther: (command, ...queries) => say(lookFurther(place, isKept, command, queries)),
         work: async (submission, docker) => {
           const keeper = randomUUID();
           const item = await db.workSubmitKept(submission, keeper, hostName());
           roots.push(item.id);
-          workers.push(await startWorker({ ...place, model, tools: builtinTools, log: logger('warn'), treeId: item.id, ownDirectories: [workspace], ...(docker && { docker }) }));
+          workers.push(
+            await startWorker({
+              ...place,
+              model,
+              tools: builtinTools,
+              log: logger('warn'),
+              treeId: item.id,
+              ownDirectories: [workspace],
+              ...(docker && { docker }),
+            }),
+          );
           await db.workerStop(keeper); // the worker has taken over
           return item;
         },
@@ -105,5 +123,9 @@ function lookFurther({ schema }: Place, isKept: boolean, command: string, querie
   const isClone = existsSync(new URL('../../../work-ledger', import.meta.url));
   const typed = (words: string): string => `  ${isClone ? './' : ''}work-ledger ${words}`;
   if (!isKept) return `\nLook further: with --keep its ledger stays, for\n${['show', 'console', 'sql'].map(typed).join('\n')}`;
-  return [`\nLook further (the ledger stays until you drop schema ${schema}):`, ...[command, 'console', 'sql'].map((words) => typed(`${words} --schema ${schema}`)), ...queries.map((query) => `    ${query}`)].join('\n');
+  return [
+    `\nLook further (the ledger stays until you drop schema ${schema}):`,
+    ...[command, 'console', 'sql'].map((words) => typed(`${words} --schema ${schema}`)),
+    ...queries.map((query) => `    ${query}`),
+  ].join('\n');
 }

@@ -10,8 +10,14 @@ import { exit, note } from '../output.ts';
 
 export type ScratchOptions = Omit<Settings, 'schema' | 'readUrl'> & { install?: boolean; keep?: boolean };
 
-/** Makes the ledger, calls `use`, and drops it, also after a signal, which `use` hears of and ends; then the exit code is that of an interruption. */
-export async function withScratch(options: ScratchOptions, use: (place: Place, interrupted: AbortSignal) => Promise<number>): Promise<number> {
+/**
+ * Makes the ledger, calls `use`, and drops it, also after a signal, which `use` hears of and ends; then the exit code is that of an
+ * interruption.
+ */
+export async function withScratch(
+  options: ScratchOptions,
+  use: (place: Place, interrupted: AbortSignal) => Promise<number>,
+): Promise<number> {
   const interrupted = new AbortController();
   const onSignal = (): void => interrupted.abort();
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -19,16 +25,21 @@ export async function withScratch(options: ScratchOptions, use: (place: Place, i
   try {
     const { url, isEmbedded } = await findDatabase(options);
     if (!isEmbedded && !options.install) {
-      throw new UsageError(`demo makes a ledger of its own in ${shownUrl(url)}, in a schema that is gone when it ends: --install lets it; without an address it uses the embedded database`);
+      throw new UsageError(
+        `demo makes a ledger of its own in ${shownUrl(url)}, in a schema that is gone when it ends: --install lets it; without an address it uses the embedded database`,
+      );
     }
     const scratch = await makeScratch(url, { isKept: options.keep ?? false });
     let code: number = exit.interrupted;
     try {
       if (!interrupted.signal.aborted) code = await use({ url, schema: scratch.schema, isEmbedded }, interrupted.signal);
     } finally {
-      await scratch.remove().catch((error: unknown) => note(`schema ${scratch.schema} could not be dropped (${messageOf(error)}); the next demo drops it`));
+      await scratch
+        .remove()
+        .catch((error: unknown) => note(`schema ${scratch.schema} could not be dropped (${messageOf(error)}); the next demo drops it`));
     }
-    if (code === exit.interrupted) note(options.keep ? `stopped; what it did is in schema ${scratch.schema}` : 'stopped; nothing of the demo is left');
+    if (code === exit.interrupted)
+      note(options.keep ? `stopped; what it did is in schema ${scratch.schema}` : 'stopped; nothing of the demo is left');
     return code;
   } finally {
     for (const name of signals) process.removeListener(name, onSignal);

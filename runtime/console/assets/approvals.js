@@ -73,7 +73,8 @@ function renew(ask) {
 
 const elementOf = (node) => (node.nodeType === 1 ? node : node.parentElement);
 new MutationObserver((records) => {
-  const isContent = ({ target, attributeName }) => (attributeName === null ? elementOf(target)?.closest('[data-what]') : attributeName === 'data-hash');
+  const isContent = ({ target, attributeName }) =>
+    attributeName === null ? elementOf(target)?.closest('[data-what]') : attributeName === 'data-hash';
   const changed = records.filter(isContent);
   for (const ask of new Set(changed.map(({ target }) => elementOf(target).closest('.ask')))) if (ask) renew(ask);
   look();
@@ -155,10 +156,13 @@ function count(ask, decision) {
   words.className = 'grow';
   $('[data-pending]', ask).replaceChildren(words, undoes);
   if (ask.contains(document.activeElement)) ask.focus({ preventScroll: true }); // its buttons are hidden now
-  const one = { body, timer: setInterval(() => {
-    left.textContent = String(Number(left.textContent) - 1);
-    if (left.textContent === '0') void conclude(ask, decision);
-  }, 1000) };
+  const one = {
+    body,
+    timer: setInterval(() => {
+      left.textContent = String(Number(left.textContent) - 1);
+      if (left.textContent === '0') void conclude(ask, decision);
+    }, 1000),
+  };
   pending.set(ask, one);
 }
 

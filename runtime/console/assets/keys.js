@@ -52,7 +52,8 @@ function press(key) {
     if (to) location.assign(to);
     return true;
   }
-  const picture = document.activeElement?.closest('[data-timeline]') ?? (document.activeElement === document.body ? $('[data-timeline]') : null);
+  const picture =
+    document.activeElement?.closest('[data-timeline]') ?? (document.activeElement === document.body ? $('[data-timeline]') : null);
   if (picture && onTimeline(picture, key)) return true;
   if (onApprovals(key)) return true;
   switch (key) {

@@ -5,9 +5,12 @@ import { $, $$, decorate, fetched, onArrival } from './page.js';
 const MOST_ROWS = 200;
 
 /** Older rows are fetched when the end comes near; beyond 200 the first ones are put aside, and come back on the way up. */
-const seen = new IntersectionObserver((entries) => {
-  for (const { isIntersecting, target } of entries) if (isIntersecting) void more(target);
-}, { rootMargin: '600px' });
+const seen = new IntersectionObserver(
+  (entries) => {
+    for (const { isIntersecting, target } of entries) if (isIntersecting) void more(target);
+  },
+  { rootMargin: '600px' },
+);
 
 async function more(link) {
   if (link.dataset.busy) return;
@@ -69,7 +72,8 @@ const focusOf = (row) => (row.matches('[data-row], a') ? row : $('summary, a', r
 /** One stop for Tab in each list: the row where the reader is. */
 function rove(list) {
   const targets = list.matches('[data-roving]') ? $$('a', list) : rowsOf(list).map(focusOf).filter(Boolean);
-  const current = targets.find((one) => one === document.activeElement) ?? targets.find((one) => one.getAttribute('tabindex') === '0') ?? targets[0];
+  const current =
+    targets.find((one) => one === document.activeElement) ?? targets.find((one) => one.getAttribute('tabindex') === '0') ?? targets[0];
   for (const one of targets) {
     const stop = one === current ? '0' : '-1';
     if (one.getAttribute('tabindex') !== stop) one.setAttribute('tabindex', stop);

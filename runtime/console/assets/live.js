@@ -94,7 +94,14 @@ document.addEventListener('visibilitychange', () => (document.hidden ? disconnec
 addEventListener('pagehide', disconnect);
 addEventListener('pageshow', connect);
 
-const lasting = (s) => (s < 90 ? `${s} s` : s < 5400 ? `${Math.round(s / 60)} min` : s < 172800 ? `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min` : `${Math.round(s / 86400)} d`);
+const lasting = (s) =>
+  s < 90
+    ? `${s} s`
+    : s < 5400
+      ? `${Math.round(s / 60)} min`
+      : s < 172800
+        ? `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`
+        : `${Math.round(s / 86400)} d`;
 setInterval(() => {
   if (lostSince !== null) return; // what is not live does not count on
   for (const one of $$('time[data-since]')) {

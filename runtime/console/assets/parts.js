@@ -9,8 +9,9 @@ const isHeld = (node) => {
   return isForced ? isTypedIn(node) : node.contains(document.activeElement) || (node.dataset.key !== undefined && node.matches(':hover'));
 };
 let isForced = false; // after an action of the reader's own
-const isTypedIn = (node) => node.nodeType === 1 && node.contains(document.activeElement) && document.activeElement.matches('input, textarea');
-const keyOf = (node) => (node.nodeType === 1 ? node.dataset.key ?? node.dataset.part ?? (node.id || null) : null);
+const isTypedIn = (node) =>
+  node.nodeType === 1 && node.contains(document.activeElement) && document.activeElement.matches('input, textarea');
+const keyOf = (node) => (node.nodeType === 1 ? (node.dataset.key ?? node.dataset.part ?? (node.id || null)) : null);
 
 /** What has come for a node that is held (null: it is gone): put in place when it is let go. */
 const behind = new Map();
@@ -32,9 +33,13 @@ function catchUp() {
   }
   for (const [place, next] of lists) if (!isInHand(place)) bring(place, next);
 }
-for (const kind of ['focusout', 'pointerout']) document.addEventListener(kind, () => behind.size + lists.size > 0 && requestAnimationFrame(catchUp));
+for (const kind of ['focusout', 'pointerout'])
+  document.addEventListener(kind, () => behind.size + lists.size > 0 && requestAnimationFrame(catchUp));
 
-/** Lists of approvals that the reader has in hand, by their part, with what has come for them: nothing moves where an answer may be about to be given. */
+/**
+ * Lists of approvals that the reader has in hand, by their part, with what has come for them: nothing moves where an answer may be about to
+ * be given.
+ */
 const lists = new Map();
 const isInHand = (place) => place.matches(':hover') || place.contains(document.activeElement);
 
@@ -46,7 +51,13 @@ function waits(place, next) {
   const [now, coming] = [keysOf(place), keysOf(next)];
   if (!isInHand(place) || now.size + coming.size === 0) return false;
   lists.set(place, next);
-  const says = [[coming.difference(now).size, 'new'], [now.difference(coming).size, 'gone']].filter(([n]) => n > 0).map(([n, what]) => `${n} ${what}`).join(', ');
+  const says = [
+    [coming.difference(now).size, 'new'],
+    [now.difference(coming).size, 'gone'],
+  ]
+    .filter(([n]) => n > 0)
+    .map(([n, what]) => `${n} ${what}`)
+    .join(', ');
   line.hidden = says === '';
   $('button', line).textContent = `${says}; show`;
   return true;
@@ -72,7 +83,8 @@ function morph(now, next) {
     return;
   }
   if (now.dataset.words !== undefined || now.dataset.plot !== undefined) return; // words come by themselves, plots are drawn here
-  if (now.dataset.pending !== undefined || now.dataset.says !== undefined) return; // an answer that is not sent yet, and why one was not taken
+  // an answer that is not sent yet, and why one was not taken
+  if (now.dataset.pending !== undefined || now.dataset.says !== undefined) return;
   if (now.dataset.later !== undefined && next.dataset.later !== undefined) return;
   for (const name of now.getAttributeNames()) if (!next.hasAttribute(name) && !kept(now, name)) now.removeAttribute(name);
   for (const { name, value } of next.attributes) if (now.getAttribute(name) !== value && !kept(now, name)) now.setAttribute(name, value);
@@ -81,8 +93,14 @@ function morph(now, next) {
 }
 
 /** What the reader has done to the page stays: what is open, where the focus rests. */
-const kept = (node, name) => (node.nodeName === 'DETAILS' && name === 'open') || name === 'tabindex' || name === 'aria-selected' || name === 'hidden' || name === 'aria-busy' || name === 'data-state'
-  || ('moving' in node.dataset && (name === 'data-moving' || name === 'data-selected'));
+const kept = (node, name) =>
+  (node.nodeName === 'DETAILS' && name === 'open') ||
+  name === 'tabindex' ||
+  name === 'aria-selected' ||
+  name === 'hidden' ||
+  name === 'aria-busy' ||
+  name === 'data-state' ||
+  ('moving' in node.dataset && (name === 'data-moving' || name === 'data-selected'));
 
 function morphChildren(now, next) {
   const keyed = new Map([...now.childNodes].filter((child) => keyOf(child) !== null).map((child) => [keyOf(child), child]));
@@ -92,7 +110,7 @@ function morphChildren(now, next) {
   let at = now.firstChild;
   for (const child of Array.from(next.childNodes)) {
     const key = keyOf(child);
-    let match = key === null ? null : keyed.get(key) ?? null;
+    let match = key === null ? null : (keyed.get(key) ?? null);
     if (match && !isAlike(match, child)) match = null;
     if (!match && key === null && at && keyOf(at) === null && !stays.has(at) && isAlike(at, child)) match = at;
     stays.add(match ?? child);
@@ -110,7 +128,9 @@ let isFetching = false;
 let wanted = new Set();
 let isOwn = false;
 
-/** Fetches parts and puts them in place, those that are asked for meanwhile in the next go. `force`: after an action of the reader's own. */
+/**
+ * Fetches parts and puts them in place, those that are asked for meanwhile in the next go. `force`: after an action of the reader's own.
+ */
 export async function refresh(names, force = false) {
   for (const name of names) {
     const place = $(`[data-part="${name}"]`);
@@ -134,15 +154,21 @@ export async function refresh(names, force = false) {
   }
 }
 
-export const refreshAll = (force = false) => refresh($$('[data-part]').map((part) => part.dataset.part), force);
+export const refreshAll = (force = false) =>
+  refresh(
+    $$('[data-part]').map((part) => part.dataset.part),
+    force,
+  );
 
 /** What the server says of its parts: those whose version is not that of this page are fetched. */
 export function compare(versions) {
   const isPast = new URLSearchParams(location.search).has('before'); // a page of the past does not change
-  return refresh(Object.keys(versions).filter((name) => {
-    const place = $(`[data-part="${name}"]`);
-    return place && place.dataset.version !== versions[name] && !(isPast && name === 'journal');
-  }));
+  return refresh(
+    Object.keys(versions).filter((name) => {
+      const place = $(`[data-part="${name}"]`);
+      return place && place.dataset.version !== versions[name] && !(isPast && name === 'journal');
+    }),
+  );
 }
 
 function swap(name, made, asOwn) {

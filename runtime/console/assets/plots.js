@@ -25,11 +25,33 @@ async function draw(place) {
       return told === undefined || told === '' ? null : Number(told) * factor;
     };
     const data = [days.map((day) => Date.parse(`${day}T12:00:00`) / 1000), ...models.map((model) => days.map((day) => figure(day, model)))];
-    one.closest('figure').hidden = data.slice(1).flat().every((v) => v === null); // without prices there is no cost
-    const series = models.map((label, i) => ({ label, stroke: colour(colours[i % colours.length]), width: 2, spanGaps: true, points: { size: 6 } }));
+    one.closest('figure').hidden = data
+      .slice(1)
+      .flat()
+      .every((v) => v === null); // without prices there is no cost
+    const series = models.map((label, i) => ({
+      label,
+      stroke: colour(colours[i % colours.length]),
+      width: 2,
+      spanGaps: true,
+      points: { size: 6 },
+    }));
     const said = (v) => (unit === '$' ? `$${Number(v.toPrecision(3))}` : `${v}${unit}`);
-    const plot = new Plot({ width: Math.max(240, one.clientWidth), height: 160, legend: { show: models.length > 1, live: false }, cursor: { drag: { x: false, y: false } }, scales: { y: { range: (_, __, most) => [0, (most || 1) * 1.1] } },
-      axes: [{ ...axis, grid: { show: false } }, { ...axis, size: 52, values: (_, ticks) => ticks.map(said) }], series: [{}, ...series] }, data);
+    const plot = new Plot(
+      {
+        width: Math.max(240, one.clientWidth),
+        height: 160,
+        legend: { show: models.length > 1, live: false },
+        cursor: { drag: { x: false, y: false } },
+        scales: { y: { range: (_, __, most) => [0, (most || 1) * 1.1] } },
+        axes: [
+          { ...axis, grid: { show: false } },
+          { ...axis, size: 52, values: (_, ticks) => ticks.map(said) },
+        ],
+        series: [{}, ...series],
+      },
+      data,
+    );
     one.replaceChildren(plot.root);
   }
 }
@@ -42,4 +64,5 @@ function load() {
 
 const drawAll = (within) => $$('[data-plots]', within).forEach((place) => void draw(place).catch(() => (place.hidden = true)));
 onArrival(drawAll);
-for (const query of ['(prefers-color-scheme: dark)', '(max-width: 820px)']) matchMedia(query).addEventListener('change', () => drawAll(document));
+for (const query of ['(prefers-color-scheme: dark)', '(max-width: 820px)'])
+  matchMedia(query).addEventListener('change', () => drawAll(document));

@@ -50,8 +50,15 @@ function rowAt(picture, event) {
 /** What the table says of a column: of the whole request, what it held, what the cache gave, what left before it. */
 function said(row) {
   const heads = row.closest('table').tHead.rows[0].cells;
-  const cells = [...row.cells].map((cell, i) => ({ ...heads[i].dataset, label: heads[i].textContent.trim(), swatch: $('svg', heads[i]), says: cell.textContent.trim() }));
-  return Object.fromEntries(['whole', 'held', 'cache', 'cut'].map((name) => [name, cells.filter(({ of, says }) => of === name && says !== '')]));
+  const cells = [...row.cells].map((cell, i) => ({
+    ...heads[i].dataset,
+    label: heads[i].textContent.trim(),
+    swatch: $('svg', heads[i]),
+    says: cell.textContent.trim(),
+  }));
+  return Object.fromEntries(
+    ['whole', 'held', 'cache', 'cut'].map((name) => [name, cells.filter(({ of, says }) => of === name && says !== '')]),
+  );
 }
 
 const isMany = (row) => row.dataset.last !== row.dataset.n;
@@ -64,8 +71,23 @@ const recorded = (row) => ('recorded' in row.dataset ? ['Counted for the request
 /** The same for whoever hears it: what left comes before what stayed. */
 function words(row) {
   const { whole, held, cache, cut } = said(row);
-  const list = (some) => some.filter(({ says }) => says !== '0').map(({ label, says }) => `${label} ${says}`).join(', ');
-  return [`${callOf(row)}: ${sentBy(row)}`, ...cut.map(({ says }) => says), list(held), ...reasons(held), list(cache), ...recorded(row), list(whole)].filter((some) => some !== '').map((some) => some.replace(/\.$/, '')).join('. ');
+  const list = (some) =>
+    some
+      .filter(({ says }) => says !== '0')
+      .map(({ label, says }) => `${label} ${says}`)
+      .join(', ');
+  return [
+    `${callOf(row)}: ${sentBy(row)}`,
+    ...cut.map(({ says }) => says),
+    list(held),
+    ...reasons(held),
+    list(cache),
+    ...recorded(row),
+    list(whole),
+  ]
+    .filter((some) => some !== '')
+    .map((some) => some.replace(/\.$/, ''))
+    .join('. ');
 }
 
 function made(name, className, ...inside) {
@@ -77,15 +99,21 @@ function made(name, className, ...inside) {
 
 function tell(picture, row) {
   const { whole, held, cache, cut } = said(row);
-  const one = ({ label, swatch, says }) => made('span', says === '0' ? 'faint' : '', ...(swatch ? [swatch.cloneNode(true)] : []), `${label} `, made('b', '', says));
+  const one = ({ label, swatch, says }) =>
+    made('span', says === '0' ? 'faint' : '', ...(swatch ? [swatch.cloneNode(true)] : []), `${label} `, made('b', '', says));
   const note = (text) => made('span', 'faint', text);
   const list = (some, none) => (some.length > 0 ? some.map(one) : [note(none)]);
   const call = callOf(row);
   $('[data-told]', picture.closest('[data-figure]')).replaceChildren(
-    made('dt', 'strong', `${call[0].toUpperCase()}${call.slice(1)}`), made('dd', '', made('span', '', made('b', '', sentBy(row))), ...whole.map(one)),
-    made('dt', '', 'Held'), made('dd', '', ...held.map(one), ...reasons(held).map(note)),
-    made('dt', '', 'Cache'), made('dd', '', ...list(cache, 'nobody counted it'), ...recorded(row).map(note)),
-    made('dt', '', 'Cut'), made('dd', 'why-cut', ...(cut.length > 0 ? cut.map(({ says }) => says) : [note('none before this request')])));
+    made('dt', 'strong', `${call[0].toUpperCase()}${call.slice(1)}`),
+    made('dd', '', made('span', '', made('b', '', sentBy(row))), ...whole.map(one)),
+    made('dt', '', 'Held'),
+    made('dd', '', ...held.map(one), ...reasons(held).map(note)),
+    made('dt', '', 'Cache'),
+    made('dd', '', ...list(cache, 'nobody counted it'), ...recorded(row).map(note)),
+    made('dt', '', 'Cut'),
+    made('dd', 'why-cut', ...(cut.length > 0 ? cut.map(({ says }) => says) : [note('none before this request')])),
+  );
 }
 
 /** Shows a call in every picture without going to it. `isBare`: where the server has drawn it, it is only told. */
@@ -99,7 +127,13 @@ function point(n, isBare = false) {
     for (const svg of $$('svg.tl', picture)) {
       const step = Number(svg.dataset.step);
       const band = document.createElementNS(SVG, 'rect');
-      const at = { class: 'selband hoverband', x: Number(svg.dataset.left) + row.sectionRowIndex * step, y: 8, width: Math.max(step, 1.5), height: 544 };
+      const at = {
+        class: 'selband hoverband',
+        x: Number(svg.dataset.left) + row.sectionRowIndex * step,
+        y: 8,
+        width: Math.max(step, 1.5),
+        height: 544,
+      };
       for (const [name, value] of Object.entries(at)) band.setAttribute(name, String(value));
       svg.append(band);
     }
@@ -158,9 +192,25 @@ export function onTimeline(picture, key) {
   const rows = rowsOf(picture);
   const at = rows.indexOf(standing());
   const cuts = rows.map((row, i) => (Number(row.dataset.cuts) > 0 ? i : -1)).filter((i) => i >= 0);
-  const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: rows.length - 1, c: cuts.find((i) => i > at), C: cuts.findLast((i) => i < at) }[key];
+  const to = {
+    ArrowLeft: at - 1,
+    ArrowRight: at + 1,
+    Home: 0,
+    End: rows.length - 1,
+    c: cuts.find((i) => i > at),
+    C: cuts.findLast((i) => i < at),
+  }[key];
   const [first, last, all] = [Number(picture.dataset.first), Number(picture.dataset.last), Number(picture.dataset.all)];
-  const beyond = key === 'ArrowLeft' && at === 0 ? first - 1 : key === 'ArrowRight' && at === rows.length - 1 ? last + 1 : key === 'Home' ? 1 : key === 'End' ? all : 0;
+  const beyond =
+    key === 'ArrowLeft' && at === 0
+      ? first - 1
+      : key === 'ArrowRight' && at === rows.length - 1
+        ? last + 1
+        : key === 'Home'
+          ? 1
+          : key === 'End'
+            ? all
+            : 0;
   if (beyond >= 1 && beyond <= all && (beyond < first || beyond > last)) {
     clearTimeout(pending);
     delete picture.dataset.moving;
@@ -178,7 +228,8 @@ export function onTimeline(picture, key) {
   const middle = Number(picture.dataset.selected) || (first + last) / 2;
   const half = (last - first + 1) / 2;
   if (key === '0') go({ from: 1, to: null });
-  else if (key === '+' && half > 4) go({ from: Math.max(1, Math.round(middle - half / 2)), to: Math.min(all, Math.round(middle + half / 2)) });
+  else if (key === '+' && half > 4)
+    go({ from: Math.max(1, Math.round(middle - half / 2)), to: Math.min(all, Math.round(middle + half / 2)) });
   else if (key === '-') go({ from: Math.max(1, Math.round(middle - half * 2)), to: Math.min(all, Math.round(middle + half * 2)) });
   else return ['ArrowLeft', 'ArrowRight', 'c', 'C', 'Home', 'End'].includes(key) && document.activeElement === picture;
   return true;

@@ -32,16 +32,25 @@ export const context: Page = {
   async whole(view, part) {
     const looked = await lookAt(view);
     const isLong = looked !== null && looked.total > MOST_COLUMNS && !view.query.has('turn');
-    const [top, picture, one, others] = await Promise.all([part('figures'), part('timeline'), isLong ? requestLater(view, looked.selected) : part('request'), view.query.has('policy') ? part('policies') : later(view)]);
+    const [top, picture, one, others] = await Promise.all([
+      part('figures'),
+      part('timeline'),
+      isLong ? requestLater(view, looked.selected) : part('request'),
+      view.query.has('policy') ? part('policies') : later(view),
+    ]);
     return itemFrame(view, '/context', part, html`${top}${picture}${one}${others}`);
   },
 };
 
 /** Policies take seconds: they are asked for when the page stands. */
-const later = (view: View): Html => html`<div class="part" data-part="policies" data-later>${panel('The same conversation under other policies', 'no model is asked', html`<p class="empty tall" aria-busy="true"><a class="accent" href="${address(view, { policy: 'never' })}#policies">replay it under other policies</a></p>`)}</div>`;
+const later = (view: View): Html =>
+  html`<div class="part" data-part="policies" data-later>${panel('The same conversation under other policies', 'no model is asked', html`<p class="empty tall" aria-busy="true"><a class="accent" href="${address(view, { policy: 'never' })}#policies">replay it under other policies</a></p>`)}</div>`;
 
-/** A request takes as long as what it holds: that of a long conversation is asked for when the page stands. What it held does not change. */
-const requestLater = (view: View, n: number): Html => html`<div class="part" data-part="request" data-later>${panel(`Request ${n}, part by part`, null, html`<p class="empty tall" aria-busy="true"><a class="accent" href="${address(view, { turn: String(n) })}#request">what it held</a></p>`)}</div>`;
+/**
+ * A request takes as long as what it holds: that of a long conversation is asked for when the page stands. What it held does not change.
+ */
+const requestLater = (view: View, n: number): Html =>
+  html`<div class="part" data-part="request" data-later>${panel(`Request ${n}, part by part`, null, html`<p class="empty tall" aria-busy="true"><a class="accent" href="${address(view, { turn: String(n) })}#request">what it held</a></p>`)}</div>`;
 
 async function sessionOf(view: View): Promise<string | null> {
   return view.query.get('session') ?? view.db.console.sessionOf(view.id);
@@ -67,7 +76,9 @@ async function look(view: View): Promise<Looked | null> {
   const { from, to } = range(total, n, Number(view.query.get('from')) || null, Number(view.query.get('to')) || null);
   const each = Math.ceil((to - from + 1) / MOST_COLUMNS);
   const columns = await view.db.console.timeline(session, from, to, each);
-  const largest = columns.flatMap((one) => one.marks).reduce((best, mark) => ((mark.tokens_elided ?? 0) > best.out ? { n: mark.n, out: mark.tokens_elided ?? 0 } : best), { n: to, out: 0 });
+  const largest = columns
+    .flatMap((one) => one.marks)
+    .reduce((best, mark) => ((mark.tokens_elided ?? 0) > best.out ? { n: mark.n, out: mark.tokens_elided ?? 0 } : best), { n: to, out: 0 });
   return { session, total, from, to, each, columns, selected: n !== null && n >= 1 && n <= total ? n : largest.n };
 }
 
@@ -85,15 +96,34 @@ function range(total: number, wanted: number | null, from: number | null, to: nu
 /** How the layers of the picture are made from the parts of a request. */
 function pictured(one: ContextColumn): Column {
   const at: Record<Layer, number> = {
-    system: sum(one.system, one.tools), task: sum(one.task, one.digest), stubs: sum(one.stubs), closed: sum(one.closed, one.kept), words: sum(one.words), results: sum(one.results), people: sum(one.people, one.engine),
+    system: sum(one.system, one.tools),
+    task: sum(one.task, one.digest),
+    stubs: sum(one.stubs),
+    closed: sum(one.closed, one.kept),
+    words: sum(one.words),
+    results: sum(one.results),
+    people: sum(one.people, one.engine),
   };
   const isCounted = one.written_tokens !== null || one.new_tokens !== null;
-  return { n: one.n, at, sent: one.sent, cut: one.cut, said: one.said, written: isCounted ? sum(one.written_tokens, one.new_tokens) : null };
+  return {
+    n: one.n,
+    at,
+    sent: one.sent,
+    cut: one.cut,
+    said: one.said,
+    written: isCounted ? sum(one.written_tokens, one.new_tokens) : null,
+  };
 }
 
-const cutsOf = (columns: readonly ContextBucket[]): Cut[] => columns.flatMap((one) => one.marks.map((mark) => ({
-  n: one.n, out: mark.tokens_elided ?? 0, blocks: blocksOf(mark), isCompaction: mark.kind !== 'elision' && mark.kind !== 'cut',
-})));
+const cutsOf = (columns: readonly ContextBucket[]): Cut[] =>
+  columns.flatMap((one) =>
+    one.marks.map((mark) => ({
+      n: one.n,
+      out: mark.tokens_elided ?? 0,
+      blocks: blocksOf(mark),
+      isCompaction: mark.kind !== 'elision' && mark.kind !== 'cut',
+    })),
+  );
 
 async function figures(view: View): Promise<Html> {
   const looked = await lookAt(view);
@@ -116,18 +146,36 @@ async function timeline(view: View): Promise<Html> {
   const looked = await lookAt(view);
   if (!looked) return panel('What was in the context', null, empty('No model call yet.'));
   const { from, to, total, each } = looked;
-  const at = looked.selected < from || looked.selected > to ? null : looked.columns.findLast((one) => one.n <= looked.selected)?.n ?? null;
-  const link = (label: string, changes: Record<string, string>): Html => html`<a class="accent" href="${address(view, { turn: '', from: '', to: '', ...changes })}">${label}</a> · `;
-  const ways = from > 1 || to < total ? html`${from > 1 ? link('earlier', { turn: String(from - 1) }) : ''}${to < total ? link('later', { turn: String(Math.min(to + PAGE, total)) }) : ''}${link('all', { from: '1' })}` : total > MOST_COLUMNS ? link('the newest', {}) : '';
-  const shown = to - from + 1 < total ? `${num(from)} to ${num(to)} of ${num(total)} model calls` : `${num(total)} model calls, oldest first`;
+  const at =
+    looked.selected < from || looked.selected > to ? null : (looked.columns.findLast((one) => one.n <= looked.selected)?.n ?? null);
+  const link = (label: string, changes: Record<string, string>): Html =>
+    html`<a class="accent" href="${address(view, { turn: '', from: '', to: '', ...changes })}">${label}</a> · `;
+  const ways =
+    from > 1 || to < total
+      ? html`${from > 1 ? link('earlier', { turn: String(from - 1) }) : ''}${to < total ? link('later', { turn: String(Math.min(to + PAGE, total)) }) : ''}${link('all', { from: '1' })}`
+      : total > MOST_COLUMNS
+        ? link('the newest', {})
+        : '';
+  const shown =
+    to - from + 1 < total ? `${num(from)} to ${num(to)} of ${num(total)} model calls` : `${num(total)} model calls, oldest first`;
   return html`<section class="panel" aria-label="Context timeline"><header><h2>What was in the context</h2><span class="quiet"><span>${ways}</span><span class="hide-s" data-keys>${shown}${each > 1 ? `, ${each} a column` : ''} · <kbd>←</kbd> <kbd>→</kbd> · next cut <kbd>c</kbd> · zoom <kbd>+</kbd> <kbd>-</kbd> <kbd>0</kbd></span></span></header>
 <div class="body">${figure(view, looked.columns, at, html`<div class="picture" data-timeline data-first="${from}" data-last="${to}" data-all="${total}" data-each="${each}" data-selected="${at ?? ''}">`)}</div></section>`;
 }
 
 const WHOLE = 'under elide_budget, not worth a cut yet, or kept word for word';
 
-/** A picture in three widths, what it says of the call that is pointed at, and the table that has its figures. whole: why closed blocks are still whole. */
-function figure(view: View, columns: readonly ContextBucket[], selected: number | null, opening: Html, whole = WHOLE, beside: TimelinePicture['beside'] | null = null): Html {
+/**
+ * A picture in three widths, what it says of the call that is pointed at, and the table that has its figures. whole: why closed blocks are
+ * still whole.
+ */
+function figure(
+  view: View,
+  columns: readonly ContextBucket[],
+  selected: number | null,
+  opening: Html,
+  whole = WHOLE,
+  beside: TimelinePicture['beside'] | null = null,
+): Html {
   const drawn = { columns: columns.map(pictured), cuts: cutsOf(columns), selected, ...(beside ? { beside } : {}) };
   return html`<div data-figure>${opening}${widths.map((width) => drawTimeline({ ...drawn, width }))}</div><dl class="pointed" data-told></dl><div class="legend narrow">${layers.map(([name, label]) => html`<span>${swatch(name)}${label}</span>`)}</div>
 <details class="table"><summary class="quiet small">The figures of the picture</summary><div class="wide" tabindex="0">${figuresTable(view, columns, whole)}</div></details></div>`;
@@ -137,7 +185,8 @@ function figure(view: View, columns: readonly ContextBucket[], selected: number 
 function figuresTable(view: View, columns: readonly ContextBucket[], whole: string): Html {
   const marks = columns.flatMap((one) => one.marks);
   const last = columns.at(-1)?.last ?? 0;
-  const cutsAt = (one: ContextBucket): Html[] => one.marks.map((mark) => html`${one.n < one.last ? `At call ${mark.n}: ` : ''}${cutWords(mark, outcomeOf(mark, marks, last))} `);
+  const cutsAt = (one: ContextBucket): Html[] =>
+    one.marks.map((mark) => html`${one.n < one.last ? `At call ${mark.n}: ` : ''}${cutWords(mark, outcomeOf(mark, marks, last))} `);
   const outBy = (one: ContextBucket): string => {
     const block = /\d+$/.exec(marks.findLast((mark) => mark.n <= one.last && mark.blocks)?.blocks ?? '')?.[0];
     return one.cut > 0 ? `${num(one.cut)}${block === undefined ? '' : `, up to block ${block}`}` : '';
@@ -168,7 +217,18 @@ export const blockPage: Page = {
       if (error instanceof LedgerError) return null;
       throw error;
     });
-    return body === null ? null : itemFrame(view, '/context', part, panel(`Block ${n}`, 'what recall_block() gives the agent', html`<div class="body"><pre class="fence" dir="auto" tabindex="0">${body}</pre></div>`));
+    return body === null
+      ? null
+      : itemFrame(
+          view,
+          '/context',
+          part,
+          panel(
+            `Block ${n}`,
+            'what recall_block() gives the agent',
+            html`<div class="body"><pre class="fence" dir="auto" tabindex="0">${body}</pre></div>`,
+          ),
+        );
   },
 };
 
@@ -176,8 +236,18 @@ export const blockPage: Page = {
 const policyNames: Record<string, { name: string; says: string; policy: object; whole?: string }> = {
   asrun: { name: 'As it ran', says: 'its own policy', policy: {} },
   every: { name: 'Cut at every step', says: 'elide_budget 0', policy: { elide_budget: 0 } },
-  clear: { name: 'Clear old results', says: 'beyond 60k, the newest 3 kept', policy: { clear_results_over: 60_000, clear_keep: 3 }, whole: 'only results are cleared' },
-  never: { name: 'Never cut', says: 'everything is sent again', policy: { truncate_closed_blocks: false, context_window: 2_000_000_000 }, whole: 'nothing is cut' },
+  clear: {
+    name: 'Clear old results',
+    says: 'beyond 60k, the newest 3 kept',
+    policy: { clear_results_over: 60_000, clear_keep: 3 },
+    whole: 'only results are cleared',
+  },
+  never: {
+    name: 'Never cut',
+    says: 'everything is sent again',
+    policy: { truncate_closed_blocks: false, context_window: 2_000_000_000 },
+    whole: 'nothing is cut',
+  },
   window: { name: 'Sliding window', says: 'the newest 40 messages', policy: { keep_messages: 40 }, whole: 'among the newest 40 messages' },
 };
 
@@ -190,10 +260,17 @@ function replay(view: View, session: string, name: string, calls: number): Promi
   const key = `${session}/${name}/${calls}`;
   const known = kept.get(key);
   if (known) return known;
-  const made = view.db.console.timeline(session, 1, calls, Math.ceil(calls / MOST_COLUMNS), policyNames[name]?.policy ?? {}).then((columns) => {
-    const [all, cached] = [sum(...columns.map((one) => one.sent_sum)), sum(...columns.map((one) => one.cached_tokens))];
-    return { columns, cost: 0.1 * cached + 1.25 * (all - cached), peak: Math.max(0, ...columns.map((one) => one.sent)), cuts: sum(...columns.map((one) => one.marks.length)) };
-  });
+  const made = view.db.console
+    .timeline(session, 1, calls, Math.ceil(calls / MOST_COLUMNS), policyNames[name]?.policy ?? {})
+    .then((columns) => {
+      const [all, cached] = [sum(...columns.map((one) => one.sent_sum)), sum(...columns.map((one) => one.cached_tokens))];
+      return {
+        columns,
+        cost: 0.1 * cached + 1.25 * (all - cached),
+        peak: Math.max(0, ...columns.map((one) => one.sent)),
+        cuts: sum(...columns.map((one) => one.marks.length)),
+      };
+    });
   kept.set(key, made);
   made.catch(() => kept.delete(key));
   if (kept.size > 100) kept.delete(kept.keys().next().value ?? '');
@@ -204,7 +281,12 @@ async function policies(view: View): Promise<Html> {
   const session = await sessionOf(view);
   const calls = session === null ? 0 : await view.db.console.callCount(session);
   if (session === null || calls === 0) return html``;
-  if (calls > MOST_REPLAYED) return panel('The same conversation under other policies', null, html`<p class="empty">A replay begins with the first call, and takes minutes for more than ${num(MOST_REPLAYED)} of them: it is not made here. In psql: <code>select * from context_replay('${session}', '{"elide_budget": 0}')</code></p>`);
+  if (calls > MOST_REPLAYED)
+    return panel(
+      'The same conversation under other policies',
+      null,
+      html`<p class="empty">A replay begins with the first call, and takes minutes for more than ${num(MOST_REPLAYED)} of them: it is not made here. In psql: <code>select * from context_replay('${session}', '{"elide_budget": 0}')</code></p>`,
+    );
   const wanted = view.query.get('policy') ?? 'clear';
   const other = wanted in policyNames && wanted !== 'asrun' ? wanted : 'clear';
   const results = new Map<string, Replayed>();

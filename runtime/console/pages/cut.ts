@@ -17,7 +17,10 @@ export function outcomeOf(mark: Mark, marks: readonly Mark[], last: number): Out
 export const savedTokens = (saved: number): string => (saved >= 0 ? k(saved) : `−${k(-saved)}`);
 
 const triggers: Record<string, string> = {
-  context_limit: 'the request had reached compact_threshold', context_overflow: 'the model took no more', manual: 'somebody asked for it', periodic: 'compact_every was due',
+  context_limit: 'the request had reached compact_threshold',
+  context_overflow: 'the model took no more',
+  manual: 'somebody asked for it',
+  periodic: 'compact_every was due',
 };
 
 export function cutName(mark: Mark): string {
@@ -29,12 +32,14 @@ export function cutName(mark: Mark): string {
 export const blocksOf = (mark: Mark): string => (mark.blocks ?? '').replace('-', '–');
 
 export function cutWords(mark: Mark, { since, saved }: Outcome): string {
-  if (mark.tokens_elided === undefined || mark.tokens_elided === null) return 'What had been sent before was changed; all that stood behind it was written again.';
+  if (mark.tokens_elided === undefined || mark.tokens_elided === null)
+    return 'What had been sent before was changed; all that stood behind it was written again.';
   const isOne = !/-/.test(mark.blocks ?? '-');
   const who = mark.blocks ? `${isOne ? 'Block' : 'Blocks'} ${blocksOf(mark)}` : 'Old turns';
-  const why = mark.kind === 'elision'
-    ? `${isOne ? 'it was' : 'they were'} closed, and no more than ${count(mark.tokens_kept ?? 0, 'token')} behind had to be written again`
-    : `${cutName(mark)}${mark.trigger ? `, since ${triggers[mark.trigger] ?? mark.trigger}` : ''}`;
+  const why =
+    mark.kind === 'elision'
+      ? `${isOne ? 'it was' : 'they were'} closed, and no more than ${count(mark.tokens_kept ?? 0, 'token')} behind had to be written again`
+      : `${cutName(mark)}${mark.trigger ? `, since ${triggers[mark.trigger] ?? mark.trigger}` : ''}`;
   const keeps = (mark.kept_tokens ?? 0) > 0 ? `, ${num(mark.kept_tokens ?? 0)} stay word for word` : '';
   const after = mark.breaks_even_after ?? null;
   const pays = after === null ? '' : after > 10_000 ? ' It does not pay.' : ` It pays after ${count(after, 'request')}.`;

@@ -16,12 +16,23 @@ import { doing } from './now.ts';
 
 type Item = NonNullable<Awaited<ReturnType<View['db']['console']['item']>>>;
 
-const views = [['', 'Journal'], ['/ledger', 'Ledger'], ['/turns', 'Turns'], ['/context', 'Context'], ['/cost', 'Cost']] as const;
+const views = [
+  ['', 'Journal'],
+  ['/ledger', 'Ledger'],
+  ['/turns', 'Turns'],
+  ['/context', 'Context'],
+  ['/cost', 'Cost'],
+] as const;
 
 export const headInputs: readonly Input[] = ['item', 'focus', 'turn', 'calls', 'approvals', 'below'];
 
 /** The head of every page of an item: what it is, its tabs. */
-export async function itemFrame(view: View, tab: string, part: (name: string) => Promise<Html>, rest: Html): Promise<{ title: string; body: Html } | null> {
+export async function itemFrame(
+  view: View,
+  tab: string,
+  part: (name: string) => Promise<Html>,
+  rest: Html,
+): Promise<{ title: string; body: Html } | null> {
   const item = await view.db.workItem(view.id);
   if (!item) return null;
   return {
@@ -36,27 +47,48 @@ export const item: Page = {
   section: 'work',
   parts: { head, approvals, turns, journal, budget, ledger, children, told },
   inputs: {
-    head: headInputs, approvals: ['approvals', 'every 30 s'], turns: ['item', 'focus', 'turn', 'calls', 'forks'], journal: ['item', 'turn', 'calls', 'approvals', 'inbox', 'journal'],
-    budget: ['budgets'], ledger: ['item'], children: ['below', 'asks'], told: ['inbox', 'turn'],
+    head: headInputs,
+    approvals: ['approvals', 'every 30 s'],
+    turns: ['item', 'focus', 'turn', 'calls', 'forks'],
+    journal: ['item', 'turn', 'calls', 'approvals', 'inbox', 'journal'],
+    budget: ['budgets'],
+    ledger: ['item'],
+    children: ['below', 'asks'],
+    told: ['inbox', 'turn'],
   },
   async whole(view, part) {
-    const [ask, tree, log, use, entries, below, said] = await Promise.all(['approvals', 'turns', 'journal', 'budget', 'ledger', 'children', 'told'].map(part));
-    return itemFrame(view, '', part, html`<div class="cols"><div class="stack">${ask ?? ''}${tree ?? ''}${log ?? ''}</div><div class="stack">${use ?? ''}${entries ?? ''}${below ?? ''}${said ?? ''}</div></div>`);
+    const [ask, tree, log, use, entries, below, said] = await Promise.all(
+      ['approvals', 'turns', 'journal', 'budget', 'ledger', 'children', 'told'].map(part),
+    );
+    return itemFrame(
+      view,
+      '',
+      part,
+      html`<div class="cols"><div class="stack">${ask ?? ''}${tree ?? ''}${log ?? ''}</div><div class="stack">${use ?? ''}${entries ?? ''}${below ?? ''}${said ?? ''}</div></div>`,
+    );
   },
   watches: async (view) => [view.id],
 };
 
 export async function head(view: View): Promise<Html> {
-  const [one, now, tree] = await Promise.all([view.db.console.item(view.id), view.db.console.underWayOf(view.id), view.db.console.treeCost(view.id)]);
+  const [one, now, tree] = await Promise.all([
+    view.db.console.item(view.id),
+    view.db.console.underWayOf(view.id),
+    view.db.console.treeCost(view.id),
+  ]);
   if (!one) return html``;
   const state = now?.waits_for === 'approval' ? 'approval' : now?.doing === 'waits' || now?.doing === 'next' ? 'waiting' : one.state;
-  const says = now ? doing(now, true) : html`<span class="strong">${one.state}</span>${one.state_reason && !isFinal(one.state) ? html` · <span dir="auto">${brief(one.state_reason, 120)}</span>` : ''}`;
+  const says = now
+    ? doing(now, true)
+    : html`<span class="strong">${one.state}</span>${one.state_reason && !isFinal(one.state) ? html` · <span dir="auto">${brief(one.state_reason, 120)}</span>` : ''}`;
   const outcome = one.outcome_data?.['summary'] ?? one.outcome_data?.['error'] ?? (isFinal(one.state) ? one.state_reason : null);
   return html`<p class="crumb"><a href="/work">Work</a> / <a href="/work?type=${encodeURIComponent(one.work_type)}">${one.work_type}</a> / ${one.parent_id ? html`<a class="mono" href="/work/${one.parent_id}" title="its parent">${short(one.parent_id)}</a> / ` : ''}<span class="mono" title="${one.id}">${short(one.id)}</span>${one.fork_turn_id ? html` · <a class="accent" href="/turn/${one.fork_turn_id}">forked from a turn</a>` : ''}</p>
 <h1 dir="auto">${brief(one.description, 400)}</h1>
 <div class="row spread wrap top"><p class="meta"><span class="state is-${shapeOf(state)}">${sign(state)}<span class="cut">${says}</span></span><span>${one.current_faculty ?? one.faculty}</span>${
-  one.attempt && one.attempt > 1 ? html`<span>attempt <b>${one.attempt}</b></span>` : ''}${now ? html`<span>iteration <b>${now.iteration}</b></span>` : ''}${one.tokens ? html`<span><b title="${num(one.tokens)}">${k(one.tokens)}</b> tokens${one.cached ? html`, ${percent(one.cached, one.input ?? 0)} from the cache` : ''}</span>` : ''}${
-  tree.cost ? html`<span>cost <b>${money(tree.cost)}</b>${tree.items > 1 ? ' with its children' : ''}</span>` : ''}${one.is_pausing ? html`<span class="warn">pauses when its iteration is over</span>` : ''}</p>
+    one.attempt && one.attempt > 1 ? html`<span>attempt <b>${one.attempt}</b></span>` : ''
+  }${now ? html`<span>iteration <b>${now.iteration}</b></span>` : ''}${one.tokens ? html`<span><b title="${num(one.tokens)}">${k(one.tokens)}</b> tokens${one.cached ? html`, ${percent(one.cached, one.input ?? 0)} from the cache` : ''}</span>` : ''}${
+    tree.cost ? html`<span>cost <b>${money(tree.cost)}</b>${tree.items > 1 ? ' with its children' : ''}</span>` : ''
+  }${one.is_pausing ? html`<span class="warn">pauses when its iteration is over</span>` : ''}</p>
 ${view.formToken === null ? html`<p class="actions"><a class="btn" href="/work/${one.id}/export">Export</a></p>` : actions(view, one)}</div>
 ${one.erased_at ? html`<p class="meta"><span class="warn">Erased ${at(one.erased_at)}</span> <span>Its words are gone for good; that it was stays.</span></p>` : ''}
 ${typeof outcome === 'string' && outcome !== '' ? html`<p class="outcome" dir="auto">${brief(outcome, 600)}</p>` : ''}`;
@@ -67,17 +99,58 @@ function actions(view: View, one: Item): Html {
   const to = (action: string): string => `/work/${one.id}/${action}`;
   const line = (label: Html | string, name: string, body: Html, kind = ''): Html =>
     html`<details class="act" name="act" data-action="${name}"${view.refused?.action === to(name) ? html` open` : ''}><summary class="btn ${kind}">${label}</summary>${form(view, to(name), body)}</details>`;
-  const button = (label: string, name: string, key = '', action = name): Html => html`<div class="act" data-action="${name}">${form(view, to(action), html`<button class="btn">${label}${key ? html` <kbd class="hide-s">${key}</kbd>` : ''}</button>`)}</div>`;
+  const button = (label: string, name: string, key = '', action = name): Html =>
+    html`<div class="act" data-action="${name}">${form(view, to(action), html`<button class="btn">${label}${key ? html` <kbd class="hide-s">${key}</kbd>` : ''}</button>`)}</div>`;
   const isOver = isFinal(one.state);
   const isDriven = one.session_label !== null && !isOver && one.state !== 'created';
   return html`<div class="actions">${isOver ? '' : line(html`Say something <kbd class="hide-s">m</kbd>`, 'message', html`<textarea class="field" name="content" rows="2" required aria-label="What you say" placeholder="Told with its next request"></textarea><div class="row"><button class="btn primary">Say it</button></div>`, 'primary')}${
-    isOver ? '' : line('Interrupt', 'interrupt', html`<p class="says">Breaks off what is under way, model call or tools, and says this now.</p><textarea class="field" name="content" rows="2" required aria-label="What you say"></textarea><div class="row"><button class="btn primary">Interrupt</button></div>`)}${
-    isOver ? '' : one.state === 'paused' ? button('Resume', 'resume', 'p', resumption(one) ?? undefined) : line(html`Pause <kbd class="hide-s">p</kbd>`, 'pause', html`<p class="says">Stops between two iterations; holds no worker until it is resumed.</p><div class="row wrap"><input class="field grow" name="reason" aria-label="Reason" placeholder="Reason, shown to whoever resumes it"><button class="btn primary">Pause</button></div>`)}${
-    button('Checkpoint', 'checkpoint')}<details class="act more"><summary class="btn">More</summary><div class="actions">${
-    line('Feedback…', 'feedback', html`<p class="says">Noted in the journal; the agent is not told.</p><textarea class="field" name="message" rows="2" required aria-label="Feedback"></textarea><div class="row"><button class="btn primary">Note it</button></div>`)}${
-    isDriven ? line('Compact…', 'compact', html`<p class="says">With its next request the ledger takes the place of old turns; with instructions, a model writes a summary.</p><div class="row wrap"><input class="field grow" name="instructions" aria-label="Instructions" placeholder="What a summary should keep above all"><button class="btn primary">Compact</button></div>`) : ''}${
-    isOver ? '' : line('Complete…', 'complete', html`<p class="says">Completes it by hand; nobody may be driving it.</p><textarea class="field" name="summary" rows="2" required aria-label="Summary" placeholder="What was done"></textarea><div class="row"><button class="btn primary">Complete</button></div>`)}<a class="btn" href="/work/${one.id}/export">Export</a><a class="btn" href="/sessions?packet=${one.id}">Packet</a>${
-    isOver ? '' : line('Cancel…', 'cancel', html`<p class="says bad">Cancels this work item${one.open_below > 0 ? ` and ${one.open_below === 1 ? 'the child below it that is not over' : `the ${one.open_below} below it that are not over`}` : ''}. That is final.</p><div class="row wrap"><input class="field grow" name="reason" aria-label="Reason" placeholder="Reason"><button class="btn danger">Cancel it${one.open_below > 0 ? ` and ${count(one.open_below, 'child', 'children')}` : ''}</button></div>`, 'danger')}</div></details></div>`;
+    isOver
+      ? ''
+      : line(
+          'Interrupt',
+          'interrupt',
+          html`<p class="says">Breaks off what is under way, model call or tools, and says this now.</p><textarea class="field" name="content" rows="2" required aria-label="What you say"></textarea><div class="row"><button class="btn primary">Interrupt</button></div>`,
+        )
+  }${
+    isOver
+      ? ''
+      : one.state === 'paused'
+        ? button('Resume', 'resume', 'p', resumption(one) ?? undefined)
+        : line(
+            html`Pause <kbd class="hide-s">p</kbd>`,
+            'pause',
+            html`<p class="says">Stops between two iterations; holds no worker until it is resumed.</p><div class="row wrap"><input class="field grow" name="reason" aria-label="Reason" placeholder="Reason, shown to whoever resumes it"><button class="btn primary">Pause</button></div>`,
+          )
+  }${button('Checkpoint', 'checkpoint')}<details class="act more"><summary class="btn">More</summary><div class="actions">${line(
+    'Feedback…',
+    'feedback',
+    html`<p class="says">Noted in the journal; the agent is not told.</p><textarea class="field" name="message" rows="2" required aria-label="Feedback"></textarea><div class="row"><button class="btn primary">Note it</button></div>`,
+  )}${
+    isDriven
+      ? line(
+          'Compact…',
+          'compact',
+          html`<p class="says">With its next request the ledger takes the place of old turns; with instructions, a model writes a summary.</p><div class="row wrap"><input class="field grow" name="instructions" aria-label="Instructions" placeholder="What a summary should keep above all"><button class="btn primary">Compact</button></div>`,
+        )
+      : ''
+  }${
+    isOver
+      ? ''
+      : line(
+          'Complete…',
+          'complete',
+          html`<p class="says">Completes it by hand; nobody may be driving it.</p><textarea class="field" name="summary" rows="2" required aria-label="Summary" placeholder="What was done"></textarea><div class="row"><button class="btn primary">Complete</button></div>`,
+        )
+  }<a class="btn" href="/work/${one.id}/export">Export</a><a class="btn" href="/sessions?packet=${one.id}">Packet</a>${
+    isOver
+      ? ''
+      : line(
+          'Cancel…',
+          'cancel',
+          html`<p class="says bad">Cancels this work item${one.open_below > 0 ? ` and ${one.open_below === 1 ? 'the child below it that is not over' : `the ${one.open_below} below it that are not over`}` : ''}. That is final.</p><div class="row wrap"><input class="field grow" name="reason" aria-label="Reason" placeholder="Reason"><button class="btn danger">Cancel it${one.open_below > 0 ? ` and ${count(one.open_below, 'child', 'children')}` : ''}</button></div>`,
+          'danger',
+        )
+  }</div></details></div>`;
 }
 
 async function approvals(view: View): Promise<Html> {
@@ -87,11 +160,24 @@ async function approvals(view: View): Promise<Html> {
 
 export async function turns(view: View): Promise<Html> {
   const around = view.query.get('around');
-  const [nodes, now, others] = await Promise.all([view.db.console.turnTree(view.id, around, 60), view.db.console.underWayOf(view.id), view.db.console.attemptsWithoutTurn(view.id)]);
+  const [nodes, now, others] = await Promise.all([
+    view.db.console.turnTree(view.id, around, 60),
+    view.db.console.underWayOf(view.id),
+    view.db.console.attemptsWithoutTurn(view.id),
+  ]);
   const lines = html`<ul class="rows">${others.map((one) => html`<li class="line"><span>attempt ${one.attempt}</span><span class="faint small">${at(one.created_at)}</span><span class="quiet" dir="auto">${one.outcome === null ? 'no answer of a model yet' : `${one.outcome} without an answer of a model`}${one.error ? `: ${brief(one.error, 240)}` : ''}</span></li>`)}</ul>`;
   if (nodes.length === 0) return panel('Turns', null, others.length === 0 ? empty('No model call yet.') : lines);
-  const picture = drawTurns(nodes, now !== null, (turn) => `/turn/${turn}`, (id) => `/work/${id}`);
-  return panel('Turns', 'dots are model calls; filled violet: a step closed a block', html`<div class="body wide" id="turns" data-roving tabindex="-1">${picture}</div>${others.length === 0 ? '' : lines}`);
+  const picture = drawTurns(
+    nodes,
+    now !== null,
+    (turn) => `/turn/${turn}`,
+    (id) => `/work/${id}`,
+  );
+  return panel(
+    'Turns',
+    'dots are model calls; filled violet: a step closed a block',
+    html`<div class="body wide" id="turns" data-roving tabindex="-1">${picture}</div>${others.length === 0 ? '' : lines}`,
+  );
 }
 
 const units: Record<string, (v: number) => string> = { tokens: k, money, seconds: (v) => `${Math.round(v)} s` };
@@ -99,11 +185,15 @@ const units: Record<string, (v: number) => string> = { tokens: k, money, seconds
 export async function budget(view: View): Promise<Html> {
   const budgets = await view.db.console.budgets(view.id);
   if (budgets.length === 0) return html``;
-  return panel('Budget', 'with its children', html`<div class="body stack gap-s">${budgets.map(({ resource, amount, spent, reserved }) => {
-    const unit = units[resource] ?? ((v: number) => num(v));
-    const [whole, used, held] = [amount ?? 0, spent ?? 0, reserved ?? 0];
-    return html`<div><div class="row spread"><span>${resource}</span><span class="num small"><b class="strong">${unit(used)}</b> <span class="quiet">of ${unit(whole)}${held > 0 ? `, ${unit(held)} held` : ''}</span></span></div>${bar(used / Math.max(whole, 1e-9), held / Math.max(whole, 1e-9))}</div>`;
-  })}</div>`);
+  return panel(
+    'Budget',
+    'with its children',
+    html`<div class="body stack gap-s">${budgets.map(({ resource, amount, spent, reserved }) => {
+      const unit = units[resource] ?? ((v: number) => num(v));
+      const [whole, used, held] = [amount ?? 0, spent ?? 0, reserved ?? 0];
+      return html`<div><div class="row spread"><span>${resource}</span><span class="num small"><b class="strong">${unit(used)}</b> <span class="quiet">of ${unit(whole)}${held > 0 ? `, ${unit(held)} held` : ''}</span></span></div>${bar(used / Math.max(whole, 1e-9), held / Math.max(whole, 1e-9))}</div>`;
+    })}</div>`,
+  );
 }
 
 export async function ledger(view: View): Promise<Html> {
@@ -115,26 +205,43 @@ export async function ledger(view: View): Promise<Html> {
 export type Entry = Awaited<ReturnType<View['db']['console']['ledgerPage']>>[number];
 
 /** What fed it, as the digest says it. */
-const trusted: Record<string, string> = { user: 'from its task', own_test: 'own test', file: 'from files', other_agent: 'from another agent', web: 'from outside' };
+const trusted: Record<string, string> = {
+  user: 'from its task',
+  own_test: 'own test',
+  file: 'from files',
+  other_agent: 'from another agent',
+  web: 'from outside',
+};
 
 /** action: what can be done with it. */
-export const ledgerEntry = (entry: Entry, action: Html = html``): Html => html`<li class="led" data-key="${entry.id}" id="entry-${entry.seq}"><span class="seq">${entry.seq}</span><div dir="auto" class="wrapped"><span class="${entry.entry_type === 'error' ? 'bad' : entry.entry_type === 'step' ? 'accent' : ''} strong">${entry.entry_type}</span> ${entry.retracts === null ? '' : html`of <a href="#entry-${entry.retracts}">${entry.retracts}</a>: `}${entry.taken_back === null ? inLines(entry.content, 1200) : html`<s>${inLines(entry.content, 1200)}</s> <span class="warn">taken back: ${brief(entry.taken_back, 300)}</span>`}</div><span class="ev">${
-  entry.is_inherited ? 'from before the fork' : entry.iteration === null ? clock(entry.created_at) : `call ${entry.iteration}`}${(entry.beside ?? []).length > 0 ? html` · beside ${(entry.beside ?? []).slice(0, 3).map((call, i) => html`${i > 0 ? ', ' : ''}<a href="/call/${call.id}">${call.tool} ${short(call.id).slice(-4)}</a>`)}` : ''}${entry.trust === null ? '' : ` · ${trusted[entry.trust] ?? entry.trust}`}</span>${action}</li>`;
+export const ledgerEntry = (entry: Entry, action: Html = html``): Html =>
+  html`<li class="led" data-key="${entry.id}" id="entry-${entry.seq}"><span class="seq">${entry.seq}</span><div dir="auto" class="wrapped"><span class="${entry.entry_type === 'error' ? 'bad' : entry.entry_type === 'step' ? 'accent' : ''} strong">${entry.entry_type}</span> ${entry.retracts === null ? '' : html`of <a href="#entry-${entry.retracts}">${entry.retracts}</a>: `}${entry.taken_back === null ? inLines(entry.content, 1200) : html`<s>${inLines(entry.content, 1200)}</s> <span class="warn">taken back: ${brief(entry.taken_back, 300)}</span>`}</div><span class="ev">${
+    entry.is_inherited ? 'from before the fork' : entry.iteration === null ? clock(entry.created_at) : `call ${entry.iteration}`
+  }${(entry.beside ?? []).length > 0 ? html` · beside ${(entry.beside ?? []).slice(0, 3).map((call, i) => html`${i > 0 ? ', ' : ''}<a href="/call/${call.id}">${call.tool} ${short(call.id).slice(-4)}</a>`)}` : ''}${entry.trust === null ? '' : ` · ${trusted[entry.trust] ?? entry.trust}`}</span>${action}</li>`;
 
 async function children(view: View): Promise<Html> {
   const all = await view.db.console.children(view.id, 50);
   if (all.length === 0) return html``;
   const over = all.filter((one) => isFinal(one.state)).length;
-  return panel('Children', `${over} of ${all.length} over`, html`<ul class="rows">${all.map((one) => {
-    const state = one.asks ? 'approval' : one.state;
-    return html`<li class="line is-${shapeOf(state)}" data-key="${one.id}"><span class="state cut">${sign(state)}<span class="sr">${state}: </span><a class="cut" dir="auto" href="/work/${one.id}">${brief(one.description, 80)}</a></span><span class="num small faint">${cost(one.cost)}</span></li>`;
-  })}</ul>`);
+  return panel(
+    'Children',
+    `${over} of ${all.length} over`,
+    html`<ul class="rows">${all.map((one) => {
+      const state = one.asks ? 'approval' : one.state;
+      return html`<li class="line is-${shapeOf(state)}" data-key="${one.id}"><span class="state cut">${sign(state)}<span class="sr">${state}: </span><a class="cut" dir="auto" href="/work/${one.id}">${brief(one.description, 80)}</a></span><span class="num small faint">${cost(one.cost)}</span></li>`;
+    })}</ul>`,
+  );
 }
 
 async function told(view: View): Promise<Html> {
   const [shown, inbox] = await Promise.all([view.db.console.told(view.id, 8), view.db.console.inbox(view.id, 5)]);
   if (shown.length + inbox.length === 0) return html``;
-  return panel('What it was told', 'by whom, and when', html`<ul class="rows">${inbox.map((one) => html`<li class="line"><span dir="auto">“${brief(one.content, 140)}”</span><span class="faint small">${one.is_waiting ? 'next' : one.iteration === null ? at(one.created_at) : `call ${one.iteration}`}</span><span class="quiet">you${one.is_interrupt ? ', an interruption' : ''}${one.is_waiting ? ', waits for the next call' : ''}</span></li>`)}${
-    shown.map((one) => html`<li class="line"><span dir="auto">${brief(one.content ?? '', 120)}</span><span class="faint small">call ${one.iteration}</span><span class="quiet">${one.kind}${one.source_id ? html` of <a class="mono" href="/work/${one.source_id}">${short(one.source_id)}</a>` : ''}</span></li>`)}</ul>`);
+  return panel(
+    'What it was told',
+    'by whom, and when',
+    html`<ul class="rows">${inbox.map((one) => html`<li class="line"><span dir="auto">“${brief(one.content, 140)}”</span><span class="faint small">${one.is_waiting ? 'next' : one.iteration === null ? at(one.created_at) : `call ${one.iteration}`}</span><span class="quiet">you${one.is_interrupt ? ', an interruption' : ''}${one.is_waiting ? ', waits for the next call' : ''}</span></li>`)}${shown.map(
+      (one) =>
+        html`<li class="line"><span dir="auto">${brief(one.content ?? '', 120)}</span><span class="faint small">call ${one.iteration}</span><span class="quiet">${one.kind}${one.source_id ? html` of <a class="mono" href="/work/${one.source_id}">${short(one.source_id)}</a>` : ''}</span></li>`,
+    )}</ul>`,
+  );
 }
-

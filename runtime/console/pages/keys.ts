@@ -5,10 +5,52 @@ import { panel } from '../page.ts';
 import type { Page } from '../page.ts';
 
 const groups: [string, [string[], string][]][] = [
-  ['Everywhere', [[['/'], 'search'], [['?'], 'this list'], [['g n'], 'now'], [['g w'], 'work'], [['g s'], 'sessions'], [['g k'], 'knowledge'], [['j', '↓'], 'next row'], [['k', '↑'], 'row before'], [['Home', 'End'], 'first row, last row'], [['Enter'], 'open'], [['o'], 'fold'], [['Esc'], 'back out'], [['d'], 'dark, light, as the system']]],
-  ['On an approval', [[['a'], 'approve, once it has the focus: before that, go to it'], [['Enter'], 'after a: approve a dangerous one'], [['x'], 'reject: asks for the reason'], [['u', 'Esc'], 'undo, for five seconds']]],
-  ['On an item', [[['m'], 'say something'], [['p'], 'pause or resume'], [['f'], 'fork from the selected turn']]],
-  ['In the timeline', [[['←', '→'], 'call before, next call'], [['c'], 'next cut'], [['C'], 'cut before'], [['+', '-', '0'], 'zoom in, out, all'], [['Home', 'End'], 'first call, last call'], [['Enter'], 'the request part by part']]],
+  [
+    'Everywhere',
+    [
+      [['/'], 'search'],
+      [['?'], 'this list'],
+      [['g n'], 'now'],
+      [['g w'], 'work'],
+      [['g s'], 'sessions'],
+      [['g k'], 'knowledge'],
+      [['j', '↓'], 'next row'],
+      [['k', '↑'], 'row before'],
+      [['Home', 'End'], 'first row, last row'],
+      [['Enter'], 'open'],
+      [['o'], 'fold'],
+      [['Esc'], 'back out'],
+      [['d'], 'dark, light, as the system'],
+    ],
+  ],
+  [
+    'On an approval',
+    [
+      [['a'], 'approve, once it has the focus: before that, go to it'],
+      [['Enter'], 'after a: approve a dangerous one'],
+      [['x'], 'reject: asks for the reason'],
+      [['u', 'Esc'], 'undo, for five seconds'],
+    ],
+  ],
+  [
+    'On an item',
+    [
+      [['m'], 'say something'],
+      [['p'], 'pause or resume'],
+      [['f'], 'fork from the selected turn'],
+    ],
+  ],
+  [
+    'In the timeline',
+    [
+      [['←', '→'], 'call before, next call'],
+      [['c'], 'next cut'],
+      [['C'], 'cut before'],
+      [['+', '-', '0'], 'zoom in, out, all'],
+      [['Home', 'End'], 'first call, last call'],
+      [['Enter'], 'the request part by part'],
+    ],
+  ],
 ];
 
 export const keys: Page = {

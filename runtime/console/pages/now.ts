@@ -18,11 +18,19 @@ export const now: Page = {
   section: 'now',
   parts: { figures, approvals, underWay, lately, queue, workers, slots, doctor },
   inputs: {
-    figures: ['underWay', 'asks'], approvals: ['asks', 'every 30 s'], underWay: ['underWay', 'asks'], lately: ['underWay', 'queue', 'over'], queue: ['queue', 'underWay', 'every 30 s'],
-    workers: ['workers', 'every 10 s'], slots: ['underWay', 'queue', 'every 10 s'], doctor: ['queue', 'workers', 'every 30 s'],
+    figures: ['underWay', 'asks'],
+    approvals: ['asks', 'every 30 s'],
+    underWay: ['underWay', 'asks'],
+    lately: ['underWay', 'queue', 'over'],
+    queue: ['queue', 'underWay', 'every 30 s'],
+    workers: ['workers', 'every 10 s'],
+    slots: ['underWay', 'queue', 'every 10 s'],
+    doctor: ['queue', 'workers', 'every 30 s'],
   },
   async whole(_, part) {
-    const [top, ask, way, over, wait, who, slot, found] = await Promise.all(['figures', 'approvals', 'underWay', 'lately', 'queue', 'workers', 'slots', 'doctor'].map(part));
+    const [top, ask, way, over, wait, who, slot, found] = await Promise.all(
+      ['figures', 'approvals', 'underWay', 'lately', 'queue', 'workers', 'slots', 'doctor'].map(part),
+    );
     return {
       title: 'Now',
       body: html`<header class="head"><div class="row spread wrap"><h1>Now</h1>${top ?? ''}</div></header>
@@ -49,16 +57,28 @@ async function underWay({ db }: View): Promise<Html> {
   const items = await db.console.underWay(TREES);
   if (items.length === 0) return panel('Under way', null, empty(html`Nothing runs. <code>work-ledger submit '…' --type task</code>`));
   const trees = [...Map.groupBy(items, (one) => one.root_id).values()];
-  return panel('Under way', trees.length === 1 ? 'one tree' : `${trees.length} trees${trees.length === TREES ? ', those that wait for a person first' : ''}`,
-    html`<ul class="rows list" data-list>${colhead('For')}${trees.map((tree) => tree.map((one, i) => rowOf(one, one.depth > 0, i === tree.length - 1)))}</ul>`);
+  return panel(
+    'Under way',
+    trees.length === 1 ? 'one tree' : `${trees.length} trees${trees.length === TREES ? ', those that wait for a person first' : ''}`,
+    html`<ul class="rows list" data-list>${colhead('For')}${trees.map((tree) => tree.map((one, i) => rowOf(one, one.depth > 0, i === tree.length - 1)))}</ul>`,
+  );
 }
 
 function rowOf(one: UnderWay, isChild: boolean, isLast: boolean): Html {
   const asks = one.waits_for === 'approval';
   const state = asks ? 'approval' : one.doing === 'waits' || one.doing === 'next' ? 'waiting' : one.state;
-  const words = one.doing === 'model' ? html`<p class="stream" dir="auto" data-words="${one.work_item_id}"><span class="said">${brief(one.last_words ?? '', 300)}</span><span class="caret" aria-hidden="true"></span></p>` : '';
+  const words =
+    one.doing === 'model'
+      ? html`<p class="stream" dir="auto" data-words="${one.work_item_id}"><span class="said">${brief(one.last_words ?? '', 300)}</span><span class="caret" aria-hidden="true"></span></p>`
+      : '';
   return workRow({
-    id: one.work_item_id, state, description: one.description, who: one.faculty ?? one.work_type, tokens: one.tokens, cost: one.cost, when: counting(one.attempt_started_at ?? one.started_at),
+    id: one.work_item_id,
+    state,
+    description: one.description,
+    who: one.faculty ?? one.work_type,
+    tokens: one.tokens,
+    cost: one.cost,
+    when: counting(one.attempt_started_at ?? one.started_at),
     className: isChild ? `child${isLast ? ' last' : ''}` : '',
     now: html`<span class="cut">${doing(one)}</span>${words}`,
   });
@@ -95,29 +115,51 @@ async function lately({ db }: View): Promise<Html> {
 
 async function queue({ db }: View): Promise<Html> {
   const waiting = await db.console.queue(12);
-  return panel('Queue', waiting.length === 0 ? 'nothing waits' : `${waiting.length === 12 ? 'the first 12' : waiting.length} wait`,
-    html`<ul class="rows">${waiting.map((one) => html`<li class="line" data-key="${one.work_item_id}"><a class="cut" dir="auto" href="/work/${one.work_item_id}">${brief(one.description, 120)}</a><span class="faint small">p${one.priority}</span><span class="quiet" dir="auto">${one.waits_for === 'time' ? `starts in ${lasting(-since(one.run_at))}` : one.waits_for === 'faculty' ? html`<span class="warn">${one.why}</span>` : one.why ?? 'ready'}</span></li>`)}</ul>`);
+  return panel(
+    'Queue',
+    waiting.length === 0 ? 'nothing waits' : `${waiting.length === 12 ? 'the first 12' : waiting.length} wait`,
+    html`<ul class="rows">${waiting.map((one) => html`<li class="line" data-key="${one.work_item_id}"><a class="cut" dir="auto" href="/work/${one.work_item_id}">${brief(one.description, 120)}</a><span class="faint small">p${one.priority}</span><span class="quiet" dir="auto">${one.waits_for === 'time' ? `starts in ${lasting(-since(one.run_at))}` : one.waits_for === 'faculty' ? html`<span class="warn">${one.why}</span>` : (one.why ?? 'ready')}</span></li>`)}</ul>`,
+  );
 }
 
 async function workers({ db }: View): Promise<Html> {
   const all = await db.console.workers();
   const alive = all.filter((one) => one.is_alive).length;
   if (all.length === 0) return panel('Workers', null, empty(html`No worker has ever run here. <code>work-ledger work</code>`));
-  return panel('Workers', `${alive} alive`, html`<ul class="rows">${all.map((one) => html`<li class="line" data-key="${one.id}"><span class="mono cut">${one.id}</span><span class="num small">${one.is_alive ? `${one.busy}${one.concurrency === null ? '' : ` of ${one.concurrency}`}` : html`<span class="faint">gone</span>`}</span><span class="quiet">${
-    one.seen_at === null ? '' : html`heard from ${counting(one.seen_at)} ago`}${one.busy === 0 && one.is_alive ? ' · idle' : ''}${one.lease_ends_at && one.is_alive ? html` · lease ${lasting(-since(one.lease_ends_at))}` : ''}</span></li>`)}</ul>`);
+  return panel(
+    'Workers',
+    `${alive} alive`,
+    html`<ul class="rows">${all.map(
+      (one) =>
+        html`<li class="line" data-key="${one.id}"><span class="mono cut">${one.id}</span><span class="num small">${one.is_alive ? `${one.busy}${one.concurrency === null ? '' : ` of ${one.concurrency}`}` : html`<span class="faint">gone</span>`}</span><span class="quiet">${
+          one.seen_at === null ? '' : html`heard from ${counting(one.seen_at)} ago`
+        }${one.busy === 0 && one.is_alive ? ' · idle' : ''}${one.lease_ends_at && one.is_alive ? html` · lease ${lasting(-since(one.lease_ends_at))}` : ''}</span></li>`,
+    )}</ul>`,
+  );
 }
 
 async function slots({ db }: View): Promise<Html> {
   const [all, models] = await Promise.all([db.console.slots(), db.console.models()]);
   const shown = all.filter((one) => one.slots !== null || one.used > 0 || (one.queued ?? 0) > 0).slice(0, 8);
   if (shown.length === 0 && models.length === 0) return html``;
-  return panel('Slots and models', null, html`<div class="body stack">${shown.length > 0 ? html`<dl class="kv">${shown.map((one) => html`<dt class="cut">${one.faculty}</dt><dd>${one.slots === null ? `${one.used} under way` : `${one.used} of ${one.slots}`}</dd>${one.slots === null ? '' : html`<dd class="bar-cell">${bar(one.used / Math.max(one.slots, 1))}</dd>`}`)}</dl>` : ''}${
-    models.length > 0 ? html`<dl class="kv">${models.map((one) => html`<dt class="cut">${one.name}</dt><dd>${one.ends_at === null || since(one.ends_at) > 0 ? html`<span class="good">answers</span>` : html`<span class="warn" title="${one.reason ?? ''}">again in ${lasting(-since(one.ends_at))}</span>`}</dd>`)}</dl>` : ''}</div>`);
+  return panel(
+    'Slots and models',
+    null,
+    html`<div class="body stack">${shown.length > 0 ? html`<dl class="kv">${shown.map((one) => html`<dt class="cut">${one.faculty}</dt><dd>${one.slots === null ? `${one.used} under way` : `${one.used} of ${one.slots}`}</dd>${one.slots === null ? '' : html`<dd class="bar-cell">${bar(one.used / Math.max(one.slots, 1))}</dd>`}`)}</dl>` : ''}${
+      models.length > 0
+        ? html`<dl class="kv">${models.map((one) => html`<dt class="cut">${one.name}</dt><dd>${one.ends_at === null || since(one.ends_at) > 0 ? html`<span class="good">answers</span>` : html`<span class="warn" title="${one.reason ?? ''}">again in ${lasting(-since(one.ends_at))}</span>`}</dd>`)}</dl>`
+        : ''
+    }</div>`,
+  );
 }
 
 async function doctor({ db }: View): Promise<Html> {
   const findings = await db.console.doctor();
   const wrong = findings.filter((one) => one.severity !== 'fine');
   const fine = findings.length - wrong.length;
-  return panel('Doctor', wrong.length === 0 ? 'no findings' : count(wrong.length, 'finding'), html`<ul class="rows">${wrong.slice(0, 12).map((one) => html`<li class="line"><span class="${one.severity === 'error' ? 'bad' : 'warn'} strong" dir="auto">${one.says}</span>${one.work_item_id ? html`<a class="small accent" href="/work/${one.work_item_id}">look</a>` : ''}<span class="quiet">${one.remedy}</span></li>`)}<li class="line"><span class="good">${sign('completed')} ${count(fine, 'check is fine', 'checks are fine')}</span></li></ul>`);
+  return panel(
+    'Doctor',
+    wrong.length === 0 ? 'no findings' : count(wrong.length, 'finding'),
+    html`<ul class="rows">${wrong.slice(0, 12).map((one) => html`<li class="line"><span class="${one.severity === 'error' ? 'bad' : 'warn'} strong" dir="auto">${one.says}</span>${one.work_item_id ? html`<a class="small accent" href="/work/${one.work_item_id}">look</a>` : ''}<span class="quiet">${one.remedy}</span></li>`)}<li class="line"><span class="good">${sign('completed')} ${count(fine, 'check is fine', 'checks are fine')}</span></li></ul>`,
+  );
 }

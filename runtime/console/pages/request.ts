@@ -14,32 +14,78 @@ import { forkLine } from './itemViews.ts';
 import { address } from './journal.ts';
 
 /** The calls that are looked at, and those that there are. */
-export type Looked = { session: string; total: number; from: number; to: number; each: number; columns: readonly ContextBucket[]; selected: number };
+export type Looked = {
+  session: string;
+  total: number;
+  from: number;
+  to: number;
+  each: number;
+  columns: readonly ContextBucket[];
+  selected: number;
+};
 
 export const sum = (...some: (number | null)[]): number => some.reduce<number>((all, one) => all + (one ?? 0), 0);
 
 const layerOf: Record<string, Layer> = {
-  system: 'system', tools: 'system', task: 'task', digest: 'task', nudge: 'task', hook: 'task', engine: 'task', stubs: 'stubs', kept: 'closed', response: 'words', result: 'results', image: 'results', child_result: 'results', message: 'people',
+  system: 'system',
+  tools: 'system',
+  task: 'task',
+  digest: 'task',
+  nudge: 'task',
+  hook: 'task',
+  engine: 'task',
+  stubs: 'stubs',
+  kept: 'closed',
+  response: 'words',
+  result: 'results',
+  image: 'results',
+  child_result: 'results',
+  message: 'people',
 };
-const partNames: Record<string, string> = { system: 'System', tools: 'Tools', task: 'Task', digest: 'Digest', nudge: 'Reminder', hook: 'Hook', engine: 'Engine', stubs: 'Stub', kept: 'Kept', response: 'model', result: 'result', image: 'image', child_result: 'child', message: 'a person' };
+const partNames: Record<string, string> = {
+  system: 'System',
+  tools: 'Tools',
+  task: 'Task',
+  digest: 'Digest',
+  nudge: 'Reminder',
+  hook: 'Hook',
+  engine: 'Engine',
+  stubs: 'Stub',
+  kept: 'Kept',
+  response: 'model',
+  result: 'result',
+  image: 'image',
+  child_result: 'child',
+  message: 'a person',
+};
 /** Calls at the beginning and at the end of a request that are shown at once, and on a page of those between them. */
 const [FIRST, LAST, BETWEEN] = [15, 25, 40];
 
-type Parts = { rows: readonly RequestPart[]; /** Calls that are left out behind the rows before: after the first, up to the second. */ gap: [after: number, to: number] | null };
+type Parts = {
+  rows: readonly RequestPart[];
+  /** Calls that are left out behind the rows before: after the first, up to the second. */ gap: [after: number, to: number] | null;
+};
 
 /** The parts of a request: its beginning and its end, or a page of what is between them. */
 async function partsOf(view: View, one: ContextColumn): Promise<Parts[]> {
-  const parts = (after: number | null, limit: number | null): Promise<readonly RequestPart[]> => view.db.console.requestParts(one.turn_id, after, limit);
+  const parts = (after: number | null, limit: number | null): Promise<readonly RequestPart[]> =>
+    view.db.console.requestParts(one.turn_id, after, limit);
   const after = Number(view.query.get('after')) || null;
   if (after !== null) {
     const to = Math.min(after + BETWEEN, one.n);
-    return [{ rows: [], gap: [0, after] }, { rows: await parts(after, BETWEEN), gap: to < one.n ? [to, one.n] : null }];
+    return [
+      { rows: [], gap: [0, after] },
+      { rows: await parts(after, BETWEEN), gap: to < one.n ? [to, one.n] : null },
+    ];
   }
   const begin = await parts(null, FIRST);
   const shown = begin.findLast((part) => part.call !== null)?.call ?? one.n;
   if (shown >= one.n) return [{ rows: begin, gap: null }];
   if (one.n - LAST <= shown) return [{ rows: [...begin, ...(await parts(shown, null))], gap: null }];
-  return [{ rows: begin, gap: [shown, one.n - LAST] }, { rows: await parts(one.n - LAST, null), gap: null }];
+  return [
+    { rows: begin, gap: [shown, one.n - LAST] },
+    { rows: await parts(one.n - LAST, null), gap: null },
+  ];
 }
 
 /** The request that is looked at. */
@@ -50,9 +96,12 @@ export async function requestPart(view: View, looked: Looked): Promise<Html> {
   if (!one) return html``;
   const [pieces, panelOfDifference] = await Promise.all([partsOf(view, one), difference(view, before, one)]);
   const blocks = pieces.some(({ rows }) => rows.some((part) => part.part === 'stubs')) ? await view.db.explainTurn(one.turn_id) : [];
-  const step = (to: ContextColumn | undefined, label: string): Html | string => (to ? html`<a class="btn small" href="${address(view, { turn: String(to.n), after: '' })}#request">${label}</a>` : '');
-  const gapRow = ([from, to]: [number, number]): Html => html`<tr class="sub"><td></td><td><a class="accent" href="${address(view, { turn: String(one.n), after: from === 0 ? '' : String(from) })}#request">${from === 0 ? 'from the beginning' : `calls ${num(from + 1)} to ${num(to)}`}</a></td><td></td><td class="hide-s"></td></tr>`;
-  const piece = ({ rows, gap }: Parts): Html => html`${rows.map((part) => (part.part === 'stubs' ? stubRows(view, part, blocks) : partRow(part)))}${gap ? gapRow(gap) : ''}`;
+  const step = (to: ContextColumn | undefined, label: string): Html | string =>
+    to ? html`<a class="btn small" href="${address(view, { turn: String(to.n), after: '' })}#request">${label}</a>` : '';
+  const gapRow = ([from, to]: [number, number]): Html =>
+    html`<tr class="sub"><td></td><td><a class="accent" href="${address(view, { turn: String(one.n), after: from === 0 ? '' : String(from) })}#request">${from === 0 ? 'from the beginning' : `calls ${num(from + 1)} to ${num(to)}`}</a></td><td></td><td class="hide-s"></td></tr>`;
+  const piece = ({ rows, gap }: Parts): Html =>
+    html`${rows.map((part) => (part.part === 'stubs' ? stubRows(view, part, blocks) : partRow(part)))}${gap ? gapRow(gap) : ''}`;
   return html`<div class="cols" id="request"><section class="panel" aria-label="Request ${one.n}"><header><h2>Request ${one.n}, part by part</h2><span class="quiet">${num(one.sent)} tokens, estimated${before ? ` · the one before had ${num(before.sent)}` : ''}</span></header><div class="body"><table class="parts"><thead><tr><th>Part</th><th>What it says, or why it is out</th><th class="n">Tokens</th><th class="hide-s">Cache</th></tr></thead><tbody>${pieces.map(piece)}</tbody></table></div></section>
 <div class="stack">${cutPanel(view, one, looked)}${panelOfDifference}
 ${panel('This call', null, html`<div class="body stack"><dl class="kv"><dt>Model</dt><dd>${one.model}</dd><dt>Attempt, iteration</dt><dd>${one.attempt}, ${one.iteration}</dd><dt>From the cache</dt><dd>${one.cached_tokens === null ? 'not counted' : num(one.cached_tokens)}</dd><dt>Written to it</dt><dd>${one.written_tokens === null ? 'not counted' : num(one.written_tokens)}</dd><dt>Answer</dt><dd>${one.output_tokens === null ? '–' : num(one.output_tokens)}</dd></dl><div class="actions">${step(before, 'The one before')}${step(after, 'The next one')}<a class="btn" href="/turn/${one.turn_id}/request">Exact bytes</a>${one.status === 'completed' && view.formToken !== null ? forkLine(view, one.turn_id) : ''}</div></div>`)}</div></div>`;
@@ -61,10 +110,19 @@ ${panel('This call', null, html`<div class="body stack"><dl class="kv"><dt>Model
 function partRow(part: RequestPart): Html {
   const layer = layerOf[part.part] ?? 'task';
   const isStub = part.part === 'stubs';
-  const label = isStub ? (part.block === null ? 'Stubs' : `block ${part.block}`) : part.iteration === null ? partNames[part.part] ?? part.part : `call ${part.iteration}, ${partNames[part.part] ?? part.part}`;
+  const label = isStub
+    ? part.block === null
+      ? 'Stubs'
+      : `block ${part.block}`
+    : part.iteration === null
+      ? (partNames[part.part] ?? part.part)
+      : `call ${part.iteration}, ${partNames[part.part] ?? part.part}`;
   const content = part.content ?? '';
   const text = brief(content, isStub ? 400 : 220);
-  const body = content.length > 220 ? html`<details><summary dir="auto">${text}</summary><pre class="fence" dir="auto" tabindex="0">${content.length > 20_000 ? `${content.slice(0, 20_000)}… (${num(content.length - 20_000)} characters more: see the exact bytes)` : content}</pre></details>` : html`<span dir="auto">${text}</span>`;
+  const body =
+    content.length > 220
+      ? html`<details><summary dir="auto">${text}</summary><pre class="fence" dir="auto" tabindex="0">${content.length > 20_000 ? `${content.slice(0, 20_000)}… (${num(content.length - 20_000)} characters more: see the exact bytes)` : content}</pre></details>`
+      : html`<span dir="auto">${text}</span>`;
   return html`<tr class="${isStub ? 'out' : ''}"><td>${swatch(layer)}${label}</td><td class="wrapped">${body}${part.why ? html`<span class="why">${part.why}</span>` : ''}</td><td class="n">${num(part.tokens)}</td><td class="hide-s ${part.cache === 'written' ? 'accent' : 'quiet'}">${part.cache ?? ''}</td></tr>`;
 }
 
@@ -75,8 +133,10 @@ function stubRows(view: View, part: RequestPart, blocks: readonly Block[]): Html
   const out = blocks.filter((block) => block.shown === 'stub');
   const lines = new Map([...(part.content ?? '').matchAll(/^\[completed step (\d+): .*$/gm)].map((match) => [Number(match[1]), match[0]]));
   if (out.length === 0 || lines.size === 0) return partRow(part);
-  return html`<tr class="grp"><td>${swatch('stubs')}Stubs</td><td>${out.length} ${out.length === 1 ? 'block' : 'blocks'}, <span class="num">${num(sum(...out.map((block) => block.estimated_tokens)))}</span> tokens left out</td><td class="n">${num(part.tokens)}</td><td class="hide-s ${part.cache === 'written' ? 'accent' : 'quiet'}">${part.cache ?? ''}</td></tr>${
-    out.map((block) => html`<tr class="sub"><td class="quiet">block ${block.block}</td><td class="wrapped"><span dir="auto">${brief(lines.get(block.block) ?? `of an earlier step`, 300)}</span><span class="why" dir="auto">${block.why}</span></td><td class="n quiet">−${num(block.estimated_tokens)}</td><td class="hide-s"><a class="btn small" href="/work/${view.id}/block/${block.block}">Recall<span class="sr"> block ${block.block}</span></a></td></tr>`)}`;
+  return html`<tr class="grp"><td>${swatch('stubs')}Stubs</td><td>${out.length} ${out.length === 1 ? 'block' : 'blocks'}, <span class="num">${num(sum(...out.map((block) => block.estimated_tokens)))}</span> tokens left out</td><td class="n">${num(part.tokens)}</td><td class="hide-s ${part.cache === 'written' ? 'accent' : 'quiet'}">${part.cache ?? ''}</td></tr>${out.map(
+    (block) =>
+      html`<tr class="sub"><td class="quiet">block ${block.block}</td><td class="wrapped"><span dir="auto">${brief(lines.get(block.block) ?? `of an earlier step`, 300)}</span><span class="why" dir="auto">${block.why}</span></td><td class="n quiet">−${num(block.estimated_tokens)}</td><td class="hide-s"><a class="btn small" href="/work/${view.id}/block/${block.block}">Recall<span class="sr"> block ${block.block}</span></a></td></tr>`,
+  )}`;
 }
 
 /** The last cut before this request, or at it: what it left out, and what it saved. */
@@ -85,7 +145,11 @@ function cutPanel(view: View, one: ContextColumn, { columns, to }: Looked): Html
   const mark = marks.findLast((cut) => cut.n <= one.n);
   if (!mark) return html``;
   const { since, saved } = outcomeOf(mark, marks, to);
-  return panel(mark.n === one.n ? 'The cut before it' : `The last cut, at call ${mark.n}`, null, html`<div class="body stack"><p class="small quiet">${cutName(mark)}${mark.blocks ? `, ${mark.blocks.includes('-') ? 'blocks' : 'block'} ${blocksOf(mark)}` : ''}</p><dl class="kv"><dt>Left the context</dt><dd>${num(mark.tokens_elided ?? 0)}</dd><dt>Stands for it</dt><dd>${num(mark.stub_tokens ?? 0)}</dd><dt>Written again behind it</dt><dd>${num(mark.tokens_kept ?? 0)}</dd>${mark.breaks_even_after === null || mark.breaks_even_after === undefined ? '' : html`<dt>Pays after</dt><dd>${count(mark.breaks_even_after, 'request')}</dd>`}<dt>Requests since, until the next cut</dt><dd>${since}</dd><dt title="tokens at full price">Saved in those, about</dt><dd class="strong">${savedTokens(saved)}</dd></dl>${mark.n === one.n ? '' : html`<div class="actions"><a class="btn" href="${address(view, { turn: String(mark.n) })}#request">Request ${mark.n}</a></div>`}</div>`);
+  return panel(
+    mark.n === one.n ? 'The cut before it' : `The last cut, at call ${mark.n}`,
+    null,
+    html`<div class="body stack"><p class="small quiet">${cutName(mark)}${mark.blocks ? `, ${mark.blocks.includes('-') ? 'blocks' : 'block'} ${blocksOf(mark)}` : ''}</p><dl class="kv"><dt>Left the context</dt><dd>${num(mark.tokens_elided ?? 0)}</dd><dt>Stands for it</dt><dd>${num(mark.stub_tokens ?? 0)}</dd><dt>Written again behind it</dt><dd>${num(mark.tokens_kept ?? 0)}</dd>${mark.breaks_even_after === null || mark.breaks_even_after === undefined ? '' : html`<dt>Pays after</dt><dd>${count(mark.breaks_even_after, 'request')}</dd>`}<dt>Requests since, until the next cut</dt><dd>${since}</dd><dt title="tokens at full price">Saved in those, about</dt><dd class="strong">${savedTokens(saved)}</dd></dl>${mark.n === one.n ? '' : html`<div class="actions"><a class="btn" href="${address(view, { turn: String(mark.n) })}#request">Request ${mark.n}</a></div>`}</div>`,
+  );
 }
 
 /** Stubs stand in one part, a line for each block: one that came is one line, not all of them again. */
@@ -100,23 +164,32 @@ function lineByLine(part: RequestPart): RequestPart[] {
 async function difference(view: View, before: ContextColumn | undefined, one: ContextColumn): Promise<Html> {
   if (!before) return html``;
   const isLonger = (one.marks ?? []).length === 0 && before.n > 1;
-  const [parts, partsBefore] = await Promise.all([one, before].map((column) => view.db.console.requestParts(column.turn_id, isLonger ? before.n - 1 : null, null))) as [readonly RequestPart[], readonly RequestPart[]];
+  const [parts, partsBefore] = (await Promise.all(
+    [one, before].map((column) => view.db.console.requestParts(column.turn_id, isLonger ? before.n - 1 : null, null)),
+  )) as [readonly RequestPart[], readonly RequestPart[]];
   const keyOf = (part: RequestPart): string => `${part.part}/${part.iteration ?? ''}/${part.block ?? ''}/${part.content ?? ''}`;
   const counted = (some: readonly RequestPart[]): Map<string, number> => {
     const counts = new Map<string, number>();
     for (const part of some) counts.set(keyOf(part), (counts.get(keyOf(part)) ?? 0) + 1);
     return counts;
   };
-  const without = (some: readonly RequestPart[], others: Map<string, number>): RequestPart[] => some.filter((part) => {
-    const left = others.get(keyOf(part)) ?? 0;
-    if (left > 0) others.set(keyOf(part), left - 1);
-    return left === 0;
-  });
+  const without = (some: readonly RequestPart[], others: Map<string, number>): RequestPart[] =>
+    some.filter((part) => {
+      const left = others.get(keyOf(part)) ?? 0;
+      if (left > 0) others.set(keyOf(part), left - 1);
+      return left === 0;
+    });
   const [now, then] = [parts, partsBefore].map((some) => some.flatMap(lineByLine)) as [RequestPart[], RequestPart[]];
   const gone = without(then, counted(now));
   const came = without(now, counted(then));
-  const line = (part: RequestPart): string => `${part.iteration === null ? '' : `call ${part.iteration} `}${part.part === 'stubs' ? '' : `${partNames[part.part] ?? part.part}: `}${brief(part.content ?? '', 90)}`;
-  const some = (all: readonly RequestPart[], kind: 'add' | 'del', mark: string): Html => html`${all.slice(0, 30).map((part) => html`<div class="${kind}" dir="auto">${mark} ${line(part)}</div>`)}${all.length > 30 ? html`<div class="${kind}">${mark} ${all.length - 30} parts more</div>` : ''}`;
+  const line = (part: RequestPart): string =>
+    `${part.iteration === null ? '' : `call ${part.iteration} `}${part.part === 'stubs' ? '' : `${partNames[part.part] ?? part.part}: `}${brief(part.content ?? '', 90)}`;
+  const some = (all: readonly RequestPart[], kind: 'add' | 'del', mark: string): Html =>
+    html`${all.slice(0, 30).map((part) => html`<div class="${kind}" dir="auto">${mark} ${line(part)}</div>`)}${all.length > 30 ? html`<div class="${kind}">${mark} ${all.length - 30} parts more</div>` : ''}`;
   const of = (all: readonly RequestPart[]): number => sum(...all.map((part) => part.tokens));
-  return panel(`Difference to request ${before.n}`, `−${k(of(gone))}, +${k(of(came))}`, html`<div class="body diff"><div class="same">  ${isLonger ? 'all that it held' : `${now.length - came.length} parts as before`}</div>${some(gone, 'del', '−')}${some(came, 'add', '+')}</div>`);
+  return panel(
+    `Difference to request ${before.n}`,
+    `−${k(of(gone))}, +${k(of(came))}`,
+    html`<div class="body diff"><div class="same">  ${isLonger ? 'all that it held' : `${now.length - came.length} parts as before`}</div>${some(gone, 'del', '−')}${some(came, 'add', '+')}</div>`,
+  );
 }

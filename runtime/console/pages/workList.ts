@@ -21,7 +21,8 @@ export const workList: Page = {
   whole: async (view, part) => {
     const { query } = view;
     const [state, type, faculty] = ['state', 'type', 'faculty'].map((name) => query.get(name) ?? '');
-    const chip = (label: string, value: string): Html => html`<a class="chip" href="${address(view, { state: value, before: '' })}"${state === value ? html` aria-current="true"` : ''}>${label}</a>`;
+    const chip = (label: string, value: string): Html =>
+      html`<a class="chip" href="${address(view, { state: value, before: '' })}"${state === value ? html` aria-current="true"` : ''}>${label}</a>`;
     return {
       title: 'Work',
       body: html`<header class="head"><h1>Work</h1></header>
@@ -34,13 +35,28 @@ ${await part('list')}`,
 async function list(view: View): Promise<Html> {
   const { query } = view;
   const before = query.get('before');
-  const items = await view.db.console.workPage({
-    state: query.get('state') || null, type: query.get('type') || null, faculty: query.get('faculty') || null, parentId: null,
-    before: before && new RegExp(`^${uuid}$`).test(before) ? before : null,
-  }, PAGE);
-  if (items.length === 0) return panel('Items', null, empty(query.size > 0 ? 'No item like that.' : html`No work yet. <code>work-ledger submit '…' --type task</code>`));
+  const items = await view.db.console.workPage(
+    {
+      state: query.get('state') || null,
+      type: query.get('type') || null,
+      faculty: query.get('faculty') || null,
+      parentId: null,
+      before: before && new RegExp(`^${uuid}$`).test(before) ? before : null,
+    },
+    PAGE,
+  );
+  if (items.length === 0)
+    return panel(
+      'Items',
+      null,
+      empty(query.size > 0 ? 'No item like that.' : html`No work yet. <code>work-ledger submit '…' --type task</code>`),
+    );
   const last = items.at(-1);
-  return panel('Items', 'newest first', html`<ul class="rows list" data-list>${colhead('When')}${items.map(listedRow)}</ul>${items.length === PAGE && last ? html`<p class="newer"><a href="${address(view, { before: last.id })}" data-more>older items</a></p>` : ''}`);
+  return panel(
+    'Items',
+    'newest first',
+    html`<ul class="rows list" data-list>${colhead('When')}${items.map(listedRow)}</ul>${items.length === PAGE && last ? html`<p class="newer"><a href="${address(view, { before: last.id })}" data-more>older items</a></p>` : ''}`,
+  );
 }
 
 const LARGE = 200_000;

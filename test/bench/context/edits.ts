@@ -6,7 +6,10 @@ import { prices } from './ideal.ts';
 
 /** exchange: whose response makes the edit; lines: of the old text, those that are long enough to be told from others. */
 export type Edit = { exchange: number; file: string; lines: string[]; fileTokens: number };
-/** One assembled request; texts: of its parts, in order; depths beside them (of the turns of responses and results; null: what was said, stubs). */
+/**
+ * One assembled request; texts: of its parts, in order; depths beside them (of the turns of responses and results; null: what was said,
+ * stubs).
+ */
 export type Request = { inputTokens: number; cachedParts: number; depths: (number | null)[]; texts: Text[] };
 /** What a part says, all its strings in one; the same object wherever the same text stands. */
 export type Text = { said: string; isResult: boolean };
@@ -19,17 +22,26 @@ const fileTokens = { min: 300, max: 8000 };
 const callTokens = 100;
 
 const field = (input: unknown, ...keys: string[]): unknown =>
-  keys.map((key) => (typeof input === 'object' && input !== null ? (input as Record<string, unknown>)[key] : undefined)).find((value) => value !== undefined);
+  keys
+    .map((key) => (typeof input === 'object' && input !== null ? (input as Record<string, unknown>)[key] : undefined))
+    .find((value) => value !== undefined);
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const fileOf = (input: unknown): string => text(field(input, 'file_path', 'path', 'notebook_path'));
 
-/** The texts that a call replaces, by file: of Claude Code, Copilot and pi their old strings, of Codex the lines of its patch that must be there. */
+/**
+ * The texts that a call replaces, by file: of Claude Code, Copilot and pi their old strings, of Codex the lines of its patch that must be
+ * there.
+ */
 function replaced(name: string, input: unknown): { file: string; old: string }[] {
   if (name.endsWith('apply_patch')) {
     const patch = typeof input === 'string' ? input : text(field(input, 'input', 'patch'));
     return [...patch.matchAll(/^\*\*\* Update File: (.+)\n([^]*?)(?=^\*\*\* |(?![^]))/gm)].map(([, file = '', hunks = '']) => ({
       file: file.trim(),
-      old: hunks.split('\n').filter((line) => /^[- ]/.test(line)).map((line) => line.slice(1)).join('\n'),
+      old: hunks
+        .split('\n')
+        .filter((line) => /^[- ]/.test(line))
+        .map((line) => line.slice(1))
+        .join('\n'),
     }));
   }
   const edits = field(input, 'edits');
@@ -46,13 +58,17 @@ export function editsOf(run: RecordedRun, tokensPerChar: number): Edit[] {
     for (const { name, input, result } of calls) {
       const olds = replaced(name, input);
       for (const { file, old } of olds) {
-        const lines = old.split('\n').map((line) => line.trim()).filter((line) => line.length >= minLine);
+        const lines = old
+          .split('\n')
+          .map((line) => line.trim())
+          .filter((line) => line.length >= minLine);
         const seen = sizes.get(file) ?? [...sizes].findLast(([key]) => key.includes(file))?.[1] ?? 0;
         if (lines.length > 0) edits.push({ exchange, file, lines, fileTokens: Math.min(fileTokens.max, Math.max(fileTokens.min, seen)) });
       }
       // A file by its path, or whatever a command says that names it.
       const key = fileOf(input) || text(field(input, 'command', 'cmd'));
-      if (key !== '' && olds.length === 0) sizes.set(key, Math.ceil((text(field(input, 'content')).length || (result ?? '').length) * tokensPerChar));
+      if (key !== '' && olds.length === 0)
+        sizes.set(key, Math.ceil((text(field(input, 'content')).length || (result ?? '').length) * tokensPerChar));
     }
   });
   return edits;

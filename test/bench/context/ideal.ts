@@ -55,11 +55,15 @@ export function ideal(sizes: Sizes, budget: number): Cost {
   };
   const cheapest = (all: Cost[]): Cost | undefined => all.toSorted((a, b) => a.cost - b.cost)[0];
   for (const cut of cuts) {
-    const found = cheapest(best.filter((before) => Math.ceil((cut.chars - before.cut.chars) * sizes.per_char) > budget).map((before) => {
-      const until = ends(before, cut.at);
-      const size = sizeAt(cut.at, cut);
-      return { cost: until.cost + request(before.cut.stubsEnd, size), input_tokens: until.input_tokens + size };
-    }));
+    const found = cheapest(
+      best
+        .filter((before) => Math.ceil((cut.chars - before.cut.chars) * sizes.per_char) > budget)
+        .map((before) => {
+          const until = ends(before, cut.at);
+          const size = sizeAt(cut.at, cut);
+          return { cost: until.cost + request(before.cut.stubsEnd, size), input_tokens: until.input_tokens + size };
+        }),
+    );
     if (found) best.push({ cut, ...found });
   }
   const end = cheapest(best.map((before) => ends(before, exchanges.length))) ?? { cost: 0, input_tokens: 0 };

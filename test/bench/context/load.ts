@@ -70,20 +70,41 @@ $$`);
 /** Puts a run into the ledger, call by call, and returns its session. */
 export async function load(client: pg.Client, run: RecordedRun, closeEvery: number): Promise<string> {
   const names = [...new Set(run.exchanges.flatMap((exchange) => exchange.calls.map((call) => call.name)))];
-  for (const name of names) await client.query(`select ability_register($1, 'A recorded tool.', '{"type": "object"}', $2, 'safe')`, [name, looks.test(name) ? 'pure' : 'unsafe']);
-  await client.query('select faculty_save($1)', [{
-    name: 'recorded',
-    engage: {
-      model: run.model ?? 'recorded', tools: names, max_turns: 100_000, ledger_nudge_interval: 0, stall_limit: 0, max_result_chars: 2_000_000_000,
-      truncate_closed_blocks: false, context_window: 2_000_000_000, ...(run.system !== '' && { system_prompt: storableText(run.system) }),
+  for (const name of names)
+    await client.query(`select ability_register($1, 'A recorded tool.', '{"type": "object"}', $2, 'safe')`, [
+      name,
+      looks.test(name) ? 'pure' : 'unsafe',
+    ]);
+  await client.query('select faculty_save($1)', [
+    {
+      name: 'recorded',
+      engage: {
+        model: run.model ?? 'recorded',
+        tools: names,
+        max_turns: 100_000,
+        ledger_nudge_interval: 0,
+        stall_limit: 0,
+        max_result_chars: 2_000_000_000,
+        truncate_closed_blocks: false,
+        context_window: 2_000_000_000,
+        ...(run.system !== '' && { system_prompt: storableText(run.system) }),
+      },
+      awareness: { enabled: false },
     },
-    awareness: { enabled: false },
-  }]);
-  const { rows } = await client.query<{ id: string }>(`select id from work_submit('recorded', $1, p_faculty => 'recorded')`, [storableText(run.prompt).slice(0, 60_000) || 'A run whose beginning was not recorded.']);
+  ]);
+  const { rows } = await client.query<{ id: string }>(`select id from work_submit('recorded', $1, p_faculty => 'recorded')`, [
+    storableText(run.prompt).slice(0, 60_000) || 'A run whose beginning was not recorded.',
+  ]);
   const id = rows[0]?.id ?? '';
   const steps = stepsOf(run, closeEvery);
   for (const [n, exchange] of run.exchanges.entries()) {
-    await client.query('select pg_temp.load($1, $2, $3, $4, $5)', [id, recorded(exchange, n), steps[n], saidAfter(run.exchanges[n - 1]), run.model ?? 'recorded']);
+    await client.query('select pg_temp.load($1, $2, $3, $4, $5)', [
+      id,
+      recorded(exchange, n),
+      steps[n],
+      saidAfter(run.exchanges[n - 1]),
+      run.model ?? 'recorded',
+    ]);
   }
   return id;
 }
@@ -95,17 +116,27 @@ function saidAfter(exchange: RecordedRun['exchanges'][number] | undefined): stri
 }
 
 function recorded(exchange: RecordedRun['exchanges'][number], n: number): string {
-  return storableJson({
-    content: [
-      ...(exchange.thinking ?? []).map((block) => ({ type: 'thinking', ...block })),
-      ...(exchange.text.trim() === '' ? [] : [{ type: 'text', text: exchange.text }]),
-      ...exchange.calls.map((call, i) => ({ type: 'tool_use', id: `call_${n}_${i}`, name: call.name, input: call.input })),
-    ],
-    results: exchange.calls.map((call) => ({ content: call.result ?? 'The record has no result for this call.', is_error: call.isError })),
-    usage: exchange.usage === null ? {} : {
-      input_tokens: exchange.usage.inputTokens, cached_input_tokens: exchange.usage.cachedInputTokens, output_tokens: exchange.usage.outputTokens,
-    },
-  }) ?? 'null';
+  return (
+    storableJson({
+      content: [
+        ...(exchange.thinking ?? []).map((block) => ({ type: 'thinking', ...block })),
+        ...(exchange.text.trim() === '' ? [] : [{ type: 'text', text: exchange.text }]),
+        ...exchange.calls.map((call, i) => ({ type: 'tool_use', id: `call_${n}_${i}`, name: call.name, input: call.input })),
+      ],
+      results: exchange.calls.map((call) => ({
+        content: call.result ?? 'The record has no result for this call.',
+        is_error: call.isError,
+      })),
+      usage:
+        exchange.usage === null
+          ? {}
+          : {
+              input_tokens: exchange.usage.inputTokens,
+              cached_input_tokens: exchange.usage.cachedInputTokens,
+              output_tokens: exchange.usage.outputTokens,
+            },
+    }) ?? 'null'
+  );
 }
 
 /** What each exchange has in tokens, by the parts of the last request with nothing left out. */

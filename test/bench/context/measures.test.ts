@@ -10,7 +10,13 @@ import { ideal } from './ideal.ts';
 import type { Exchange, Sizes } from './ideal.ts';
 
 const tokens = fc.integer({ min: 1, max: 500 });
-const exchange = fc.record({ said: tokens, response: tokens, bare: fc.constant(1), results: tokens, boundary: fc.constantFrom('before' as const, 'after' as const, null) });
+const exchange = fc.record({
+  said: tokens,
+  response: tokens,
+  bare: fc.constant(1),
+  results: tokens,
+  boundary: fc.constantFrom('before' as const, 'after' as const, null),
+});
 
 /** Every set of boundaries at which something leaves, one by one. */
 function cheapest(sizes: Sizes): number {
@@ -33,7 +39,8 @@ function costOf({ prefix, stubs, exchanges }: Sizes, cuts: Set<number>): number 
       stubsEnd = head + (stubs ?? []).slice(0, last.closed_blocks).reduce((sum, stub) => sum + stub, 0);
     }
     let size = stubsEnd + (n === 0 ? 0 : one.said);
-    for (let i = gone; i < n; i++) size += (i === 0 ? 0 : exchanges[i]!.said) + (i < cutAt ? exchanges[i]!.bare : exchanges[i]!.response) + exchanges[i]!.results;
+    for (let i = gone; i < n; i++)
+      size += (i === 0 ? 0 : exchanges[i]!.said) + (i < cutAt ? exchanges[i]!.bare : exchanges[i]!.response) + exchanges[i]!.results;
     cost += 0.1 * cached + 1.25 * (size - cached);
     before = size;
   }
@@ -41,13 +48,20 @@ function costOf({ prefix, stubs, exchanges }: Sizes, cuts: Set<number>): number 
 }
 
 test('the ideal is the cheapest of all choices of cuts', () => {
-  fc.assert(fc.property(fc.array(exchange, { minLength: 1, maxLength: 9 }), tokens, (list, prefix) => {
-    let closed = 0;
-    const exchanges: Exchange[] = list.map((one) => ({ ...one, chars: one.response + one.results, closed_blocks: one.boundary === null ? closed : ++closed, step_output: 0 }));
-    const sizes = { prefix, per_char: 1, stubs: exchanges.map(() => 20), exchanges };
-    expect(ideal(sizes, 0).cost).toBeCloseTo(cheapest(sizes), 6);
-    expect(ideal(sizes, 100).cost).toBeGreaterThanOrEqual(ideal(sizes, 0).cost - 1e-6);
-  }));
+  fc.assert(
+    fc.property(fc.array(exchange, { minLength: 1, maxLength: 9 }), tokens, (list, prefix) => {
+      let closed = 0;
+      const exchanges: Exchange[] = list.map((one) => ({
+        ...one,
+        chars: one.response + one.results,
+        closed_blocks: one.boundary === null ? closed : ++closed,
+        step_output: 0,
+      }));
+      const sizes = { prefix, per_char: 1, stubs: exchanges.map(() => 20), exchanges };
+      expect(ideal(sizes, 0).cost).toBeCloseTo(cheapest(sizes), 6);
+      expect(ideal(sizes, 100).cost).toBeGreaterThanOrEqual(ideal(sizes, 0).cost - 1e-6);
+    }),
+  );
 });
 
 test('an edit is lost when its old text stood in the context and is gone; a file read again is there for the next one', () => {
@@ -60,11 +74,24 @@ test('an edit is lost when its old text stood in the context and is gone; a file
       { calls: [call('Edit', { file_path: '/a.ts', old_string: old, new_string: 'one' }, 'ok')] },
       { calls: [call('Edit', { file_path: '/a.ts', old_string: old, new_string: 'two' }, 'ok')] },
       { calls: [call('Edit', { file_path: '/b.ts', old_string: 'a line that nobody has seen', new_string: '' }, 'ok')] },
-      { calls: [call('apply_patch', '*** Begin Patch\n*** Update File: /a.ts\n@@\n-const first = compute(1);\n+const first = 1;\n*** End Patch', 'ok')] },
+      {
+        calls: [
+          call(
+            'apply_patch',
+            '*** Begin Patch\n*** Update File: /a.ts\n@@\n-const first = compute(1);\n+const first = 1;\n*** End Patch',
+            'ok',
+          ),
+        ],
+      },
     ],
   } as unknown as RecordedRun;
   const edits = editsOf(run, 0.25);
-  expect(edits.map(({ exchange: n, file, lines }) => [n, file, lines.length])).toEqual([[2, '/a.ts', 2], [3, '/a.ts', 2], [4, '/b.ts', 1], [5, '/a.ts', 1]]);
+  expect(edits.map(({ exchange: n, file, lines }) => [n, file, lines.length])).toEqual([
+    [2, '/a.ts', 2],
+    [3, '/a.ts', 2],
+    [4, '/b.ts', 1],
+    [5, '/a.ts', 1],
+  ]);
   expect(edits[0]?.fileTokens).toBe(Math.ceil((old.length + 4000 + 5) * 0.25));
 
   const known = new Map<string, Text>();
@@ -76,9 +103,20 @@ test('an edit is lost when its old text stood in the context and is gone; a file
   const whole = run.exchanges.map((_, n) => request([task, read, other].slice(0, n + 1), [null, 0, 1].slice(0, n + 1)));
   expect(losses(edits, whole, whole, new Lines())).toMatchObject({ edits: 4, visible: 3, lost: 0, never_seen: 1, extra_cost: 0 });
   // The result leaves with the third request; at the last one everything has left.
-  const cut = whole.map((one, n) => (n < 2 ? one : n === 2 ? request([task, other], [null, 1]) : n < 5 ? request([task, other, said], [null, 1, 2]) : request([task], [null])));
+  const cut = whole.map((one, n) =>
+    n < 2
+      ? one
+      : n === 2
+        ? request([task, other], [null, 1])
+        : n < 5
+          ? request([task, other, said], [null, 1, 2])
+          : request([task], [null]),
+  );
   const lost = losses(edits, cut, whole, new Lines());
   expect(lost).toMatchObject({ visible: 1, lost: 2, never_seen: 1 });
   const file = edits[0]!.fileTokens + 100;
-  expect(lost.extra_cost).toBeCloseTo((0.1 * 1000 + 1.25 * file + 500) + 2 * 0.1 * file + (0.1 * 1000 + 1.25 * (edits[3]!.fileTokens + 100) + 500), 6);
+  expect(lost.extra_cost).toBeCloseTo(
+    0.1 * 1000 + 1.25 * file + 500 + 2 * 0.1 * file + (0.1 * 1000 + 1.25 * (edits[3]!.fileTokens + 100) + 500),
+    6,
+  );
 });

@@ -39,16 +39,27 @@ end
 $$`;
 
 export async function openDrive(client: pg.Client, engage: Record<string, unknown>): Promise<Drive> {
-  const one = async <T>(sql: string, values: unknown[] = []): Promise<T> => (await client.query<{ value: T }>(sql, values)).rows[0]?.value as T;
+  const one = async <T>(sql: string, values: unknown[] = []): Promise<T> =>
+    (await client.query<{ value: T }>(sql, values)).rows[0]?.value as T;
   await client.query(`select ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe')`);
-  await client.query('select faculty_save($1)', [{ name: 'flat', engage: { tools: ['look'], max_turns: 100_000, context_window: 2_000_000_000, ...engage }, awareness: { enabled: false } }]);
+  await client.query('select faculty_save($1)', [
+    {
+      name: 'flat',
+      engage: { tools: ['look'], max_turns: 100_000, context_window: 2_000_000_000, ...engage },
+      awareness: { enabled: false },
+    },
+  ]);
   await client.query(functions);
   const item = await one<string>(`select id as value from work_submit('flat', 'Look at everything', p_faculty => 'flat')`);
   const claim: Drive['claim'] = () => one(`select focus_claim($1, 'bench', 3600) ->> 'lease' as value`, [item]);
   const begin: Drive['begin'] = (lease) => one('select to_json(b) as value from pg_temp.begin($1, $2) b', [item, lease]);
-  const finish: Drive['finish'] = (lease, turn, n) => one('select pg_temp.finish($1, $2, $3, $4, $5) as value', [item, lease, turn, n, plainText(4000)]);
+  const finish: Drive['finish'] = (lease, turn, n) =>
+    one('select pg_temp.finish($1, $2, $3, $4, $5) as value', [item, lease, turn, n, plainText(4000)]);
   return {
-    item, claim, begin, finish,
+    item,
+    claim,
+    begin,
+    finish,
     async drive(n, until) {
       for (let at = n + 1; at <= until; at++) {
         const lease = await claim();

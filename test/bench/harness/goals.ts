@@ -9,7 +9,10 @@ export type Goal = {
   at?: number;
   /** The goal is of the ratio to that line; without it, of the figure itself. */
   of?: string;
-  /** cpu: of what both take of the server's CPU. clock: of what both take by the clock, though the one waits for the disk and the other for little else: where the disk writes at once that ratio is another one. */
+  /**
+   * cpu: of what both take of the server's CPU. clock: of what both take by the clock, though the one waits for the disk and the other for
+   * little else: where the disk writes at once that ratio is another one.
+   */
   by?: 'cpu' | 'clock';
   atLeast?: number;
   atMost?: number;
@@ -43,48 +46,109 @@ export const goals: readonly Goal[] = [
   { ...iteration, unit: 'bytes of WAL beyond the text', atMost: 3072, was: '6,800' },
   { ...iteration, unit: 'statements', atMost: 4, was: '12.7' },
   { question: 'submit', name: 'Work Ledger, until the model is asked', unit: 'ms', of: 'NOTIFY to LISTEN', atMost: 6, was: '33 to 52' },
-  { question: 'submit', name: 'Work Ledger, until the model is asked', unit: 'ms, the first after the start', of: 'NOTIFY to LISTEN', atMost: 10, was: '33 to 52' },
+  {
+    question: 'submit',
+    name: 'Work Ledger, until the model is asked',
+    unit: 'ms, the first after the start',
+    of: 'NOTIFY to LISTEN',
+    atMost: 10,
+    was: '33 to 52',
+  },
   { question: 'digest', name: 'awareness_digest', unit: 'ms', at: 100_000, of: 'that at 10000', atMost: 1.3, was: 'not known' },
   { question: 'digest', name: 'awareness_digest', unit: 'ms', at: 10_000_000, of: 'an entry by its key', atMost: 5, was: '27' },
   { question: 'digest', name: 'awareness_digest', unit: 'ms', at: 50_000_000, of: 'that at 100000', atMost: 1.3, was: 'not known' },
   { question: 'digest', name: 'ledger_append', unit: 'ms', at: 50_000_000, of: 'that at 100000', atMost: 1.3, was: 'not known' },
-  { question: 'context', name: 'over 15,000, nothing kept', unit: '% of the cost of none', of: 'ideal of over 15,000, nothing kept', atMost: 1.02, was: '1.004' },
-  { question: 'context', name: 'at every step, nothing kept', unit: '% of the cost of none', of: 'ideal of at every step, nothing kept', atMost: 1.02, was: '1.003' },
+  {
+    question: 'context',
+    name: 'over 15,000, nothing kept',
+    unit: '% of the cost of none',
+    of: 'ideal of over 15,000, nothing kept',
+    atMost: 1.02,
+    was: '1.004',
+  },
+  {
+    question: 'context',
+    name: 'at every step, nothing kept',
+    unit: '% of the cost of none',
+    of: 'ideal of at every step, nothing kept',
+    atMost: 1.02,
+    was: '1.003',
+  },
   { question: 'flat', name: 'iteration_begin', unit: 'ms', at: 1000, of: 'that at 50', atMost: 1.2, was: '1.17' },
   { question: 'flat', name: 'bytes of WAL', unit: 'bytes', at: 1000, of: 'that at 50', atMost: 1.1, was: '1.09' },
   { question: 'turns', name: 'iteration_begin', unit: 'ms', at: 2000, of: 'that at 100', atMost: 1.3, was: 'not known' },
   { question: 'backlog', name: 'focus_claim', unit: 'ms', at: 100_000, of: 'that at 1000', atMost: 1.3, was: 'not known' },
   { question: 'backlog', name: 'work_sweep', unit: 'buffers', at: 100_000, of: 'that at 1000', atMost: 1.5, was: '100' },
   { question: 'parked', name: 'a child ends, its parent wakes', unit: 'ms', at: 10_000, of: 'that at 100', atMost: 1.3, was: 'not known' },
-  { question: 'journal', name: 'an entry, until who subscribes has it', unit: 'ms', at: 10_000, of: 'that at 100', atMost: 1.5, was: 'read whole, 80 ms' },
+  {
+    question: 'journal',
+    name: 'an entry, until who subscribes has it',
+    unit: 'ms',
+    at: 10_000,
+    of: 'that at 100',
+    atMost: 1.5,
+    was: 'read whole, 80 ms',
+  },
   { question: 'commands', name: '--version', unit: 'ms', of: 'node -e 0', atMost: 2.2, was: '19' },
   { question: 'commands', name: 'show ID', unit: 'ms', of: 'node -e 0', atMost: 5.4, was: '16' },
-  ...['session-start', 'user-prompt', 'post-tool-use', 'pre-compact', 'stop'].map((name) => ({ question: 'commands', name: `hook ${name}`, unit: 'ms', of: 'Node with pg: a connection, a query', atMost: 2, was: 'not known' })),
-  ...([['v_fork_points', '349,993'], ['message_files, of a message', '15,385'], ['v_nudges', '8,028'], ['threads', '1,709']] as const).map(([name, was]) => ({ question: 'views', name, unit: 'buffers', at: 1000, atMost: 350, was })),
+  ...['session-start', 'user-prompt', 'post-tool-use', 'pre-compact', 'stop'].map((name) => ({
+    question: 'commands',
+    name: `hook ${name}`,
+    unit: 'ms',
+    of: 'Node with pg: a connection, a query',
+    atMost: 2,
+    was: 'not known',
+  })),
+  ...(
+    [
+      ['v_fork_points', '349,993'],
+      ['message_files, of a message', '15,385'],
+      ['v_nudges', '8,028'],
+      ['threads', '1,709'],
+    ] as const
+  ).map(([name, was]) => ({ question: 'views', name, unit: 'buffers', at: 1000, atMost: 350, was })),
   { question: 'packages', name: 'all', unit: 'MB', atMost: 140, was: '182' },
   { question: 'memory', name: 'heap in use', unit: 'MB', at: 10_000, of: 'that at 1000', atMost: 1.1, was: 'not known' },
   { question: 'foci', name: 'a worker', unit: 'µs of CPU a streamed word', of: 'the SDK alone', atMost: 3, was: 'not known' },
 ];
 
-export type Judged = { goal: Goal; value: number; isMet: boolean; /** By a ratio that is the same on every disk: half of the goal is not reached or, where the kept figures miss the goal, half of those. */ isFarOff: boolean };
+export type Judged = {
+  goal: Goal;
+  value: number;
+  isMet: boolean;
+  /** By a ratio that is the same on every disk: half of the goal is not reached or, where the kept figures miss the goal, half of those. */ isFarOff: boolean;
+};
 
 /** The goals of a question that its lines tell something of; `kept`: the lines that were measured before and kept. */
 export function judge(question: string, lines: readonly Line[], kept: readonly Line[] = []): Judged[] {
-  return goals.filter((goal) => goal.question === question).flatMap((goal) => {
-    const value = valueOf(goal, lines);
-    if (Number.isNaN(value)) return [];
-    const reached = (one: number): number => (goal.atLeast !== undefined ? one / goal.atLeast : (goal.atMost ?? Number.NaN) / one);
-    const before = reached(valueOf(goal, kept));
-    return [{ goal, value, isMet: reached(value) >= 1, isFarOff: goal.of !== undefined && goal.by !== 'clock' && reached(value) < (before < 1 ? before : 1) / 2 }];
-  });
+  return goals
+    .filter((goal) => goal.question === question)
+    .flatMap((goal) => {
+      const value = valueOf(goal, lines);
+      if (Number.isNaN(value)) return [];
+      const reached = (one: number): number => (goal.atLeast !== undefined ? one / goal.atLeast : (goal.atMost ?? Number.NaN) / one);
+      const before = reached(valueOf(goal, kept));
+      return [
+        {
+          goal,
+          value,
+          isMet: reached(value) >= 1,
+          isFarOff: goal.of !== undefined && goal.by !== 'clock' && reached(value) < (before < 1 ? before : 1) / 2,
+        },
+      ];
+    });
 }
 
 function valueOf(goal: Goal, lines: readonly Line[]): number {
-  const lineOf = (wanted: string): Line | undefined => lines.find(({ name, unit, at }) => name === wanted && unit === goal.unit && at === goal.at);
+  const lineOf = (wanted: string): Line | undefined =>
+    lines.find(({ name, unit, at }) => name === wanted && unit === goal.unit && at === goal.at);
   const line = lineOf(goal.name);
   const ratio = line?.against?.find(({ of }) => of === goal.of);
-  const value = goal.of === undefined ? line?.median
-    : goal.by === 'cpu' ? ratio?.cpu ?? (line?.cpu ?? Number.NaN) / (lineOf(goal.of)?.cpu ?? Number.NaN) // where the rounds were not kept
-    : ratio?.median;
+  const value =
+    goal.of === undefined
+      ? line?.median
+      : goal.by === 'cpu'
+        ? (ratio?.cpu ?? (line?.cpu ?? Number.NaN) / (lineOf(goal.of)?.cpu ?? Number.NaN)) // where the rounds were not kept
+        : ratio?.median;
   return value ?? Number.NaN;
 }

@@ -71,16 +71,27 @@ export function pick<T, Value>(samples: ReadonlyMap<string, readonly T[]>, of: (
 }
 
 /** The lines of variants that took turns; `of`: the variant that the others are compared with, or those that each is. */
-export function linesOf(samples: ReadonlyMap<string, readonly (number | Sample)[]>, told: { unit: string; of?: string | Readonly<Record<string, string | readonly string[]>>; at?: number }): Line[] {
-  const valuesOf = (name: string): number[] => (samples.get(name) ?? []).map((sample) => (typeof sample === 'number' ? sample : sample.value));
-  const cpusOf = (name: string): (number | null)[] => (samples.get(name) ?? []).map((sample) => (typeof sample === 'number' ? null : (sample.cpu ?? null)));
+export function linesOf(
+  samples: ReadonlyMap<string, readonly (number | Sample)[]>,
+  told: { unit: string; of?: string | Readonly<Record<string, string | readonly string[]>>; at?: number },
+): Line[] {
+  const valuesOf = (name: string): number[] =>
+    (samples.get(name) ?? []).map((sample) => (typeof sample === 'number' ? sample : sample.value));
+  const cpusOf = (name: string): (number | null)[] =>
+    (samples.get(name) ?? []).map((sample) => (typeof sample === 'number' ? null : (sample.cpu ?? null)));
   return [...samples].map(([name]) => {
     const of = [(typeof told.of === 'string' ? told.of : told.of?.[name]) ?? []].flat();
-    const against = of.filter((other) => other !== name && samples.has(other)).map((other) => {
-      const [base, baseCpus] = [valuesOf(other), cpusOf(other)];
-      const ratios = cpusOf(name).flatMap((cpu, round) => (cpu === null || baseCpus[round] == null ? [] : [cpu / baseCpus[round]]));
-      return { of: other, ...spread(valuesOf(name).map((value, round) => value / (base[round] ?? Number.NaN))), ...(ratios.length > 0 && { cpu: median(ratios) }) };
-    });
+    const against = of
+      .filter((other) => other !== name && samples.has(other))
+      .map((other) => {
+        const [base, baseCpus] = [valuesOf(other), cpusOf(other)];
+        const ratios = cpusOf(name).flatMap((cpu, round) => (cpu === null || baseCpus[round] == null ? [] : [cpu / baseCpus[round]]));
+        return {
+          of: other,
+          ...spread(valuesOf(name).map((value, round) => value / (base[round] ?? Number.NaN))),
+          ...(ratios.length > 0 && { cpu: median(ratios) }),
+        };
+      });
     const cpus = cpusOf(name).filter((cpu) => cpu !== null);
     return {
       ...lineOf(name, told.unit, valuesOf(name), told.at),
@@ -90,12 +101,22 @@ export function linesOf(samples: ReadonlyMap<string, readonly (number | Sample)[
   });
 }
 
-export const lineOf = (name: string, unit: string, values: readonly number[], at?: number): Line =>
-  ({ name, unit, ...(at !== undefined && { at }), count: values.length, ...spread(values) });
+export const lineOf = (name: string, unit: string, values: readonly number[], at?: number): Line => ({
+  name,
+  unit,
+  ...(at !== undefined && { at }),
+  count: values.length,
+  ...spread(values),
+});
 
 /** A figure against another one, both measured once or too unlike to take turns. */
-export const against = (line: Line, base: Line): Line =>
-  ({ ...line, against: [...(line.against ?? []), { of: base.name, median: line.median / base.median, low: line.low / base.high, high: line.high / base.low }] });
+export const against = (line: Line, base: Line): Line => ({
+  ...line,
+  against: [
+    ...(line.against ?? []),
+    { of: base.name, median: line.median / base.median, low: line.low / base.high, high: line.high / base.low },
+  ],
+});
 
 export function spread(values: readonly number[]): { median: number; low: number; high: number } {
   const sorted = values.toSorted((a, b) => a - b);

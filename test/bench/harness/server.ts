@@ -27,7 +27,10 @@ export type Server = {
   database: (name: string, content: 'empty' | 'ledger') => Promise<string>;
   /** CPU that all backends have taken until now, in microseconds; null where the system does not tell. */
   cpu: () => Promise<number | null>;
-  /** Transactions a second, and the CPU of one where a connection has made ten of them; `script` as pgbench reads it; each client's :count begins at 0. */
+  /**
+   * Transactions a second, and the CPU of one where a connection has made ten of them; `script` as pgbench reads it; each client's :count
+   * begins at 0.
+   */
   pgbench: (script: string, options: { clients: number; seconds: number; url: string }) => Promise<Sample>;
 };
 
@@ -47,7 +50,8 @@ export async function withServer<T>(use: (server: Server) => Promise<T>, own: Re
   };
   try {
     const first = await connect(url);
-    for (const [name, value] of Object.entries({ ...settings, ...own })) await first.query(`alter system set ${name} to ${first.escapeLiteral(value)}`);
+    for (const [name, value] of Object.entries({ ...settings, ...own }))
+      await first.query(`alter system set ${name} to ${first.escapeLiteral(value)}`);
     await first.end();
     await stopEmbedded(dataDir);
     await ensureEmbedded({ dataDir });
@@ -55,7 +59,8 @@ export async function withServer<T>(use: (server: Server) => Promise<T>, own: Re
     const admin = await connect(url);
     const postmaster = Number((await readFile(join(dataDir, 'cluster', 'postmaster.pid'), 'utf8')).split('\n')[0]);
     const cpu = (): Promise<number | null> => cpuOf(admin, postmaster);
-    const children = async (): Promise<number> => (await readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8').catch(() => '')).split(' ').length;
+    const children = async (): Promise<number> =>
+      (await readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8').catch(() => '')).split(' ').length;
     return await use({
       url,
       admin,
@@ -76,10 +81,14 @@ export async function withServer<T>(use: (server: Server) => Promise<T>, own: Re
           const after = await cpu();
           return { ...done, cpu: before === null || after === null ? null : after - before };
         };
-        // Each connection compiles functions and plans anew. How much of that falls to a transaction hangs on how many a busy machine makes, so it is taken off.
+        // Each connection compiles functions and plans anew. How much of that falls to a transaction hangs on how many a busy machine
+        // makes, so it is taken off.
         const begun = await run(['-t', '10']);
         const all = await run(['-T', String(options.seconds)]);
-        return { value: all.perSecond, cpu: all.cpu === null || begun.cpu === null ? null : (all.cpu - begun.cpu) / (all.transactions - begun.transactions) };
+        return {
+          value: all.perSecond,
+          cpu: all.cpu === null || begun.cpu === null ? null : (all.cpu - begun.cpu) / (all.transactions - begun.transactions),
+        };
       },
     });
   } finally {
@@ -91,11 +100,19 @@ export async function withServer<T>(use: (server: Server) => Promise<T>, own: Re
 /** Backends that ended are counted with the postmaster, which waited for them; those that live are asked for one by one. */
 async function cpuOf(admin: pg.Client, postmaster: number): Promise<number | null> {
   const tick = 10_000; // microseconds, on every Linux
-  const stat = async (pid: number): Promise<number[]> => (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /, '').split(' ').map(Number);
+  const stat = async (pid: number): Promise<number[]> =>
+    (await readFile(`/proc/${pid}/stat`, 'utf8'))
+      .replace(/^.*\) /, '')
+      .split(' ')
+      .map(Number);
   try {
     const [, , , , , , , , , , , , , cutime = 0, cstime = 0] = await stat(postmaster);
-    const { rows } = await admin.query<{ pid: number }>(`select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`);
-    const living = await Promise.all(rows.map(async ({ pid }) => Number((await readFile(`/proc/${pid}/schedstat`, 'utf8').catch(() => '0')).split(' ')[0]) / 1000));
+    const { rows } = await admin.query<{ pid: number }>(
+      `select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+    );
+    const living = await Promise.all(
+      rows.map(async ({ pid }) => Number((await readFile(`/proc/${pid}/schedstat`, 'utf8').catch(() => '0')).split(' ')[0]) / 1000),
+    );
     return living.reduce((sum, one) => sum + one, (cutime + cstime) * tick);
   } catch {
     return null;
@@ -106,13 +123,27 @@ async function cpuOf(admin: pg.Client, postmaster: number): Promise<number | nul
 export async function findPgbench(): Promise<string | null> {
   const debian = '/usr/lib/postgresql';
   const versions = await readdir(debian).catch(() => []);
-  for (const path of ['pgbench', ...versions.toSorted((a, b) => Number(b) - Number(a)).map((version) => join(debian, version, 'bin', 'pgbench'))]) {
-    if (await execute(path, ['--version']).then(() => true, () => false)) return path;
+  for (const path of [
+    'pgbench',
+    ...versions.toSorted((a, b) => Number(b) - Number(a)).map((version) => join(debian, version, 'bin', 'pgbench')),
+  ]) {
+    if (
+      await execute(path, ['--version']).then(
+        () => true,
+        () => false,
+      )
+    )
+      return path;
   }
   return null;
 }
 
-async function pgbench(url: string, script: string, clients: number, length: readonly string[]): Promise<{ perSecond: number; transactions: number }> {
+async function pgbench(
+  url: string,
+  script: string,
+  clients: number,
+  length: readonly string[],
+): Promise<{ perSecond: number; transactions: number }> {
   const path = await findPgbench();
   if (path === null) throw new Error('there is no pgbench here');
   const { hostname, username, pathname } = new URL(url);
@@ -120,9 +151,29 @@ async function pgbench(url: string, script: string, clients: number, length: rea
   try {
     const file = join(directory, 'script.sql');
     await writeFile(file, script);
-    const { stdout, stderr } = await execute(path, [
-      '-h', decodeURIComponent(hostname), '-U', username, '-n', '-M', 'prepared', '-D', 'count=0', '-c', String(clients), '-j', String(Math.min(clients, 2)), ...length, '-f', file, pathname.slice(1),
-    ], { env: { ...process.env, PGOPTIONS: '-c search_path=work_ledger,public' } });
+    const { stdout, stderr } = await execute(
+      path,
+      [
+        '-h',
+        decodeURIComponent(hostname),
+        '-U',
+        username,
+        '-n',
+        '-M',
+        'prepared',
+        '-D',
+        'count=0',
+        '-c',
+        String(clients),
+        '-j',
+        String(Math.min(clients, 2)),
+        ...length,
+        '-f',
+        file,
+        pathname.slice(1),
+      ],
+      { env: { ...process.env, PGOPTIONS: '-c search_path=work_ledger,public' } },
+    );
     const perSecond = Number(/^tps = ([\d.]+)/m.exec(stdout)?.[1]);
     const transactions = Number(/^number of transactions actually processed: (\d+)/m.exec(stdout)?.[1]);
     if (!(perSecond > 0) || /^number of failed transactions: [1-9]/m.test(stdout)) throw new Error(`pgbench: ${stdout}${stderr}`);

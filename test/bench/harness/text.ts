@@ -2,4 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 
-export const plainText = (length: number): string => randomBytes(Math.ceil((length * 3) / 4)).toString('base64').slice(0, length);
+export const plainText = (length: number): string =>
+  randomBytes(Math.ceil((length * 3) / 4))
+    .toString('base64')
+    .slice(0, length);

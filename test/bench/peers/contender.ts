@@ -29,7 +29,8 @@ const bench = join(import.meta.dirname, '..');
 
 /** Asks npm for the packages of test/bench/package.json, unless they are there. */
 export async function installPeers(): Promise<void> {
-  if (!existsSync(join(bench, 'node_modules', '.package-lock.json'))) await promisify(execFile)('npm', ['ci', '--loglevel=error'], { cwd: bench });
+  if (!existsSync(join(bench, 'node_modules', '.package-lock.json')))
+    await promisify(execFile)('npm', ['ci', '--loglevel=error'], { cwd: bench });
 }
 
 /** One of them, with the part of its face that is used here. */

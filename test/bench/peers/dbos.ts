@@ -24,10 +24,13 @@ export const dbos: Peer = {
   async open(url) {
     const { DBOS } = await peerPackage<Sdk>('@dbos-inc/dbos-sdk');
     DBOS.setConfig({ name: 'bench', systemDatabaseUrl: url, logLevel: 'error', tracingEnabled: false });
-    registered ??= DBOS.registerWorkflow(async (steps) => {
-      begun();
-      for (let n = 1; n <= steps; n++) await DBOS.runStep(async () => plainText(STEP_BYTES), { name: 'step' });
-    }, { name: 'work' });
+    registered ??= DBOS.registerWorkflow(
+      async (steps) => {
+        begun();
+        for (let n = 1; n <= steps; n++) await DBOS.runStep(async () => plainText(STEP_BYTES), { name: 'step' });
+      },
+      { name: 'work' },
+    );
     const work = registered;
     await DBOS.launch();
     return {

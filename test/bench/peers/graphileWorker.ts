@@ -18,7 +18,11 @@ export const graphileWorker: Peer = {
     let begun = (): void => {};
     let ended = (): void => {};
     const runner = await run({
-      connectionString: url, concurrency: 1, pollInterval: 1000, noHandleSignals: true, logger,
+      connectionString: url,
+      concurrency: 1,
+      pollInterval: 1000,
+      noHandleSignals: true,
+      logger,
       taskList: {
         step: async (payload, { addJob }) => {
           const { left } = payload as { left: number };
@@ -30,7 +34,10 @@ export const graphileWorker: Peer = {
     });
     return {
       async work(steps) {
-        await Promise.all([new Promise<void>((resolve) => (ended = resolve)), utils.addJob('step', { left: steps, text: plainText(STEP_BYTES) })]);
+        await Promise.all([
+          new Promise<void>((resolve) => (ended = resolve)),
+          utils.addJob('step', { left: steps, text: plainText(STEP_BYTES) }),
+        ]);
       },
       async begin() {
         await Promise.all([new Promise<void>((resolve) => (begun = resolve)), utils.addJob('step', { left: 0 })]);

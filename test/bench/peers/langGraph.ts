@@ -30,7 +30,10 @@ export const langGraph: Peer = {
     const { PostgresSaver } = await peerPackage<Saver>('@langchain/langgraph-checkpoint-postgres');
     const checkpointer = PostgresSaver.fromConnString(url);
     await checkpointer.setup();
-    const state = Annotation.Root({ texts: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }), steps: Annotation<number>() });
+    const state = Annotation.Root({
+      texts: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }),
+      steps: Annotation<number>(),
+    });
     const graph = new StateGraph(state)
       .addNode('step', () => ({ texts: [plainText(STEP_BYTES)] }))
       .addEdge(START, 'step')
@@ -38,7 +41,10 @@ export const langGraph: Peer = {
       .compile({ checkpointer });
     return {
       async work(steps) {
-        await graph.invoke({ steps, texts: [] }, { configurable: { thread_id: randomUUID() }, recursionLimit: steps + 10, durability: 'sync' });
+        await graph.invoke(
+          { steps, texts: [] },
+          { configurable: { thread_id: randomUUID() }, recursionLimit: steps + 10, durability: 'sync' },
+        );
       },
       close: () => checkpointer.end(),
     };

@@ -12,7 +12,9 @@ export const plainInsert: Peer = {
   async prepare(url) {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    await client.query('create table steps (id bigint generated always as identity primary key, n integer not null, content text not null, created_at timestamptz not null default now())');
+    await client.query(
+      'create table steps (id bigint generated always as identity primary key, n integer not null, content text not null, created_at timestamptz not null default now())',
+    );
     await client.end();
     return null;
   },
@@ -21,7 +23,8 @@ export const plainInsert: Peer = {
     await client.connect();
     return {
       async work(steps) {
-        for (let n = 1; n <= steps; n++) await client.query({ name: 'step', text: 'insert into steps (n, content) values ($1, $2)', values: [n, plainText(STEP_BYTES)] });
+        for (let n = 1; n <= steps; n++)
+          await client.query({ name: 'step', text: 'insert into steps (n, content) values ($1, $2)', values: [n, plainText(STEP_BYTES)] });
       },
       close: () => client.end(),
     };

@@ -27,7 +27,11 @@ export const look = defineTool({
 /** The faculty of the bench; nothing of the context's policy but that the window never ends. */
 export async function saveFaculty(url: string): Promise<void> {
   const db = await openDb(url, 'work_ledger');
-  await db.facultySave({ name: 'bench', accepts: ['bench'], engage: { tools: ['look'], max_turns: 1_000_000, context_window: 2_000_000_000 } });
+  await db.facultySave({
+    name: 'bench',
+    accepts: ['bench'],
+    engage: { tools: ['look'], max_turns: 1_000_000, context_window: 2_000_000_000 },
+  });
   await db.close();
 }
 
@@ -51,7 +55,15 @@ export type OpenWorker = Contender & {
 
 /** A worker of this process; it tells of ends by the ledger's own notification. */
 export async function openWorker(url: string, model: Model, concurrency = 1): Promise<OpenWorker> {
-  const worker = await startWorker({ url, schema: 'work_ledger', model: createModelClient({ apiKey: 'none', baseURL: model.url }), tools: [look], log: pino({ level: 'silent' }), concurrency, docker: null });
+  const worker = await startWorker({
+    url,
+    schema: 'work_ledger',
+    model: createModelClient({ apiKey: 'none', baseURL: model.url }),
+    tools: [look],
+    log: pino({ level: 'silent' }),
+    concurrency,
+    docker: null,
+  });
   await saveFaculty(url);
   const listener = new pg.Client({ connectionString: url });
   await listener.connect();
@@ -62,15 +74,16 @@ export async function openWorker(url: string, model: Model, concurrency = 1): Pr
     ended.add(payload);
     for (const check of waiting) check();
   });
-  const until = (isSo: () => boolean): Promise<void> => new Promise((resolve) => {
-    const check = (): void => {
-      if (!isSo()) return;
-      waiting.delete(check);
-      resolve();
-    };
-    waiting.add(check);
-    check();
-  });
+  const until = (isSo: () => boolean): Promise<void> =>
+    new Promise((resolve) => {
+      const check = (): void => {
+        if (!isSo()) return;
+        waiting.delete(check);
+        resolve();
+      };
+      waiting.add(check);
+      check();
+    });
   const done = async (description: string): Promise<void> => {
     const { id } = await worker.db.workSubmit({ workType: 'bench', description });
     await until(() => ended.has(id));

@@ -62,8 +62,20 @@ test.skipIf(why !== null)(`no room for five seconds, twice (SEED=${seed})`, asyn
           await crash('immediate'); // if it has not given up by itself
         },
       },
-      workload: ownWorkload({ hasCode: false }), seed, kills: 4, databaseFaults: 2, places: 2, leaseSeconds: 3, hasDocker: false, patienceSeconds: 120,
-      first: { faults: [{ kind: 'immediate', text: '' }, { kind: 'immediate', text: '' }] },
+      workload: ownWorkload({ hasCode: false }),
+      seed,
+      kills: 4,
+      databaseFaults: 2,
+      places: 2,
+      leaseSeconds: 3,
+      hasDocker: false,
+      patienceSeconds: 120,
+      first: {
+        faults: [
+          { kind: 'immediate', text: '' },
+          { kind: 'immediate', text: '' },
+        ],
+      },
     });
     console.log(scorecardText(card));
     expect(card).toMatchObject({ lost: [], doubled: [], stuck: [], failed: [], violations: [] });

@@ -26,7 +26,11 @@ test(`a standby is promoted while workers die (SEED=${seed})`, async () => {
   const front = await startProxy(server);
   const at = (port: number, name = ''): string => `postgresql://postgres@127.0.0.1:${port}/work_ledger?application_name=${name}`;
   const ground: Ground = {
-    url: at(front.port), schema: 'work_ledger', server, behind: (port) => at(port, marker), terminate: terminate(at(front.port)),
+    url: at(front.port),
+    schema: 'work_ledger',
+    server,
+    behind: (port) => at(port, marker),
+    terminate: terminate(at(front.port)),
     async crash() {
       if (server.path === socketOf(standby.url)) return;
       await crash(primary.dataDir, 'kill');
@@ -41,8 +45,22 @@ test(`a standby is promoted while workers die (SEED=${seed})`, async () => {
   };
   try {
     const card = await storm({
-      ground, workload: ownWorkload({ hasCode: false }), seed, kills: 6, databaseFaults: 3, places: 2, leaseSeconds: 3, hasDocker: false, patienceSeconds: 120,
-      first: { faults: [{ kind: 'cut_after', text: 'turn_record' }, { kind: 'kill', text: '' }, { kind: 'terminate', text: '' }] },
+      ground,
+      workload: ownWorkload({ hasCode: false }),
+      seed,
+      kills: 6,
+      databaseFaults: 3,
+      places: 2,
+      leaseSeconds: 3,
+      hasDocker: false,
+      patienceSeconds: 120,
+      first: {
+        faults: [
+          { kind: 'cut_after', text: 'turn_record' },
+          { kind: 'kill', text: '' },
+          { kind: 'terminate', text: '' },
+        ],
+      },
     });
     console.log(scorecardText(card));
     expect(card).toMatchObject({ lost: [], doubled: [], stuck: [], failed: [], violations: [] });

@@ -29,13 +29,23 @@ afterAll(async () => {
 /** What a command loaded, and the code that it ended with. */
 async function loads(args: readonly string[]): Promise<{ exitCode: number; packages: string[] }> {
   const file = join(directory, 'loaded');
-  const env = { PATH: process.env['PATH'], HOME: directory, DATABASE_URL: database.url, WORK_LEDGER_DATA_DIR: join(directory, 'data'), LOADED: file };
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: directory,
+    DATABASE_URL: database.url,
+    WORK_LEDGER_DATA_DIR: join(directory, 'data'),
+    LOADED: file,
+  };
   const exitCode = await new Promise<number>((resolve) => {
-    const child = execFile(process.execPath, ['--import', recorder, start, ...args], { env }, (error) => resolve(typeof error?.code === 'number' ? error.code : 0));
+    const child = execFile(process.execPath, ['--import', recorder, start, ...args], { env }, (error) =>
+      resolve(typeof error?.code === 'number' ? error.code : 0),
+    );
     child.stdin?.end();
   });
   const urls = (await readFile(file, 'utf8')).split('\n');
-  const names = Object.keys({ ...packageJson.dependencies, ...packageJson.optionalDependencies, ...packageJson.peerDependencies }).filter((name) => urls.some((url) => url.includes(`/node_modules/${name}/`)));
+  const names = Object.keys({ ...packageJson.dependencies, ...packageJson.optionalDependencies, ...packageJson.peerDependencies }).filter(
+    (name) => urls.some((url) => url.includes(`/node_modules/${name}/`)),
+  );
   return { exitCode, packages: [...names.toSorted(), ...urls.filter((url) => url === 'node:sqlite')] };
 }
 
@@ -52,7 +62,10 @@ test.each([
   ['digest', ofALedger],
   ['trace 00000000-0000-0000-0000-000000000000', ofALedger, 1],
   // A client waits for its hooks at each prompt: no parser of all commands, no pool, no schemas of rows.
-  ...['session-start', 'user-prompt', 'post-tool-use', 'pre-compact', 'stop', 'session-end'].map((name): [string, string[]] => [`hook ${name}`, ['pg']]),
+  ...['session-start', 'user-prompt', 'post-tool-use', 'pre-compact', 'stop', 'session-end'].map((name): [string, string[]] => [
+    `hook ${name}`,
+    ['pg'],
+  ]),
   ['hook --conversation one stop', ['pg']],
   ['hook nothing', ofALedger, 2],
   ['list', ofALedger],

@@ -96,7 +96,10 @@ const engage = (lines: string): string => `[faculty]\nname = "a"\n[faculty.engag
 
 describe('a faculty file', () => {
   it('with every section of the engage document is read as it is written, the prompt file besides', async () => {
-    const { config } = await parseFaculty(db, complete, join('/etc/faculties', 'social.toml'), { ...noFiles, readPrompt: (path) => `text of ${path}` });
+    const { config } = await parseFaculty(db, complete, join('/etc/faculties', 'social.toml'), {
+      ...noFiles,
+      readPrompt: (path) => `text of ${path}`,
+    });
     expect(config).toEqual({
       name: 'social',
       accepts: ['engage', 'respond', 'check-in'],
@@ -120,7 +123,14 @@ describe('a faculty file', () => {
         code_execution_memory: '512m',
         code_execution_cpus: 2,
       },
-      awareness: { enabled: true, lookback_hours: 24, max_running: 10, max_recent_completed: 20, max_recent_findings: 20, include_child_work: false },
+      awareness: {
+        enabled: true,
+        lookback_hours: 24,
+        max_running: 10,
+        max_recent_completed: 20,
+        max_recent_findings: 20,
+        include_child_work: false,
+      },
       consolidate: { command: '/etc/faculties/scripts/social-consolidate' },
       recover: { command: '/etc/faculties/scripts/recover-default', max_attempts: 3, backoff: 'exponential' },
     });
@@ -176,50 +186,142 @@ faculty.engage.code_execution_cpus = 0.5
 describe('a mistake in a faculty file', () => {
   it.each([
     ['malformed TOML', '[faculty]\nname = "a"\naccepts = ["a"\n"b"]', 'social.toml:4:1: this is not TOML: Expected comma (,) token'],
-    ['a key given twice', '[faculty]\nname = "a"\nname = "b"', 'social.toml:3:1: this is not TOML: Defining a key multiple times is invalid'],
-    ['an unknown key', engage('# compact_treshold\ncompact_treshold = 0.5'), 'social.toml:5:1: unknown key engage.compact_treshold; did you mean engage.compact_threshold?'],
+    [
+      'a key given twice',
+      '[faculty]\nname = "a"\nname = "b"',
+      'social.toml:3:1: this is not TOML: Defining a key multiple times is invalid',
+    ],
+    [
+      'an unknown key',
+      engage('# compact_treshold\ncompact_treshold = 0.5'),
+      'social.toml:5:1: unknown key engage.compact_treshold; did you mean engage.compact_threshold?',
+    ],
     ['an unknown key like none', engage('temperature = 1'), 'social.toml:4:1: unknown key engage.temperature'],
-    ['a key of another section', '[faculty]\nname = "a"\nmax_turns = 3', 'social.toml:3:1: unknown key max_turns; did you mean engage.max_turns?'],
+    [
+      'a key of another section',
+      '[faculty]\nname = "a"\nmax_turns = 3',
+      'social.toml:3:1: unknown key max_turns; did you mean engage.max_turns?',
+    ],
     ['an unknown section', '[faculty]\nname = "a"\n\n  [faculty.enage]\nx = 1', 'social.toml:4:3: unknown key enage; did you mean engage?'],
-    ['an unknown top level', '[faculty]\nname = "a"\n[engage]', 'social.toml:3:1: unknown key "engage": all of a faculty stands in [faculty], as [faculty.engage] does'],
+    [
+      'an unknown top level',
+      '[faculty]\nname = "a"\n[engage]',
+      'social.toml:3:1: unknown key "engage": all of a faculty stands in [faculty], as [faculty.engage] does',
+    ],
     ['a key that JavaScript knows', '[faculty]\nname = "a"\n__proto__ = 1', 'social.toml:3:1: unknown key __proto__'],
-    ['a section that JavaScript knows', '[faculty]\nname = "a"\n[faculty.constructor.prototype]\nx = 1', 'social.toml:3:1: unknown key constructor'],
+    [
+      'a section that JavaScript knows',
+      '[faculty]\nname = "a"\n[faculty.constructor.prototype]\nx = 1',
+      'social.toml:3:1: unknown key constructor',
+    ],
     ['a key with a point in it', '[faculty]\nname = "a"\n"engage.max_turns" = 3', 'social.toml:3:1: unknown key "engage.max_turns"'],
     ['no faculty', '# nothing', 'social.toml:1:1: there is no [faculty]'],
     ['a number for all of it', 'faculty = 3', 'social.toml:1:1: a faculty must be a table of keys, not 3'],
     ['two of them', '[[faculty]]\nname = "a"\n[[faculty]]\nname = "b"', 'social.toml:1:1: a faculty must be a table of keys, not a list'],
     ['no name', '\n[faculty.engage]\nmax_turns = 3\n\n[faculty]', 'social.toml:5:1: a faculty needs a name'],
     ['no name and no table of its own', '\n[faculty.engage]', 'social.toml:2:1: a faculty needs a name'],
-    ['a name that is too long', `[faculty]\nname = "${'n'.repeat(64)}"`, `social.toml:2:1: name must be a string of at most 63 characters, not "${'n'.repeat(60)}…"`],
+    [
+      'a name that is too long',
+      `[faculty]\nname = "${'n'.repeat(64)}"`,
+      `social.toml:2:1: name must be a string of at most 63 characters, not "${'n'.repeat(60)}…"`,
+    ],
     ['an empty name', '[faculty]\nname = ""', 'social.toml:2:1: name must be a string that is not blank, not ""'],
     ['a blank name', '[faculty]\nname = " "', 'social.toml:2:1: name must be a string that is not blank, not " "'],
     ['a NUL', engage('model = "a\\u0000"'), 'social.toml:4:1: engage.model cannot be a string with a NUL character'],
     ['a string for a number', engage('max_turns = "50"'), 'social.toml:4:1: engage.max_turns must be a whole number from 1, not "50"'],
-    ['a fraction for a whole number', engage('max_turns = 1.5'), 'social.toml:4:1: engage.max_turns must be a whole number from 1, not 1.5'],
+    [
+      'a fraction for a whole number',
+      engage('max_turns = 1.5'),
+      'social.toml:4:1: engage.max_turns must be a whole number from 1, not 1.5',
+    ],
     ['zero turns', engage('max_turns = 0'), 'social.toml:4:1: engage.max_turns must be a whole number from 1, not 0'],
-    ['more than the database can count', engage('elide_budget = 3_000_000_000'), 'social.toml:4:1: engage.elide_budget must be a whole number from 0 to 2147483647, not 3000000000'],
-    ['a threshold above 1', engage('compact_threshold = 70'), 'social.toml:4:1: engage.compact_threshold must be a number from 0 to 1, not 70'],
-    ['an unknown strategy', engage('compact_strategy = "summary"'), 'social.toml:4:1: engage.compact_strategy must be ledger, sliding_window or selective, not "summary"'],
+    [
+      'more than the database can count',
+      engage('elide_budget = 3_000_000_000'),
+      'social.toml:4:1: engage.elide_budget must be a whole number from 0 to 2147483647, not 3000000000',
+    ],
+    [
+      'a threshold above 1',
+      engage('compact_threshold = 70'),
+      'social.toml:4:1: engage.compact_threshold must be a number from 0 to 1, not 70',
+    ],
+    [
+      'an unknown strategy',
+      engage('compact_strategy = "summary"'),
+      'social.toml:4:1: engage.compact_strategy must be ledger, sliding_window or selective, not "summary"',
+    ],
     ['not a number', engage('code_execution_cpus = nan'), 'social.toml:4:1: engage.code_execution_cpus cannot be nan'],
     ['endless processors', engage('workspace_cpus = -inf'), 'social.toml:4:1: engage.workspace_cpus cannot be -inf'],
-    ['a memory of no size', engage('code_execution_memory = "much"'), 'social.toml:4:1: engage.code_execution_memory must be a size like "512m", not "much"'],
-    ['a workspace of no size', engage('workspace_size = "huge"'), 'social.toml:4:1: engage.workspace_size must be a size like "512m", not "huge"'],
-    ['a word for a flag', engage('parallel_tool_execution = "yes"'), 'social.toml:4:1: engage.parallel_tool_execution must be true or false, not "yes"'],
-    ['an unknown workspace', engage('workspace = "cloud"'), 'social.toml:4:1: engage.workspace must be host, container or none, not "cloud"'],
-    ['a workspace misspelt', engage('workspace = "hots"'), 'social.toml:4:1: engage.workspace must be host, container or none, not "hots"; did you mean "host"?'],
+    [
+      'a memory of no size',
+      engage('code_execution_memory = "much"'),
+      'social.toml:4:1: engage.code_execution_memory must be a size like "512m", not "much"',
+    ],
+    [
+      'a workspace of no size',
+      engage('workspace_size = "huge"'),
+      'social.toml:4:1: engage.workspace_size must be a size like "512m", not "huge"',
+    ],
+    [
+      'a word for a flag',
+      engage('parallel_tool_execution = "yes"'),
+      'social.toml:4:1: engage.parallel_tool_execution must be true or false, not "yes"',
+    ],
+    [
+      'an unknown workspace',
+      engage('workspace = "cloud"'),
+      'social.toml:4:1: engage.workspace must be host, container or none, not "cloud"',
+    ],
+    [
+      'a workspace misspelt',
+      engage('workspace = "hots"'),
+      'social.toml:4:1: engage.workspace must be host, container or none, not "hots"; did you mean "host"?',
+    ],
     ['no window', engage('context_window = 0'), 'social.toml:4:1: engage.context_window must be a whole number from 1000, not 0'],
-    ['half an hour', '[faculty]\nname = "a"\nawareness.lookback_hours = 1.5', 'social.toml:3:11: awareness.lookback_hours must be a whole number from 0, not 1.5'],
+    [
+      'half an hour',
+      '[faculty]\nname = "a"\nawareness.lookback_hours = 1.5',
+      'social.toml:3:11: awareness.lookback_hours must be a whole number from 0, not 1.5',
+    ],
     ['a string for a list', engage('tools = "bash"'), 'social.toml:4:1: engage.tools must be a list of strings, not "bash"'],
     ['a number in a list', engage('tools = ["]", # ["]\n  3]'), 'social.toml:5:3: engage.tools[1] must be a string, not 3'],
-    ['a table in a list', '[faculty]\nname = "a"\naccepts = [1, {"x" = 2}]', 'social.toml:3:12: accepts[0] must be a string, not 1\nsocial.toml:3:15: accepts[1] must be a string, not a table'],
+    [
+      'a table in a list',
+      '[faculty]\nname = "a"\naccepts = [1, {"x" = 2}]',
+      'social.toml:3:12: accepts[0] must be a string, not 1\nsocial.toml:3:15: accepts[1] must be a string, not a table',
+    ],
     ['a date in a list', engage('tools = [1979-05-27]'), 'social.toml:4:10: engage.tools.0 cannot be a date'],
     ['a number for a section', '[faculty]\nname = "a"\norient = 3', 'social.toml:3:1: orient must be a table of keys, not 3'],
-    ['a date for a section', '[faculty]\nname = "a"\norient = 1979-05-27 07:32:00\nmax = 1', 'social.toml:3:1: orient cannot be a date\nsocial.toml:4:1: unknown key max'],
-    ['an unknown backoff', '[faculty]\nname = "a"\nrecover = { backoff = "exponental" }', 'social.toml:3:13: recover.backoff must be exponential or constant, not "exponental"; did you mean "exponential"?'],
-    ['an unknown mode', '[faculty]\nname = "a"\nrecover.mode = "frehs"', 'social.toml:3:9: recover.mode must be resume or fresh, not "frehs"; did you mean "fresh"?'],
-    ['external mode', engage('mode = "external"'), 'social.toml:4:1: engage.mode = "external" needs engage.command, the program that does the work'],
-    ['a hook that is not there', '[faculty]\nname = "a"\n[faculty.hooks]\nbefore_tool = "scripts/guard --strict"', `social.toml:4:1: hooks.before_tool = "scripts/guard --strict": there is no program ${resolve('scripts/guard')}`],
-    ['a policy that there is not', '[faculty]\nname = "a"\n[faculty.hooks]\non_failure = "continue"', 'social.toml:4:1: hooks.on_failure must be refuse or allow, not "continue"'],
+    [
+      'a date for a section',
+      '[faculty]\nname = "a"\norient = 1979-05-27 07:32:00\nmax = 1',
+      'social.toml:3:1: orient cannot be a date\nsocial.toml:4:1: unknown key max',
+    ],
+    [
+      'an unknown backoff',
+      '[faculty]\nname = "a"\nrecover = { backoff = "exponental" }',
+      'social.toml:3:13: recover.backoff must be exponential or constant, not "exponental"; did you mean "exponential"?',
+    ],
+    [
+      'an unknown mode',
+      '[faculty]\nname = "a"\nrecover.mode = "frehs"',
+      'social.toml:3:9: recover.mode must be resume or fresh, not "frehs"; did you mean "fresh"?',
+    ],
+    [
+      'external mode',
+      engage('mode = "external"'),
+      'social.toml:4:1: engage.mode = "external" needs engage.command, the program that does the work',
+    ],
+    [
+      'a hook that is not there',
+      '[faculty]\nname = "a"\n[faculty.hooks]\nbefore_tool = "scripts/guard --strict"',
+      `social.toml:4:1: hooks.before_tool = "scripts/guard --strict": there is no program ${resolve('scripts/guard')}`,
+    ],
+    [
+      'a policy that there is not',
+      '[faculty]\nname = "a"\n[faculty.hooks]\non_failure = "continue"',
+      'social.toml:4:1: hooks.on_failure must be refuse or allow, not "continue"',
+    ],
     ['a prompt file that is not there', engage('system_prompt_file = "p.md"'), 'social.toml:4:1: cannot read "p.md": no prompt at p.md'],
     ['nothing but brackets', `a = ${'['.repeat(20_000)}${']'.repeat(20_000)}`, 'social.toml:1:1: this is nested too deeply'],
   ])('%s', async (_, toml, message) => {
@@ -229,7 +331,11 @@ describe('a mistake in a faculty file', () => {
   it('is none where both say so: parts of processors, with a mark of their encoding', async () => {
     const { config } = await parseFaculty(db, `\uFEFF${engage('workspace_cpus = 1.5\nmax_turns = 50.0')}`, 'a.toml', noFiles);
     await db.facultySave(config);
-    expect(await database.query(`select config #> '{engage,workspace_cpus}' as cpus, (config #>> '{engage,max_turns}')::integer as turns from faculties where name = 'a'`)).toEqual([{ cpus: 1.5, turns: 50 }]);
+    expect(
+      await database.query(
+        `select config #> '{engage,workspace_cpus}' as cpus, (config #>> '{engage,max_turns}')::integer as turns from faculties where name = 'a'`,
+      ),
+    ).toEqual([{ cpus: 1.5, turns: 50 }]);
   });
 
   it('is the one that the database tells who saves the same from SQL', async () => {
@@ -242,7 +348,10 @@ describe('a mistake in a faculty file', () => {
   });
 
   it('does not hide the others: all are reported in the order of the file', async () => {
-    const error = await errorOf('[faculty]\r\nname = 3\r\n\r\n[faculty.engage]\r\nmode = "external"\r\nmax_turn = 3\r\nsystem_prompt = "x"\r\nsystem_prompt_file = "p"\r\n', { readPrompt: () => 'a\0' });
+    const error = await errorOf(
+      '[faculty]\r\nname = 3\r\n\r\n[faculty.engage]\r\nmode = "external"\r\nmax_turn = 3\r\nsystem_prompt = "x"\r\nsystem_prompt_file = "p"\r\n',
+      { readPrompt: () => 'a\0' },
+    );
     expect(error.message.split('\n')).toEqual([
       'social.toml:2:1: name must be a string, not 3',
       'social.toml:5:1: engage.mode = "external" needs engage.command, the program that does the work',
@@ -273,7 +382,15 @@ describe('a directory of faculties', () => {
     });
     const loaded = await loadFaculties(db, [path]);
     expect(loaded.map(({ config }) => config)).toEqual([
-      { name: 'first', engage: { system_prompt_file: 'prompts/a.md', system_prompt: 'You are first.', workspace: 'host', workspace_dir: join(path, 'work') } },
+      {
+        name: 'first',
+        engage: {
+          system_prompt_file: 'prompts/a.md',
+          system_prompt: 'You are first.',
+          workspace: 'host',
+          workspace_dir: join(path, 'work'),
+        },
+      },
       { name: 'second' },
     ]);
     expect((await loadFaculties(db, [join(path, 'b.toml')])).map(({ config }) => config.name)).toEqual(['second']);
@@ -281,13 +398,20 @@ describe('a directory of faculties', () => {
 
   it('finds the commands of a file beside it, and a name in PATH', async () => {
     const path = directory({
-      'a.toml': '[faculty]\nname = "first"\norient.command = "./look around"\nhooks.before_tool = "cat -"\nrecover.command = "X=1 anything"\nengage.check_command = "cd src && make"',
+      'a.toml':
+        '[faculty]\nname = "first"\norient.command = "./look around"\nhooks.before_tool = "cat -"\nrecover.command = "X=1 anything"\nengage.check_command = "cd src && make"',
       look: '#!/bin/sh',
     });
-    await expect(loadFaculties(db, [path])).rejects.toThrow(`a.toml:3:8: orient.command = "./look around": ${join(path, 'look')} is not executable`);
+    await expect(loadFaculties(db, [path])).rejects.toThrow(
+      `a.toml:3:8: orient.command = "./look around": ${join(path, 'look')} is not executable`,
+    );
     chmodSync(join(path, 'look'), 0o755);
     expect((await loadFaculties(db, [path]))[0]?.config).toMatchObject({
-      orient: { command: `${join(path, 'look')} around` }, hooks: { before_tool: 'cat -' }, recover: { command: 'X=1 anything' }, engage: { check_command: 'cd src && make' } });
+      orient: { command: `${join(path, 'look')} around` },
+      hooks: { before_tool: 'cat -' },
+      recover: { command: 'X=1 anything' },
+      engage: { check_command: 'cd src && make' },
+    });
     expect(programProblem('no-such-program')).toBe('there is no program no-such-program in PATH');
     expect(programProblem(path)).toBe(`${path} is a directory`);
     expect(resolveCommand('bin/a b', '/of me')).toEqual({ command: "'/of me/bin/a' b", program: '/of me/bin/a' });
@@ -297,7 +421,11 @@ describe('a directory of faculties', () => {
     const twice = directory({ 'a.toml': '[faculty]\nname = "x"', 'b.toml': 'faculty.name = "x"' });
     await expect(loadFaculties(db, [twice])).rejects.toThrow(`${join(twice, 'b.toml')}:1:9: ${join(twice, 'a.toml')} has the name "x" too`);
     const broken = directory({ 'a.toml': 'name = 1', 'b.toml': '[faculty]\nname = "b"', 'c.toml': 'faculty.name = 3' });
-    await expect(loadFaculties(db, [broken, join(twice, 'a.toml'), join(twice, 'no.toml')])).rejects.toThrow(new RegExp(`^${join(broken, 'a.toml')}:1:1: .*\n.*a.toml:1:1: there is no .*\n${join(broken, 'c.toml')}:1:9: name must be a string, not 3\n.*no.toml:1:1: there is no such file$`));
+    await expect(loadFaculties(db, [broken, join(twice, 'a.toml'), join(twice, 'no.toml')])).rejects.toThrow(
+      new RegExp(
+        `^${join(broken, 'a.toml')}:1:1: .*\n.*a.toml:1:1: there is no .*\n${join(broken, 'c.toml')}:1:9: name must be a string, not 3\n.*no.toml:1:1: there is no such file$`,
+      ),
+    );
     expect(await loadFaculties(db, [join(twice, 'a.toml'), join(twice, 'a.toml')])).toHaveLength(1);
     const empty = directory({});
     await expect(loadFaculties(db, [empty])).rejects.toThrow(`${empty}:1:1: the directory has no *.toml file`);

@@ -12,14 +12,35 @@ type Table = { keys: string[]; isList: boolean; repeats: number; pairs: Pair[]; 
 const { pair: anyPair } = fc.letrec<{ value: Value; pair: Pair }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
-    fc.constantFrom(
-      '1', '-0.5e3', 'true', '0x1F', 'inf', '1979-05-27 07:32:00', '07:32:00', '""', "''", '"# [a] \\" = 1"', "'\\'", '"]}"',
-      '"""\n[faculty]\nk = \\""" 1 """', '"""a"""""', "'''\n[x]\n# ''k' = 1'''", "''''a'''''", '"""\\\\"""', '"""\\\n  # x"""',
-    ).map((text): Value => ({ kind: 'scalar', text })),
+    fc
+      .constantFrom(
+        '1',
+        '-0.5e3',
+        'true',
+        '0x1F',
+        'inf',
+        '1979-05-27 07:32:00',
+        '07:32:00',
+        '""',
+        "''",
+        '"# [a] \\" = 1"',
+        "'\\'",
+        '"]}"',
+        '"""\n[faculty]\nk = \\""" 1 """',
+        '"""a"""""',
+        "'''\n[x]\n# ''k' = 1'''",
+        "''''a'''''",
+        '"""\\\\"""',
+        '"""\\\n  # x"""',
+      )
+      .map((text): Value => ({ kind: 'scalar', text })),
     fc.array(tie('value'), { maxLength: 3 }).map((items): Value => ({ kind: 'list', items })),
     fc.array(tie('pair'), { maxLength: 3 }).map((pairs): Value => ({ kind: 'table', pairs })),
   ),
-  pair: fc.record({ keys: fc.array(fc.string({ unit: 'grapheme-ascii', maxLength: 4 }), { minLength: 1, maxLength: 3 }), value: tie('value') }),
+  pair: fc.record({
+    keys: fc.array(fc.string({ unit: 'grapheme-ascii', maxLength: 4 }), { minLength: 1, maxLength: 3 }),
+    value: tie('value'),
+  }),
 }));
 
 const anyTable: fc.Arbitrary<Table> = fc.record({
@@ -103,29 +124,38 @@ class Writer {
 
 describe('the positions', () => {
   it('of every key and list element of any TOML are those where it was written', () => {
-    fc.assert(fc.property(fc.array(anyPair, { maxLength: 2 }), fc.array(anyTable, { maxLength: 4 }), (pairs, tables) => {
-      const writer = new Writer();
-      for (const pair of pairs) {
-        writer.pair(pair, []);
-        writer.toml += '\n';
-      }
-      for (const table of tables) writer.table(table);
-      const { positionOf } = parseToml(writer.toml);
-      for (const [id, offset] of writer.expected) {
-        const before = writer.toml.slice(0, offset);
-        expect(positionOf(JSON.parse(id) as string[]), id).toEqual({ line: before.split('\n').length, column: before.length - before.lastIndexOf('\n') });
-      }
-    }), { numRuns: 1000 });
+    fc.assert(
+      fc.property(fc.array(anyPair, { maxLength: 2 }), fc.array(anyTable, { maxLength: 4 }), (pairs, tables) => {
+        const writer = new Writer();
+        for (const pair of pairs) {
+          writer.pair(pair, []);
+          writer.toml += '\n';
+        }
+        for (const table of tables) writer.table(table);
+        const { positionOf } = parseToml(writer.toml);
+        for (const [id, offset] of writer.expected) {
+          const before = writer.toml.slice(0, offset);
+          expect(positionOf(JSON.parse(id) as string[]), id).toEqual({
+            line: before.split('\n').length,
+            column: before.length - before.lastIndexOf('\n'),
+          });
+        }
+      }),
+      { numRuns: 1000 },
+    );
   });
 
   it('of text that is no TOML are where it stops to be', () => {
-    fc.assert(fc.property(fc.string({ unit: fc.constantFrom('[', ']', '{', '}', '"', "'", '=', '.', ',', '#', '\n', ' ', 'a', '-') }), (text) => {
-      try {
-        parseToml(text);
-      } catch (error) {
-        expect(error).toBeInstanceOf(TomlError);
-        expect((error as TomlError).position.line).toBeLessThanOrEqual(text.split('\n').length);
-      }
-    }), { numRuns: 1000 });
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('[', ']', '{', '}', '"', "'", '=', '.', ',', '#', '\n', ' ', 'a', '-') }), (text) => {
+        try {
+          parseToml(text);
+        } catch (error) {
+          expect(error).toBeInstanceOf(TomlError);
+          expect((error as TomlError).position.line).toBeLessThanOrEqual(text.split('\n').length);
+        }
+      }),
+      { numRuns: 1000 },
+    );
   });
 });

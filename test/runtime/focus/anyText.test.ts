@@ -54,24 +54,79 @@ type Row = { tool_name: string; status: string; attempts: number; result: string
 type Played = { item: WorkItem; kind: string; rows: Row[] };
 
 /** One iteration in which the model makes a call, then one in which it ends; as a worker drives it, but for the container. */
-async function play(call: Call, more: { tools?: Tool[]; code?: (code: Code) => Promise<Partial<CodeResult>>; hooks?: object } = {}): Promise<Played> {
+async function play(
+  call: Call,
+  more: { tools?: Tool[]; code?: (code: Code) => Promise<Partial<CodeResult>>; hooks?: object } = {},
+): Promise<Played> {
   const { tools = [], code, hooks } = more;
   await db.abilityRegister({ ...executeCode });
   for (const tool of tools) await db.abilityRegister({ ...tool, inputSchema: tool.inputSchema ?? z.toJSONSchema(tool.input) });
   const name = `faculty ${randomUUID()}`;
-  await db.facultySave({ name, awareness: { enabled: false }, ...(hooks && { hooks }), engage: { code_execution: true, tools: tools.map((tool) => tool.name), workspace: 'host', workspace_dir: directory, ledger_nudge_interval: 0 } });
+  await db.facultySave({
+    name,
+    awareness: { enabled: false },
+    ...(hooks && { hooks }),
+    engage: {
+      code_execution: true,
+      tools: tools.map((tool) => tool.name),
+      workspace: 'host',
+      workspace_dir: directory,
+      ledger_nudge_interval: 0,
+    },
+  });
   const item = await db.workSubmit({ workType: 'text', description: 'x', faculty: name });
   const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
   let asked = 0;
   const log = pino({ level: 'silent' });
-  const leases = new Leases({ db, workerId: 'w', treeId: null, concurrency: 1, leaseSeconds: 60, host: '', daemon: () => null, isAtWork: () => true, log });
-  const run = async (given: Code): Promise<CodeResult> => ({ verdict: 'ok', returned: null, error: null, output: '', durationMs: 1, ...(await code?.(given)) });
+  const leases = new Leases({
+    db,
+    workerId: 'w',
+    treeId: null,
+    concurrency: 1,
+    leaseSeconds: 60,
+    host: '',
+    daemon: () => null,
+    isAtWork: () => true,
+    log,
+  });
+  const run = async (given: Code): Promise<CodeResult> => ({
+    verdict: 'ok',
+    returned: null,
+    error: null,
+    output: '',
+    durationMs: 1,
+    ...(await code?.(given)),
+  });
   const runtime: Runtime = {
-    db, leases, directories: new ServedDirectories([directory]), watchers: new Watchers(db, log), inputs: new StatedInputs(), log, waits: new Map(), tools: new Map(tools.map((tool) => [tool.name, tool])),
-    modelFor: () => ({ call: async () => ({ kind: 'response', response: {
-      id: `m${++asked}`, model: 'm', stopDetails: null, usage, requestId: null, durationMs: 1, stopReason: asked === 1 ? 'tool_use' : 'end_turn',
-      content: [asked === 1 ? { type: 'tool_use', id: `t_${randomUUID()}`, ...call } : { type: 'text', text: 'Done.' }] } }) }),
-    containers: { sandbox: () => ({ run, socketPath: '/s' }), workspace: () => null, release: async () => {}, close: async () => {} } as unknown as NonNullable<Runtime['containers']>,
+    db,
+    leases,
+    directories: new ServedDirectories([directory]),
+    watchers: new Watchers(db, log),
+    inputs: new StatedInputs(),
+    log,
+    waits: new Map(),
+    tools: new Map(tools.map((tool) => [tool.name, tool])),
+    modelFor: () => ({
+      call: async () => ({
+        kind: 'response',
+        response: {
+          id: `m${++asked}`,
+          model: 'm',
+          stopDetails: null,
+          usage,
+          requestId: null,
+          durationMs: 1,
+          stopReason: asked === 1 ? 'tool_use' : 'end_turn',
+          content: [asked === 1 ? { type: 'tool_use', id: `t_${randomUUID()}`, ...call } : { type: 'text', text: 'Done.' }],
+        },
+      }),
+    }),
+    containers: {
+      sandbox: () => ({ run, socketPath: '/s' }),
+      workspace: () => null,
+      release: async () => {},
+      close: async () => {},
+    } as unknown as NonNullable<Runtime['containers']>,
   };
   const { kind } = await runFocus(item.id, runtime);
   const rows = await database.query<Row>(`
@@ -79,21 +134,29 @@ async function play(call: Call, more: { tools?: Tool[]; code?: (code: Code) => P
   return { item, kind, rows };
 }
 const wentOn = 'completed';
-const tool = (execute: () => Promise<ToolOutcome>): Tool => defineTool({ name: 'odd', description: 'Odd.', input: z.looseObject({}), effect: 'unsafe', risk: 'safe', execute });
+const tool = (execute: () => Promise<ToolOutcome>): Tool =>
+  defineTool({ name: 'odd', description: 'Odd.', input: z.looseObject({}), effect: 'unsafe', risk: 'safe', execute });
 
 test('every string, in text and in JSON, arrives as storableText() says', async () => {
-  const text = fc.string({ unit: fc.oneof(fc.constantFrom('\0', '\ud800', '\udc00', '\\', 'u0000', '"'), fc.string({ unit: 'grapheme', maxLength: 3 })) });
+  const text = fc.string({
+    unit: fc.oneof(fc.constantFrom('\0', '\ud800', '\udc00', '\\', 'u0000', '"'), fc.string({ unit: 'grapheme', maxLength: 3 })),
+  });
   // JSON.parse of Node 24.21 takes one key with an escape for another of its length; that is not what is tested here.
   const key = text.map((given) => given.replaceAll(/["\\]/g, ''));
-  const json = fc.letrec((tie) => ({ value: fc.oneof({ maxDepth: 3 }, text, fc.integer(), fc.dictionary(key, tie('value')), fc.array(tie('value'))) })).value;
+  const json = fc.letrec((tie) => ({
+    value: fc.oneof({ maxDepth: 3 }, text, fc.integer(), fc.dictionary(key, tie('value')), fc.array(tie('value'))),
+  })).value;
   const item = await db.workSubmit({ workType: 'text', description: 'x' });
-  await fc.assert(fc.asyncProperty(text, json, async (words, value) => {
-    expect(storableText(words)).toBe(words.replaceAll('\0', '␀').toWellFormed());
-    expect((await db.ledgerAppend(item.id, 'note', `.${words}`)).content).toBe(`.${storableText(words)}`);
-    const session = await db.journal.sessionCreate(`c${randomUUID()}`, 'x');
-    const logged = await db.journal.log(session.id, 'thinking', { reasoning: 'x', value }, 'normal');
-    expect(logged.content['value']).toEqual(JSON.parse(storableJson(value) ?? ''));
-  }), { numRuns: 60 });
+  await fc.assert(
+    fc.asyncProperty(text, json, async (words, value) => {
+      expect(storableText(words)).toBe(words.replaceAll('\0', '␀').toWellFormed());
+      expect((await db.ledgerAppend(item.id, 'note', `.${words}`)).content).toBe(`.${storableText(words)}`);
+      const session = await db.journal.sessionCreate(`c${randomUUID()}`, 'x');
+      const logged = await db.journal.log(session.id, 'thinking', { reasoning: 'x', value }, 'normal');
+      expect(logged.content['value']).toEqual(JSON.parse(storableJson(value) ?? ''));
+    }),
+    { numRuns: 60 },
+  );
 });
 
 test.each([
@@ -102,36 +165,71 @@ test.each([
   ['raises', { verdict: 'error', error: odd }, new RegExp(`^${stored}\n`)],
 ] as const)('code %s any text', async (_, result, shown) => {
   let runs = 0;
-  const { kind, rows } = await play({ name: 'execute_code', input: { code: 'x' } }, { code: async () => {
-    runs++;
-    return result;
-  } });
+  const { kind, rows } = await play(
+    { name: 'execute_code', input: { code: 'x' } },
+    {
+      code: async () => {
+        runs++;
+        return result;
+      },
+    },
+  );
   expect(kind).toBe(wentOn);
   expect(rows).toEqual([expect.objectContaining({ tool_name: 'execute_code', attempts: 1, result: expect.stringMatching(shown) })]);
   expect(runs).toBe(1);
 });
 
-test('what code says on its socket is that call\'s: odd names, odd keys, JSON deeper than anything can take', async () => {
+test("what code says on its socket is that call's: odd names, odd keys, JSON deeper than anything can take", async () => {
   const answers: CodeCallAnswer[] = [];
   const echo = tool(async () => ({ content: odd, isError: false }));
-  const { kind, rows } = await play({ name: 'execute_code', input: { code: 'x' } }, { tools: [echo], code: async ({ onCall }) => {
-    for (const [ordinal, [name, input]] of ([[odd, {}], ['odd', { [odd]: odd }], ['odd', { a: deep(5000) }], ['odd', { a: deep(100_000) }], ['odd', {}]] as const).entries()) answers.push(await onCall({ ordinal, name, input }));
-    return { returned: 'over' };
-  } });
+  const { kind, rows } = await play(
+    { name: 'execute_code', input: { code: 'x' } },
+    {
+      tools: [echo],
+      code: async ({ onCall }) => {
+        for (const [ordinal, [name, input]] of (
+          [
+            [odd, {}],
+            ['odd', { [odd]: odd }],
+            ['odd', { a: deep(5000) }],
+            ['odd', { a: deep(100_000) }],
+            ['odd', {}],
+          ] as const
+        ).entries())
+          answers.push(await onCall({ ordinal, name, input }));
+        return { returned: 'over' };
+      },
+    },
+  );
   expect(kind).toBe(wentOn);
   expect(answers).toEqual([
-    { error: `there is no tool "${stored}" to call from code` }, { value: stored },
-    { error: expect.stringMatching(/^this call cannot be stored: /) }, { error: expect.stringMatching(/^this call cannot be stored: /) }, { value: stored },
+    { error: `there is no tool "${stored}" to call from code` },
+    { value: stored },
+    { error: expect.stringMatching(/^this call cannot be stored: /) },
+    { error: expect.stringMatching(/^this call cannot be stored: /) },
+    { value: stored },
   ]);
   expect(rows[0]?.result).toMatch(/^over\n/);
 });
 
 test('a tool answers odd text and odd JSON; a value that nests too deep is an error of the call', async () => {
-  const { rows } = await play({ name: 'odd', input: { [odd]: odd } }, { tools: [tool(async () => ({ content: odd, isError: false, value: { [odd]: [odd] } }))] });
+  const { rows } = await play(
+    { name: 'odd', input: { [odd]: odd } },
+    { tools: [tool(async () => ({ content: odd, isError: false, value: { [odd]: [odd] } }))] },
+  );
   expect(rows).toMatchObject([{ status: 'completed', result: stored }]);
-  const broken = await play({ name: 'odd', input: {} }, { tools: [tool(async () => ({ content: 'x', isError: false, value: deep(100_000) }))] });
+  const broken = await play(
+    { name: 'odd', input: {} },
+    { tools: [tool(async () => ({ content: 'x', isError: false, value: deep(100_000) }))] },
+  );
   expect(broken.kind).toBe(wentOn);
-  expect(broken.rows).toMatchObject([{ status: 'failed', attempts: 1, result: expect.stringMatching(/^\[engine\] The call or its result cannot be stored: .*It may have been done/) }]);
+  expect(broken.rows).toMatchObject([
+    {
+      status: 'failed',
+      attempts: 1,
+      result: expect.stringMatching(/^\[engine\] The call or its result cannot be stored: .*It may have been done/),
+    },
+  ]);
 });
 
 test('hooks print any bytes, and JSON with any escapes', async () => {
@@ -140,15 +238,29 @@ test('hooks print any bytes, and JSON with any escapes', async () => {
     return `cat ${join(directory, name)}`;
   };
   const echo = tool(async () => ({ content: 'x', isError: false }));
-  const after = await play({ name: 'odd', input: {} }, { tools: [echo], hooks: { before_tool: print('before', String.raw`{"input": {"k\u0000": "\ud800"}}`), after_tool: print('after', String.raw`{"content": "a\u0000b\ud800c\ude42"}`) } });
+  const after = await play(
+    { name: 'odd', input: {} },
+    {
+      tools: [echo],
+      hooks: {
+        before_tool: print('before', String.raw`{"input": {"k\u0000": "\ud800"}}`),
+        after_tool: print('after', String.raw`{"content": "a\u0000b\ud800c\ude42"}`),
+      },
+    },
+  );
   expect(after).toMatchObject({ kind: wentOn, rows: [{ status: 'completed', result: stored }] });
-  const refused = await play({ name: 'odd', input: {} }, { tools: [echo], hooks: { before_tool: `${print('raw', 'no \0\xff')}; ${print('raw', 'no \0\xff')} >&2; exit 1` } });
+  const refused = await play(
+    { name: 'odd', input: {} },
+    { tools: [echo], hooks: { before_tool: `${print('raw', 'no \0\xff')}; ${print('raw', 'no \0\xff')} >&2; exit 1` } },
+  );
   expect(refused).toMatchObject({ kind: wentOn, rows: [{ status: 'failed', result: expect.stringContaining('no') }] });
 });
 
 test('an MCP server answers with odd text and odd keys', async () => {
   const script = join(directory, 'server.mjs');
-  await writeFile(script, `
+  await writeFile(
+    script,
+    `
 import { createInterface } from 'node:readline';
 const result = { initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } },
   'tools/list': { tools: [{ name: 'odd', description: 'x', inputSchema: { type: 'object' } }] } };
@@ -157,16 +269,23 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (id === undefined) continue;
   const said = method === 'tools/call' ? { content: [{ type: 'text', text: 'ODD' }], structuredContent: { ODD: ['ODD'] } } : result[method] ?? {};
   process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result: said }).replaceAll('ODD', ${JSON.stringify(String.raw`a\u0000b\ud800c\ude42`)}) + '\\n');
-}`);
+}`,
+  );
   const mcp = await mcpTools({ mcpServers: { s: { command: process.execPath, args: [script] } } });
   try {
     const answers: CodeCallAnswer[] = [];
     const direct = await play({ name: 'mcp__s__odd', input: {} }, { tools: mcp.tools });
     expect(direct).toMatchObject({ kind: wentOn, rows: [{ status: 'completed', result: stored }] });
-    await play({ name: 'execute_code', input: { code: 'x' } }, { tools: mcp.tools, code: async ({ onCall }) => {
-      answers.push(await onCall({ ordinal: 0, name: 'mcp__s__odd', input: {} }));
-      return { returned: 'x' };
-    } });
+    await play(
+      { name: 'execute_code', input: { code: 'x' } },
+      {
+        tools: mcp.tools,
+        code: async ({ onCall }) => {
+          answers.push(await onCall({ ordinal: 0, name: 'mcp__s__odd', input: {} }));
+          return { returned: 'x' };
+        },
+      },
+    );
     expect(answers).toEqual([{ value: { [stored]: [stored] } }]);
   } finally {
     await mcp.close();
@@ -174,16 +293,36 @@ for await (const line of createInterface({ input: process.stdin })) {
 });
 
 test('every argument of every function that takes text', async () => {
-  const item = await db.workSubmit({ workType: odd, description: odd, params: { [odd]: odd }, dedupKey: odd, externalId: odd, idempotencyKey: odd });
+  const item = await db.workSubmit({
+    workType: odd,
+    description: odd,
+    params: { [odd]: odd },
+    dedupKey: odd,
+    externalId: odd,
+    idempotencyKey: odd,
+  });
   expect(item).toMatchObject({ work_type: stored, description: stored });
   await db.facultySave({ name: 'odd', engage: { system_prompt: odd } });
-  await db.abilityRegister({ name: 'odd_sql', description: odd, inputSchema: { type: 'object', properties: { [odd]: { description: odd } } }, effect: 'pure', risk: 'safe' });
+  await db.abilityRegister({
+    name: 'odd_sql',
+    description: odd,
+    inputSchema: { type: 'object', properties: { [odd]: { description: odd } } },
+    effect: 'pure',
+    risk: 'safe',
+  });
   await db.workMessage(item.id, odd, false);
   await db.workPause(item.id, odd);
   expect(await db.abilityInvoke('ledger_append', { entry_type: 'note', content: odd }, item.id)).toMatchObject({ entry_type: 'note' });
   await db.leaseRenew({ workerId: odd, leases: [], host: odd, pid: 1, treeId: null, concurrency: 1, daemon: odd });
   await db.workerStop(odd);
-  await db.sessionImport({ format: 'codex', sessionId: odd, prompt: odd, tools: [odd], exchanges: [{ text: odd, calls: [{ id: odd, name: odd, input: { [odd]: odd }, result: odd }], said: odd }], raw: [{ line: 1, reason: odd, content: odd }] });
+  await db.sessionImport({
+    format: 'codex',
+    sessionId: odd,
+    prompt: odd,
+    tools: [odd],
+    exchanges: [{ text: odd, calls: [{ id: odd, name: odd, input: { [odd]: odd }, result: odd }], said: odd }],
+    raw: [{ line: 1, reason: odd, content: odd }],
+  });
   const session = await db.journal.sessionOpen(odd, odd);
   expect(await db.journal.sessionActive(odd)).toMatchObject({ id: session, conversationId: stored, originalPrompt: stored });
   expect(await db.workCancel(item.id, odd)).toMatchObject([{ state_reason: expect.stringContaining(stored) }]);

@@ -54,7 +54,10 @@ test('the end of a response that was broken off hides nothing of the one that it
 
 test('however fast a response arrives, it is shown once a second, and at last all of it', async () => {
   const shown: { at: number; text: unknown }[] = [];
-  const db = { turnStream: async (_lease: unknown, _turnId: string, [block]: { text: unknown }[]) => shown.push({ at: performance.now(), text: block?.text }) > 0 } as unknown as Db;
+  const db = {
+    turnStream: async (_lease: unknown, _turnId: string, [block]: { text: unknown }[]) =>
+      shown.push({ at: performance.now(), text: block?.text }) > 0,
+  } as unknown as Db;
   const showing = new Watchers(db, pino({ level: 'silent' })).show(claimOf('watched'), 'a turn', true);
   let said = '';
   while (shown.length < 2) {

@@ -30,32 +30,43 @@ const service = z.strictObject({
   ports: z.array(z.string().startsWith('127.0.0.1:')).default([]),
   volumes: z.array(z.string()).default([]),
   healthcheck: z.strictObject({ test: z.tuple([z.literal('CMD')], z.string()), interval: z.string(), retries: z.number() }).optional(),
-  depends_on: z.record(z.string(), z.strictObject({ condition: z.enum(['service_healthy', 'service_completed_successfully']) })).default({}),
+  depends_on: z
+    .record(z.string(), z.strictObject({ condition: z.enum(['service_healthy', 'service_completed_successfully']) }))
+    .default({}),
   restart: z.literal('unless-stopped').optional(),
   stop_grace_period: z.string().optional(),
 });
-const compose = z.strictObject({ services: z.record(z.string(), service), volumes: z.record(z.string(), z.null()) })
+const compose = z
+  .strictObject({ services: z.record(z.string(), service), volumes: z.record(z.string(), z.null()) })
   .parse(parse(await read('deploy/compose.yaml'), { merge: true }));
 const units = (await readdir(`${root}deploy`)).filter((name) => name.endsWith('.service'));
 
 test('compose has a database, the ledger, a worker and the console, each after what it needs', async () => {
   expect(Object.keys(compose.services)).toEqual(['database', 'install', 'worker', 'console']);
   for (const [name, { image, build, depends_on: needs }] of Object.entries(compose.services)) {
-    if (name !== 'database') expect([image, await read(build?.dockerfile ?? '')]).toEqual(['work-ledger', expect.stringContaining('ENTRYPOINT ["work-ledger"]')]);
+    if (name !== 'database')
+      expect([image, await read(build?.dockerfile ?? '')]).toEqual(['work-ledger', expect.stringContaining('ENTRYPOINT ["work-ledger"]')]);
     for (const [needed, { condition }] of Object.entries(needs)) {
       if (condition === 'service_healthy') expect(compose.services[needed]?.healthcheck).toBeDefined();
       else expect(compose.services[needed]).toMatchObject({ command: ['install'] });
     }
   }
-  const named = Object.values(compose.services).flatMap(({ volumes }) => volumes.map((volume) => volume.split(':')[0] ?? '')).filter((name) => /^\w+$/.test(name));
+  const named = Object.values(compose.services)
+    .flatMap(({ volumes }) => volumes.map((volume) => volume.split(':')[0] ?? ''))
+    .filter((name) => /^\w+$/.test(name));
   expect(named).toEqual(Object.keys(compose.volumes));
 });
 
 const noCompose = isMissing('docker-compose');
 if (noCompose) console.warn('deploy/compose.yaml is not read by docker compose: there is no docker-compose');
 test.skipIf(noCompose)('docker compose reads it, and says which setting is missing', async () => {
-  const config = (env: Record<string, string>) => promisify(execFile)('docker-compose', ['-f', `${root}deploy/compose.yaml`, 'config', '--services'], { env: { PATH: process.env['PATH'], ...env } });
-  expect((await config({ POSTGRES_PASSWORD: 'p', ANTHROPIC_API_KEY: 'k' })).stdout.trim().split('\n').toSorted()).toEqual(Object.keys(compose.services).toSorted());
+  const config = (env: Record<string, string>) =>
+    promisify(execFile)('docker-compose', ['-f', `${root}deploy/compose.yaml`, 'config', '--services'], {
+      env: { PATH: process.env['PATH'], ...env },
+    });
+  expect((await config({ POSTGRES_PASSWORD: 'p', ANTHROPIC_API_KEY: 'k' })).stdout.trim().split('\n').toSorted()).toEqual(
+    Object.keys(compose.services).toSorted(),
+  );
   await expect(config({ POSTGRES_PASSWORD: 'p' })).rejects.toThrow('a worker asks a model');
   await expect(config({ ANTHROPIC_API_KEY: 'k' })).rejects.toThrow('set a password for the database');
 });
@@ -89,11 +100,16 @@ describe('as processes of this machine', () => {
   });
 
   /** What a file names, as it is on this machine. */
-  const here = (text: string): string => text
-    .replace(/^postgresql:\/\/postgres:\$\{POSTGRES_PASSWORD\}@database\/work_ledger$/, database.url).replace(/^\$\{ANTHROPIC_API_KEY:\?.*\}$/, 'k')
-    .replace(/^(\/etc\/work-ledger)?\/faculties$/, home);
+  const here = (text: string): string =>
+    text
+      .replace(/^postgresql:\/\/postgres:\$\{POSTGRES_PASSWORD\}@database\/work_ledger$/, database.url)
+      .replace(/^\$\{ANTHROPIC_API_KEY:\?.*\}$/, 'k')
+      .replace(/^(\/etc\/work-ledger)?\/faculties$/, home);
   const environment = (given: Record<string, string> = { DATABASE_URL: database.url, ANTHROPIC_API_KEY: 'k' }): NodeJS.ProcessEnv => ({
-    PATH: process.env['PATH'], HOME: home, DOCKER_HOST: 'unix:///nowhere.sock', ...Object.fromEntries(Object.entries(given).map(([name, value]) => [name, here(value)])),
+    PATH: process.env['PATH'],
+    HOME: home,
+    DOCKER_HOST: 'unix:///nowhere.sock',
+    ...Object.fromEntries(Object.entries(given).map(([name, value]) => [name, here(value)])),
   });
   function start(args: readonly string[], env: NodeJS.ProcessEnv): { child: ChildProcess; output: () => string } {
     let output = '';
@@ -113,7 +129,10 @@ describe('as processes of this machine', () => {
   test('compose: the ledger is installed, the worker starts, the console is healthy, a signal stops both', async () => {
     const { install, worker, console: pages } = compose.services;
     const installed = start(install?.command ?? [], environment(install?.environment));
-    expect([(await once(installed.child, 'exit'))[0], installed.output()]).toEqual([0, expect.stringContaining('installed in schema work_ledger')]);
+    expect([(await once(installed.child, 'exit'))[0], installed.output()]).toEqual([
+      0,
+      expect.stringContaining('installed in schema work_ledger'),
+    ]);
 
     const working = start(worker?.command ?? [], environment(worker?.environment));
     await until(() => working.output().includes('worker started'));
@@ -123,7 +142,12 @@ describe('as processes of this machine', () => {
     await until(() => portOf(served.output()) !== '');
     const port = portOf(served.output());
     const [, program = '', ...args] = pages?.healthcheck?.test ?? [];
-    const isHealthy = (at: string): boolean => spawnSync(program, args.map((arg) => arg.replace(':4747', `:${at}`)), { env: environment() }).status === 0;
+    const isHealthy = (at: string): boolean =>
+      spawnSync(
+        program,
+        args.map((arg) => arg.replace(':4747', `:${at}`)),
+        { env: environment() },
+      ).status === 0;
     expect([isHealthy(port), isHealthy('1')]).toEqual([true, false]);
     expect(pages?.ports).toEqual(['127.0.0.1:4747:4747']);
     expect(await Promise.all([working, served].map(({ child }) => stopped(child)))).toEqual([0, 0]);

@@ -21,22 +21,28 @@ const says = (what: string): { code: string; message: string } => ({
   code: '0A000',
   message: `${what} distributed by Citus, which refuses what an iteration asks and leaves shards without the triggers of an append-only ledger: use a schema that is not distributed, and other servers for other ledgers`,
 });
-const schemas = async (): Promise<string[]> => (await database.query<{ name: string }>(`select nspname as name from pg_namespace where nspname !~ '^(pg_|information)' order by 1`)).map(({ name }) => name);
+const schemas = async (): Promise<string[]> =>
+  (await database.query<{ name: string }>(`select nspname as name from pg_namespace where nspname !~ '^(pg_|information)' order by 1`)).map(
+    ({ name }) => name,
+  );
 
 test('a schema that is distributed, or has a table that is', async () => {
   await database.query(`create schema spread; create schema mixed; create table mixed.theirs (id integer);
     insert into pg_dist_schema values ('spread'::regnamespace, 1); insert into pg_dist_partition values ('mixed.theirs', 'h', 'id')`);
   for (const schema of ['spread', 'mixed']) {
-    for (const begin of [installLedger, readyLedger]) await expect(begin(database.url, schema)).rejects.toMatchObject(says(`schema "${schema}" is`));
-    await expect(database.query(await installScript(null, schema, null) ?? '')).rejects.toMatchObject(says(`schema "${schema}" is`));
+    for (const begin of [installLedger, readyLedger])
+      await expect(begin(database.url, schema)).rejects.toMatchObject(says(`schema "${schema}" is`));
+    await expect(database.query((await installScript(null, schema, null)) ?? '')).rejects.toMatchObject(says(`schema "${schema}" is`));
     await expect(database.query(`create extension work_ledger schema ${schema}`)).rejects.toMatchObject(says(`schema "${schema}" is`));
   }
   expect(await schemas()).toEqual(['mixed', 'public', 'spread']);
   expect(await installLedger(database.url, 'beside')).toMatchObject({ changed: true });
 });
 
-test('where every new schema is distributed, before graphile-worker\'s is made', async () => {
-  await database.query(`do $$ begin execute format('alter database %I set citus.enable_schema_based_sharding = on', current_database()); end $$`);
+test("where every new schema is distributed, before graphile-worker's is made", async () => {
+  await database.query(
+    `do $$ begin execute format('alter database %I set citus.enable_schema_based_sharding = on', current_database()); end $$`,
+  );
   await expect(installLedger(database.url, 'ledger')).rejects.toMatchObject(says('new schemas are'));
   expect(await schemas()).toEqual(['public']);
 });

@@ -57,7 +57,10 @@ const pgtle = (hasSchema: boolean): string => `
   create function pgtle.extension_update_paths(name name, out source text, out target text, out path text) returns setof record language sql stable as
     $$ select f[2], f[3], f[2] || '--' || f[3] from pg_proc cross join regexp_match(proname, '^(\\w+)--([\\d.]+)--([\\d.]+)\\.sql$') f where pronamespace = 'pgtle'::regnamespace and f[1] = $1 $$`;
 
-describe.each([{ since: '1.5', hasSchema: true }, { since: '1.0', hasSchema: false }])('pg_tle $since', ({ hasSchema }) => {
+describe.each([
+  { since: '1.5', hasSchema: true },
+  { since: '1.0', hasSchema: false },
+])('pg_tle $since', ({ hasSchema }) => {
   const role = `pgtle_admin_${randomBytes(6).toString('hex')}`;
   let database: TestDatabase;
   let folder: string;
@@ -87,11 +90,28 @@ describe.each([{ since: '1.5', hasSchema: true }, { since: '1.0', hasSchema: fal
 
   /** The server reads from files what pg_tle would hand it from its functions. */
   async function layOut(): Promise<{ default_version: string; comment: string; schema: string | null }> {
-    const { rows: [control] } = await client.query<{ default_version: string; comment: string; schema: string | null }>('select * from pgtle.control');
+    const {
+      rows: [control],
+    } = await client.query<{ default_version: string; comment: string; schema: string | null }>('select * from pgtle.control');
     if (control === undefined) throw new Error('nothing was given');
-    await writeFile(join(folder, 'extension', 'work_ledger.control'), ['relocatable = false', 'superuser = false', `default_version = '${control.default_version}'`, ...(control.schema ? [`schema = '${control.schema}'`] : [])].join('\n'));
-    for (const { name } of (await client.query<{ name: string }>(`select proname as name from pg_proc where pronamespace = 'pgtle'::regnamespace and proname like '%.sql'`)).rows) {
-      await writeFile(join(folder, 'extension', name), (await client.query<{ script: string }>(`select pgtle.${client.escapeIdentifier(name)}() as script`)).rows[0]?.script ?? '');
+    await writeFile(
+      join(folder, 'extension', 'work_ledger.control'),
+      [
+        'relocatable = false',
+        'superuser = false',
+        `default_version = '${control.default_version}'`,
+        ...(control.schema ? [`schema = '${control.schema}'`] : []),
+      ].join('\n'),
+    );
+    for (const { name } of (
+      await client.query<{ name: string }>(
+        `select proname as name from pg_proc where pronamespace = 'pgtle'::regnamespace and proname like '%.sql'`,
+      )
+    ).rows) {
+      await writeFile(
+        join(folder, 'extension', name),
+        (await client.query<{ script: string }>(`select pgtle.${client.escapeIdentifier(name)}() as script`)).rows[0]?.script ?? '',
+      );
     }
     await client.query(`set extension_control_path = '${folder}'`);
     return control;
@@ -99,9 +119,16 @@ describe.each([{ since: '1.5', hasSchema: true }, { since: '1.0', hasSchema: fal
   async function works(): Promise<void> {
     await client.query('reset session authorization');
     await installLedger(database.url, 'work_ledger'); // graphile-worker's schema
-    expect(await installLedger(database.url, 'work_ledger')).toMatchObject({ form: 'extension', version: version(), changed: false }); // of these sources: else it throws
+    // of these sources: else it throws
+    expect(await installLedger(database.url, 'work_ledger')).toMatchObject({ form: 'extension', version: version(), changed: false });
     await client.query('set search_path to work_ledger, public');
-    expect((await client.query(`select entry.seq::integer from work_submit('fix', 'Fix it') item, ledger_append(item.id, 'note', 'It works') entry`)).rows).toEqual([{ seq: 1 }]);
+    expect(
+      (
+        await client.query(
+          `select entry.seq::integer from work_submit('fix', 'Fix it') item, ledger_append(item.id, 'note', 'It works') entry`,
+        )
+      ).rows,
+    ).toEqual([{ seq: 1 }]);
   }
 
   test('what it is given makes a ledger, without a superuser', async () => {
@@ -118,7 +145,10 @@ describe.each([{ since: '1.5', hasSchema: true }, { since: '1.0', hasSchema: fal
   });
 
   test.each(earlierVersions())('what it is given upgrades a ledger of %s', async (earlier) => {
-    await client.query(`select pgtle.install_extension('work_ledger', $1, 'x', $2)`, [earlier, releasedExtension(earlier).replace(/^\\echo .*\n/m, '')]);
+    await client.query(`select pgtle.install_extension('work_ledger', $1, 'x', $2)`, [
+      earlier,
+      releasedExtension(earlier).replace(/^\\echo .*\n/m, ''),
+    ]);
     await layOut();
     await client.query('create schema work_ledger; create extension work_ledger schema work_ledger');
     await client.query(pgTleScript());

@@ -40,11 +40,17 @@ afterAll(async () => {
 
 /** What both forms have: what belongs to the extension is left out. */
 const catalog = async (database: TestDatabase): Promise<string[]> =>
-  (await catalogLines({ query: async (sql) => ({ rows: await database.query<{ line: string }>(sql) }) }, 'ledger')).filter((line) => !/^(dumped|member) /.test(line));
+  (await catalogLines({ query: async (sql) => ({ rows: await database.query<{ line: string }>(sql) }) }, 'ledger')).filter(
+    (line) => !/^(dumped|member) /.test(line),
+  );
 
 test('a new ledger is open to nobody but its owner', async () => {
   for (const database of [plain, extension]) {
-    expect(await database.query(`select proname from pg_proc where pronamespace = 'ledger'::regnamespace and has_function_privilege('public', oid, 'execute')`)).toEqual([]);
+    expect(
+      await database.query(
+        `select proname from pg_proc where pronamespace = 'ledger'::regnamespace and has_function_privilege('public', oid, 'execute')`,
+      ),
+    ).toEqual([]);
   }
 });
 
@@ -77,20 +83,26 @@ test('a worker that starts, and installing again, write nothing', async () => {
   const before = await written(plain);
   await readyLedger(plain.url, 'ledger');
   const worker = await startWorker({
-    url: plain.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), docker: null, model: createModelClient({ apiKey: 'k', baseURL: 'http://127.0.0.1:9' }),
+    url: plain.url,
+    schema: 'ledger',
+    tools: [],
+    log: pino({ level: 'silent' }),
+    docker: null,
+    model: createModelClient({ apiKey: 'k', baseURL: 'http://127.0.0.1:9' }),
   });
   await worker.stop();
   await installLedger(plain.url, 'ledger');
   expect(await written(plain)).toEqual(before);
 });
 
-test('graphile-worker\'s schema is at the migration that this program knows', async () => {
+test("graphile-worker's schema is at the migration that this program knows", async () => {
   expect(await plain.query('select max(id) as id from graphile_worker.migrations')).toEqual([{ id: QUEUE_MIGRATION }]);
   const database = await create();
   await installLedger(database.url, 'ledger');
   await database.query(`delete from graphile_worker.migrations where id = ${QUEUE_MIGRATION}`);
   await expect(checkLedger(database.url, 'ledger', { isWorker: true })).rejects.toThrow(
-    `graphile-worker's schema is at migration ${QUEUE_MIGRATION - 1}, this program wants migration ${QUEUE_MIGRATION}. Bring it up: work-ledger install --schema ledger`);
+    `graphile-worker's schema is at migration ${QUEUE_MIGRATION - 1}, this program wants migration ${QUEUE_MIGRATION}. Bring it up: work-ledger install --schema ledger`,
+  );
   await checkLedger(database.url, 'ledger');
   expect(await installLedger(database.url, 'ledger')).toMatchObject({ changed: true });
   await checkLedger(database.url, 'ledger', { isWorker: true });
@@ -103,8 +115,12 @@ test('a ledger of other functions is refused by whoever works, and renewed by an
   const database = await create();
   await installLedger(database.url, 'ledger');
   const before = await catalog(database);
-  await database.query(`${olderFunctions}; create function ledger.work_cancel(a int) returns int language sql return a; create function ledger.users_own() returns int language sql return 1`);
-  await expect(readyLedger(database.url, 'ledger')).rejects.toThrow(/version [\d.]+ \(build \w+\/0000\), this program wants .* Only functions differ\. Bring it up: work-ledger install --schema ledger$/);
+  await database.query(
+    `${olderFunctions}; create function ledger.work_cancel(a int) returns int language sql return a; create function ledger.users_own() returns int language sql return 1`,
+  );
+  await expect(readyLedger(database.url, 'ledger')).rejects.toThrow(
+    /version [\d.]+ \(build \w+\/0000\), this program wants .* Only functions differ\. Bring it up: work-ledger install --schema ledger$/,
+  );
   expect(await installLedger(database.url, 'ledger')).toMatchObject({ changed: true });
   const after = await catalog(database);
   expect(after.filter((line) => line.includes('users_own'))).toHaveLength(1);
@@ -120,19 +136,27 @@ test('a ledger of other tables, and one that is newer, stay as they are, and it 
   const before = await written(database);
   for (const start of [installLedger, readyLedger, checkLedger]) {
     await expect(start(database.url, 'ledger')).rejects.toThrow(
-      /^the ledger in schema "ledger" is version ([\d.]+) \(build unknown\), this program wants \1 \(build .*\)\. It has no table awareness_shown\. Nothing carries it over\. .*: work-ledger install --schema ledger_3\n.*WORK_LEDGER_SCHEMA=ledger_3/);
+      /^the ledger in schema "ledger" is version ([\d.]+) \(build unknown\), this program wants \1 \(build .*\)\. It has no table awareness_shown\. Nothing carries it over\. .*: work-ledger install --schema ledger_3\n.*WORK_LEDGER_SCHEMA=ledger_3/,
+    );
   }
-  await database.query(`create function ledger.work_ledger_build() returns text language sql return '1/1'; create or replace function ledger.work_ledger_version() returns text language sql return '0.10.0'`);
-  await expect(installLedger(database.url, 'ledger')).rejects.toThrow(/^the ledger in schema "ledger" is version 0\.10\.0, this program is version [\d.]+: use work-ledger 0\.10\.0$/);
+  await database.query(
+    `create function ledger.work_ledger_build() returns text language sql return '1/1'; create or replace function ledger.work_ledger_version() returns text language sql return '0.10.0'`,
+  );
+  await expect(installLedger(database.url, 'ledger')).rejects.toThrow(
+    /^the ledger in schema "ledger" is version 0\.10\.0, this program is version [\d.]+: use work-ledger 0\.10\.0$/,
+  );
   expect((await written(database)).length).toBe(before.length + 1);
-  await expect(checkLedger(database.url, 'nowhere')).rejects.toThrow('there is no ledger in schema "nowhere". Install one: work-ledger install --schema nowhere');
+  await expect(checkLedger(database.url, 'nowhere')).rejects.toThrow(
+    'there is no ledger in schema "nowhere". Install one: work-ledger install --schema nowhere',
+  );
 });
 
 test('renewing waits for who is at work, holds nobody up meanwhile and rolls nobody back', async () => {
   const database = await create();
   await installLedger(database.url, 'ledger');
   const [busy, other] = [await connect({ connectionString: database.url }), await connect({ connectionString: database.url })];
-  const submit = async (): Promise<string> => (await database.query<{ id: string }>(`select id from ledger.work_submit('a', 'x')`))[0]?.id ?? '';
+  const submit = async (): Promise<string> =>
+    (await database.query<{ id: string }>(`select id from ledger.work_submit('a', 'x')`))[0]?.id ?? '';
   const [first, second] = [await submit(), await submit()];
   await database.query(olderFunctions);
 
@@ -142,7 +166,8 @@ test('renewing waits for who is at work, holds nobody up meanwhile and rolls nob
   let isDone = false;
   const renewed = installLedger(database.url, 'ledger').finally(() => (isDone = true));
   // A try that stands before the items holds nothing. Let in, it finds the foci taken and must give the items back.
-  const isWaiting = async (): Promise<boolean> => (await database.query(`select from pg_locks where relation = 'ledger.work_items'::regclass and not granted`)).length > 0;
+  const isWaiting = async (): Promise<boolean> =>
+    (await database.query(`select from pg_locks where relation = 'ledger.work_items'::regclass and not granted`)).length > 0;
   await until(isWaiting);
   await other.query('commit');
   await until(async () => !(await isWaiting()));
@@ -199,7 +224,9 @@ test('two ledgers in two schemas of one database do not see each other', async (
   expect(await two.workItem(item.id)).toBeNull();
   expect(await two.awarenessDigest(null)).not.toContain('only in one');
   await expect(two.ledgerAppend(item.id, 'note', 'x')).rejects.toMatchObject({ code: 'WL001' });
-  expect(await database.query<{ task: string }>('select distinct task_identifier as task from graphile_worker.jobs')).toEqual([{ task: 'one/engage' }]);
+  expect(await database.query<{ task: string }>('select distinct task_identifier as task from graphile_worker.jobs')).toEqual([
+    { task: 'one/engage' },
+  ]);
   await one.close();
   await two.close();
 });
@@ -216,6 +243,8 @@ test('every table with rows of users is marked for pg_dump, and what comes with 
     { name: 'search_entries', condition: 'where false' }, // triggers make its rows again
     { name: 'touch_rules', condition: 'where not is_builtin' },
   ]);
-  const tables = await extension.query<{ name: string }>(`select relname as name from pg_class where relnamespace = 'ledger'::regnamespace and relkind in ('r', 'S') and relpersistence = 'p' order by 1`);
+  const tables = await extension.query<{ name: string }>(
+    `select relname as name from pg_class where relnamespace = 'ledger'::regnamespace and relkind in ('r', 'S') and relpersistence = 'p' order by 1`,
+  );
   expect(marked.map((row) => row.name)).toEqual(tables.map((row) => row.name));
 });

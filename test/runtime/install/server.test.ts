@@ -17,9 +17,11 @@ import { createDatabase } from '../../database.ts';
 import type { TestDatabase } from '../../database.ts';
 
 /** What PostgreSQL 15 to 17 have. */
-const earlier = /else\n([^]*)end if;/.exec(readFileSync(new URL('../../../sql/api/00_ground/server.sql', import.meta.url), 'utf8'))?.[1] ?? '';
+const earlier =
+  /else\n([^]*)end if;/.exec(readFileSync(new URL('../../../sql/api/00_ground/server.sql', import.meta.url), 'utf8'))?.[1] ?? '';
 
-const catalogOf = ({ url }: TestDatabase): Promise<string[]> => withConnection({ connectionString: url }, (client) => catalogLines(client, 'ledger'));
+const catalogOf = ({ url }: TestDatabase): Promise<string[]> =>
+  withConnection({ connectionString: url }, (client) => catalogLines(client, 'ledger'));
 
 /** A ledger as pg_upgrade leaves one of PostgreSQL 15. */
 async function upgraded(form: 'script' | 'extension'): Promise<{ database: TestDatabase; before: string[] }> {
@@ -38,13 +40,16 @@ async function isWhole({ database, before }: Awaited<ReturnType<typeof upgraded>
   expect(difference(before, await catalogOf(database))).toEqual([]);
 }
 
-test.each(['script', 'extension'] as const)('a ledger of the %s that came from an earlier PostgreSQL is brought to this one by install', async (form) => {
-  const one = await upgraded(form);
-  expect(await installLedger(one.database.url, 'ledger')).toMatchObject({ form, changed: true, upgradedFrom: null });
-  await isWhole(one);
-  expect(await installLedger(one.database.url, 'ledger')).toMatchObject({ changed: false });
-  await one.database.drop();
-});
+test.each(['script', 'extension'] as const)(
+  'a ledger of the %s that came from an earlier PostgreSQL is brought to this one by install',
+  async (form) => {
+    const one = await upgraded(form);
+    expect(await installLedger(one.database.url, 'ledger')).toMatchObject({ form, changed: true, upgradedFrom: null });
+    await isWhole(one);
+    expect(await installLedger(one.database.url, 'ledger')).toMatchObject({ changed: false });
+    await one.database.drop();
+  },
+);
 
 test.each(['script', 'extension'] as const)('a ledger of the %s is brought to it by the script that install prints', async (form) => {
   const one = await upgraded(form);
@@ -68,7 +73,11 @@ test('a script for psql answers nothing: a DBA sees errors alone', async () => {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   try {
-    const answers = async (script: string): Promise<string[]> => [await client.query(script)].flat().filter(({ fields }) => fields.length > 0).map(({ fields }) => fields.map(({ name }) => name).join());
+    const answers = async (script: string): Promise<string[]> =>
+      [await client.query(script)]
+        .flat()
+        .filter(({ fields }) => fields.length > 0)
+        .map(({ fields }) => fields.map(({ name }) => name).join());
     expect(await answers((await installScript(null, 'ledger', null)) ?? '')).toEqual([]);
     await client.query('set search_path to public');
     await client.query(`${earlier.replace('_uuidv7', 'ledger._uuidv7')} update ledger.installed_code set server = 15`);
@@ -81,7 +90,9 @@ test('a script for psql answers nothing: a DBA sees errors alone', async () => {
 
 test('queries are performed, whatever stands around them, and nothing else is touched', () => {
   expect(silent(`select 1;`)).toBe('do $silent$ begin perform 1; end $silent$;');
-  expect(silent(`insert into a\nselect 1;\n-- then;\nselect ';''', "b;" from c;`)).toBe(`insert into a\nselect 1;\n-- then;\ndo $silent$ begin perform ';''', "b;" from c; end $silent$;`);
+  expect(silent(`insert into a\nselect 1;\n-- then;\nselect ';''', "b;" from c;`)).toBe(
+    `insert into a\nselect 1;\n-- then;\ndo $silent$ begin perform ';''', "b;" from c; end $silent$;`,
+  );
   const untouched = `create function f() returns int as $$\nselect 1;\n$$ language sql;\ndo $x$ begin perform 1; end $x$;`;
   expect(silent(untouched)).toBe(untouched);
 });

@@ -35,17 +35,24 @@ test('an error has a hint or a detail only where it has something to say', async
     const [item] = await database.query<{ id: string }>("select id from work_submit('t', 'work')");
     // What psql would show as an empty line HINT: or DETAIL: is here an empty string.
     const errorOf = async (sql: string) => {
-      const error = await database.query(sql).catch((caught: DatabaseError) => caught) as DatabaseError;
+      const error = (await database.query(sql).catch((caught: DatabaseError) => caught)) as DatabaseError;
       return { code: error.code, hint: error.hint, detail: error.detail };
     };
     expect(await errorOf("select work_submit('t', 'work', '[]')")).toEqual({ code: 'WL002', hint: undefined, detail: undefined });
-    expect(await errorOf("select _schema_check('it', '{\"required\": [\"a\"]}', '{}')")).toEqual({ code: 'WL002', hint: undefined, detail: undefined });
+    expect(await errorOf("select _schema_check('it', '{\"required\": [\"a\"]}', '{}')")).toEqual({
+      code: 'WL002',
+      hint: undefined,
+      detail: undefined,
+    });
     expect(await errorOf("select work_submit('t', ' ')")).toMatchObject({ code: 'WL002', hint: expect.stringMatching(/\w/) as unknown });
     await database.query(`select work_complete('${item!.id}', 'Done.')`);
     expect(await errorOf(`select work_pause('${item!.id}')`)).toEqual({ code: 'WL003', hint: undefined, detail: undefined });
     const [cancelled] = await database.query<{ id: string }>("select id from work_submit('t', 'work')");
     await database.query(`select work_cancel('${cancelled!.id}', 'Nobody needs it.')`);
-    expect(await errorOf(`select work_pause('${cancelled!.id}')`)).toMatchObject({ code: 'WL003', detail: expect.stringContaining('Nobody needs it.') as unknown });
+    expect(await errorOf(`select work_pause('${cancelled!.id}')`)).toMatchObject({
+      code: 'WL003',
+      detail: expect.stringContaining('Nobody needs it.') as unknown,
+    });
   } finally {
     await database.drop();
   }

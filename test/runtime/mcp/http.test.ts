@@ -45,22 +45,42 @@ function handlerWith(options: Partial<McpHttpOptions> = {}, over = db): McpHttp 
   handlers.push(handler);
   return handler;
 }
-const into = (handler: McpHttp) => (to: URL | string, init?: RequestInit): Promise<Response> => {
-  const headers = new Headers(init?.headers);
-  headers.set('host', 'localhost');
-  headers.set('authorization', `Bearer ${token}`);
-  return handler.fetch(new Request(to, { ...init, headers }));
-};
+const into =
+  (handler: McpHttp) =>
+  (to: URL | string, init?: RequestInit): Promise<Response> => {
+    const headers = new Headers(init?.headers);
+    headers.set('host', 'localhost');
+    headers.set('authorization', `Bearer ${token}`);
+    return handler.fetch(new Request(to, { ...init, headers }));
+  };
 async function clientOf(handler: McpHttp, { query = '', isStateless = false } = {}): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' }, isStateless ? { versionNegotiation: { mode: { pin: '2026-07-28' } } } : {});
-  await client.connect(new StreamableHTTPClientTransport(new URL(query, url), { fetch: into(handler), reconnectionOptions: { maxRetries: 0, initialReconnectionDelay: 1, maxReconnectionDelay: 1, reconnectionDelayGrowFactor: 1 } }));
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(query, url), {
+      fetch: into(handler),
+      reconnectionOptions: { maxRetries: 0, initialReconnectionDelay: 1, maxReconnectionDelay: 1, reconnectionDelayGrowFactor: 1 },
+    }),
+  );
   return client;
 }
-const initialize = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'by hand', version: '1' } } });
+const initialize = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'by hand', version: '1' } },
+});
 const ping = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'ping' });
 const listTools = JSON.stringify({ jsonrpc: '2.0', id: 3, method: 'tools/list' });
 async function post(handler: McpHttp, body: string, session?: string): Promise<Response> {
-  const answer = await into(handler)(url, { method: 'POST', body, headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...(session !== undefined && { 'mcp-session-id': session }) } });
+  const answer = await into(handler)(url, {
+    method: 'POST',
+    body,
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(session !== undefined && { 'mcp-session-id': session }),
+    },
+  });
   await answer.clone().text();
   return answer;
 }
@@ -72,11 +92,17 @@ async function openSession(handler: McpHttp): Promise<string> {
 
 test.for([false, true])('a wait that its client cancels is over for the server, too (stateless: %s)', async (isStateless) => {
   let checks = 0;
-  const counting: Db = { ...db, abilityInvoke: (name, ...rest) => (name === 'check_child_work' && checks++, db.abilityInvoke(name, ...rest)) };
+  const counting: Db = {
+    ...db,
+    abilityInvoke: (name, ...rest) => (name === 'check_child_work' && checks++, db.abilityInvoke(name, ...rest)),
+  };
   const client = await clientOf(handlerWith({}, counting), { query: '?conversation=cancels', isStateless });
   const { content } = await client.callTool({ name: 'spawn_child_work', arguments: { work_type: 'nobody', description: 'Part' } });
   const stop = new AbortController();
-  const waiting = client.callTool({ name: 'await_child_work', arguments: { work_item_ids: [(content as { text: string }[])[0]?.text], timeout_seconds: 3600 } }, { signal: stop.signal, onprogress: () => stop.abort('enough') });
+  const waiting = client.callTool(
+    { name: 'await_child_work', arguments: { work_item_ids: [(content as { text: string }[])[0]?.text], timeout_seconds: 3600 } },
+    { signal: stop.signal, onprogress: () => stop.abort('enough') },
+  );
   await expect(waiting).rejects.toThrow();
   await until(() => checks === 2, 60); // one before it waited, one when it was over
   await client.close();
@@ -89,7 +115,9 @@ test('no more sessions than it may have: the one that was idle for longest makes
   const third = await openSession(handler);
   expect((await post(handler, ping, second)).status).toBe(404);
   expect([(await post(handler, ping, first)).status, (await post(handler, ping, third)).status]).toEqual([200, 200]);
-  const streams = await Promise.all([first, third].map((session) => into(handler)(url, { headers: { accept: 'text/event-stream', 'mcp-session-id': session } })));
+  const streams = await Promise.all(
+    [first, third].map((session) => into(handler)(url, { headers: { accept: 'text/event-stream', 'mcp-session-id': session } })),
+  );
   const refused = await post(handler, initialize);
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '30']);
   await streams[0]?.body?.cancel();

@@ -21,7 +21,8 @@ afterAll(async () => {
   await database?.drop();
 });
 
-const unwatched = async (id: string): Promise<boolean> => (await database.query(`select from ledger.fences where work_item_id = '${id}' and watch_ends_at > now()`)).length === 0;
+const unwatched = async (id: string): Promise<boolean> =>
+  (await database.query(`select from ledger.fences where work_item_id = '${id}' and watch_ends_at > now()`)).length === 0;
 
 test('an append that nobody notified of is seen by the next look', async () => {
   const { id } = await db.workSubmit({ workType: 'x', description: 'x' });

@@ -10,14 +10,27 @@ import { afterEach, expect, it, vi } from 'vitest';
 
 import { createModelClient } from '../../../runtime/model/callModel.ts';
 import type { ModelClientOptions } from '../../../runtime/model/callModel.ts';
-import type { ContentBlock, ModelError, ModelErrorClass, ModelOutcome, ModelRequest, ModelResponse } from '../../../runtime/model/message.ts';
+import type {
+  ContentBlock,
+  ModelError,
+  ModelErrorClass,
+  ModelOutcome,
+  ModelRequest,
+  ModelResponse,
+} from '../../../runtime/model/message.ts';
 import { scriptOf } from '../../../runtime/model/script.ts';
 import type { ScriptedReply } from '../../../runtime/model/script.ts';
 import { startScriptedModel } from '../../../runtime/model/scriptedModel.ts';
 import type { ScriptedModel } from '../../../runtime/model/scriptedModel.ts';
 
 const apiKey = 'sk-ant-api03-canary_0123456789';
-const request: ModelRequest = { model: 'claude-sonnet-5-5', max_tokens: 1000, system: 'Work.', messages: [{ role: 'user', content: 'Begin.' }], stream: true };
+const request: ModelRequest = {
+  model: 'claude-sonnet-5-5',
+  max_tokens: 1000,
+  system: 'Work.',
+  messages: [{ role: 'user', content: 'Begin.' }],
+  stream: true,
+};
 const text = (value: string): ContentBlock => ({ type: 'text', text: value });
 
 const opened: (() => Promise<unknown>)[] = [];
@@ -47,7 +60,10 @@ async function raw(listener: RequestListener): Promise<{ url: string }> {
 const streaming = (bytes: string) =>
   raw((_incoming, response) => void response.writeHead(200, { 'content-type': 'text/event-stream', 'request-id': 'req_raw' }).end(bytes));
 
-function call(server: { url: string }, options: ModelClientOptions & { body?: ModelRequest; signal?: AbortSignal; onDelta?: (delta: string) => void } = {}): Promise<ModelOutcome> {
+function call(
+  server: { url: string },
+  options: ModelClientOptions & { body?: ModelRequest; signal?: AbortSignal; onDelta?: (delta: string) => void } = {},
+): Promise<ModelOutcome> {
   const { body = request, signal = new AbortController().signal, onDelta, ...rest } = options;
   return createModelClient({ apiKey, baseURL: server.url, ...rest }).call(body, { signal, ...(onDelta && { onDelta }) });
 }
@@ -72,7 +88,13 @@ it('brings the whole message, its usage and the text as it arrives', async () =>
     { type: 'tool_use', id: 'toolu_1', name: 'look', input: { path: ['a', { b: null }], n: -1.5e-7 }, caller: { type: 'direct' } },
     { type: 'tool_use', id: 'toolu_2', name: 'look', input: {} },
   ];
-  const usage = { input_tokens: 10, cache_read_input_tokens: 200, cache_creation_input_tokens: 30, output_tokens: 40, output_tokens_details: { thinking_tokens: 5 } };
+  const usage = {
+    input_tokens: 10,
+    cache_read_input_tokens: 200,
+    cache_creation_input_tokens: 30,
+    output_tokens: 40,
+    output_tokens_details: { thinking_tokens: 5 },
+  };
   const server = await scripted({ content, usage });
   const deltas: string[] = [];
   const response = await answered(call(server, { onDelta: (delta) => deltas.push(delta) }));
@@ -111,7 +133,10 @@ it('sends any body as it is, wherever its keys stand', async () => {
       response.writeHead(400, { 'content-type': 'application/json' }).end('{}');
     });
   });
-  const extra = fc.dictionary(fc.string({ unit: 'grapheme' }).map((key) => `${key}~`), fc.jsonValue());
+  const extra = fc.dictionary(
+    fc.string({ unit: 'grapheme' }).map((key) => `${key}~`),
+    fc.jsonValue(),
+  );
   await fc.assert(
     fc.asyncProperty(extra, extra, async (before, after) => {
       const body = JSON.parse(JSON.stringify({ ...before, stream: true, model: 'm', ...after, messages: [] })) as ModelRequest;
@@ -156,7 +181,9 @@ it('takes a spend limit, which comes as 429, for a matter of the account', async
 });
 
 it('keeps the first thousand characters of an error that is a page of HTML', async () => {
-  const server = await raw((_incoming, response) => void response.writeHead(502, { 'content-type': 'text/html' }).end(`<html>\0${'x'.repeat(100_000)}`));
+  const server = await raw(
+    (_incoming, response) => void response.writeHead(502, { 'content-type': 'text/html' }).end(`<html>\0${'x'.repeat(100_000)}`),
+  );
   const error = await failed(call(server));
   expect(error).toMatchObject({ class: 'server_error', status: 502 });
   expect(error.message.length).toBeLessThan(1_010);
@@ -231,8 +258,17 @@ it.each([0, 1, 3, 5])('takes a socket that drops behind %i events for transport'
 });
 
 it('takes a stream that ends at any byte before its last event for transport, and none of it for a message', async () => {
-  const recorded = await scripted({ content: [{ type: 'thinking', thinking: 'é🙂', signature: 'cw==' }, { type: 'tool_use', name: 'look', input: { a: 'é🙂' } }] });
-  const answer = await fetch(`${recorded.url}/v1/messages`, { method: 'POST', headers: { 'x-api-key': 'k', 'anthropic-version': '2026-10-21' }, body: JSON.stringify(request) });
+  const recorded = await scripted({
+    content: [
+      { type: 'thinking', thinking: 'é🙂', signature: 'cw==' },
+      { type: 'tool_use', name: 'look', input: { a: 'é🙂' } },
+    ],
+  });
+  const answer = await fetch(`${recorded.url}/v1/messages`, {
+    method: 'POST',
+    headers: { 'x-api-key': 'k', 'anthropic-version': '2026-10-21' },
+    body: JSON.stringify(request),
+  });
   const bytes = Buffer.from(await answer.arrayBuffer());
   let end = 0;
   const server = await raw((_incoming, response) => {
@@ -251,7 +287,11 @@ it('takes a stream that ends at any byte before its last event for transport, an
 
 it('keeps a message that was complete before the connection broke or hung', async () => {
   const recorded = await scripted({ content: [text('All of it.')] });
-  const answer = await fetch(`${recorded.url}/v1/messages`, { method: 'POST', headers: { 'x-api-key': 'k', 'anthropic-version': '2026-10-21' }, body: JSON.stringify(request) });
+  const answer = await fetch(`${recorded.url}/v1/messages`, {
+    method: 'POST',
+    headers: { 'x-api-key': 'k', 'anthropic-version': '2026-10-21' },
+    body: JSON.stringify(request),
+  });
   const bytes = await answer.text();
   const breaking = await raw((_incoming, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -283,16 +323,22 @@ it('leaves no listener behind on a signal that lives long', async () => {
 });
 
 it('gives a call that the output limit cut off an empty input, and keeps what came before it', async () => {
-  const content = [text('Now the file.'), { type: 'tool_use', id: 'toolu_1', name: 'write', inputJson: '{"path":"/a","content":"never fini' }];
+  const content = [
+    text('Now the file.'),
+    { type: 'tool_use', id: 'toolu_1', name: 'write', inputJson: '{"path":"/a","content":"never fini' },
+  ];
   const response = await answered(call(await scripted({ content, stopReason: 'max_tokens' })));
   expect(response.stopReason).toBe('max_tokens');
   expect(response.content).toEqual([text('Now the file.'), { type: 'tool_use', id: 'toolu_1', name: 'write', input: {} }]);
 });
 
-it.each(['tool_use', 'end_turn', 'stop_sequence', 'pause_turn'])('takes an input that breaks off for no message where %s says that it is whole', async (stopReason) => {
-  const content = [{ type: 'tool_use', id: 'toolu_1', name: 'write', inputJson: '{"path":"/a","content":"never fini' }];
-  expect(await failed(call(await scripted({ content, stopReason })))).toMatchObject({ class: 'malformed_response' });
-});
+it.each(['tool_use', 'end_turn', 'stop_sequence', 'pause_turn'])(
+  'takes an input that breaks off for no message where %s says that it is whole',
+  async (stopReason) => {
+    const content = [{ type: 'tool_use', id: 'toolu_1', name: 'write', inputJson: '{"path":"/a","content":"never fini' }];
+    expect(await failed(call(await scripted({ content, stopReason })))).toMatchObject({ class: 'malformed_response' });
+  },
+);
 
 it.each([
   ['cut short', '{"path":"/a'],
@@ -318,14 +364,17 @@ it('brings a refusal with its details, and a message without any content', async
 
 it('replaces what Postgres cannot hold, in keys too, and leaves escapes that only look like it', async () => {
   const inputJson = String.raw`{"nul":"a\u0000b","lone":"\ud83d!","pair":"\ud83d\ude42","text":"\\u0000","k\u0000":[{"\udc00":"\udc00"}],"__proto__":{"x":1}}`;
-  const response = await answered(call(await scripted({ content: [text('a\0b\ud800'), { type: 'tool_use', id: 'toolu_1', name: 'write', inputJson }] })));
+  const response = await answered(
+    call(await scripted({ content: [text('a\0b\ud800'), { type: 'tool_use', id: 'toolu_1', name: 'write', inputJson }] })),
+  );
   expect(response.content[0]).toEqual(text('a␀b\uFFFD'));
   expect(JSON.stringify(response.content[1]?.['input'])).toBe(
     String.raw`{"nul":"a␀b","lone":"�!","pair":"🙂","text":"\\u0000","k␀":[{"�":"�"}],"__proto__":{"x":1}}`,
   );
 });
 
-const start = 'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","model":"m","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}\n\n';
+const start =
+  'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","model":"m","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}\n\n';
 const delta = 'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":3}}\n\n';
 const stop = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
 
@@ -334,8 +383,14 @@ it.each([
   ['a message that does not begin', `${delta}${stop}`],
   ['a message that begins twice', `${start}${start}${delta}${stop}`],
   ['a message without a stop reason', `${start}${stop}`],
-  ['a delta of a block that has not begun', `${start}event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"x"}}\n\n${delta}${stop}`],
-  ['a kind of delta that nobody knows', `${start}event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\nevent: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"odd_delta","odd":"x"}}\n\n${delta}${stop}`],
+  [
+    'a delta of a block that has not begun',
+    `${start}event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"x"}}\n\n${delta}${stop}`,
+  ],
+  [
+    'a kind of delta that nobody knows',
+    `${start}event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\nevent: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"odd_delta","odd":"x"}}\n\n${delta}${stop}`,
+  ],
 ])('refuses %s', async (_what, bytes) => {
   expect(await failed(call(await streaming(bytes)))).toMatchObject({ class: 'malformed_response', requestId: 'req_raw' });
 });
@@ -349,7 +404,9 @@ it('passes over kinds of events that nobody knows, and takes the last word on us
 it('never lets the key into an error', async () => {
   const echo = await scripted({ error: { status: 401, type: 'authentication_error', message: `no such key: ${apiKey}` } });
   expect((await failed(call(echo))).message).toBe('no such key: [redacted]');
-  const other = await scripted({ error: { status: 401, type: 'authentication_error', message: 'no such key: sk-ant-oat01-someone_elses' } });
+  const other = await scripted({
+    error: { status: 401, type: 'authentication_error', message: 'no such key: sk-ant-oat01-someone_elses' },
+  });
   expect((await failed(call(other))).message).toBe('no such key: [redacted]');
   const broken = await failed(call(await scripted(), { apiKey: 'canary\nkey' }));
   expect(broken.class).toBe('authentication');

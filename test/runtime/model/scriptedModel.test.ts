@@ -30,8 +30,12 @@ const start = async (script: Script) => (server = await startScriptedModel(scrip
 const sdk = (model: ScriptedModel) => new Anthropic({ apiKey: 'sk-test', baseURL: model.url, maxRetries: 0 });
 const params = (body: ModelRequest) => body as unknown as Anthropic.MessageStreamParams;
 const plain = (body: ModelRequest) => ({ ...body, stream: false }) as unknown as Anthropic.MessageCreateParamsNonStreaming;
-const post = (model: ScriptedModel, body: string, headers: Record<string, string> = { 'x-api-key': 'k', 'anthropic-version': '2026-10-21' }, path = '/v1/messages') =>
-  fetch(model.url + path, { method: 'POST', body, headers });
+const post = (
+  model: ScriptedModel,
+  body: string,
+  headers: Record<string, string> = { 'x-api-key': 'k', 'anthropic-version': '2026-10-21' },
+  path = '/v1/messages',
+) => fetch(model.url + path, { method: 'POST', body, headers });
 
 it('says the same to the SDK streaming and whole', async () => {
   const content = [
@@ -52,7 +56,12 @@ it('says the same to the SDK streaming and whole', async () => {
 it('sends what grows in pieces and pings in between', async () => {
   const model = await start(scriptOf([{ content: [look({ path: '/a/long/path/to/look/at' })] }]));
   const wire = await (await post(model, JSON.stringify(request()))).text();
-  expect(wire.match(/^event: .*$/gm)?.map((line) => line.slice(7)).join(' ')).toBe(
+  expect(
+    wire
+      .match(/^event: .*$/gm)
+      ?.map((line) => line.slice(7))
+      .join(' '),
+  ).toBe(
     'message_start ping content_block_start content_block_delta content_block_delta content_block_delta content_block_delta content_block_stop message_delta message_stop',
   );
 });
@@ -83,7 +92,10 @@ it('gives every tool_use without an id one of its own', async () => {
 });
 
 it('plays the faults of an exchange one per attempt, then the reply', async () => {
-  const faults: ScriptedReply[] = [{ error: { status: 529, type: 'overloaded_error' } }, { error: { status: 429, type: 'rate_limit_error', headers: { 'retry-after': '7' } } }];
+  const faults: ScriptedReply[] = [
+    { error: { status: 529, type: 'overloaded_error' } },
+    { error: { status: 429, type: 'rate_limit_error', headers: { 'retry-after': '7' } } },
+  ];
   const model = await start(withFaults(scriptOf([{ content: [text('At last.')] }]), { 0: faults }));
   const statuses = [];
   for (let n = 0; n < 4; n += 1) statuses.push((await post(model, JSON.stringify(request()))).status);
@@ -101,10 +113,17 @@ it('tells the script which attempt of which conversation it is', async () => {
   // A moved cache mark is no other conversation.
   const marked = { type: 'text', text: 'Begin.', cache_control: { type: 'ephemeral' } };
   const unmarked = { type: 'text', text: 'Begin.' };
-  const [a, b] = [await sdk(model).messages.create(plain(request({ role: 'user', content: [marked] }))), await sdk(model).messages.create(plain(request({ role: 'user', content: [unmarked] })))];
+  const [a, b] = [
+    await sdk(model).messages.create(plain(request({ role: 'user', content: [marked] }))),
+    await sdk(model).messages.create(plain(request({ role: 'user', content: [unmarked] }))),
+  ];
   expect(a.content).toEqual(b.content);
   expect(first.content).not.toEqual(a.content);
-  expect(seen).toEqual([[0, 0], [0, 0], [0, 1]]);
+  expect(seen).toEqual([
+    [0, 0],
+    [0, 0],
+    [0, 1],
+  ]);
 });
 
 it('counts the common prefix with the previous request as read from the cache', async () => {
@@ -112,7 +131,11 @@ it('counts the common prefix with the previous request as read from the cache', 
   const long = 'word '.repeat(2_000);
   const ask = async (body: ModelRequest) => (await sdk(model).messages.create(plain(body))).usage;
   const first = await ask(request({ role: 'user', content: long }));
-  const longer: Message[] = [{ role: 'user', content: long }, { role: 'assistant', content: 'Yes.' }, { role: 'user', content: 'And?' }];
+  const longer: Message[] = [
+    { role: 'user', content: long },
+    { role: 'assistant', content: 'Yes.' },
+    { role: 'user', content: 'And?' },
+  ];
   const second = await ask(request(...longer));
   expect(first.cache_read_input_tokens).toBe(0);
   expect(first.cache_creation_input_tokens).toBeGreaterThan(10_000 / 3.5);
@@ -129,12 +152,17 @@ it('finds in the cache what an earlier request left within 20 blocks before a br
   const model = await start(scriptOf([]));
   const begun: Message = { role: 'user', content: [text('word '.repeat(500))] };
   const blocks = (n: number): ContentBlock[] => Array.from({ length: n }, (_, k) => text(`block ${k}`));
-  const read = async (...messages: Message[]) => (await sdk(model).messages.create(plain(request(...messages)))).usage.cache_read_input_tokens;
+  const read = async (...messages: Message[]) =>
+    (await sdk(model).messages.create(plain(request(...messages)))).usage.cache_read_input_tokens;
   const whole = (await sdk(model).messages.create(plain(request(begun)))).usage.cache_creation_input_tokens ?? 0;
-  expect(await read(begun, { role: 'assistant', content: 'Yes.' }, { role: 'user', content: blocks(18) })).toBeGreaterThanOrEqual(whole - 1);
+  expect(await read(begun, { role: 'assistant', content: 'Yes.' }, { role: 'user', content: blocks(18) })).toBeGreaterThanOrEqual(
+    whole - 1,
+  );
   expect(await read(begun, { role: 'assistant', content: 'No.' }, { role: 'user', content: blocks(19) })).toBe(0);
   const marked: Message = { role: 'user', content: [{ ...text('word '.repeat(500)), cache_control: { type: 'ephemeral' } }] };
-  expect(await read(marked, { role: 'assistant', content: 'Well.' }, { role: 'user', content: blocks(19) })).toBeGreaterThanOrEqual(whole - 1);
+  expect(await read(marked, { role: 'assistant', content: 'Well.' }, { role: 'user', content: blocks(19) })).toBeGreaterThanOrEqual(
+    whole - 1,
+  );
 });
 
 it('takes counts that the script gives before its own', async () => {
@@ -143,27 +171,54 @@ it('takes counts that the script gives before its own', async () => {
 });
 
 it.each<[string, string, Message[]]>([
-  ['a message that ends in thinking', 'The final block in an assistant message cannot be `thinking`.', [
-    { role: 'assistant', content: [{ type: 'thinking', thinking: 'Hm', signature: 'c2ln' }] }, { role: 'user', content: 'Go on.' }]],
-  ['an image in an error', 'all content must be type `text` if `is_error` is true', [
-    { role: 'assistant', content: [{ ...look({}), id: 'a' }] }, { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', is_error: true, content: [text('no'), { type: 'image', source: {} }] }] }]],
-  ['an id that is none', "String should match pattern '^[a-zA-Z0-9_-]{1,64}$'", [
-    { role: 'assistant', content: [{ ...look({}), id: 'a|b' }] }, { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a|b', content: 'seen' }] }]],
+  [
+    'a message that ends in thinking',
+    'The final block in an assistant message cannot be `thinking`.',
+    [
+      { role: 'assistant', content: [{ type: 'thinking', thinking: 'Hm', signature: 'c2ln' }] },
+      { role: 'user', content: 'Go on.' },
+    ],
+  ],
+  [
+    'an image in an error',
+    'all content must be type `text` if `is_error` is true',
+    [
+      { role: 'assistant', content: [{ ...look({}), id: 'a' }] },
+      {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: 'a', is_error: true, content: [text('no'), { type: 'image', source: {} }] }],
+      },
+    ],
+  ],
+  [
+    'an id that is none',
+    "String should match pattern '^[a-zA-Z0-9_-]{1,64}$'",
+    [
+      { role: 'assistant', content: [{ ...look({}), id: 'a|b' }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a|b', content: 'seen' }] },
+    ],
+  ],
 ])('refuses %s in the words of the API', async (_what, words, messages) => {
   const model = await start(scriptOf([]));
   const refused = await post(model, JSON.stringify(request({ role: 'user', content: 'Begin.' }, ...messages)));
   expect(refused.status).toBe(400);
-  expect((await refused.json() as { error: { message: string } }).error.message).toContain(words);
+  expect(((await refused.json()) as { error: { message: string } }).error.message).toContain(words);
 });
 
 it('refuses a request that breaks a rule, with the rule in the sentence', async () => {
   const model = await start(scriptOf([]));
-  const refused = await post(model, JSON.stringify(request({ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_x', content: 'hm' }] })));
+  const refused = await post(
+    model,
+    JSON.stringify(request({ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_x', content: 'hm' }] })),
+  );
   expect(refused.status).toBe(400);
   expect(refused.headers.get('request-id')).toMatch(/^req_/);
   expect(await refused.json()).toMatchObject({
     type: 'error',
-    error: { type: 'invalid_request_error', message: 'messages[0].content[0] is a tool_result for no tool_use of the message before: toolu_x' },
+    error: {
+      type: 'invalid_request_error',
+      message: 'messages[0].content[0] is a tool_result for no tool_use of the message before: toolu_x',
+    },
   });
 });
 

@@ -28,16 +28,55 @@ test('the forms are those of the database', async () => {
 });
 
 test.each([
-  `Use ${key} now`, `${key}\n${key}`, `postgresql://me:p@ss@h/d`, `x://a:b@c x://d:3@f`, `host=h user=u password='p w' x`, `{"a":"Bearer ${'a1'.repeat(10)}"}`, '\\nAKIA' + 'Z9'.repeat(8),
-  `${begin}\\nabc=\\n${end} x`, 'nothing', 'postgres://me:[redacted]@h', 'redis://:pw1@h?password=abcdefghij',
+  `Use ${key} now`,
+  `${key}\n${key}`,
+  `postgresql://me:p@ss@h/d`,
+  `x://a:b@c x://d:3@f`,
+  `host=h user=u password='p w' x`,
+  `{"a":"Bearer ${'a1'.repeat(10)}"}`,
+  '\\nAKIA' + 'Z9'.repeat(8),
+  `${begin}\\nabc=\\n${end} x`,
+  'nothing',
+  'postgres://me:[redacted]@h',
+  'redis://:pw1@h?password=abcdefghij',
 ])('%j loses the same here as there', async (text) => {
   const [row] = await database.query<{ text: string }>(`select ledger._redacted($text$${text}$text$) as text`);
   expect(withoutForms(text).text).toBe(row?.text);
 });
 
 test.each([
-  'a', 'aA1', 'password=', 'password= ', "password='", 'host=a ', 'host=a password=', "host='a", '://', '://a:b', '://a:{', '{', '$', '*', ' ', ',', 'PGPASSWORD=', 'PGPASSWORD="', '_authToken=',
-  'hooks.slack.com/services/', 'Bearer ', 'Authorization: Basic ', 'Authorization"', 'PRIVATE KEY ', String(begin), 'eyJhbGciOiJIUzI1NiJ9.', ' eyJaaaaaaaaaaaaaaaaa.', '&password=', '?password=$a1', 'sk-ant-', 'ssl', 'user=a,',
+  'a',
+  'aA1',
+  'password=',
+  'password= ',
+  "password='",
+  'host=a ',
+  'host=a password=',
+  "host='a",
+  '://',
+  '://a:b',
+  '://a:{',
+  '{',
+  '$',
+  '*',
+  ' ',
+  ',',
+  'PGPASSWORD=',
+  'PGPASSWORD="',
+  '_authToken=',
+  'hooks.slack.com/services/',
+  'Bearer ',
+  'Authorization: Basic ',
+  'Authorization"',
+  'PRIVATE KEY ',
+  String(begin),
+  'eyJhbGciOiJIUzI1NiJ9.',
+  ' eyJaaaaaaaaaaaaaaaaa.',
+  '&password=',
+  '?password=$a1',
+  'sk-ant-',
+  'ssl',
+  'user=a,',
 ])('a megabyte of %j costs no more than its length', { timeout: 120_000 }, (piece) => {
   for (const before of ['', '://a:', `${begin}\n`, '-----BEGIN ']) {
     const text = `${before}${piece.repeat(1_000_000 / piece.length)}`;
@@ -79,7 +118,9 @@ test('a word or a short number is none: it could not be told from text', () => {
 test('a thought keeps its bytes, and numbers around it their digits', () => {
   const thought = { type: 'thinking', thinking: value, signature: value };
   const json = `{"content":[${JSON.stringify(thought)},{"type":"redacted_thinking","data":${JSON.stringify(value)}},{"type":"text","text":${JSON.stringify(value)}}],"n":12345678901234567890,"f":1.50}`;
-  expect(withoutKnown(json)).toBe(`{"content":[${JSON.stringify(thought)},{"type":"redacted_thinking","data":${JSON.stringify(value)}},{"type":"text","text":"[redacted]"}],"n":12345678901234567890,"f":1.50}`);
+  expect(withoutKnown(json)).toBe(
+    `{"content":[${JSON.stringify(thought)},{"type":"redacted_thinking","data":${JSON.stringify(value)}},{"type":"text","text":"[redacted]"}],"n":12345678901234567890,"f":1.50}`,
+  );
 });
 
 test('logs and answers lose both, and both are counted', () => {
@@ -89,9 +130,15 @@ test('logs and answers lose both, and both are counted', () => {
 });
 
 test.each([
-  ['I look at the log before', 'I look at the log before'], ['see https://exa', 'see https'], [`use ${key}`, 'use sk'], [`use ${key} `, `use ${key} `],
-  [`${begin}\nabc def `, ''], [`${begin}\nabc\n-----END PRIVATE `, ''], [`${begin}\nabc\n${end} `, `${begin}\nabc\n${end} `],
-  ['日本語のテキスト', '日本語のテキスト'], ['', ''],
+  ['I look at the log before', 'I look at the log before'],
+  ['see https://exa', 'see https'],
+  [`use ${key}`, 'use sk'],
+  [`use ${key} `, `use ${key} `],
+  [`${begin}\nabc def `, ''],
+  [`${begin}\nabc\n-----END PRIVATE `, ''],
+  [`${begin}\nabc\n${end} `, `${begin}\nabc\n${end} `],
+  ['日本語のテキスト', '日本語のテキスト'],
+  ['', ''],
 ])('of %j, which still arrives, %j is shown', (text, shown) => {
   expect(withoutBeginning(text)).toBe(shown);
 });

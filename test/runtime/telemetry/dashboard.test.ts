@@ -1,4 +1,5 @@
-// The dashboard in docs/: it asks for metrics that workers emit, under the names and with the labels that Prometheus has, and leaves none out.
+// The dashboard in docs/: it asks for metrics that workers emit, under the names and with the labels that Prometheus has, and leaves none
+// out.
 
 import { readFileSync } from 'node:fs';
 
@@ -10,16 +11,29 @@ import { createDatabase } from '../../database.ts';
 
 const source = z.object({ type: z.string(), uid: z.string() });
 const panel = z.object({
-  id: z.number(), type: z.string(), title: z.string(), gridPos: z.object({ x: z.number(), y: z.number(), w: z.number(), h: z.number() }),
-  datasource: source.optional(), targets: z.array(z.looseObject({ refId: z.string(), datasource: source, expr: z.string().optional(), query: z.string().optional() })).optional(),
+  id: z.number(),
+  type: z.string(),
+  title: z.string(),
+  gridPos: z.object({ x: z.number(), y: z.number(), w: z.number(), h: z.number() }),
+  datasource: source.optional(),
+  targets: z
+    .array(z.looseObject({ refId: z.string(), datasource: source, expr: z.string().optional(), query: z.string().optional() }))
+    .optional(),
 });
-const dashboard = z.object({
-  title: z.string(), uid: z.string(), panels: z.array(panel),
-  templating: z.object({ list: z.array(z.looseObject({ name: z.string(), type: z.string(), query: z.unknown() })) }),
-}).parse(JSON.parse(readFileSync(new URL('../../../docs/grafana/work-ledger.json', import.meta.url), 'utf8')));
+const dashboard = z
+  .object({
+    title: z.string(),
+    uid: z.string(),
+    panels: z.array(panel),
+    templating: z.object({ list: z.array(z.looseObject({ name: z.string(), type: z.string(), query: z.unknown() })) }),
+  })
+  .parse(JSON.parse(readFileSync(new URL('../../../docs/grafana/work-ledger.json', import.meta.url), 'utf8')));
 const drawn = dashboard.panels.filter(({ type }) => type !== 'row');
 
-/** What Prometheus and the OpenTelemetry Collector make of a name, by OpenTelemetry's rules for Prometheus: its series, with the suffixes of unit and type. */
+/**
+ * What Prometheus and the OpenTelemetry Collector make of a name, by OpenTelemetry's rules for Prometheus: its series, with the suffixes of
+ * unit and type.
+ */
 function seriesOf({ name, type, unit }: { name: string; type: string; unit: string }): string[] {
   const words = name.replaceAll(/[^a-zA-Z0-9:]+/g, '_');
   const suffix = { s: 'seconds', By: 'bytes' }[unit];
@@ -38,12 +52,19 @@ test('every query asks for a metric that is emitted, by labels that it has; ever
         const asked = [...expr.matchAll(/\bwork_\w+/g)].map(([series]) => series);
         expect(asked.length, expr).toBeGreaterThan(0);
         for (const series of asked) expect(emitted.get(series)?.name, `${title}: ${series}`).toBe(title);
-        const labels = [...expr.matchAll(/by \(([^)]*)\)/g)].flatMap(([, by = '']) => by.split(', ')).concat([...expr.matchAll(/(\w+)=~/g)].map(([, name = '']) => name)).filter((name) => name !== 'le');
+        const labels = [...expr.matchAll(/by \(([^)]*)\)/g)]
+          .flatMap(([, by = '']) => by.split(', '))
+          .concat([...expr.matchAll(/(\w+)=~/g)].map(([, name = '']) => name))
+          .filter((name) => name !== 'le');
         for (const name of labels) expect(emitted.get(asked[0]!)?.labels, expr).toContain(name);
       }
     }
-    expect(drawn.map(({ title }) => title).filter((title) => title.startsWith('work.')).toSorted((a, b) => (a < b ? -1 : 1)))
-      .toEqual(metrics.map(({ name }) => name).toSorted((a, b) => (a < b ? -1 : 1)));
+    expect(
+      drawn
+        .map(({ title }) => title)
+        .filter((title) => title.startsWith('work.'))
+        .toSorted((a, b) => (a < b ? -1 : 1)),
+    ).toEqual(metrics.map(({ name }) => name).toSorted((a, b) => (a < b ? -1 : 1)));
     const faculties = JSON.stringify(dashboard.templating.list.find(({ name }) => name === 'faculty')?.query);
     expect(emitted.has(/label_values\((\w+), faculty\)/.exec(faculties)?.[1] ?? '')).toBe(true);
   } finally {
@@ -53,13 +74,19 @@ test('every query asks for a metric that is emitted, by labels that it has; ever
 });
 
 test('data sources are chosen in the dashboard, the tree comes from Tempo, and no panel covers another', () => {
-  expect(dashboard.templating.list.filter(({ type }) => type === 'datasource').map(({ name, query }) => [name, query])).toEqual([['prometheus', 'prometheus'], ['tempo', 'tempo']]);
+  expect(dashboard.templating.list.filter(({ type }) => type === 'datasource').map(({ name, query }) => [name, query])).toEqual([
+    ['prometheus', 'prometheus'],
+    ['tempo', 'tempo'],
+  ]);
   for (const { datasource, targets, title } of drawn) {
-    for (const used of [datasource, ...(targets ?? []).map((target) => target.datasource)]) expect(`$\{${used?.type}}`, title).toBe(used?.uid);
+    for (const used of [datasource, ...(targets ?? []).map((target) => target.datasource)])
+      expect(`$\{${used?.type}}`, title).toBe(used?.uid);
   }
   expect(drawn.filter(({ type, datasource }) => type === 'traces' && datasource?.type === 'tempo')).toHaveLength(1);
   expect(drawn.flatMap(({ targets }) => targets ?? []).map(({ query }) => query)).toContain('{ name = "work.execute" }');
-  const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) => Array.from({ length: w * h }, (_, n) => `${x + (n % w)}/${y + Math.floor(n / w)}`));
+  const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+    Array.from({ length: w * h }, (_, n) => `${x + (n % w)}/${y + Math.floor(n / w)}`),
+  );
   expect(new Set(cells).size).toBe(cells.length);
   expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
 });

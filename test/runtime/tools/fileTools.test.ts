@@ -20,7 +20,14 @@ let workspace: Workspace | null = null;
 async function call(name: string, input: Record<string, unknown>): Promise<ToolOutcome> {
   const tool = builtinTools.find((one) => one.name === name);
   if (!tool) throw new Error(`no tool ${name}`);
-  return tool.execute(tool.input.parse(input), { workspace, webFetchAllow: [], workItemId: 'w', toolCallId: 't', isFromCode: false, signal: new AbortController().signal });
+  return tool.execute(tool.input.parse(input), {
+    workspace,
+    webFetchAllow: [],
+    workItemId: 'w',
+    toolCallId: 't',
+    isFromCode: false,
+    signal: new AbortController().signal,
+  });
 }
 const put = async (path: string, content: string | Buffer): Promise<void> => workspace?.writeFile(path, content);
 const contentOf = async (path: string): Promise<string | undefined> => (await workspace?.readFile(path, 1_000_000))?.toString('latin1');
@@ -38,7 +45,12 @@ test('every tool names its effect, its risk and its inputs', () => {
 });
 
 test('without a workspace the file tools and bash say so', async () => {
-  for (const [name, input] of [['read_file', { path: 'a' }], ['write_file', { path: 'a', content: '' }], ['bash', { command: 'id' }], ['glob', { pattern: '*' }]] as const) {
+  for (const [name, input] of [
+    ['read_file', { path: 'a' }],
+    ['write_file', { path: 'a', content: '' }],
+    ['bash', { command: 'id' }],
+    ['glob', { pattern: '*' }],
+  ] as const) {
     expect(await call(name, input)).toMatchObject({ isError: true, content: expect.stringContaining('no workspace') });
   }
 });
@@ -50,7 +62,12 @@ async function onHost(): Promise<{ place: Workspace; remove(): Promise<void> }> 
 
 async function inContainer(): Promise<{ place: Workspace; remove(): Promise<void> }> {
   const id = randomUUID();
-  const place = new ContainerWorkspace(docker, id, { image, memoryBytes: 256 * 1024 * 1024, cpus: 1, sizeBytes: 64 * 1024 * 1024, seed: null }, async () => {});
+  const place = new ContainerWorkspace(
+    docker,
+    id,
+    { image, memoryBytes: 256 * 1024 * 1024, cpus: 1, sizeBytes: 64 * 1024 * 1024, seed: null },
+    async () => {},
+  );
   return {
     place,
     remove: async () => {
@@ -60,7 +77,10 @@ async function inContainer(): Promise<{ place: Workspace; remove(): Promise<void
   };
 }
 
-describe.each([['on the host', onHost, null], ['in a container', inContainer, noDocker]] as const)('%s', (_, open, problem) => {
+describe.each([
+  ['on the host', onHost, null],
+  ['in a container', inContainer, noDocker],
+] as const)('%s', (_, open, problem) => {
   if (problem !== null) {
     test.skip(`no container: ${problem}`); // test/docker.ts prints it too
     return;
@@ -80,8 +100,14 @@ describe.each([['on the host', onHost, null], ['in a container', inContainer, no
   describe('read_file', () => {
     test('returns lines, or some of them with a word on how to go on', async () => {
       await put('a.txt', 'one\ntwo\nthree\n');
-      expect(await call('read_file', { path: 'a.txt' })).toEqual({ content: 'one\ntwo\nthree', isError: false, value: 'one\ntwo\nthree\n' });
-      expect((await call('read_file', { path: 'a.txt', offset: 1, limit: 1 })).content).toBe('two\n[lines 2 to 2 of 3; go on with offset 2]');
+      expect(await call('read_file', { path: 'a.txt' })).toEqual({
+        content: 'one\ntwo\nthree',
+        isError: false,
+        value: 'one\ntwo\nthree\n',
+      });
+      expect((await call('read_file', { path: 'a.txt', offset: 1, limit: 1 })).content).toBe(
+        'two\n[lines 2 to 2 of 3; go on with offset 2]',
+      );
       expect((await call('read_file', { path: 'a.txt', offset: 9 })).content).toBe('[the file has only 3 lines]');
     });
 
@@ -127,14 +153,20 @@ describe.each([['on the host', onHost, null], ['in a container', inContainer, no
     test('refuses none and several, and says where they are', async () => {
       await put('a.txt', 'a\nb\na\n');
       expect((await call('edit_file', { path: 'a.txt', old_string: 'c', new_string: 'd' })).content).toContain('does not occur');
-      expect((await call('edit_file', { path: 'a.txt', old_string: 'a', new_string: 'd' })).content).toContain('2 times in a.txt (lines 1, 3)');
+      expect((await call('edit_file', { path: 'a.txt', old_string: 'a', new_string: 'd' })).content).toContain(
+        '2 times in a.txt (lines 1, 3)',
+      );
       expect(await contentOf('a.txt')).toBe('a\nb\na\n');
-      expect((await call('edit_file', { path: 'a.txt', old_string: 'a', new_string: 'd', replace_all: true })).content).toContain('2 occurrences');
+      expect((await call('edit_file', { path: 'a.txt', old_string: 'a', new_string: 'd', replace_all: true })).content).toContain(
+        '2 occurrences',
+      );
     });
 
     test('says on which lines without counting them all', async () => {
       await put('a.txt', 'a\n'.repeat(500_000));
-      expect((await call('edit_file', { path: 'a.txt', old_string: 'a\n', new_string: 'd' })).content).toContain(`500000 times in a.txt (lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)`);
+      expect((await call('edit_file', { path: 'a.txt', old_string: 'a\n', new_string: 'd' })).content).toContain(
+        `500000 times in a.txt (lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)`,
+      );
     });
 
     test('fails in words where somebody else was there, and so does write_file', async () => {
@@ -147,8 +179,11 @@ describe.each([['on the host', onHost, null], ['in a container', inContainer, no
         return seen;
       };
       workspace = {
-        readFile: (path, most) => meddle(place.readFile(path, most)), hashFile: (path) => meddle(place.hashFile(path)),
-        writeFile: (...args) => place.writeFile(...args), files: (...args) => place.files(...args), run: (...args) => place.run(...args),
+        readFile: (path, most) => meddle(place.readFile(path, most)),
+        hashFile: (path) => meddle(place.hashFile(path)),
+        writeFile: (...args) => place.writeFile(...args),
+        files: (...args) => place.files(...args),
+        run: (...args) => place.run(...args),
       };
       const refused = { content: 'somebody else changed a.txt since it was read; read it again', isError: true };
       expect(await call('edit_file', { path: 'a.txt', old_string: 'two', new_string: 'three' })).toEqual(refused);
@@ -207,8 +242,15 @@ describe.each([['on the host', onHost, null], ['in a container', inContainer, no
 
   describe('bash', () => {
     test('returns output, errors under a line of their own, and how it ended', async () => {
-      expect(await call('bash', { command: 'echo hi' })).toMatchObject({ content: 'hi', isError: false, value: { stdout: 'hi\n', stderr: '', exit_code: 0, line_count: 1, timed_out: false } });
-      expect(await call('bash', { command: 'echo out; echo err >&2; exit 4' })).toMatchObject({ content: 'out\n[stderr]\nerr\n[exit code 4]', isError: true });
+      expect(await call('bash', { command: 'echo hi' })).toMatchObject({
+        content: 'hi',
+        isError: false,
+        value: { stdout: 'hi\n', stderr: '', exit_code: 0, line_count: 1, timed_out: false },
+      });
+      expect(await call('bash', { command: 'echo out; echo err >&2; exit 4' })).toMatchObject({
+        content: 'out\n[stderr]\nerr\n[exit code 4]',
+        isError: true,
+      });
       expect((await call('bash', { command: 'sleep 30', timeout: 1 })).content).toBe('[killed after 1 s: timeout]');
       expect((await call('bash', { command: 'true' })).content).toBe('(no output)');
     });

@@ -5,13 +5,23 @@ import { expect, test } from 'vitest';
 import { fitting } from '../../../runtime/tools/fitting.ts';
 
 const saysOf = (schema: object, input: unknown, options?: { isCheckedAgain: boolean }): string[] =>
-  fitting(schema, options).safeParse(input).error?.issues.map(({ message }) => message) ?? [];
+  fitting(schema, options)
+    .safeParse(input)
+    .error?.issues.map(({ message }) => message) ?? [];
 
-const draft7 = { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties: { place: { $ref: '#/definitions/place' } }, definitions: { place: { items: [{ type: 'number' }], additionalItems: false } } };
+const draft7 = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  type: 'object',
+  properties: { place: { $ref: '#/definitions/place' } },
+  definitions: { place: { items: [{ type: 'number' }], additionalItems: false } },
+};
 
 test('is refused in words, by the draft that the schema names', () => {
   expect(saysOf(draft7, { place: [1] })).toEqual([]);
-  expect(saysOf(draft7, { place: ['x', 2] }, { isCheckedAgain: true })).toEqual(['/place/0: must be number, not string', '/place/1: is not allowed']);
+  expect(saysOf(draft7, { place: ['x', 2] }, { isCheckedAgain: true })).toEqual([
+    '/place/0: must be number, not string',
+    '/place/1: is not allowed',
+  ]);
 });
 
 test('comes through as it is', () => {

@@ -22,10 +22,27 @@ beforeAll(async () => {
 afterAll(() => rm(root, { recursive: true, force: true }));
 
 const call = (tool: Tool, input: object) =>
-  tool.execute(tool.input.parse(input), { workspace: new HostWorkspace(root), webFetchAllow: [], workItemId: 'w', toolCallId: 't', isFromCode: false, signal: new AbortController().signal });
+  tool.execute(tool.input.parse(input), {
+    workspace: new HostWorkspace(root),
+    webFetchAllow: [],
+    workItemId: 'w',
+    toolCallId: 't',
+    isFromCode: false,
+    signal: new AbortController().signal,
+  });
 
 test.each([
-  ['*.ts', 1], ['*.{ts,js}', 2], ['{a,b}{c,d}', 4], ['{a,{b,c}}', 3], ['{a,b{c,d}}/{e,f}', 6], ['{1..9}', 9], ['{9..1..2}', 5], ['\\{a,b}', 2], ['x{y}z', 1], ['}{', 1], ['{a,b}'.repeat(24), 2 ** 24],
+  ['*.ts', 1],
+  ['*.{ts,js}', 2],
+  ['{a,b}{c,d}', 4],
+  ['{a,{b,c}}', 3],
+  ['{a,b{c,d}}/{e,f}', 6],
+  ['{1..9}', 9],
+  ['{9..1..2}', 5],
+  ['\\{a,b}', 2],
+  ['x{y}z', 1],
+  ['}{', 1],
+  ['{a,b}'.repeat(24), 2 ** 24],
 ])('%s stands for %i patterns at most', (pattern, count) => {
   expect(Math.floor(alternatives(pattern))).toBeGreaterThanOrEqual(count);
   expect(alternatives(pattern)).toBeLessThan(count * 1.5 + 1);

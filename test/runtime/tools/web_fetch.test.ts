@@ -14,7 +14,28 @@ let server: Server;
 let port: number;
 let hits = 0;
 /** What a page may repeat for a megabyte. */
-const hostile = ['<!--', '<a ', '<', '<script>', '<a href=', '<a>', '<div><p>', '<b>x</i>', '&#', '&amp', '<a a=', '</x>', '<pre> ', '<ul><li>', '<!', '<![CDATA[', '<svg><p>', '\n', ' ', '<x y="'];
+const hostile = [
+  '<!--',
+  '<a ',
+  '<',
+  '<script>',
+  '<a href=',
+  '<a>',
+  '<div><p>',
+  '<b>x</i>',
+  '&#',
+  '&amp',
+  '<a a=',
+  '</x>',
+  '<pre> ',
+  '<ul><li>',
+  '<!',
+  '<![CDATA[',
+  '<svg><p>',
+  '\n',
+  ' ',
+  '<x y="',
+];
 
 beforeAll(async () => {
   server = createServer((request: IncomingMessage, response: ServerResponse) => {
@@ -38,7 +59,9 @@ beforeAll(async () => {
       response.writeHead(302, { location: `http://localhost:${port}/echo` }).end();
     } else if (request.url === '/long') {
       response.setHeader('content-type', 'text/html');
-      response.end(`<h1>Manual</h1>${Array.from({ length: 200 }, (_, n) => `<h2>Chapter ${n}</h2><p>${n === 150 ? 'The backoff doubles after each retry, up to ten minutes.' : `Words about words, number ${n}, which retry nothing.`}</p>`).join('')}`);
+      response.end(
+        `<h1>Manual</h1>${Array.from({ length: 200 }, (_, n) => `<h2>Chapter ${n}</h2><p>${n === 150 ? 'The backoff doubles after each retry, up to ten minutes.' : `Words about words, number ${n}, which retry nothing.`}</p>`).join('')}`,
+      );
     } else if (request.url?.startsWith('/hostile/')) {
       response.setHeader('content-type', 'text/html');
       response.end((hostile[Number(request.url.slice(9))] ?? '').repeat(1_000_000).slice(0, 999_990));
@@ -53,7 +76,18 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const fetchIt = (url: string, webFetchAllow: string[] = [], prompt?: string, webFetchHeaders: HostHeaders = {}) =>
-  webFetch.execute({ url, prompt }, { workspace: null, webFetchAllow, webFetchHeaders, workItemId: 'w', toolCallId: 't', isFromCode: false, signal: new AbortController().signal });
+  webFetch.execute(
+    { url, prompt },
+    {
+      workspace: null,
+      webFetchAllow,
+      webFetchHeaders,
+      workItemId: 'w',
+      toolCallId: 't',
+      isFromCode: false,
+      signal: new AbortController().signal,
+    },
+  );
 const allowed = (path: string, prompt?: string) => fetchIt(`http://127.0.0.1:${port}${path}`, [`127.0.0.1:${port}`], prompt);
 
 test('a page comes back as its words', async () => {
@@ -63,9 +97,23 @@ test('a page comes back as its words', async () => {
 });
 
 test.each([
-  'http://127.0.0.1:PORT/page', 'http://localhost:PORT/page', 'http://[::1]:PORT/page', 'http://[::ffff:127.0.0.1]:PORT/page',
-  'http://2130706433:PORT/page', 'http://0x7f.1:PORT/page', 'http://0.0.0.0:PORT/page', 'http://169.254.169.254/latest/meta-data', 'http://10.0.0.1/', 'http://192.168.1.1/',
-  'http://172.16.0.1/', 'http://100.64.0.1/', 'http://[fe80::1]/', 'http://[fd00::1]/', 'http://[2002:7f00:1::]/', 'http://[64:ff9b::7f00:1]/', 'http://224.0.0.1/',
+  'http://127.0.0.1:PORT/page',
+  'http://localhost:PORT/page',
+  'http://[::1]:PORT/page',
+  'http://[::ffff:127.0.0.1]:PORT/page',
+  'http://2130706433:PORT/page',
+  'http://0x7f.1:PORT/page',
+  'http://0.0.0.0:PORT/page',
+  'http://169.254.169.254/latest/meta-data',
+  'http://10.0.0.1/',
+  'http://192.168.1.1/',
+  'http://172.16.0.1/',
+  'http://100.64.0.1/',
+  'http://[fe80::1]/',
+  'http://[fd00::1]/',
+  'http://[2002:7f00:1::]/',
+  'http://[64:ff9b::7f00:1]/',
+  'http://224.0.0.1/',
 ])('%s is refused before anything is sent', async (url) => {
   const before = hits;
   const { content, isError } = await fetchIt(url.replace('PORT', String(port)));

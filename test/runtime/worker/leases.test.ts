@@ -22,7 +22,17 @@ afterAll(async () => {
 });
 
 const leasesOf = (of: Db, leaseSeconds: number): Leases =>
-  new Leases({ db: of, workerId: 'worker', treeId: null, concurrency: 2, leaseSeconds, host: 'here', daemon: () => null, isAtWork: () => true, log: pino({ level: 'silent' }) });
+  new Leases({
+    db: of,
+    workerId: 'worker',
+    treeId: null,
+    concurrency: 2,
+    leaseSeconds,
+    host: 'here',
+    daemon: () => null,
+    isAtWork: () => true,
+    log: pino({ level: 'silent' }),
+  });
 
 /** A worker's leases, and one of them. */
 async function holding(leaseSeconds: number) {
