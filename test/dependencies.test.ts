@@ -11,16 +11,22 @@ type Locked = { dev?: boolean; devOptional?: boolean; resolved?: string };
 const locked = Object.entries(lock.packages as Record<string, Locked>).filter(([path]) => path !== '');
 const brought = locked.filter(([, { dev, devOptional }]) => !dev && !devOptional).map(([path]) => path.replace(/^.*node_modules\//, ''));
 
+const sources = globSync(['runtime/**/*.ts', 'sandbox/**/*.ts', 'plv8/**/*.ts', 'sql/*.ts'], {
+  cwd: new URL('..', import.meta.url).pathname,
+})
+  .map((file) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8'))
+  .join('\n');
+
 test('every dependency is one that the package imports', () => {
-  const sources = globSync(['runtime/**/*.ts', 'sandbox/**/*.ts', 'plv8/**/*.ts', 'sql/*.ts'], {
-    cwd: new URL('..', import.meta.url).pathname,
-  })
-    .map((file) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8'))
-    .join('\n');
   const unused = Object.keys(packageJson.dependencies).filter(
     (name) => !new RegExp(`(?:from |import\\(|resolve\\()['\`]${name}['/\`]`).test(sources),
   );
   expect(unused).toEqual([]);
+});
+
+test('dockerode is loaded where it is used, by sandbox/docker.ts', () => {
+  expect(sources).toContain("import('dockerode')");
+  expect(sources).not.toMatch(/^import (?!type )[^;]*? from 'dockerode'/m);
 });
 
 test('nothing comes along for those who build it', () => {

@@ -90,6 +90,7 @@ const elsewhere = [
   '.oxlintrc.json',
   '.oxfmtrc.json',
   '.editorconfig',
+  '.git-blame-ignore-revs',
   '.ci/whole',
   'deploy/**',
   'plugin/**',

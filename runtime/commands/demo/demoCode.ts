@@ -4,9 +4,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import Docker from 'dockerode';
-
 import { CodeSandbox } from '../../../sandbox/codeSandbox.ts';
+import { openDocker } from '../../../sandbox/docker.ts';
 import { sandboxImage } from '../../../sandbox/image.ts';
 import { follow } from '../follow.ts';
 import { exit, note, print, visible } from '../output.ts';
@@ -35,7 +34,7 @@ ledger_append("finding", f"{len(wrong)} of {result.line_count} amounts lose a ce
 return f"exit code {result.exit_code}: {len(wrong)} of {result.line_count} amounts are not kept, the first: " + "; ".join(line.split(" - ")[1] for line in wrong[:3])`;
 
 export async function demoCode(options: ScratchOptions): Promise<number> {
-  const docker = new Docker();
+  const docker = await openDocker();
   const sandbox = new CodeSandbox({ docker, image: sandboxImage, memoryBytes: 1, cpus: 1, pool: 0 });
   const problem = await sandbox.problem();
   await sandbox.close();
@@ -75,7 +74,7 @@ async function showCode(stage: Stage): Promise<number> {
   say(
     `${stage.isScripted ? 'The model: a scripted server on this machine; everything else is real.' : 'The model: the API that your ANTHROPIC_API_KEY opens.'}\nThe project: ${workspace}\n\n${task}\n`,
   );
-  const item = await stage.work({ workType: 'demo-code', description: task, faculty }, new Docker());
+  const item = await stage.work({ workType: 'demo-code', description: task, faculty }, await openDocker());
   const ended = await follow(db, place.url, item.id, {}, stage.interrupted);
   if (stage.interrupted.aborted) return exit.interrupted;
   const calls = await db.codeCalls(item.id);
