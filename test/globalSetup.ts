@@ -12,6 +12,7 @@ import { runMigrations } from 'graphile-worker';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 
+import { cpuSeconds } from './cpu.ts';
 import { placePljs } from './pljs.ts';
 import { startThrowaway } from '../runtime/install/throwaway.ts';
 
@@ -28,7 +29,7 @@ export const template = 'work_ledger_template';
 
 /** Names a cluster that is there already, for whoever starts many runs. */
 export const CLUSTER = 'WORK_LEDGER_TEST_CLUSTER';
-export type Cluster = { serverUrl: string; serverLog: string; stop(): Promise<void> };
+export type Cluster = { serverUrl: string; serverLog: string; serverPid?: number; stop(): Promise<void> };
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env[CLUSTER];
@@ -41,6 +42,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('costs', costs);
   return async () => {
     console.log(dearest(readFileSync(costs, 'utf8')));
+    if (cluster.serverPid !== undefined)
+      console.log(`${cpuSeconds(cluster.serverPid).toFixed(1).padStart(8)}             CPU of the server: what is executing also waits`);
     rmSync(folder, { recursive: true });
     await cluster.stop();
   };
@@ -53,12 +56,12 @@ function dearest(lines: string): string {
     .filter(Boolean)
     .map((line) => JSON.parse(line) as { file: string; cpu: number; server: number });
   const row = (name: string, cpu: number, server: number): string =>
-    `${cpu.toFixed(1).padStart(8)}  ${server.toFixed(1).padStart(8)}  ${name}`;
+    `${cpu.toFixed(1).padStart(8)}  ${server.toFixed(1).padStart(9)}  ${name}`;
   const sum = (of: 'cpu' | 'server'): number => costs.reduce((total, cost) => total + cost[of], 0);
   const most = costs.toSorted((a, b) => b.cpu + b.server - a.cpu - a.server).slice(0, Number(process.env['COSTS'] ?? 15));
   return [
     '',
-    '     CPU    server  seconds of the test files that cost most',
+    '     CPU  executing  seconds of the test files that cost most',
     ...most.map((cost) => row(cost.file, cost.cpu, cost.server)),
     row(`all ${costs.length}`, sum('cpu'), sum('server')),
   ].join('\n');
@@ -104,6 +107,7 @@ export async function startCluster(): Promise<Cluster> {
   return {
     serverUrl,
     serverLog: join(embedded.dataDir, 'postgres.log'),
+    serverPid: Number((await readFile(join(embedded.dataDir, 'cluster', 'postmaster.pid'), 'utf8')).split('\n')[0]),
     stop: embedded.stop,
   };
 }
