@@ -64,7 +64,7 @@ afterEach(async () => {
 const environment = (): Record<string, string> => ({ WORK_LEDGER_SCHEMA: 'ledger' });
 
 async function start(main: string): Promise<WorkerProcess> {
-  const worker = await startWorkerProcess({ url: database.url, modelUrl: model?.url ?? '', leaseSeconds: 3, main, env: environment() });
+  const worker = await startWorkerProcess({ url: database.url, modelUrl: model?.url ?? '', leaseSeconds: 10, main, env: environment() });
   workers.push(worker);
   return worker;
 }
