@@ -269,7 +269,7 @@ async function lookAtWorkspaces(db: Db): Promise<Check[]> {
             check: 'workspaces',
             severity: 'warning',
             remedy,
-            detail: `${volumes.length === 1 ? '1 volume' : `${volumes.length} volumes`} ${of}: ${volumes.slice(0, 5).map(volumeOf).join(', ')}${volumes.length > 5 ? ', …' : ''}`,
+            detail: `${volumes.length === 1 ? '1 volume' : `${volumes.length} volumes`} ${of}: ${volumes.toSorted().slice(0, 5).map(volumeOf).join(', ')}${volumes.length > 5 ? ', …' : ''}`,
           },
         ];
   return [
