@@ -1075,6 +1075,20 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/workspace_bind/keeps_an_item_where_its_files_are.test.sql',
   },
   {
+    name: 'the floor keeps a summary of any length',
+    file: 'sql/api/50_context/compaction_cut.sql',
+    from: '_cap_text(v_current.summary, v_room / 10)',
+    to: 'v_current.summary',
+    test: 'test/sql/compactions/cap_a_long_summary_at_the_floor.test.sql',
+  },
+  {
+    name: 'files of erased work are forgotten while an agent that was told of them works',
+    file: 'sql/api/80_erasure/quotes.sql',
+    from: "and path <> '' and not v_is_left;",
+    to: "and path <> '';",
+    test: 'test/sql/work_erase/goes_from_digests_of_others.test.sql',
+  },
+  {
     name: 'an item that waits for a host keeps its slot from others',
     file: 'sql/api/40_focus/focus_claim.sql',
     from: 'free_slot := case when (v_away.item).is_stranded then p_item.slot_faculty end;',

@@ -1,6 +1,6 @@
 -- What digests of other work quote goes with it; of work under way when that is over, and nothing else of it changes.
 begin;
-select plan(11);
+select plan(13);
 
 select agent('{"tools": ["look"]}', '{"awareness": {"refresh_every": 1}}');
 select submit('Task of the first');
@@ -11,6 +11,9 @@ select submit('Task of the second');
 select play('[[["look"]]]');
 select alike((select body from work_test.request order by n desc limit 1)::text, '%canary finding%', 'the second is told of it');
 create temporary table second as select item() as id, turn() as turn;
+-- And of a file on which both work.
+insert into awareness_shown (focus_id, work_item_id, seq, path, turn_id)
+select t.focus_id, f.id, -2, 'src/canary.ts', t.id from first f, second s join turns t on t.id = s.turn;
 
 select submit('Task of the third');
 select work_test.take((select id from first));
@@ -19,6 +22,7 @@ select results_eq($$ select name, row_count from work_erase(item(), p_is_dry_run
 select from work_erase(item());
 select alike(context_at((select turn from second))::text, '%canary finding%', 'a conversation under way stays as it is');
 select is((select is_quoted from erasures), true, 'which is noted');
+select is((select count(*) from awareness_shown where path <> ''), 1::bigint, 'and so does which file it was told of');
 
 select work_test.take((select id from second));
 select play('[["done"]]');
@@ -30,6 +34,7 @@ select is((select (is_quoted, quote_count)::text from erasures), '(f,1)', 'nothi
 select is((select count(*) from messages m join before b on b.id = m.id where m.content::text <> b.content::text), 1::bigint, 'no other message has changed');
 select is((select count(*) from messages m join before b on b.id = m.id where m.erased_hash is not null), 1::bigint, 'and the one that has says so');
 select is((select m.context from messages m join before b on b.id = m.id where m.erased_hash is not null) ? 'shown', false, 'it no longer names what it told');
+select is((select count(*) from awareness_shown where path <> ''), 0::bigint, 'nor which file the two worked on');
 select is_empty($$ select * from work_ledger where content ~ 'canary' $$, 'the finding is gone');
 
 select * from finish();
