@@ -84,12 +84,14 @@ test('README has at most 900 words', () => {
   expect(readFileSync(`${root}README.md`, 'utf8').match(/\S+/g)?.length).toBeLessThanOrEqual(900);
 });
 
+/** All that is written for people, but for what is recorded. */
+const written = globSync(['*.md', 'docs/**/*.md', '{sql,runtime,test,sandbox,plugin,plv8}/**/README.md'], {
+  cwd: root,
+  exclude: ['**/node_modules/**'],
+});
+
 test('every relative link leads to a file, and to a heading in it', () => {
-  const files = globSync(['*.md', 'docs/**/*.md', '{sql,runtime,test,sandbox,plugin,plv8}/**/README.md'], {
-    cwd: root,
-    exclude: ['**/node_modules/**'],
-  });
-  const broken = files.flatMap((file) => {
+  const broken = written.flatMap((file) => {
     const text = readFileSync(`${root}${file}`, 'utf8');
     return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
       .map(([, link = '']) => link)
@@ -102,6 +104,18 @@ test('every relative link leads to a file, and to a heading in it', () => {
       .map((link) => `${file}: ${link}`);
   });
   expect(broken).toEqual([]);
+});
+
+test('a source file that a page names is there', () => {
+  const there = globSync('{sql,runtime,test,sandbox,plugin,plv8}/**/*.{sql,ts}', { cwd: root, exclude: ['**/node_modules/**'] });
+  const named = /`(?:\.\.\/)*((?:[\w.-]+\/)+[\w.-]+\.(?:sql|ts))`/g;
+  const missing = written.flatMap((file) =>
+    [...readFileSync(`${root}${file}`, 'utf8').matchAll(named)]
+      .map(([, path = '']) => path)
+      .filter((path) => !there.some((one) => one === path || one.endsWith(`/${path}`)))
+      .map((path) => `${file}: ${path}`),
+  );
+  expect(missing.filter((one) => !one.endsWith('/OLD--NEW.sql'))).toEqual([]);
 });
 
 test('README leads to every page of docs/', () => {
