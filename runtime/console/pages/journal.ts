@@ -1,5 +1,6 @@
 // The journal of an item: its entries, newest first, in pages; what each says in one or two lines, the whole on opening.
 
+import { journalEntry } from '../../ledger/answers.ts';
 import type { JournalRow } from '../../ledger/consoleItem.ts';
 import { brief, clock, exactly, num, withShortIds } from '../format.ts';
 import { html } from '../html.ts';
@@ -8,24 +9,7 @@ import { form } from '../page.ts';
 import type { View } from '../page.ts';
 
 const PAGE = 60;
-const types = [
-  'session_start',
-  'thinking',
-  'tool_request',
-  'tool_approved',
-  'tool_rejected',
-  'tool_result',
-  'code_generated',
-  'file_read',
-  'file_written',
-  'decision',
-  'error',
-  'recovery',
-  'checkpoint',
-  'user_feedback',
-  'summary',
-  'session_end',
-] as const;
+const types = journalEntry.shape.entryType.options;
 const labels: Record<string, string> = {
   session_start: 'begin',
   tool_request: 'call',
