@@ -444,7 +444,7 @@ CREATE UNIQUE INDEX messages_external_id ON ledger.messages USING btree (externa
 CREATE INDEX messages_nudges ON ledger.messages USING btree (turn_id) WHERE ((metadata ->> 'kind'::text) = 'nudge'::text);
 CREATE INDEX messages_shown ON ledger.messages USING gin (((context -> 'shown'::text)) jsonb_path_ops) WHERE (context ? 'shown'::text);
 CREATE INDEX messages_time ON ledger.messages USING btree (turn_id, created_at, sequence);
-CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF content, sent_content, metadata ON ledger.messages FOR EACH ROW WHEN ((_may_hold_secret((new.content)::text) OR _may_hold_secret((new.sent_content)::text) OR _may_hold_secret((new.metadata)::text))) EXECUTE FUNCTION _redact_row('content', 'sent_content', 'metadata');
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF content, sent_content, metadata ON ledger.messages FOR EACH ROW EXECUTE FUNCTION _redact_message('content', 'sent_content', 'metadata');
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.messages FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table metrics_taken (
   is_only boolean not null default true,
@@ -670,7 +670,7 @@ CREATE INDEX tool_calls_message ON ledger.tool_calls USING btree (message_id) WH
 CREATE INDEX tool_calls_open ON ledger.tool_calls USING btree (turn_id) WHERE (completed_at IS NULL);
 CREATE INDEX tool_calls_uncertain ON ledger.tool_calls USING btree (work_item_id, created_at DESC) WHERE is_error;
 CREATE INDEX tool_calls_work_item ON ledger.tool_calls USING btree (work_item_id, provider_id);
-CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF tool_name, provider_id, given_id, input, rewritten_input, result, value ON ledger.tool_calls FOR EACH ROW WHEN ((_may_hold_secret(new.tool_name) OR _may_hold_secret(new.provider_id) OR _may_hold_secret(new.given_id) OR _may_hold_secret((new.input)::text) OR _may_hold_secret((new.rewritten_input)::text) OR _may_hold_secret((new.result)::text) OR _may_hold_secret((new.value)::text))) EXECUTE FUNCTION _redact_row('tool_name', 'provider_id', 'given_id', 'input', 'rewritten_input', 'result', 'value');
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF tool_name, provider_id, given_id, input, rewritten_input, result, value ON ledger.tool_calls FOR EACH ROW EXECUTE FUNCTION _redact_call('tool_name', 'provider_id', 'given_id', 'input', 'rewritten_input', 'result', 'value');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.tool_calls FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 CREATE TRIGGER refuse_rewrite BEFORE UPDATE ON ledger.tool_calls FOR EACH ROW WHEN ((old.completed_at IS NOT NULL)) EXECUTE FUNCTION _refuse_rewrite(); -- enabled A
 create table touch_rules (
@@ -819,7 +819,7 @@ CREATE INDEX turns_parent ON ledger.turns USING btree (parent_turn_id);
 CREATE INDEX turns_work_item ON ledger.turns USING btree (work_item_id, id);
 CREATE CONSTRAINT TRIGGER check_compaction AFTER UPDATE OF status ON ledger.turns DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((new.turn_type = 'compaction'::text) AND (new.status = 'completed'::text))) EXECUTE FUNCTION _check_turn();
 CREATE CONSTRAINT TRIGGER check_turn AFTER INSERT ON ledger.turns DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION _check_turn();
-CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF error, response_id, request_id ON ledger.turns FOR EACH ROW WHEN ((_may_hold_secret((new.error)::text) OR _may_hold_secret(new.response_id) OR _may_hold_secret(new.request_id))) EXECUTE FUNCTION _redact_row('error', 'response_id', 'request_id');
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF error, response_id, request_id ON ledger.turns FOR EACH ROW EXECUTE FUNCTION _redact_turn('error', 'response_id', 'request_id');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.turns FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 CREATE TRIGGER refuse_rewrite BEFORE UPDATE ON ledger.turns FOR EACH ROW WHEN ((old.completed_at IS NOT NULL)) EXECUTE FUNCTION _refuse_rewrite(); -- enabled A
 CREATE TRIGGER stream_over AFTER UPDATE OF status ON ledger.turns FOR EACH ROW WHEN (((old.status = 'streaming'::text) AND (new.status <> 'streaming'::text))) EXECUTE FUNCTION _stream_over();
@@ -2528,6 +2528,8 @@ create function _call_children(p_item work_items, p_call tool_calls) returns jso
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7ea8d943, comment 695144c5
 create function _call_code(p_call tool_calls) returns jsonb
   sql immutable; -- body c03ea6c0, comment 766d3725
+create function _call_ended(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text) returns tool_calls
+  plpgsql volatile; -- body abd690df, comment 20f955b3
 create function _call_entry(p_call tool_calls) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_sort=off; -- body 60f323f7, comment 07cf4c8a
 create function _call_hash(p_salt uuid, p_call tool_calls) returns bytea
@@ -2541,7 +2543,7 @@ create function _call_of(p_item work_items, p_tool_call_id uuid) returns tool_ca
 create function _call_position(p_call tool_calls) returns integer
   sql stable; -- body 50c1b94d, comment cc49b4e1
 create function _call_settle(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text) returns void
-  plpgsql volatile; -- body 734c46b5, comment ff98d0a7
+  plpgsql volatile; -- body cf4751f0, comment d545f427
 create function _call_spans(p_item work_items, p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a9a1221c, comment 33b0c6d1
 create function _call_times(p_call tool_calls, p_approval approvals) returns jsonb
@@ -2576,6 +2578,8 @@ create function _check_entries(p_ids uuid[]) returns TABLE(invariant text, work_
   sql stable; -- body f1203cbd, comment 7935a739
 create function _check_head() returns trigger
   plpgsql volatile; -- body 0eb5cd25, comment 5a69b918
+create function _check_images(p_images jsonb) returns void
+  plpgsql stable; -- body cf17525d, comment 1ea09a43
 create function _check_items(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
   sql stable; -- body 48acc060, comment 7c34d788
 create function _check_key(p_what text, p_key text) returns void
@@ -2659,7 +2663,7 @@ create function _config_of(p_focus foci, p_config jsonb, p_model text DEFAULT NU
 create function _config_of(p_item work_items) returns jsonb
   sql stable; -- body e10f77c7, comment 62f1f58b
 create function _content_chars(p_content json) returns integer
-  sql immutable; -- body ea52871c, comment 0686e5db
+  plpgsql immutable; -- body 904d74ee, comment 0686e5db
 create function _content_hash(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment b4f50428
 create function _content_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
@@ -2673,7 +2677,7 @@ create function _continued(p_item work_items, p_focus foci) returns json
 create function _cooldown(p_turn turns, p_reason text, p_ends_at timestamp with time zone) returns void
   plpgsql volatile; -- body c007a32d, comment 6e9d67d0
 create function _count(p_what text, p_count text) returns integer
-  sql stable; -- body a000f048, comment 73a66400
+  sql stable; -- body d41d8cd9, comment 73a66400
 create function _cut_figures(p_cut elisions, p_model text) returns jsonb
   sql stable; -- body 5156983b, comment 9554a0d6
 create function _dead_jobs(p_ids bigint[] DEFAULT NULL::bigint[]) returns bigint[]
@@ -2725,7 +2729,7 @@ create function _elision_chain(p_elision_id uuid) returns elisions[]
 create function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_cuts elisions[], p_keep text[] DEFAULT NULL::text[]) returns elisions[]
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4c12d5c8, comment 3cbfcd9d
 create function _elision_store(p_cut elisions) returns void
-  plpgsql volatile; -- body 42b51def, comment c890d406
+  plpgsql volatile; -- body 79361ac7, comment c890d406
 create function _engine_message(p_head turns) returns text
   sql volatile; -- body 8ed32f24, comment 36fa6ca2
 create function _engine_prompt(p_tools text[], p_awareness boolean DEFAULT true) returns text
@@ -2913,7 +2917,7 @@ create function _import_turns(p_focus foci, p_external_ids text[]) returns SETOF
 create function _in_tool() returns boolean
   plpgsql stable; -- body c8124b74, comment 7de9c1e8
 create function _inbox_deliver(p_item work_items, p_turn turns) returns void
-  plpgsql volatile; -- body 0488cc9f, comment 4985a494
+  plpgsql volatile; -- body 0e03aa94, comment 4985a494
 create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid, kind text, n bigint, block text)
   sql stable; -- body 132669fa, comment e14ad098
 create function _indent(p_text text, p_prefix text) returns text
@@ -3035,7 +3039,7 @@ create function _js_text(p_what text, p_text text, p_max_chars integer) returns 
 create function _json_compact(p_json json) returns text
   plpgsql immutable; -- body 7fdafffe, comment 54051a7c
 create function _json_with_key(p_object json, p_key text, p_value text) returns text
-  sql immutable; -- body c6ba77da, comment 9dcca2b9
+  plpgsql immutable; -- body 7111a5ed, comment 9dcca2b9
 create function _jsonb_of(p_json json) returns jsonb
   plpgsql immutable; -- body f21b1a56, comment 4edaa375
 create function _keep_of(p_turn turns) returns text[]
@@ -3061,7 +3065,7 @@ create function _ldg_batch_save(p_input jsonb) returns jsonb
 create function _ldg_call_list(p_input jsonb) returns jsonb
   sql stable; -- body 7de8ffc8, comment 7bccfe3c
 create function _ldg_call_save(p_input jsonb) returns jsonb
-  plpgsql volatile; -- body 77150d8e, comment 043ce880
+  plpgsql volatile; -- body 02c2cfa4, comment 043ce880
 create function _ldg_msg_list(p_input jsonb) returns jsonb
   sql stable; -- body 10640ead, comment 5d1ab7e7
 create function _ldg_msg_save(p_input jsonb) returns jsonb
@@ -3294,14 +3298,20 @@ create function _recorded_time(p_at text) returns timestamp with time zone
   plpgsql stable; -- body 4e8b25fe, comment 8cc145f4
 create function _recover_calls(p_turn_id uuid) returns void
   plpgsql volatile; -- body 98ede97f, comment f0a3d397
+create function _redact_call() returns trigger
+  plpgsql volatile; -- body 6999a4fe, comment ffef55bc
 create function _redact_columns(p_table text, p_row json, p_columns text[]) returns json
   plpgsql volatile; -- body 1bb3cced, comment 2146f69c
 create function _redact_entry() returns trigger
   plpgsql volatile; -- body 68e5b907, comment db99fa6a
+create function _redact_message() returns trigger
+  plpgsql volatile; -- body aa171cbd, comment 152e2ec6
 create function _redact_row() returns trigger
   plpgsql volatile; -- body bc883dcd, comment 1c396713
 create function _redact_text(p_text text, p_place text, p_row json) returns text
   plpgsql volatile; -- body d7244213, comment 39b90b3e
+create function _redact_turn() returns trigger
+  plpgsql volatile; -- body e71d0217, comment 374333d8
 create function _redacted(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 56fc26ed
 create function _redacted_blocks(p_blocks json) returns text
@@ -3355,7 +3365,7 @@ create function _response_store(p_turn turns, p_content json, p_begins boolean D
 create function _response_text(p_turn_id uuid) returns text
   sql stable; -- body 404e055c, comment 3634a745
 create function _result_text(p_result json) returns text
-  sql immutable; -- body 73b58c02, comment cb222475
+  plpgsql immutable; -- body 6773ddd4, comment cb222475
 create function _results_chars(p_turn_id uuid) returns integer
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c3afe56a, comment a156085d
 create function _retention_batch(p_work_item_id uuid, p_limit integer) returns bigint
@@ -3473,7 +3483,7 @@ create function _shortened(p_call tool_calls, p_max_chars integer) returns json
 create function _shortened_to(p_text text, p_chars integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 43f85c6d
 create function _shown_result(p_call tool_calls, p_content json) returns TABLE(kind text, rank integer, blocks text, chars integer)
-  sql stable; -- body d81b45a5, comment 76883d45
+  plpgsql stable; -- body 3bddc262, comment 76883d45
 create function _shown_turns(p_head turns, p_cut elisions) returns turns[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6e03b526, comment 6197e74d
 create function _signed(p_words text) returns text
@@ -3503,7 +3513,7 @@ create function _spawning_faculty(p_child work_items) returns text
 create function _stale_file(p_work_item_id uuid, p_content text, p_created_at timestamp with time zone, p_tool_call_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c0894a59, comment 056bd8c9
 create function _stall_words(p_focus foci, p_head turns, p_limit integer) returns text
-  sql stable; -- body c72fff88, comment 727618b3
+  plpgsql stable; -- body 1b221989, comment 727618b3
 create function _stalled(p_focus foci, p_turn_id uuid, p_limit integer) returns text
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a0ed1169, comment fcc5eb4a
 create function _state_line(p_item work_items, p_steps text[], p_asked text) returns text
@@ -3613,7 +3623,7 @@ create function _touch_rules_save(p_ability abilities, p_touches json) returns v
 create function _touches_of(p_tool_name text, p_input json, p_file text DEFAULT NULL::text) returns TABLE(ordinal integer, kind text, target text, action text)
   plpgsql stable; -- body d878e731, comment b36f3f62
 create function _touches_store(p_call tool_calls, p_file text DEFAULT NULL::text) returns void
-  sql volatile; -- body 1982dd98, comment f22e3edd
+  sql volatile; -- body 80e84a7f, comment 929a5096
 create function _trace_id(p_root_id uuid) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 718bd0f8
 create function _trace_turns(p_focus_id uuid, p_first integer, p_last integer) returns SETOF turns
@@ -3641,7 +3651,7 @@ create function _turn_config(p_focus foci, p_config jsonb, p_model text DEFAULT 
 create function _turn_cost(p_turn turns) returns numeric
   sql stable; -- body b23a6756, comment 3d5e1e1e
 create function _turn_create(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, OUT turn turns, OUT reason text) returns record
-  plpgsql volatile; -- body 9d46555b, comment eefb5094
+  plpgsql volatile; -- body 055b3d7a, comment eefb5094
 create function _turn_hash(p_salt uuid, p_turn turns, p_message_count integer, p_call_count integer) returns bytea
   sql stable; -- body e9221b3e, comment 89e03473
 create function _turn_heard(p_turn turns) returns void
@@ -3652,8 +3662,10 @@ create function _turn_of_session(p_session sessions, p_turn_id uuid) returns voi
   plpgsql stable; -- body 1733fd4c, comment c9da8b04
 create function _turn_settled(p_turn_id uuid) returns turns
   plpgsql stable; -- body e325a26f, comment f9711d0f
+create function _turn_sizes_renew(p_turn turns) returns void
+  plpgsql volatile; -- body a6a18aa8, comment 5929dc2c
 create function _turn_sizes_store(p_turn turns) returns void
-  plpgsql volatile; -- body f588ab49, comment 38e526b6
+  plpgsql volatile; -- body 48e4142d, comment ab48acc8
 create function _turn_tokens(p_turn turns) returns bigint
   sql stable; -- body 01c68d0a, comment f55e4ca5
 create function _turns_abandon(p_focus_id uuid, p_error jsonb) returns void
@@ -3785,7 +3797,7 @@ create function faculty_save(p_config jsonb) returns faculties
 create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
   plpgsql volatile; -- body 894f6d2f, comment 6131beda
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
-  plpgsql volatile; -- body b3c9bab3, comment 24935e13
+  plpgsql volatile; -- body c233aed0, comment 24935e13
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
   plpgsql volatile set plan_cache_mode=force_generic_plan; -- body f15c6bee, comment 58106812
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
@@ -3935,11 +3947,11 @@ create function tool_call_nested(p_work_item_id uuid, p_lease uuid, p_parent_cal
 create function tool_call_reject(p_tool_call_id uuid, p_reason text DEFAULT NULL::text) returns approvals
   sql volatile; -- body eba1fd82, comment 44b1d2ff
 create function tool_call_settle(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_content text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text, p_value json DEFAULT NULL::json, p_code_run jsonb DEFAULT NULL::jsonb) returns void
-  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body f0ce9768, comment 53e6f5bf
+  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body 29b1096b, comment 53e6f5bf
 create function tool_call_suspend(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns void
   plpgsql volatile; -- body d2b96e33, comment 0d827dad
 create function tool_hook_record(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_hook text, p_result jsonb, p_content text DEFAULT NULL::text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_value json DEFAULT NULL::json) returns json
-  plpgsql volatile; -- body 1ac00890, comment a7f34139
+  plpgsql volatile; -- body a2d03226, comment a7f34139
 create function trace_due(p_within interval DEFAULT '01:00:00'::interval) returns SETOF uuid
   plpgsql stable; -- body 5da22095, comment d1689790
 create function trace_record(p_focus_id uuid, p_iteration integer DEFAULT 0, p_is_done boolean DEFAULT false) returns void

@@ -717,9 +717,9 @@ export const sqlMutants: readonly Mutant[] = [
     name: 'a result is written twice',
     file: 'sql/api/60_iteration/tool_call.sql',
     from: `  if v_call.completed_at is null then
-    update tool_calls set value`,
+    if p_code_run is not null or`,
     to: `  if true then
-    update tool_calls set value`,
+    if p_code_run is not null or`,
     test: 'test/sql/tool_call_settle/writes_a_result_once.test.sql',
   },
   {
@@ -1527,8 +1527,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a call of code outlives its code',
     file: 'sql/api/60_iteration/call_settle.sql',
-    from: `where p_call.tool_name = 'execute_code';`,
-    to: 'where false;',
+    from: `if p_call.tool_name = 'execute_code' then`,
+    to: 'if false then',
     test: 'test/sql/tool_call_approve/refuses_a_decision_that_comes_late.test.sql',
   },
   {
@@ -2598,6 +2598,41 @@ step''s \`keep\` the files that you will change next: their content stays.`,
     from: 'if _hints_at_secret(new.content) and _may_hold_secret(new.content)',
     to: 'if false',
     test: 'test/sql/redactions/leave_every_row.test.sql',
+  },
+  {
+    name: 'results keep secrets',
+    file: 'sql/api/00_ground/redact.sql',
+    from: 'or new.result::text is distinct from old.result::text and _may_hold_secret(new.result::text)',
+    to: '',
+    test: 'test/sql/redactions/leave_results_and_what_a_provider_says.test.sql',
+  },
+  {
+    name: 'rewritten arguments keep secrets',
+    file: 'sql/api/00_ground/redact.sql',
+    from: 'or new.rewritten_input::text is distinct from old.rewritten_input::text and _may_hold_secret(new.rewritten_input::text)',
+    to: '',
+    test: 'test/sql/redactions/leave_results_and_what_a_provider_says.test.sql',
+  },
+  {
+    name: 'the id of a request keeps a secret',
+    file: 'sql/api/00_ground/redact.sql',
+    from: 'or new.request_id is distinct from old.request_id and _may_hold_secret(new.request_id) then',
+    to: 'then',
+    test: 'test/sql/redactions/leave_results_and_what_a_provider_says.test.sql',
+  },
+  {
+    name: 'what a model says keeps secrets',
+    file: 'sql/api/00_ground/redact.sql',
+    from: 'if new.content::text is distinct from old.content::text and _may_hold_secret(new.content::text)',
+    to: 'if false',
+    test: 'test/sql/redactions/leave_every_row.test.sql',
+  },
+  {
+    name: 'a call whose arguments a hook rewrote touches what it named before',
+    file: 'sql/api/60_iteration/tool_hook_record.sql',
+    from: 'delete from touches where tool_call_id = v_call.id;',
+    to: '',
+    test: 'test/sql/touches/are_stored_with_each_call.test.sql',
   },
   {
     name: 'a thought is redacted',

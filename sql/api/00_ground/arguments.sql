@@ -81,10 +81,7 @@ create or replace function _count(p_what text, p_count text)
   returns integer
   language sql
   stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select _integer(p_what, p_count, 0, 100000000);
-$$;
+  return _integer(p_what, p_count, 0, 100000000);
 
 comment on function _count(text, text) is 'A count given as text, from JSON; null for null. Raises WL002.';
 

@@ -28,20 +28,22 @@ comment on function _json_compact(json) is 'The same JSON without white space be
 
 create or replace function _json_with_key(p_object json, p_key text, p_value text)
   returns text
-  language sql
+  language plpgsql
   immutable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select case
-           when p_object ->> p_key = p_value then p_object::text
-           when p_object -> p_key is null then left(p_object::text, -1) || ',' || to_json(p_key)::text || ':' || to_json(p_value)::text || '}'
-           else (select '{'
-                 || string_agg(
-                   to_json(e.key)::text || ':' || case e.key when p_key then to_json(p_value)::text else e.value::text end, ','
-                   order by e.n)
-                 || '}'
-                   from json_each(p_object) with ordinality as e(key, value, n))
-         end;
+begin
+  if p_object ->> p_key = p_value then
+    return p_object::text;
+  elsif p_object -> p_key is null then
+    return left(p_object::text, -1) || ',' || to_json(p_key)::text || ':' || to_json(p_value)::text || '}';
+  end if;
+  return (
+    select '{' || string_agg(
+             to_json(e.key)::text || ':' || case e.key when p_key then to_json(p_value)::text else e.value::text end, ','
+             order by e.n) || '}'
+      from json_each(p_object) with ordinality as e(key, value, n));
+end
 $$;
 
 comment on function _json_with_key(json, text, text) is 'The object as text with one key set; everything else keeps its bytes and its order.';

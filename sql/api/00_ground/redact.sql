@@ -126,7 +126,8 @@ $$;
 
 comment on function _redact_row() is 'Trigger: takes secrets out of the columns that are its arguments.';
 
--- A trigger without a condition: a condition alone, prepared anew for each statement, would cost a tenth of an append.
+-- What every iteration writes has triggers without a condition, which would be prepared anew for each statement: that alone would cost
+-- a tenth of an append. They look only at what is new, once.
 create or replace function _redact_entry()
   returns trigger
   language plpgsql
@@ -149,25 +150,85 @@ $$;
 
 comment on function _redact_entry() is 'Trigger: takes secrets out of a ledger entry.';
 
+create or replace function _redact_message()
+  returns trigger
+  language plpgsql
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if new.content::text is distinct from old.content::text and _may_hold_secret(new.content::text)
+    or new.sent_content::text is distinct from old.sent_content::text and _may_hold_secret(new.sent_content::text)
+    or new.metadata is distinct from old.metadata and _may_hold_secret(new.metadata::text) then
+    new := json_populate_record(new, _redact_columns('messages', to_json(new), tg_argv));
+  end if;
+  return new;
+end
+$$;
+
+comment on function _redact_message() is 'Trigger: takes secrets out of a message, from the columns that are its arguments.';
+
+create or replace function _redact_call()
+  returns trigger
+  language plpgsql
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if new.tool_name is distinct from old.tool_name and _may_hold_secret(new.tool_name)
+    or new.provider_id is distinct from old.provider_id and _may_hold_secret(new.provider_id)
+    or new.given_id is distinct from old.given_id and _may_hold_secret(new.given_id)
+    or new.input::text is distinct from old.input::text and _may_hold_secret(new.input::text)
+    or new.rewritten_input::text is distinct from old.rewritten_input::text and _may_hold_secret(new.rewritten_input::text)
+    or new.result::text is distinct from old.result::text and _may_hold_secret(new.result::text)
+    or new.value::text is distinct from old.value::text and _may_hold_secret(new.value::text) then
+    new := json_populate_record(new, _redact_columns('tool_calls', to_json(new), tg_argv));
+  end if;
+  return new;
+end
+$$;
+
+comment on function _redact_call() is 'Trigger: takes secrets out of a tool call, from the columns that are its arguments.';
+
+create or replace function _redact_turn()
+  returns trigger
+  language plpgsql
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if new.error is distinct from old.error and _may_hold_secret(new.error::text)
+    or new.response_id is distinct from old.response_id and _may_hold_secret(new.response_id)
+    or new.request_id is distinct from old.request_id and _may_hold_secret(new.request_id) then
+    new := json_populate_record(new, _redact_columns('turns', to_json(new), tg_argv));
+  end if;
+  return new;
+end
+$$;
+
+comment on function _redact_turn() is 'Trigger: takes secrets out of a turn, from the columns that are its arguments.';
+
 do $do$
 declare
   v_table text;
   v_columns text[];
+  v_own text;
 begin
   create or replace trigger redact before insert on work_ledger for each row execute function _redact_entry();
-  for v_table, v_columns in select t.name, string_to_array(t.columns, ' ')
+  for v_table, v_columns, v_own in select t.name, string_to_array(t.columns, ' '), t.own
     from (values
-      ('work_items', 'description params state_reason outcome_data'), ('inbox', 'content'), ('messages', 'content sent_content metadata'),
-      ('tool_calls', 'tool_name provider_id given_id input rewritten_input result value'), ('turn_streams', 'content'),
-      ('turns', 'error response_id request_id'), ('foci', 'error compaction_instructions'),
-      ('elisions', 'stubs kept summary'), ('compactions', 'instructions error metadata'), ('hook_runs', 'output error'), ('approvals', 'reason'),
-      ('journal_entries', 'content delete_reason'), ('session_records', 'content'), ('sessions', 'task_description'),
-      ('work_checkpoints', 'summary completed_tasks key_decisions current_state files_modified pending_actions'), ('message_lints', 'message'),
-      ('models', 'cooldown_reason')) t(name, columns) loop
+      ('messages', 'content sent_content metadata', '_redact_message'),
+      ('tool_calls', 'tool_name provider_id given_id input rewritten_input result value', '_redact_call'),
+      ('turns', 'error response_id request_id', '_redact_turn'),
+      ('work_items', 'description params state_reason outcome_data', null), ('inbox', 'content', null), ('turn_streams', 'content', null),
+      ('foci', 'error compaction_instructions', null), ('elisions', 'stubs kept summary', null),
+      ('compactions', 'instructions error metadata', null), ('hook_runs', 'output error', null), ('approvals', 'reason', null),
+      ('journal_entries', 'content delete_reason', null), ('session_records', 'content', null), ('sessions', 'task_description', null),
+      ('work_checkpoints', 'summary completed_tasks key_decisions current_state files_modified pending_actions', null), ('message_lints', 'message', null),
+      ('models', 'cooldown_reason', null)) t(name, columns, own) loop
     -- Only rows that may hold a secret are taken apart.
-    execute format('create or replace trigger redact before insert or update of %s on %I for each row when (%s) execute function _redact_row(%s)',
+    execute format('create or replace trigger redact before insert or update of %s on %I for each row %s execute function %I(%s)',
       (select string_agg(quote_ident(c), ', ') from unnest(v_columns) c), v_table,
-      (select string_agg(format('_may_hold_secret(new.%I::text)', c), ' or ') from unnest(v_columns) c),
+      case when v_own is null
+           then format('when (%s)', (select string_agg(format('_may_hold_secret(new.%I::text)', c), ' or ') from unnest(v_columns) c)) end,
+      coalesce(v_own, '_redact_row'),
       (select string_agg(quote_literal(c), ', ') from unnest(v_columns) c));
   end loop;
 end

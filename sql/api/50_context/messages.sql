@@ -162,32 +162,39 @@ comment on function _shortened(tool_calls, integer) is 'A result as it is or, if
 
 create or replace function _shown_result(p_call tool_calls, p_content json)
   returns table (kind text, rank integer, blocks text, chars integer)
-  language sql
+  language plpgsql
   stable
   rows 1
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  with part as (
-    select coalesce(
+declare
+  v_content json;
+  v_images text;
+begin
+  if p_call.is_error and json_typeof(p_content) = 'array' then
+    select ('[' || coalesce(
              string_agg(b.value::text, ',' order by b.n) filter (where b.value ->> 'type' <> 'image'),
-             _text_block('(no output but an image, which follows)')) as text,
-           string_agg(b.value::text, ',' order by b.n) filter (where b.value ->> 'type' = 'image') as images
-      from json_array_elements(case when p_call.is_error and json_typeof(p_content) = 'array' then p_content else '[]' end) with ordinality as b(value, n)
-  ),
-  split as (
-    select case when p.images is null then p_content else ('[' || p.text || ']')::json end as content,
-           _text_block(format(
-             '[engine] From the result of call %s (%s), which failed:', p_call.ordinal + 1, _one_line(p_call.tool_name, 64)))
-           || ',' || p.images as images
-      from part p
-  )
-  select 'result', 0,
-         '{"type":"tool_result","tool_use_id":' || to_json(p_call.provider_id)::text || ',"content":' || s.content::text
-         || case when p_call.is_error then ',"is_error":true}' else '}' end,
-         _content_chars(s.content) + 70
-    from split s
-  union all
-  select 'image', 1, s.images, _content_chars(('[' || s.images || ']')::json) from split s where s.images is not null;
+             _text_block('(no output but an image, which follows)')) || ']')::json,
+           string_agg(b.value::text, ',' order by b.n) filter (where b.value ->> 'type' = 'image')
+      into v_content, v_images
+      from json_array_elements(p_content) with ordinality as b(value, n);
+    p_content := case when v_images is null then p_content else v_content end;
+  end if;
+  kind := 'result';
+  rank := 0;
+  blocks := '{"type":"tool_result","tool_use_id":' || to_json(p_call.provider_id)::text || ',"content":' || p_content::text
+    || case when p_call.is_error then ',"is_error":true}' else '}' end;
+  chars := _content_chars(p_content) + 70;
+  return next;
+  if v_images is not null then
+    kind := 'image';
+    rank := 1;
+    blocks := _text_block(format('[engine] From the result of call %s (%s), which failed:', p_call.ordinal + 1, _one_line(p_call.tool_name, 64)))
+      || ',' || v_images;
+    chars := _content_chars(('[' || blocks || ']')::json);
+    return next;
+  end if;
+end
 $$;
 
 comment on function _shown_result(tool_calls, json) is

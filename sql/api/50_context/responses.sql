@@ -16,19 +16,20 @@ comment on function _response_text(uuid) is 'The text of a turn''s response, wit
 
 create or replace function _result_text(p_result json)
   returns text
-  language sql
+  language plpgsql
   immutable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select case json_typeof(p_result)
-           when 'array' then (
-             select string_agg(
-                      coalesce(b.value ->> 'text', '[image' || coalesce(' ' || left(b.value #>> '{source,artifact}', 16), '') || ']'),
-                      E'\n'
-                      order by b.n)
-               from json_array_elements(p_result) with ordinality as b(value, n))
-           else p_result #>> '{}'
-         end;
+begin
+  if json_typeof(p_result) is distinct from 'array' then
+    return p_result #>> '{}';
+  end if;
+  return (
+    select string_agg(
+             coalesce(b.value ->> 'text', '[image' || coalesce(' ' || left(b.value #>> '{source,artifact}', 16), '') || ']'), E'\n'
+             order by b.n)
+      from json_array_elements(p_result) with ordinality as b(value, n));
+end
 $$;
 
 comment on function _result_text(json) is 'The text of a result; an image is shown as [image HANDLE].';
@@ -70,16 +71,18 @@ comment on function _without_thinking(json) is 'The blocks of a message as text,
 
 create or replace function _content_chars(p_content json)
   returns integer
-  language sql
+  language plpgsql
   immutable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select case json_typeof(p_content)
-           when 'array' then (
-             select coalesce(sum(case b ->> 'type' when 'image' then 4700 else char_length(b::text) + 1 end), 0)::integer
-               from json_array_elements(p_content) b)
-           else char_length(p_content::text)
-         end;
+begin
+  if json_typeof(p_content) is distinct from 'array' then
+    return char_length(p_content::text);
+  end if;
+  return (
+    select coalesce(sum(case b ->> 'type' when 'image' then 4700 else char_length(b::text) + 1 end), 0)::integer
+      from json_array_elements(p_content) b);
+end
 $$;
 
 comment on function _content_chars(json) is 'Characters of content in a request. An image counts as 4,700 characters: its tokens (about 1,600) do not depend on its bytes.';

@@ -34,7 +34,6 @@ begin
   else
     v_parts := _request_sizes(p_turn);
   end if;
-  delete from turn_sizes where turn_id = p_turn.id;
   insert into turn_sizes (turn_id, call_number, leap_turn_id, said, task, digest, stubs, kept, closed, words, results, people, engine)
   values (
     p_turn.id, coalesce(v_before.call_number, 0) + case p_turn.turn_type when 'normal' then 1 else 0 end,
@@ -46,7 +45,21 @@ begin
 end
 $$;
 
-comment on function _turn_sizes_store(turns) is 'Stores the sizes of a turn''s request, when all that it says is stored; again, if something is added to it.';
+comment on function _turn_sizes_store(turns) is 'Stores the sizes of a new turn''s request, when all that it says is stored.';
+
+create or replace function _turn_sizes_renew(p_turn turns)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  delete from turn_sizes where turn_id = p_turn.id;
+  perform _turn_sizes_store(p_turn);
+end
+$$;
+
+comment on function _turn_sizes_renew(turns) is 'Stores the sizes of a turn''s request again, because something was added to what it says.';
 
 create or replace function _exchange_sizes(p_turn_id uuid, out words integer, out results integer)
   language sql

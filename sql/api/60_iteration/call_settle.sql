@@ -6,23 +6,58 @@ create or replace function _call_settle(p_call tool_calls, p_content text, p_is_
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
+begin
+  p_call := _call_ended(p_call, p_content, p_is_error, p_images, p_whole);
+  update tool_calls
+     set status = p_call.status,
+         is_error = p_call.is_error,
+         attempts = p_call.attempts,
+         started_at = p_call.started_at,
+         artifact_hash = p_call.artifact_hash,
+         -- In this one write: a second update in a transaction checks the row's foreign keys again, and locks after budgets and jobs.
+         spawned_work_item_id = (select id from work_items where parent_id = p_call.work_item_id and spawn_tool_call_id = p_call.id order by id limit 1),
+         is_truncated = p_call.is_truncated,
+         result = p_call.result,
+         completed_at = p_call.completed_at
+   where id = p_call.id;
+  -- Code that has ended leaves no call open.
+  if p_call.tool_name = 'execute_code' then
+    perform _calls_stop(array(select k.id from tool_calls k where k.turn_id = p_call.turn_id and k.parent_call_id = p_call.id and k.completed_at is null),
+                        '[engine] Stopped: the code that called it ended.');
+  end if;
+end
+$$;
+
+comment on function _call_settle(tool_calls, text, boolean, jsonb, text) is 'Stores the result of a call; the caller has checked the lease. Arguments as for _call_ended().';
+
+create or replace function _call_ended(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb default null, p_whole text default null)
+  returns tool_calls
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
 declare
   v_row json := json_build_object('turn_id', p_call.turn_id);
   v_given text := p_whole;
   v_max integer := _max_result_chars(p_call);
   v_content text;
   v_whole text;
-  v_hash text;
 begin
-  -- Before anything is hashed or cut; what names the whole by its handle names it as it is stored.
-  p_whole := _redact_text(p_whole, 'tool_calls', v_row);
-  if p_whole <> v_given then
-    p_content := replace(p_content, left(_content_hash(v_given), 16), left(_content_hash(p_whole), 16));
+  -- Before anything is hashed or cut; what names the whole by its handle names it as it is stored. What is stored as it came is
+  -- looked at by the trigger of its row.
+  if p_whole is not null or char_length(p_content) > v_max then
+    p_whole := _redact_text(p_whole, 'tool_calls', v_row);
+    if p_whole <> v_given then
+      p_content := replace(p_content, left(_content_hash(v_given), 16), left(_content_hash(p_whole), 16));
+    end if;
+    p_content := _redact_text(p_content, 'tool_calls', v_row);
   end if;
-  p_content := _redact_text(p_content, 'tool_calls', v_row);
   v_content := coalesce(nullif(p_content, ''), case when p_images is null or p_images = '[]' then '(no output)' end);
-  v_whole := _cap_text(p_whole, 33554000);
-  v_hash := _artifact_store(p_call.work_item_id, v_whole) where v_whole is not null;
+  p_call.artifact_hash := null;
+  if p_whole is not null then
+    v_whole := _cap_text(p_whole, 33554000);
+    p_call.artifact_hash := _artifact_store(p_call.work_item_id, v_whole);
+  end if;
   if char_length(v_content) > v_max then
     if v_whole is not null then
       v_content := _cap_text(v_content, v_max);
@@ -30,35 +65,27 @@ begin
       v_content := _cap_text(v_content, v_max); -- read from the ledger, where it can be read again
     else
       v_whole := _cap_text(v_content, 33554000);
-      v_hash := _artifact_store(p_call.work_item_id, v_whole);
+      p_call.artifact_hash := _artifact_store(p_call.work_item_id, v_whole);
       v_content := _excerpt(v_whole, v_max);
     end if;
   end if;
-  update tool_calls
-     set status = case when p_is_error then 'failed' else 'completed' end,
-         is_error = coalesce(p_is_error, false),
-         attempts = p_call.attempts,
-         started_at = p_call.started_at,
-         artifact_hash = v_hash,
-         -- In this one write: a second update in a transaction checks the row's foreign keys again, and locks after budgets and jobs.
-         spawned_work_item_id = (select id from work_items where parent_id = p_call.work_item_id and spawn_tool_call_id = p_call.id order by id limit 1),
-         is_truncated = coalesce(v_whole <> coalesce(p_whole, p_content), false),
-         result = case
-           when p_images is null or p_images = '[]' then to_json(v_content)
-           else ('[' || concat_ws(',', _text_block(v_content),
-                  (select string_agg(
-                    _image_store(p_call.work_item_id, i.value ->> 'media_type', i.value ->> 'data', i.value ->> 'artifact'), ',' order by i.n)
-                     from jsonb_array_elements(p_images) with ordinality as i(value, n))) || ']')::json
-         end,
-         completed_at = _now()
-   where id = p_call.id;
-  -- Code that has ended leaves no call open.
-  perform _calls_stop(array(select k.id from tool_calls k where k.turn_id = p_call.turn_id and k.parent_call_id = p_call.id and k.completed_at is null),
-                      '[engine] Stopped: the code that called it ended.') where p_call.tool_name = 'execute_code';
+  p_call.status := case when p_is_error then 'failed' else 'completed' end;
+  p_call.is_error := coalesce(p_is_error, false);
+  p_call.is_truncated := coalesce(v_whole <> coalesce(p_whole, p_content), false);
+  if p_images is null or p_images = '[]' then
+    p_call.result := to_json(v_content);
+  else
+    p_call.result := ('[' || concat_ws(',', _text_block(v_content), (
+      select string_agg(_image_store(p_call.work_item_id, i.value ->> 'media_type', i.value ->> 'data', i.value ->> 'artifact'), ',' order by i.n)
+        from jsonb_array_elements(p_images) with ordinality as i(value, n))) || ']')::json;
+  end if;
+  p_call.completed_at := _now();
+  return p_call;
 end
 $$;
 
-comment on function _call_settle(tool_calls, text, boolean, jsonb, text) is 'Stores the result of a call; the caller has checked the lease. p_images: [{media_type, data}] or, for images already stored, [{media_type, artifact}]. p_whole: the whole output behind p_content, stored as an artifact.';
+comment on function _call_ended(tool_calls, text, boolean, jsonb, text) is
+  'A call as it is when it has ended, to be written; what is too long for its row is stored as an artifact. p_images: [{media_type, data}] or, for images already stored, [{media_type, artifact}]. p_whole: the whole output behind p_content, stored as an artifact.';
 
 create or replace function _max_result_chars(p_call tool_calls)
   returns integer

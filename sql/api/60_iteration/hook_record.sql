@@ -55,7 +55,7 @@ begin
       insert into messages (turn_id, sequence, role, source, content, context, metadata)
       values (v_run.turn_id, 850, 'user', 'engine', ('[' || _text_block(_hook_words(v_run.hook, _hook_said(v_run, 'say'))) || ']')::json,
               jsonb_build_object('hook_runs', jsonb_build_array(v_run.id)), '{"kind": "hook"}');
-      perform _turn_sizes_store(t) from turns t where t.id = v_run.turn_id;
+      perform _turn_sizes_renew(t) from turns t where t.id = v_run.turn_id;
     end if;
   end if;
   if not _is_driven(v_item.id) then

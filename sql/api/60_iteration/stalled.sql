@@ -24,17 +24,21 @@ comment on function _stalled(foci, uuid, integer) is 'Why an item is paused afte
 
 create or replace function _stall_words(p_focus foci, p_head turns, p_limit integer)
   returns text
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select format('[engine] You made the same call with the same result %s times in a row: %s. Made again, it will bring the same. ',
+begin
+  if p_limit = 0 or p_focus.round_count < 3 then
+    return null;
+  end if;
+  return format('[engine] You made the same call with the same result %s times in a row: %s. Made again, it will bring the same. ',
                 p_focus.round_count, _called(p_head.id))
            || case when exists (select from tool_calls where turn_id = p_head.id and tool_name = 'check_child_work')
                    then 'To wait for children call await_child_work; or do something else meanwhile.'
                    else format('Do something else, or record with ledger_append what stands in the way; '
-                     'after %s times without an entry the work pauses for a person.', p_limit) end
-   where p_limit > 0 and p_focus.round_count >= 3;
+                     'after %s times without an entry the work pauses for a person.', p_limit) end;
+end
 $$;
 
 comment on function _stall_words(foci, turns, integer) is 'What the model is told from the third time on that the same calls had the same results; null before, and if stall_limit is 0.';

@@ -57,15 +57,13 @@ begin
   if jsonb_typeof(p_code_run) <> 'object' then
     perform _raise_invalid('p_code_run must be an object: {verdict, calls, bytes_seen, bytes_returned, duration_ms, timeout_seconds}');
   end if;
-  if jsonb_typeof(p_images) <> 'array' or exists (
-    select from jsonb_array_elements(case jsonb_typeof(p_images) when 'array' then p_images else '[]' end) i
-     where coalesce(i ->> 'media_type', '') !~ '^image/(png|jpeg|gif|webp)$' or coalesce(i ->> 'data', '') !~ '^[A-Za-z0-9+/]+=*$'
-       or octet_length(i ->> 'data') > 5242880) then
-    perform _raise_invalid('images must be an array of {media_type, data}: image/png, jpeg, gif or webp, in base64 of at most 5 MiB');
-  end if;
+  perform _check_images(p_images);
   if v_call.completed_at is null then
-    update tool_calls set value = p_value where id = v_call.id and parent_call_id is not null and p_value is not null;
-    update tool_calls set code_run = p_code_run where id = v_call.id and p_code_run is not null;
+    if p_code_run is not null or v_call.parent_call_id is not null and p_value is not null then
+      update tool_calls
+         set value = case when parent_call_id is null then value else coalesce(p_value, value) end, code_run = coalesce(p_code_run, code_run)
+       where id = v_call.id;
+    end if;
     perform _call_settle(v_call, p_content, p_is_error, p_images, p_whole);
     perform _tell_watchers(v_item);
   end if;
@@ -74,6 +72,26 @@ $$;
 
 comment on function tool_call_settle(uuid, uuid, uuid, text, boolean, jsonb, text, json, jsonb) is
   'Stores the result of a tool call, once: settling a settled call changes nothing. If p_content is longer than the faculty''s max_result_chars (50,000), the model is shown head, tail and a handle, and the whole becomes an artifact, see artifact_read(). p_images: [{media_type, data (base64)}], shown after the text. p_whole: the whole output from which p_content was made, stored as an artifact whatever its size. p_value: what code gets in place of the text, if code made the call. p_code_run: for execute_code, how its code ran, see tool_calls.code_run. Raises WL001, WL002, WL003, WL004.';
+
+create or replace function _check_images(p_images jsonb)
+  returns void
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if p_images is null then
+    return;
+  elsif jsonb_typeof(p_images) <> 'array' or exists (
+    select from jsonb_array_elements(case jsonb_typeof(p_images) when 'array' then p_images else '[]' end) i
+     where coalesce(i ->> 'media_type', '') !~ '^image/(png|jpeg|gif|webp)$' or coalesce(i ->> 'data', '') !~ '^[A-Za-z0-9+/]+=*$'
+       or octet_length(i ->> 'data') > 5242880) then
+    perform _raise_invalid('images must be an array of {media_type, data}: image/png, jpeg, gif or webp, in base64 of at most 5 MiB');
+  end if;
+end
+$$;
+
+comment on function _check_images(jsonb) is 'Checks the images of a result. Raises WL002.';
 
 create or replace function tool_call_execute(
     p_work_item_id uuid,

@@ -56,6 +56,7 @@ begin
     return jsonb_build_object('kind', 'settled');
   end if;
   update tool_calls set rewritten_input = _hook_said(v_run, 'input')::json where id = v_call.id returning * into v_call;
+  delete from touches where tool_call_id = v_call.id;
   perform _touches_store(v_call);
   v_risk := (select risk from abilities where tool_name = v_call.tool_name);
   if _needs_approval(v_risk, v_config -> 'engage') then

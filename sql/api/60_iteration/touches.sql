@@ -7,13 +7,12 @@ create or replace function _touches_store(p_call tool_calls, p_file text default
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  delete from touches where tool_call_id = p_call.id;
   insert into touches (tool_call_id, ordinal, work_item_id, kind, target, action)
   select p_call.id, t.ordinal, p_call.work_item_id, t.kind, t.target, t.action
     from _touches_of(p_call.tool_name, _call_input(p_call), p_file) t;
 $$;
 
-comment on function _touches_store(tool_calls, text) is 'Stores what a call touches, replacing what was stored before a hook rewrote its input. p_file as in _touches_of().';
+comment on function _touches_store(tool_calls, text) is 'Stores what a new call touches; whoever changes the input of a call first deletes what it touched before. p_file as in _touches_of().';
 
 create or replace function _touches_of(p_tool_name text, p_input json, p_file text default null)
   returns table (ordinal integer, kind text, target text, action text)

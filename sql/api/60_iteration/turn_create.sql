@@ -12,6 +12,7 @@ declare
   v_head turns;
   v_cuts elisions[];
   v_nudge record;
+  v_stall text;
 begin
   select * into v_next from _context_next(p_item, p_focus, p_config);
   reason := v_next.reason;
@@ -23,8 +24,9 @@ begin
   v_head := v_next.head;
   v_cuts := v_next.cuts;
   perform _elision_store(v_cuts[cardinality(v_cuts)]);
-  update foci set compaction_trigger = null, compaction_instructions = null
-   where id = p_focus.id and compaction_trigger is not null;
+  if p_focus.compaction_trigger is not null then
+    update foci set compaction_trigger = null, compaction_instructions = null where id = p_focus.id;
+  end if;
   if (v_next.compaction).compaction_type is not null then
     v_last := _compaction_store(p_item, p_focus, v_engage, v_last, v_head, v_next.compaction);
     if v_last.status = 'pending' then
@@ -58,11 +60,13 @@ begin
     perform _digest_store(p_focus, p_config, turn, v_next.digest, false);
   end if;
   perform _inbox_deliver(p_item, turn);
-  perform _retractions_tell(p_item, p_focus, turn), _awareness_tell(p_item, p_focus, p_config, turn);
-  insert into messages (turn_id, sequence, role, source, content, metadata)
-  select turn.id, 890, 'user', 'engine', ('[' || _text_block(w.words) || ']')::json, jsonb_build_object('kind', 'stall', 'count', p_focus.round_count)
-    from _stall_words(p_focus, v_head, (v_engage ->> 'stall_limit')::integer) as w(words)
-   where w.words is not null;
+  perform _retractions_tell(p_item, p_focus, turn);
+  perform _awareness_tell(p_item, p_focus, p_config, turn);
+  v_stall := _stall_words(p_focus, v_head, (v_engage ->> 'stall_limit')::integer);
+  if v_stall is not null then
+    insert into messages (turn_id, sequence, role, source, content, metadata)
+    values (turn.id, 890, 'user', 'engine', ('[' || _text_block(v_stall) || ']')::json, jsonb_build_object('kind', 'stall', 'count', p_focus.round_count));
+  end if;
   if v_nudge.says is not null then
     insert into messages (turn_id, sequence, role, source, content, metadata)
     values (turn.id, 900, 'user', 'engine', ('[' || _text_block(v_nudge.says) || ']')::json, jsonb_build_object('kind', 'nudge', 'unheeded', v_nudge.unheeded));
@@ -80,6 +84,9 @@ create or replace function _inbox_deliver(p_item work_items, p_turn turns)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
+  if not exists (select from inbox where work_item_id = p_item.id and consumed_at is null) then
+    return;
+  end if;
   insert into messages (turn_id, sequence, role, source, content, context, metadata)
   select p_turn.id, 100 + w.n, 'user', case w.kind when 'message' then 'human' else 'agent' end, ('[' || w.block || ']')::json,
          jsonb_strip_nulls(jsonb_build_object('inbox', w.inbox_id, 'work_item', (select i.source_work_item_id from inbox i where i.id = w.inbox_id))),
@@ -101,10 +108,11 @@ create or replace function _elision_store(p_cut elisions)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  insert into elisions select p_cut.* where p_cut.id is not null on conflict (id) do nothing;
-  if found then
-    perform _kept_store(p_cut);
+  if p_cut.id is null or exists (select from elisions where id = p_cut.id) then
+    return;
   end if;
+  insert into elisions select p_cut.*;
+  perform _kept_store(p_cut);
 end
 $$;
 

@@ -59,6 +59,7 @@ begin
          end_message_id = v_end
    where id = v_row.id
   returning * into v_row;
+  delete from touches where tool_call_id = v_row.id;
   perform _touches_store(v_row);
   perform _task_seal(v_turn);
   return '{"success": true}';
