@@ -2,7 +2,7 @@
 // Only WORK_LEDGER_FAILPOINTS in the environment that the process was started with sets them; without it atFailpoints() is a call
 // and nothing else, and no row, request or file can set one.
 //
-// WORK_LEDGER_FAILPOINTS='after_turn_record:3=kill before_model=throw after_tool=delay:500
+// WORK_LEDGER_FAILPOINTS='after_iteration_step:3=kill before_model=throw after_tool=delay:500
 // before_lease_renew=barrier:http://127.0.0.1:4711/'
 //
 // Points: before_ and after_ each SQL function that the process calls, by its name; before_ and after_model, _tool, _code. `:n`: only the
@@ -57,7 +57,7 @@ function parse(text: string): Failpoint[] {
         /^((?:before|after)_\w+?)(?::(\d+))?=(kill|throw|delay|barrier)(?::(.+))?$/.exec(word) ?? [];
       if (name === undefined || (act === 'delay') !== /^\d+$/.test(by) || (act === 'barrier') !== by.startsWith('http:')) {
         throw new Error(
-          `WORK_LEDGER_FAILPOINTS: "${word}" is not such as after_turn_record:3=kill, before_model=throw, after_tool=delay:500 or before_model=barrier:http://…`,
+          `WORK_LEDGER_FAILPOINTS: "${word}" is not such as after_iteration_step:3=kill, before_model=throw, after_tool=delay:500 or before_model=barrier:http://…`,
         );
       }
       return { name, nth: Number(nth), act: act as Failpoint['act'], by };

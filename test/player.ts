@@ -66,17 +66,23 @@ export class Player {
       ...(said.lastThought === 'redacted' ? [{ type: 'redacted_thinking', data: `d${n}` }] : []),
     ];
     const tokens = Math.ceil(JSON.stringify(begin.request).length * tokensPerChar);
-    let { calls } = await this.#db.turnRecord(
-      this.claim,
-      begin.turn_id,
-      response(content, said.stopReason ?? (said.calls.length > 0 ? 'tool_use' : 'end_turn'), tokens),
-    );
-    for (let call = calls.shift(); call; call = calls.shift()) {
-      const open = (await this.#survive()) ?? (await this.#run(call, said));
-      if (open) calls = open;
+    const answer = response(content, said.stopReason ?? (said.calls.length > 0 ? 'tool_use' : 'end_turn'), tokens);
+    let step = await this.#step({ answer: { turnId: begin.turn_id, response: answer } });
+    while (step.kind === 'run_tools') {
+      let { calls } = step;
+      for (let call = calls.shift(); call; call = calls.shift()) {
+        const open = (await this.#survive()) ?? (await this.#run(call, said));
+        if (open) calls = open;
+      }
+      await this.#survive();
+      step = await this.#step();
     }
-    await this.#survive();
-    return (await this.#db.iterationFinish(this.claim)).kind;
+    return step.kind;
+  }
+
+  /** Tells what the iteration brought, and gives the item back at its end. */
+  #step(done: Parameters<Db['iterationStep']>[2] = {}): ReturnType<Db['iterationStep']> {
+    return this.#db.iterationStep(this.claim, { iteration: this.claim.iteration, seconds: null }, done);
   }
 
   /** Runs a call; where the worker dies in between, what is open then. */

@@ -2524,6 +2524,8 @@ create function _cached_total(p_turn turns) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 02901479
 create function _calibrate(p_turn turns) returns void
   plpgsql volatile; -- body 0b4efaeb, comment 0e86a466
+create function _call_begun_early(p_call tool_calls, p_results json) returns tool_calls
+  plpgsql volatile; -- body 03d57b4f, comment edec5b63
 create function _call_children(p_item work_items, p_call tool_calls) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7ea8d943, comment 695144c5
 create function _call_code(p_call tool_calls) returns jsonb
@@ -2538,6 +2540,8 @@ create function _call_input(p_call tool_calls) returns json
   sql immutable parallel safe; -- body d41d8cd9, comment b3fd3344
 create function _call_label(p_call tool_calls) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 437d1e38, comment 17ca0e93
+create function _call_new(p_turn turns, p_ordinal integer, p_block json, p_ability abilities) returns tool_calls
+  plpgsql volatile; -- body 0bf697dd, comment c12559b0
 create function _call_of(p_item work_items, p_tool_call_id uuid) returns tool_calls
   plpgsql volatile; -- body bb46264d, comment 11a706fd
 create function _call_position(p_call tool_calls) returns integer
@@ -2604,6 +2608,8 @@ create function _check_waits(p_ids uuid[]) returns TABLE(invariant text, work_it
   sql stable; -- body b8e73d4d, comment e606acf1
 create function _check_word(p_what text, p_word text, p_known text[]) returns void
   plpgsql immutable; -- body 8ae6b534, comment 5fe07765
+create function _checked_results(p_results json) returns json
+  plpgsql stable; -- body 537120b5, comment 75d2708b
 create function _checkpoint_create(p_work_item_id uuid, p_trigger text) returns work_checkpoints
   plpgsql volatile; -- body b8909783, comment 3a5fa0d4
 create function _checkpoint_due(p_item work_items, p_turn turns) returns void
@@ -2720,6 +2726,8 @@ create function _driver(p_work_item_id uuid, p_faculty text) returns TABLE(drive
   sql stable; -- body d41d8cd9, comment 435dd261
 create function _earlier_head(p_focus_id uuid) returns uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7f9c4558, comment 086cd3a9
+create function _early_tools(p_config jsonb) returns json
+  sql stable; -- body 84f5dab5, comment 45877b54
 create function _edit_distance(p_a text, p_b text) returns integer
   plpgsql immutable parallel safe; -- body 825e55b4, comment 73f1637e
 create function _edited_ahead(p_turns turns[], p_ahead integer) returns text[]
@@ -2838,8 +2846,8 @@ create function _focus_spans(p_item work_items, p_focus foci, p_first integer, p
   plpgsql stable; -- body f182dccb, comment 4ba7d2e1
 create function _focus_trace(p_focus foci, p_first integer, p_last integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
   plpgsql stable; -- body 04a2091e, comment c9646df1
-create function _focus_widen(p_focus foci, p_turn turns, p_own integer) returns void
-  plpgsql volatile; -- body 82e05002, comment fd6e7133
+create function _focus_widen(p_focus foci, p_turn turns, p_own integer) returns foci
+  plpgsql volatile; -- body 6d917f49, comment 2b870558
 create function _fork_turn(p_parent turns, p_work_item_id uuid) returns uuid
   sql immutable parallel safe; -- body d41d8cd9, comment 9bd8ce05
 create function _from_ms(p_entity jsonb, p_key text) returns timestamp with time zone
@@ -2981,9 +2989,11 @@ create function _items_of(p_state text, p_is_root boolean, p_but_id uuid, p_focu
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
   plpgsql volatile; -- body a4801f69, comment 32a0fca6
 create function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns json
-  plpgsql volatile; -- body 50e08abc, comment 65b492f4
+  plpgsql volatile; -- body 4d5f4832, comment 65b492f4
 create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count integer) returns foci
   plpgsql volatile; -- body 41f5916a, comment 1c87e459
+create function _iteration_finish(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_iteration integer, p_driven_seconds double precision) returns json
+  plpgsql volatile; -- body 5c0044e5, comment eb5f6a79
 create function _iteration_span_id(p_focus_id uuid, p_iteration integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7893b336
 create function _iteration_spans(p_item work_items, p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
@@ -3150,6 +3160,8 @@ create function _may_drive(p_item work_items, p_hosts text[], p_worker workers) 
   sql immutable parallel safe; -- body b75c6f55, comment 52ac63e1
 create function _may_hold_secret(p_text text) returns boolean
   plpgsql immutable parallel safe; -- body 709eabfd, comment 61078c23
+create function _may_precede(p_ability abilities, p_config jsonb) returns boolean
+  plpgsql immutable; -- body a5e80757, comment 20085382
 create function _message_hash(p_salt uuid, p_message messages) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 2d807ced
 create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
@@ -3166,6 +3178,8 @@ create function _metrics_of_turns(p_from timestamp with time zone, p_until times
   sql stable; -- body 597745cf, comment 36c80f7d
 create function _milliseconds(p_from timestamp with time zone, p_to timestamp with time zone) returns double precision
   sql immutable parallel safe; -- body d41d8cd9, comment 147f9e94
+create function _model_heard(p_turn turns) returns void
+  plpgsql volatile; -- body 45c52715, comment 8452af90
 create function _moved() returns TABLE(direction text, peer text, address text)
   sql stable; -- body 8475c491, comment f8267634
 create function _ms(p_at timestamp with time zone) returns bigint
@@ -3226,6 +3240,8 @@ create function _packet_tokens(p_packet jsonb, p_model text) returns integer
   sql stable; -- body 2a8f9d55, comment 12eee974
 create function _page(p_input jsonb, p_key text, p_default integer) returns integer
   plpgsql immutable; -- body 1d1c4f99, comment b26a05a9
+create function _parked(p_item work_items, p_turn_id uuid, p_until timestamp with time zone) returns json
+  plpgsql volatile; -- body 97e638b0, comment 492cb05b
 create function _part_text(p_blocks text) returns text
   sql immutable; -- body ab975b9c, comment 4f100cc7
 create function _part_why(p_part text, p_block integer, p_turn turns, p_cut elisions) returns text
@@ -3257,7 +3273,7 @@ create function _printed_files(p_command text) returns SETOF text
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
   sql stable; -- body 2cfbba9b, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body 84f583a7, comment 2217b3b2
+  sql immutable parallel safe; -- body 14ca9c8c, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
@@ -3360,14 +3376,16 @@ create function _request_sizes(p_turn turns, OUT task integer, OUT digest intege
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 83d3611f, comment 87d226d9
 create function _resources_limited(p_work_item_id uuid) returns budget_resource[]
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0faf19e9, comment eab36145
-create function _response_store(p_turn turns, p_content json, p_begins boolean DEFAULT false) returns void
-  plpgsql volatile; -- body 5696e943, comment 70dbaa24
+create function _response_store(p_turn turns, p_config jsonb, p_content json, p_begins boolean, p_results json DEFAULT NULL::json) returns void
+  plpgsql volatile; -- body 1a3f0503, comment d2c0c0a4
 create function _response_text(p_turn_id uuid) returns text
   sql stable; -- body 404e055c, comment 3634a745
 create function _result_text(p_result json) returns text
   plpgsql immutable; -- body 6773ddd4, comment cb222475
 create function _results_chars(p_turn_id uuid) returns integer
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c3afe56a, comment a156085d
+create function _results_settle(p_item work_items, p_results json) returns void
+  plpgsql volatile; -- body 6ee06ec4, comment 494400a2
 create function _retention_batch(p_work_item_id uuid, p_limit integer) returns bigint
   plpgsql volatile; -- body 717879d3, comment da3577de
 create function _retention_due(p_limit integer) returns TABLE(root_id uuid, items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
@@ -3644,6 +3662,8 @@ create function _try_json(p_text text) returns jsonb
   plpgsql immutable; -- body 00d1d742, comment 1efaff02
 create function _turn_answered(p_turn_id uuid, p_status text, p_response json, p_error jsonb) returns turns
   plpgsql volatile; -- body 557cfcfc, comment e6999706
+create function _turn_asked(p_focus foci, p_turn_id uuid) returns turns
+  plpgsql stable; -- body dba6a3f6, comment 56248ac7
 create function _turn_charge(p_turn turns) returns void
   plpgsql volatile; -- body 4799fffd, comment 9aa065d2
 create function _turn_config(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text) returns text
@@ -3655,11 +3675,13 @@ create function _turn_create(p_item work_items, p_focus foci, p_config jsonb, p_
 create function _turn_hash(p_salt uuid, p_turn turns, p_message_count integer, p_call_count integer) returns bytea
   sql stable; -- body e9221b3e, comment 89e03473
 create function _turn_heard(p_turn turns) returns void
-  plpgsql volatile; -- body e11e04c1, comment 05726ec1
+  plpgsql volatile; -- body 09dcb41f, comment 05726ec1
 create function _turn_of_call(p_head_id uuid, p_number integer) returns turns
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9bfe461b, comment 07ffd49e
 create function _turn_of_session(p_session sessions, p_turn_id uuid) returns void
   plpgsql stable; -- body 1733fd4c, comment c9da8b04
+create function _turn_record(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_response json, p_begins boolean, p_results json DEFAULT NULL::json) returns turns
+  plpgsql volatile; -- body d0c2cc24, comment de5bb618
 create function _turn_settled(p_turn_id uuid) returns turns
   plpgsql stable; -- body e325a26f, comment f9711d0f
 create function _turn_sizes_renew(p_turn turns) returns void
@@ -3701,7 +3723,7 @@ create function _waits_move(p_now timestamp with time zone, p_by interval, p_was
 create function _waits_settle(p_item work_items) returns timestamp with time zone
   plpgsql volatile; -- body dc09707d, comment aaa4173d
 create function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns json
-  plpgsql volatile; -- body 6ab728c3, comment 210fbd2f
+  plpgsql volatile; -- body fe1b8801, comment 210fbd2f
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
   sql stable; -- body a60b2af9, comment 5bbdd6ab
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
@@ -3799,13 +3821,15 @@ create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_secon
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
   plpgsql volatile; -- body c233aed0, comment 24935e13
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body f15c6bee, comment 58106812
+  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body f15c6bee, comment 1b05a7eb
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
   plpgsql volatile; -- body 540e7fba, comment 1f374bf8
 create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration integer DEFAULT NULL::integer, p_driven_seconds double precision DEFAULT NULL::double precision) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body 5b04a457, comment 04e228d5
+  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body 0f8fda98, comment 04e228d5
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void
   plpgsql volatile; -- body ebb389ca, comment f333755a
+create function iteration_step(p_work_item_id uuid, p_lease uuid, p_iteration integer, p_driven_seconds double precision DEFAULT NULL::double precision, p_turn_id uuid DEFAULT NULL::uuid, p_response json DEFAULT NULL::json, p_results json DEFAULT NULL::json) returns json
+  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body d9baf933, comment 52f3bad9
 create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interval, p_importance text[] DEFAULT '{low,normal}'::text[]) returns integer
   plpgsql volatile; -- body 0cf2a5bb, comment cbbf4d6f
 create function journal_entry_delete(p_id uuid, p_reason text DEFAULT NULL::text) returns void
@@ -3963,7 +3987,7 @@ create function turn_ancestry(p_turn_id uuid) returns SETOF turns
 create function turn_archive(p_turn_id uuid, p_is_archived boolean DEFAULT true) returns turns
   plpgsql volatile; -- body cc7f83e1, comment 81afad2a
 create function turn_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json, p_begins boolean DEFAULT false) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body 25ba58a7, comment f96c4af5
+  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body bdbe01cf, comment f96c4af5
 create function turn_stream(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_content json) returns boolean
   plpgsql volatile; -- body c4cddfe7, comment 103f7986
 create function turn_tree(p_work_item_id uuid, p_around uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 200) returns TABLE(node_id uuid, parent_node_id uuid, kind text, turns integer, last_turn_id uuid, lane integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, work_item_id uuid)
@@ -4027,7 +4051,7 @@ create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT f
 create function worker_stop(p_worker_id text) returns void
   plpgsql volatile; -- body e7f9d6b4, comment cea21544
 create function worker_warm_up() returns void
-  plpgsql volatile; -- body 6b957d5a, comment 37fc0e05
+  plpgsql volatile; -- body df12feb7, comment 37fc0e05
 create function workspace_abandon(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body f24690b4, comment 15659f20
 create function workspace_bind(p_work_item_id uuid, p_lease uuid, p_daemon text) returns text

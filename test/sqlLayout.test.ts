@@ -23,7 +23,7 @@ const back = {
   // What is written makes checkpoints, of sessions that other programs drive and of our own.
   ledger_append: '_journal_written',
   ledger_append_batch: '_journal_written',
-  iteration_finish: '_checkpoint_due',
+  _iteration_finish: '_checkpoint_due',
   // A database may have a JavaScript engine.
   _schema_check: 'json_schema_errors',
   session_import: 'recorded_runs_parse',

@@ -1,19 +1,22 @@
 // A focus, from the claim to what follows, iteration by iteration for as long as the database lets this worker go on. The database
 // decides at every line that calls `db`; the lines between do what a database cannot: call the model, run tools.
 
-import type { Begin, Claim, Failure, Finish, HookOrder } from '../ledger/answers.ts';
+import type { Begin, Claim, Failure, HookOrder, Step } from '../ledger/answers.ts';
 import { isLeaseLost, messageOf } from '../ledger/errors.ts';
 import { askModel } from './askModel.ts';
 import type { Focus, Runtime, StopReason } from './focus.ts';
+import { EarlyCalls } from './earlyCalls.ts';
 import { directoryRefused } from './namedDirectory.ts';
 import { runHook } from './runHook.ts';
 import { runTools } from './runTools.ts';
+import { tellAnswer, tellResult } from './tell.ts';
+import type { Tell } from './tell.ts';
 import { checkPlace, operatorPlace } from './workspaceOf.ts';
 
 export type FocusOutcome =
   | Exclude<Claim, { kind: 'claimed' }>
   | Exclude<Begin, { kind: 'call_model' } | { kind: 'summarize' } | { kind: 'run_tools' } | HookOrder>
-  | Exclude<Finish, HookOrder>
+  | Exclude<Step, { kind: 'run_tools' } | HookOrder>
   | Failure
   | { kind: 'released' }
   | { kind: 'lost' };
@@ -86,8 +89,8 @@ async function drive(focus: Focus): Promise<FocusOutcome> {
   const since = performance.now();
   let begin = await runtime.db.iterationBegin(claim);
   for (let iteration = claim.iteration; ; iteration++) {
-    const outcome = await runIteration(begin, focus, () =>
-      runtime.db.iterationFinish(claim, runtime.leases.isEnding ? null : { iteration, seconds: (performance.now() - since) / 1000 }),
+    const outcome = await runIteration(begin, focus, (done) =>
+      runtime.db.iterationStep(claim, { iteration, seconds: runtime.leases.isEnding ? null : (performance.now() - since) / 1000 }, done),
     );
     if (outcome.kind !== 'continued' || outcome.next === undefined) return outcome;
     runtime.traces?.note(claim.focus_id);
@@ -95,40 +98,47 @@ async function drive(focus: Focus): Promise<FocusOutcome> {
   }
 }
 
-async function runIteration(begin: Begin, focus: Focus, end: () => Promise<Finish>): Promise<FocusOutcome> {
+/** One iteration: a request, its response, its calls, each told to the database, which says what follows. */
+async function runIteration(begin: Begin, focus: Focus, tell: Tell): Promise<FocusOutcome> {
   const {
     claim,
-    runtime,
     runtime: { db },
   } = focus;
-  const again = async (): Promise<FocusOutcome> => runIteration(await db.iterationBegin(claim), focus, end);
+  const again = async (): Promise<FocusOutcome> => runIteration(await db.iterationBegin(claim), focus, tell);
+  if (begin.kind === 'run_hook') return (await hook(begin, focus)) ?? again();
+  if (begin.kind === 'run_tools') return settle(begin, focus, tell);
+  if (begin.kind !== 'call_model' && begin.kind !== 'summarize') return begin;
+
+  const answer = await askModel(begin, focus);
+  if (answer.kind === 'aborted') return giveBack(focus);
+  if (answer.kind === 'error') return db.iterationFail(claim, answer.error);
   if (begin.kind === 'summarize') {
-    const answer = await askModel(begin, focus);
-    if (answer.kind === 'aborted') return giveBack(focus);
-    if (answer.kind === 'error') return db.iterationFail(claim, answer.error);
     await db.summaryRecord(claim, begin.turn_id, answer.response);
     return again();
   }
-  if (begin.kind === 'run_hook') return (await hook(begin, focus)) ?? again();
-  if (begin.kind !== 'call_model' && begin.kind !== 'run_tools') return begin;
+  const early = new EarlyCalls(answer.response, begin.early, focus);
+  const recorded = await tellAnswer({ turnId: begin.turn_id, response: answer.response }, await early.begun(), tell);
+  if (recorded.kind === 'run_tools') focus.runtime.inputs.keep([...recorded.calls, ...recorded.waiting], answer.response);
+  return settle(recorded, focus, tell, early);
+}
 
-  let calls = begin.kind === 'run_tools' ? begin.calls : [];
-  if (begin.kind === 'call_model') {
-    const answer = await askModel(begin, focus);
-    if (answer.kind === 'aborted') return giveBack(focus);
-    if (answer.kind === 'error') return db.iterationFail(claim, answer.error);
-    const recorded = await db.turnRecord(claim, begin.turn_id, answer.response);
-    runtime.inputs.keep([...recorded.calls, ...recorded.waiting], answer.response);
-    ({ calls } = recorded);
-  }
-
-  const allSettled = await runTools(calls, focus);
-  if (!allSettled) return giveBack(focus);
+/** Runs what is to be run until something else follows. */
+async function settle(
+  step: Step | Extract<Begin, { kind: 'run_tools' }>,
+  focus: Focus,
+  tell: Tell,
+  early?: EarlyCalls,
+): Promise<FocusOutcome> {
   for (;;) {
-    const finish = await end();
-    if (finish.kind !== 'run_hook') return finish;
-    const outcome = await hook(finish, focus);
-    if (outcome !== null) return outcome;
+    if (step.kind === 'run_tools') {
+      const ran = await runTools(step.calls, focus, early);
+      if (!ran.allSettled) return giveBack(focus);
+      step = await tellResult(ran.last, focus, tell);
+    } else if (step.kind === 'run_hook') {
+      const outcome = await hook(step, focus);
+      if (outcome !== null) return outcome;
+      step = await tell();
+    } else return step;
   }
 }
 

@@ -3,28 +3,41 @@
 // order in which the model made them, and so do tools that are SQL functions, which run in the transaction that stores
 // their result.
 
-import { z } from 'zod';
-
-import { schemaErrors } from '../../plv8/jsonSchema.ts';
-import { atFailpoints } from '../failpoint.ts';
 import type { OpenCall } from '../ledger/answers.ts';
-import { isUnstorable, messageOf } from '../ledger/errors.ts';
+import { isUnstorable } from '../ledger/errors.ts';
+import type { CallResult } from '../ledger/iteration.ts';
 import { failed } from '../tools/tool.ts';
-import type { ToolContext, ToolOutcome } from '../tools/tool.ts';
-import type { CallEnd, Focus, Runtime } from './focus.ts';
-import { executeCode, runCode } from './runCode.ts';
+import type { ToolOutcome } from '../tools/tool.ts';
+import type { EarlyCalls } from './earlyCalls.ts';
+import type { CallEnd, Focus } from './focus.ts';
+import { runCode } from './runCode.ts';
 import { runHook } from './runHook.ts';
-import { operatorPlace, workspaceOf } from './workspaceOf.ts';
+import { contextOf, execute, prepare } from './runTool.ts';
+import { unstorable } from './tell.ts';
+import { operatorPlace } from './workspaceOf.ts';
 
-/** What the calls of an iteration share. */
-type Batch = Focus & { ends: CallEnds };
+/** What the calls of an iteration share. `keep` takes the result of the last of them; false: it is to be stored now. */
+type Batch = Focus & { ends: CallEnds; early: EarlyCalls | undefined; keep: (call: OpenCall, outcome: ToolOutcome) => boolean };
 
-/** Runs the calls, at most as many tools at once as the faculty allows. False if some were left open because work has to stop. */
-export async function runTools(calls: readonly OpenCall[], focus: Focus): Promise<boolean> {
-  const batch: Batch = { ...focus, ends: new CallEnds() };
+/**
+ * Runs the calls, at most as many tools at once as the faculty allows. allSettled: false if some were left open because work has to stop.
+ * last: a result that is still to be stored, when no other call waits for it.
+ */
+export async function runTools(
+  calls: readonly OpenCall[],
+  focus: Focus,
+  early?: EarlyCalls,
+): Promise<{ allSettled: boolean; last: CallResult | null }> {
   const waiting = new Set(calls);
   const underWay = new Map<OpenCall, Promise<void>>();
   let allSettled = true;
+  let last: CallResult | null = null;
+  const keep = (call: OpenCall, outcome: ToolOutcome): boolean => {
+    if (!allSettled || waiting.size > 0 || underWay.size > 1) return false;
+    last = { id: call.id, outcome };
+    return true;
+  };
+  const batch: Batch = { ...focus, ends: new CallEnds(), early, keep };
   const failures: unknown[] = [];
   const run = async (call: OpenCall): Promise<void> => {
     try {
@@ -51,7 +64,7 @@ export async function runTools(calls: readonly OpenCall[], focus: Focus): Promis
   }
   // Every call that began has ended before the first failure is thrown: nothing may still run after the stage has ended.
   if (failures.length > 0) throw failures[0];
-  return allSettled;
+  return { allSettled, last };
 }
 
 /** How calls of an iteration ended, for the calls that wait for them. */
@@ -83,11 +96,7 @@ async function runCall(call: OpenCall, batch: Batch, isFromCode = false): Promis
     end = await runStages(call, batch, isFromCode);
   } catch (error) {
     if (!isUnstorable(error)) throw error;
-    await batch.runtime.db.toolCallSettle(
-      batch.claim,
-      call.id,
-      failed(`[engine] The call or its result cannot be stored: ${messageOf(error)}. It may have been done; look before you go on.`),
-    );
+    await batch.runtime.db.toolCallSettle(batch.claim, call.id, unstorable(error));
     end = 'settled';
   } finally {
     if (end === 'settled') batch.runtime.inputs.forget(call.id);
@@ -129,11 +138,11 @@ async function runStages(stored: OpenCall, batch: Batch, isFromCode: boolean): P
   }
   const turn = call.is_begun ? 'come' : await inTurn(call, () => db.toolCallBegin(claim, call.id), batch);
   if (turn !== 'come') return turn;
-  const outcome = await execute(prepared.run, contextOf(call, batch, isFromCode));
+  const outcome = await ((isFromCode ? undefined : batch.early?.of(call)) ?? execute(prepared.run, contextOf(call, batch, isFromCode)));
   // Interrupted: a call that can run again is left to the next worker; one that cannot is reported as it ended.
   if (signal.aborted && prepared.isRepeatable) return 'left';
   if (after === null) {
-    await db.toolCallSettle(claim, call.id, outcome);
+    if (isFromCode || !batch.keep(call, outcome)) await db.toolCallSettle(claim, call.id, outcome);
     return 'settled';
   }
   const said = await runHook(
@@ -175,48 +184,3 @@ const hookInput = (hook: string, call: OpenCall, { claim }: Focus): Record<strin
   tool: call.name,
   input: call.input,
 });
-
-type Prepared =
-  | { kind: 'refused'; outcome: ToolOutcome }
-  | { kind: 'database' }
-  | { kind: 'code' }
-  | { kind: 'runtime'; run: (context: ToolContext) => Promise<ToolOutcome>; isRepeatable: boolean };
-
-function prepare(call: OpenCall, runtime: Runtime): Prepared {
-  if (call.name === executeCode.name) return { kind: 'code' };
-  if (call.implementation !== 'runtime') {
-    const problem = refusal(schemaErrors(call.input_schema, call.input), call);
-    return problem ? { kind: 'refused', outcome: problem } : { kind: 'database' };
-  }
-  const tool = runtime.tools.get(call.name);
-  if (!tool) return { kind: 'refused', outcome: failed(`[engine] This worker does not have the tool "${call.name}".`) };
-  const { data: input, error } = tool.input.safeParse(call.input);
-  const problem = refusal(error ? [z.prettifyError(error)] : [], call);
-  if (problem) return { kind: 'refused', outcome: problem };
-  return { kind: 'runtime', run: (context) => tool.execute(input, context), isRepeatable: tool.effect !== 'unsafe' };
-}
-
-function refusal(errors: readonly string[], call: OpenCall): ToolOutcome | null {
-  return errors.length === 0 ? null : failed(`[engine] The input does not match the schema of ${call.name}:\n${errors.join('\n')}`);
-}
-
-async function execute(run: (context: ToolContext) => Promise<ToolOutcome>, context: ToolContext): Promise<ToolOutcome> {
-  try {
-    return await atFailpoints('tool', () => run(context));
-  } catch (error) {
-    return failed(`[engine] The tool failed: ${messageOf(error)}`);
-  }
-}
-
-function contextOf(call: OpenCall, focus: Focus, isFromCode: boolean): ToolContext {
-  const { claim, signal, runtime } = focus;
-  return {
-    workspace: workspaceOf(focus),
-    webFetchAllow: claim.faculty.engage.web_fetch_allow,
-    ...(runtime.webFetchHeaders && { webFetchHeaders: runtime.webFetchHeaders }),
-    workItemId: claim.work_item_id,
-    toolCallId: call.id,
-    isFromCode,
-    signal,
-  };
-}

@@ -71,9 +71,6 @@ export const call = z.object({
   code_tools: z.array(z.object({ name: z.string(), description: z.string(), input_schema: json })).nullable(),
 });
 
-/** The calls of a response: to be run now, and waiting for a person, or behind one that does. */
-export const recorded = z.object({ calls: z.array(call), waiting: z.array(call.pick({ id: true, ordinal: true, input: true })) });
-
 export const nestedCall = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('run'), call }),
   z.object({ kind: z.literal('settled'), is_error: z.boolean(), content: z.string(), value: z.unknown() }),
@@ -94,7 +91,14 @@ const ended = { kind: z.enum(['completed', 'failed', 'dead', 'queued', 'paused']
 export const begin = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('parked'), until: z.string() }),
   z.object({ kind: z.literal('retry'), run_at: z.string(), reason: z.string() }),
-  z.object({ kind: z.literal('call_model'), turn_id: z.string(), is_watched: z.boolean(), request: json }),
+  z.object({
+    kind: z.literal('call_model'),
+    turn_id: z.string(),
+    is_watched: z.boolean(),
+    /** The tools whose calls may run before the response is recorded: the name in the request, and ours. */
+    early: z.record(z.string(), z.string()),
+    request: json,
+  }),
   z.object({ kind: z.literal('summarize'), turn_id: z.string(), is_watched: z.boolean(), request: json }),
   runHook,
   z.object({ kind: z.literal('run_tools'), turn_id: z.string(), calls: z.array(call) }),
@@ -112,9 +116,16 @@ export const activity = z.object({
   ),
 });
 
-export const finish = z.discriminatedUnion('kind', [
+export const step = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('continued'), iteration: z.number(), next: begin.optional() }),
   z.object({ kind: z.literal('parked'), until: z.string() }),
+  /** calls: to be run now; waiting: for a person, or behind one that does. */
+  z.object({
+    kind: z.literal('run_tools'),
+    turn_id: z.string(),
+    calls: z.array(call),
+    waiting: z.array(call.pick({ id: true, ordinal: true, input: true })),
+  }),
   runHook,
   z.object({ ...ended }),
 ]);
@@ -281,7 +292,7 @@ export type Claim = z.infer<typeof claim>;
 export type Claimed = Extract<Claim, { kind: 'claimed' }>;
 export type Activity = z.infer<typeof activity>;
 export type Begin = z.infer<typeof begin>;
-export type Finish = z.infer<typeof finish>;
+export type Step = z.infer<typeof step>;
 export type Failure = z.infer<typeof failure>;
 export type OpenCall = z.infer<typeof call>;
 export type HookOrder = z.infer<typeof runHook>;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 import { storableJson } from '../../plv8/storable.ts';
 import type { ContentBlock, ModelError, ModelResponse } from '../model/message.ts';
-import { begin, claim, failure, finish, hookRecorded, nestedCall, recorded, toolHookRecorded } from './answers.ts';
+import { begin, claim, failure, hookRecorded, nestedCall, step, toolHookRecorded } from './answers.ts';
 import type { Calls } from './pool.ts';
 
 /** The right to write for one work item. */
@@ -22,6 +22,12 @@ export type ToolOutcome = {
   /** What the code that made the call gets in place of the text: any JSON. */
   value?: unknown;
 };
+
+/** A result that the database does not have yet. */
+export type CallResult = { id: string; outcome: ToolOutcome };
+
+/** A call that began before its response was recorded; null: its result is not there yet. */
+export type EarlyCall = { ordinal: number; id: string; outcome: ToolOutcome | null };
 
 /** How the code of an execute_code call ran; bytes_seen by it, bytes_returned to the model. */
 export type CodeRun = {
@@ -58,8 +64,34 @@ export const iteration = ({ call, once }: Calls) => ({
   turnStream: ({ work_item_id, lease }: Lease, turnId: string, content: readonly ContentBlock[]) =>
     once.call('turn_stream', [work_item_id, lease, turnId, storableJson(content)], z.boolean()),
 
-  turnRecord: ({ work_item_id, lease }: Lease, turnId: string, response: ModelResponse) =>
-    call('turn_record', [work_item_id, lease, turnId, responseJson(response), true], recorded),
+  /** `driven`: the iteration, and for how long this worker has driven the item; null: it gives the item back. */
+  iterationStep: (
+    { work_item_id, lease }: Lease,
+    driven: { iteration: number; seconds: number | null },
+    { answer, results = [] }: { answer?: { turnId: string; response: ModelResponse }; results?: readonly (CallResult | EarlyCall)[] } = {},
+  ) =>
+    call(
+      'iteration_step',
+      [
+        work_item_id,
+        lease,
+        driven.iteration,
+        driven.seconds,
+        answer?.turnId ?? null,
+        answer === undefined ? null : responseJson(answer.response),
+        results.length === 0
+          ? null
+          : storableJson(
+              results.map(({ outcome, ...one }) => ({
+                ...one,
+                content: outcome?.content,
+                is_error: outcome?.isError,
+                images: outcome?.images,
+              })),
+            ),
+      ],
+      step,
+    ),
 
   summaryRecord: ({ work_item_id, lease }: Lease, turnId: string, response: ModelResponse) =>
     call('summary_record', [work_item_id, lease, turnId, responseJson(response)], z.boolean()),
@@ -120,10 +152,6 @@ export const iteration = ({ call, once }: Calls) => ({
       ],
       toolHookRecorded,
     ),
-
-  /** `driven`: the iteration that is over, and for how long this worker has driven the item; without it, it does not go on. */
-  iterationFinish: ({ work_item_id, lease }: Lease, driven: { iteration: number; seconds: number } | null = null) =>
-    call('iteration_finish', [work_item_id, lease, driven?.iteration ?? null, driven?.seconds ?? null], finish),
 
   /** class workspace: this worker does not serve the directory. */
   iterationFail: ({ work_item_id, lease }: Lease, error: Omit<ModelError, 'class'> & { class: ModelError['class'] | 'workspace' }) =>

@@ -179,6 +179,8 @@ drop function if exists _lease_drop(work_items, jsonb);
 drop function if exists _enqueue_forgotten(timestamptz, text[], uuid[], interval);
 drop function if exists _worked_by(uuid);
 drop function if exists _warm_up();
+drop function if exists _focus_widen(foci, turns, integer);
+drop function if exists _response_store(turns, json, boolean);
 
 @functions@
 

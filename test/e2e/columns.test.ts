@@ -325,7 +325,7 @@ async function playByHand(forked: string): Promise<void> {
   const answer = async (...content: { type: string }[]) => {
     const begin = await db.iterationBegin(claim);
     if (begin.kind !== 'call_model') throw new Error(begin.kind);
-    return db.turnRecord(claim, begin.turn_id, {
+    const response = {
       id: 'm',
       model: 'claude-sonnet-5-5',
       content,
@@ -335,11 +335,11 @@ async function playByHand(forked: string): Promise<void> {
       durationMs: 5,
       firstTokenMs: 1,
       usage: { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
-    });
+    };
+    return db.iterationStep(claim, { iteration: claim.iteration, seconds: null }, { answer: { turnId: begin.turn_id, response } });
   };
-  const {
-    calls: [code],
-  } = await answer(use('c', 'execute_code', { code: 'return look()' }));
+  const coded = await answer(use('c', 'execute_code', { code: 'return look()' }));
+  const code = coded.kind === 'run_tools' ? coded.calls[0] : undefined;
   if (!code) throw new Error('no call');
   const nested = await db.toolCallNested(claim, code.id, 0, 'look', {});
   if (nested.kind !== 'run') throw new Error(nested.kind);
@@ -357,17 +357,17 @@ async function playByHand(forked: string): Promise<void> {
     duration_ms: 3,
     timeout_seconds: 120,
   });
-  await db.iterationFinish(claim);
+  await db.iterationStep(claim, { iteration: claim.iteration, seconds: null });
   const again = await db.focusClaim(item.id, 'w', 600);
   if (again.kind !== 'claimed') throw new Error(again.kind);
   Object.assign(claim, again);
   await answer(use('r', 'risky', {}));
+  await db.iterationStep(claim, { iteration: claim.iteration, seconds: null });
   const [asked] = await db.approvals();
   await db.toolCallReject(asked?.tool_call_id ?? '', 'not that');
-  await db.iterationFinish(claim);
   const third = await db.focusClaim(item.id, 'w', 600);
   if (third.kind !== 'claimed') throw new Error(third.kind);
-  await db.iterationBegin(third);
+  await db.iterationStep(third, { iteration: third.iteration, seconds: 0 });
   await db.iterationFail(third, { class: 'rate_limited', message: 'too much', status: 429, retryAfterSeconds: 600, requestId: null });
   await client.query(`select context_compact('${item.id}', 'keep the figures')`);
   const last = await db.workSubmit({ workType: 'part', description: 'Held', faculty: 'lead' });

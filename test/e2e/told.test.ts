@@ -160,19 +160,17 @@ test('why a person rejected a call outlives its block, a compaction and an attem
   const played = await submit({ elide_budget: 0, require_approval: 'dangerous', tools: ['look', 'publish'] });
   const begin = await played.begin();
   if (begin.kind !== 'call_model') throw new Error(begin.kind);
-  await db.turnRecord(
-    played.claim,
-    begin.turn_id,
-    response([{ type: 'tool_use', id: 'p', name: 'publish', input: { path: 'dist' } }], 'tool_use', 100),
-  );
-  expect((await db.iterationFinish(played.claim)).kind).toBe('parked');
+  const asking = response([{ type: 'tool_use', id: 'p', name: 'publish', input: { path: 'dist' } }], 'tool_use', 100);
+  const driven = { iteration: 1, seconds: null };
+  await db.iterationStep(played.claim, driven, { answer: { turnId: begin.turn_id, response: asking } });
+  expect((await db.iterationStep(played.claim, driven)).kind).toBe('parked');
   await database.query(
     `select ledger.tool_call_reject(id, 'NOT BEFORE MONDAY') from ledger.tool_calls where work_item_id = '${played.workItemId}'`,
   );
   const claim = await db.focusClaim(played.workItemId, 'player', 60);
   if (claim.kind !== 'claimed') throw new Error(claim.kind);
   await db.iterationBegin(claim);
-  await db.iterationFinish(claim);
+  await db.iterationStep(claim, driven);
   const told = '[a person rejected your call: publish] NOT BEFORE MONDAY';
   expect(await next(played, [look('x'), step('Looked')], [look('x')])).toContain(told);
   await next(played, ...Array.from({ length: 7 }, (_, n) => [look(), step(`More ${n}`)]));

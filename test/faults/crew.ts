@@ -16,11 +16,10 @@ export type Death = { at: string } | { afterMs: number } | { frozenAfterMs: numb
 export const points = [
   'focus_claim',
   'iteration_begin',
-  'turn_record',
+  'iteration_step',
   'tool_call_begin',
   'tool_call_settle',
   'tool_call_execute',
-  'iteration_finish',
   'model',
   'tool',
   'lease_renew',

@@ -65,6 +65,6 @@ test('a barrier waits until it is answered', async () => {
 test.each(['step=kill', 'before_step=explode', 'before_step=delay', 'before_step=barrier:file:///etc/passwd', 'before_step:x=kill'])(
   '%s is refused',
   async (failpoints) => {
-    expect(await run(failpoints)).toMatchObject({ said: '', error: expect.stringContaining('is not such as after_turn_record:3=kill') });
+    expect(await run(failpoints)).toMatchObject({ said: '', error: expect.stringContaining('is not such as after_iteration_step:3=kill') });
   },
 );

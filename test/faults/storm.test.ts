@@ -46,7 +46,7 @@ test(`a worker dies at each of ${reached.length} failpoints, the server in each 
       first: {
         deaths: reached.map((name) => ({ at: `${name}=kill` })),
         faults: [
-          ...(['cut_before', 'cut_after', 'drip', 'black_hole'] as const).map((kind) => ({ kind, text: 'turn_record' })),
+          ...(['cut_before', 'cut_after', 'drip', 'black_hole'] as const).map((kind) => ({ kind, text: 'iteration_step' })),
           ...(['terminate', 'immediate', 'kill'] as const).map((kind) => ({ kind, text: '' })),
         ],
       },

@@ -197,11 +197,16 @@ function plausible(): Record<string, string> {
     p_parent_call_id: id('code'),
     p_hook_run_id: id('hookRun'),
     p_hook: quoted('before_tool'),
+    p_iteration: '1',
+    p_results: json([{ id: '00000000-0000-4000-8000-000000000000', ordinal: 1, content: 'seen', is_error: false, images: [] }]),
     p_session_id: id('journal'),
-    ...of(['iteration_begin', 'iteration_finish', 'iteration_fail', 'iteration_release', 'turn_record', 'context_compact'], {
-      ...lease('asked'),
-      p_turn_id: id('askedTurn'),
-    }),
+    ...of(
+      ['iteration_begin', 'iteration_step', 'iteration_finish', 'iteration_fail', 'iteration_release', 'turn_record', 'context_compact'],
+      {
+        ...lease('asked'),
+        p_turn_id: id('askedTurn'),
+      },
+    ),
     ...of(['tool_call_begin', 'tool_call_settle', 'tool_call_suspend', 'tool_call_nested', 'tool_call_execute', 'tool_hook_record'], {
       ...lease('calling'),
     }),

@@ -49,6 +49,11 @@ async function tree(
   );
   return { root, part: await partOf(root) };
 }
+/** Work that no budget limits. */
+const alone = async (): Promise<string> =>
+  String(await first.run(`select id from work_submit('part', ${quoted(`Alone ${crypto.randomUUID()}`)})`));
+/** The result of a call that ran before its response was stored. */
+const seen = [{ ordinal: 0, id: '00000000-0000-4000-8000-000000000000', content: 'seen', is_error: false }];
 const childOf = async (root: string, type: string): Promise<string> =>
   String(
     await first.run(
@@ -191,6 +196,30 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     prepare: async () => {
       const driven = await asking((await tree()).part);
       return `turn_record(${args(driven)}, ${quoted(driven.turn)}, ${response([use('send')])})`;
+    },
+  },
+  {
+    name: 'iteration_step under a budget',
+    comesTo: ['fences', 'foci', 'rows', 'budgets', 'models'],
+    prepare: async () => {
+      const driven = await asking((await tree()).part);
+      return `iteration_step(${args(driven)}, 1, 0, ${quoted(driven.turn)}, ${response([use('look')])}, ${quoted(seen)})`;
+    },
+  },
+  {
+    name: 'iteration_step of an item that goes on',
+    comesTo: ['fences', 'foci', 'rows', 'models'],
+    prepare: async () => {
+      const driven = await asking(await alone());
+      return `iteration_step(${args(driven)}, 1, 0, ${quoted(driven.turn)}, ${response([use('look')])}, ${quoted(seen)})`;
+    },
+  },
+  {
+    name: 'iteration_step of an item that is done',
+    comesTo: ['fences', 'foci', 'rows', 'budgets'],
+    prepare: async () => {
+      const driven = await asking(await alone());
+      return `iteration_step(${args(driven)}, 1, 0, ${quoted(driven.turn)}, ${response([text])})`;
     },
   },
   {

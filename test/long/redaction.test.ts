@@ -292,7 +292,7 @@ test('where the worker that heard a secret is gone, a call with it is not run wi
   if (claim.kind !== 'claimed') throw new Error(claim.kind);
   const begin = await db.iterationBegin(claim);
   if (begin.kind !== 'call_model') throw new Error(begin.kind);
-  await db.turnRecord(claim, begin.turn_id, {
+  const response = {
     id: 'm',
     model: 'm',
     content: [
@@ -304,7 +304,8 @@ test('where the worker that heard a secret is gone, a call with it is not run wi
     usage: { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
     requestId: null,
     durationMs: 1,
-  });
+  };
+  await db.iterationStep(claim, { iteration: 1, seconds: null }, { answer: { turnId: begin.turn_id, response } });
   await db.iterationRelease(claim);
   worker.signal('SIGCONT');
   await ended(item.id);

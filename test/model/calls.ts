@@ -85,7 +85,7 @@ async function runCall(worker: Worker, one: Open, call: Call): Promise<void> {
   );
 }
 
-async function settle(worker: Worker, one: Open, call: Call, result: Exclude<Call['result'], null | 'stopped'>): Promise<void> {
+async function settle(worker: Worker, one: Open, call: Call, result: Result): Promise<void> {
   const images = result.images.length > 0 ? JSON.stringify(result.images) : null;
   if (worker.hasHooks) {
     const answer = worker.nextHook;
@@ -104,6 +104,19 @@ async function settle(worker: Worker, one: Open, call: Call, result: Exclude<Cal
     await worker.call('tool_call_settle', one.id, result.text, result.isError, images, null, null);
     call.result = result;
   }
+  noted(worker, call, result);
+}
+
+type Result = Exclude<Call['result'], null | 'stopped'>;
+
+/** A call whose result was stored with it. */
+export function settled(worker: Worker, call: Call, result: Result): void {
+  call.result = result;
+  worker.stage.world.note(worker.item, 'early');
+  noted(worker, call, result);
+}
+
+function noted(worker: Worker, call: Call, result: Result): void {
   call.isOpen = false;
   call.isRunning = false;
   const { world } = worker.stage;

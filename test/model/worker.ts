@@ -4,11 +4,11 @@
 import type { z } from 'zod';
 
 import * as answers from '../../runtime/ledger/answers.ts';
-import { refresh, runCalls } from './calls.ts';
+import { refresh, runCalls, settled } from './calls.ts';
 import type { HookAnswer, Work } from './commands.ts';
 import { Refused } from './ledger.ts';
 import type { Fault, Ledger } from './ledger.ts';
-import { answerOf, hookResult, tokensPerChar } from './replies.ts';
+import { answerOf, hookResult, resultOf, tokensPerChar } from './replies.ts';
 import type { Item, World } from './world.ts';
 
 export type Stage = {
@@ -20,6 +20,7 @@ export type Stage = {
   asked(item: Item, turnId: string, request: unknown, how: 'sent' | 'held' | 'summary'): Promise<void>;
 };
 
+type Step = z.output<typeof answers.step>;
 class Crash extends Error {}
 class Released extends Error {}
 const leaseSeconds = 60;
@@ -108,9 +109,10 @@ export class Worker {
       begin = await this.#begin();
     }
     if (begin.kind === 'call_model') {
-      const calls = await this.#ask(begin.turn_id, begin.request);
-      if (calls === null) return false;
-      await runCalls(this, calls);
+      const step = await this.#ask(begin);
+      if (step === null) return false;
+      if (step.kind !== 'run_tools') return this.#finish(step);
+      await runCalls(this, step.calls);
     } else if (begin.kind === 'run_tools') await runCalls(this, begin.calls);
     else {
       await this.#ended(begin.kind);
@@ -166,7 +168,7 @@ export class Worker {
     if (held) await this.stage.asked(this.item, held.id, held.request, 'held');
   }
 
-  async #ask(turnId: string, request: Record<string, unknown>): Promise<z.output<typeof answers.call>[] | null> {
+  async #ask({ turn_id: turnId, request, early }: z.output<typeof answers.begin> & { kind: 'call_model' }): Promise<Step | null> {
     const { stage, item, work } = this;
     await stage.asked(item, turnId, request, 'sent');
     item.isInFlight = true;
@@ -177,11 +179,26 @@ export class Worker {
       return null;
     }
     const reply = answerOf(stage.world, item, work.answer, request);
-    const { calls } = (await this.call('turn_record', turnId, reply.response, work.goesOn !== 'not')) as {
-      calls: z.output<typeof answers.call>[];
-    };
+    if (work.goesOn === 'not') {
+      const { calls } = (await this.call('turn_record', turnId, reply.response)) as { calls: z.output<typeof answers.call>[] };
+      await this.#heard(reply.exchange);
+      return { kind: 'run_tools', turn_id: turnId, calls, waiting: [] };
+    }
+    const begun = reply.exchange.calls.flatMap((call, ordinal) =>
+      Object.hasOwn(early, call.name) && call.played.tool === 'read_file'
+        ? [{ call, ordinal, id: crypto.randomUUID(), result: resultOf(stage.world, call.played) }]
+        : [],
+    );
+    const results = begun.map(({ ordinal, id, result }) => {
+      const images = result.images.length > 0 ? result.images : null;
+      return { ordinal, id, content: result.text, is_error: result.isError, images };
+    });
+    const step = answers.step.parse(
+      await this.call('iteration_step', this.#number, 1, turnId, reply.response, results.length > 0 ? JSON.stringify(results) : null),
+    );
     await this.#heard(reply.exchange);
-    return calls;
+    for (const { call, id, result } of begun) if (call.id === id) settled(this, call, result);
+    return step;
   }
 
   /** The request was answered: what it said is heard, what it showed is seen. */
@@ -264,9 +281,11 @@ export class Worker {
     return false;
   }
 
-  async #finish(): Promise<boolean> {
-    for (;;) {
-      const finish = answers.finish.parse(await this.call('iteration_finish', ...(this.work.goesOn === 'not' ? [] : [this.#number, 1])));
+  /** `told`: what the engine said of it already. */
+  async #finish(told?: Step): Promise<boolean> {
+    for (let first = told; ; first = undefined) {
+      const finish = first ?? answers.step.parse(await this.call('iteration_step', this.#number, this.work.goesOn === 'not' ? null : 1));
+      if (finish.kind === 'run_tools') throw new Error('an iteration that is over has calls to run');
       if (finish.kind === 'run_hook') {
         if (!(await this.#hook(finish))) return false;
         continue;

@@ -709,8 +709,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a response is recorded twice',
     file: 'sql/api/60_iteration/turn_record.sql',
-    from: `if v_turn.status = 'completed' then`,
-    to: 'if false then',
+    from: `if v_turn.status <> 'completed' then`,
+    to: 'if true then',
     test: 'test/sql/turn_record/stores_the_response_and_its_calls.test.sql',
   },
   {
@@ -1421,8 +1421,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'who goes on has no more room for the next response',
     file: 'sql/api/60_iteration/iteration_finish.sql',
-    from: `  select * into p_focus from foci where id = p_focus.id; -- the next`,
-    to: `  -- the next`,
+    from: `max_tokens = least(2 * p_own, 64000) where id = p_focus.id returning * into p_focus;`,
+    to: `max_tokens = least(2 * p_own, 64000) where id = p_focus.id;`,
     test: 'test/sql/iteration_finish/goes_on_under_the_same_lease.test.sql',
   },
   {
@@ -1442,7 +1442,7 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'an end of an iteration that is repeated ends the next one',
     file: 'sql/api/60_iteration/iteration_finish.sql',
-    from: `if v_focus.iteration >= p_iteration then`,
+    from: `if p_focus.iteration >= p_iteration then`,
     to: `if false then`,
     test: 'test/sql/iteration_finish/goes_on_under_the_same_lease.test.sql',
   },
@@ -3504,10 +3504,59 @@ step''s \`keep\` the files that you will change next: their content stays.`,
     test: 'test/sql/hook_record/entries_for_which_there_is_no_room_fail_the_attempt.test.sql',
   },
   {
+    name: 'a step that is repeated records its response again',
+    file: 'sql/api/60_iteration/iteration_step.sql',
+    from: `v_is_new := v_turn.status <> 'completed';`,
+    to: 'v_is_new := true;',
+    test: 'test/sql/iteration_step/does_an_iteration_in_one_transaction.test.sql',
+  },
+  {
+    name: 'a worker is not told of the calls that wait for a person',
+    file: 'sql/api/60_iteration/iteration_step.sql',
+    from: ` or v_waiting::text <> '[]'`,
+    to: '',
+    test: 'test/sql/iteration_step/names_the_calls_that_wait.test.sql',
+  },
+  {
+    name: 'an iteration ends behind the locks of budgets',
+    file: 'sql/api/60_iteration/iteration_step.sql',
+    from: ` or _resources_limited(v_item.id) <> '{}'`,
+    to: '',
+    test: 'test/sql/iteration_step/ends_with_the_record_under_a_budget.test.sql',
+  },
+  {
+    name: 'a call that leaves something behind runs before it is stored',
+    file: 'sql/api/60_iteration/open_calls.sql',
+    from: `return p_ability.effect = 'pure' and`,
+    to: 'return',
+    test: 'test/sql/iteration_step/returns_what_is_to_be_run.test.sql',
+  },
+  {
+    name: 'no hook sees the result of a call that ran early',
+    file: 'sql/api/60_iteration/open_calls.sql',
+    from: `p_config #>> '{hooks,after_tool}' is null and`,
+    to: '',
+    test: 'test/sql/iteration_begin/names_the_tools_that_may_run_early.test.sql',
+  },
+  {
+    name: 'who watches sees results before the response',
+    file: 'sql/api/60_iteration/iteration_begin.sql',
+    from: ' and not v_is_watched then',
+    to: ' then',
+    test: 'test/sql/iteration_begin/names_the_tools_that_may_run_early.test.sql',
+  },
+  {
+    name: 'a call is given the id of another',
+    file: 'sql/api/60_iteration/response_store.sql',
+    from: 'if exists (select from tool_calls where id = p_call.id) then',
+    to: 'if false then',
+    test: 'test/sql/iteration_step/refuses_what_it_cannot_use.test.sql',
+  },
+  {
     name: 'a dangerous call that was cut off waits for approval, and runs',
     file: 'sql/api/60_iteration/response_store.sql',
-    from: `if v_refusal is null and v_config #>> '{hooks,before_tool}' is null and _needs`,
-    to: `if v_config #>> '{hooks,before_tool}' is null and _needs`,
+    from: `if v_refusal is null and p_config #>> '{hooks,before_tool}' is null and _needs`,
+    to: `if p_config #>> '{hooks,before_tool}' is null and _needs`,
     test: 'test/sql/turn_record/never_asks_a_person_about_a_call_that_was_cut_off.test.sql',
   },
   {
@@ -3584,7 +3633,7 @@ step''s \`keep\` the files that you will change next: their content stays.`,
   {
     name: 'work that stalled is paused again at its next response',
     file: 'sql/api/60_iteration/iteration_finish.sql',
-    from: `      update foci set round_hash = null, round_count = 0 where id = v_focus.id;
+    from: `      update foci set round_hash = null, round_count = 0 where id = p_focus.id;
 `,
     to: '',
     test: 'test/sql/iteration_finish/stops_what_goes_in_circles.test.sql',

@@ -14,75 +14,114 @@ as $$
 declare
   v_item work_items := _fence(p_work_item_id, p_lease);
   v_focus foci;
-  v_config jsonb;
+begin
+  select * into v_focus from foci where id = v_item.focus_id for no key update;
+  return _iteration_finish(v_item, v_focus, _faculty_config(v_focus), p_lease, p_iteration, p_driven_seconds);
+end
+$$;
+
+comment on function iteration_finish(uuid, uuid, integer, double precision) is
+  'Last stage of an iteration, when all its calls are settled: decides what follows. {kind: continued, iteration}: the next iteration is enqueued, and the lease is released. {kind: continued, iteration, next}: the caller keeps the lease and goes on; next is what iteration_begin() would return for that iteration. It goes on only if it says which iteration is over (p_iteration) and for how long it has driven the item (p_driven_seconds), and not if the item is to pause, if something more urgent waits for a worker, or, after 10 seconds, something as urgent. {kind: parked, until}: calls wait for children or approval; the lease is released, and the iteration continues when the wait is over. {kind: run_hook, ...}: the agent says that the work is done; run the faculty''s check or consolidate command as for iteration_begin(), report with hook_record(), then call this stage again. {kind: paused, reason}: work_pause() asked for it, or the same calls had the same results for stall_limit iterations in a row; work_resume() lets the item continue. {kind: completed | failed | queued | dead, reason}: the item''s new state; completed if the model called work_complete or ended its turn with text, and no check failed. Raises WL001, WL003, WL004, WL008 (the response is not recorded, or calls are open).';
+
+create or replace function _iteration_finish(
+    p_item work_items,
+    p_focus foci,
+    p_config jsonb,
+    p_lease uuid,
+    p_iteration integer,
+    p_driven_seconds double precision)
+  returns json
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
   v_turn turns;
   v_call_count integer;
   v_open_count integer;
+  v_waiting_count integer;
   v_is_settled boolean;
   v_done jsonb;
   v_waits_until timestamptz;
   v_answer jsonb;
   v_stalled text;
 begin
-  select * into v_focus from foci where id = v_item.focus_id for no key update;
-  if v_focus.iteration >= p_iteration then
+  if p_focus.iteration >= p_iteration then
     -- The answer did not arrive: the lease was kept, and the next iteration has begun.
-    return _went_on(v_item, v_focus, _faculty_config(v_focus), p_lease);
+    return _went_on(p_item, p_focus, p_config, p_lease);
   end if;
-  select * into v_turn from turns where focus_id = v_focus.id and iteration = v_focus.iteration + 1 and status = 'completed';
-  v_is_settled := not exists (
-    select from tool_calls
-     where turn_id = v_turn.id and parent_call_id is null and status in ('pending', 'running') and id <> all (_calls_held(v_turn.id)));
-  v_waits_until := _waits_settle(v_item);
-  select count(*), count(*) filter (
-           where parent_call_id is null and completed_at is null and status <> 'waiting' and id <> all (_calls_held(v_turn.id)))
-    into v_call_count, v_open_count
+  select * into v_turn from turns where focus_id = p_focus.id and iteration = p_focus.iteration + 1 and status = 'completed';
+  select count(*), count(*) filter (where parent_call_id is null and completed_at is null and status <> 'waiting'), count(*) filter (where status = 'waiting')
+    into v_call_count, v_open_count, v_waiting_count
     from tool_calls
    where turn_id = v_turn.id;
-  if v_open_count > 0 and v_is_settled then
-    -- Calls were approved while others ran: the same iteration again, to run them, while the rest waits.
-    return _continued(v_item, v_focus);
+  if v_waiting_count > 0 then
+    v_is_settled := not exists (
+      select from tool_calls
+       where turn_id = v_turn.id and parent_call_id is null and status in ('pending', 'running') and id <> all (_calls_held(v_turn.id)));
+    v_waits_until := _waits_settle(p_item);
+    select count(*) filter (
+             where parent_call_id is null and completed_at is null and status <> 'waiting' and id <> all (_calls_held(v_turn.id)))
+      into v_open_count
+      from tool_calls
+     where turn_id = v_turn.id;
+    if v_open_count > 0 and v_is_settled then
+      -- Calls were approved while others ran: the same iteration again, to run them, while the rest waits.
+      return _continued(p_item, p_focus);
+    end if;
   end if;
   if v_turn.id is null or v_open_count > 0 then
-    perform _raise_not_over(v_focus, case when v_turn.id is null then 'Its response is not recorded.' else format('%s tool calls are open.', v_open_count) end);
+    perform _raise_not_over(p_focus, case when v_turn.id is null then 'Its response is not recorded.' else format('%s tool calls are open.', v_open_count) end);
   end if;
   if v_waits_until is not null then
-    -- Parked: no worker, no job. Whatever ends the wait enqueues the next job.
-    v_item := _lease_drop(_set_aside(v_item, 'waiting', _waits_for(v_turn.id), v_waits_until), v_item.slot_faculty);
-    return case v_item.state when 'paused' then jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason)
-                             else jsonb_build_object('kind', 'parked', 'until', v_waits_until) end;
+    return _parked(p_item, v_turn.id, v_waits_until);
   end if;
-  v_config := _faculty_config(v_focus);
   v_done := _said_done(v_turn, v_call_count);
   if v_done ->> 'summary' is not null then
-    v_answer := _finish(v_item, v_focus, v_config, v_turn.id, v_done);
+    v_answer := _finish(p_item, p_focus, p_config, v_turn.id, v_done);
     if v_answer is not null then
       return v_answer;
     end if;
     v_call_count := v_call_count + 1; -- the output of the check counts as something to work on
   end if;
 
-  v_focus := _iteration_counted(v_focus.id, v_turn, v_call_count);
+  p_focus := _iteration_counted(p_focus.id, v_turn, v_call_count);
   if v_call_count > 0
-    or (v_focus.stall_count < 4 and v_turn.stop_reason in (
+    or (p_focus.stall_count < 4 and v_turn.stop_reason in (
           'end_turn', 'stop_sequence', 'tool_use', 'max_tokens', 'pause_turn', 'model_context_window_exceeded')) then
-    perform _checkpoint_due(v_item, v_turn);
-    v_stalled := _stalled(v_focus, v_turn.id, (v_config #>> '{engage,stall_limit}')::integer);
-    perform _focus_widen(v_focus, v_turn, (v_config #>> '{engage,max_output_tokens}')::integer);
+    perform _checkpoint_due(p_item, v_turn);
+    v_stalled := _stalled(p_focus, v_turn.id, (p_config #>> '{engage,stall_limit}')::integer);
+    p_focus := _focus_widen(p_focus, v_turn, (p_config #>> '{engage,max_output_tokens}')::integer);
     if v_stalled is not null then
-      update foci set round_hash = null, round_count = 0 where id = v_focus.id;
-      v_item := _pause_until_resumed(v_item, v_stalled);
-      return jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason);
+      update foci set round_hash = null, round_count = 0 where id = p_focus.id;
+      p_item := _pause_until_resumed(p_item, v_stalled);
+      return jsonb_build_object('kind', p_item.state, 'reason', p_item.state_reason);
     end if;
-    return case when _goes_on(v_item, v_focus, p_driven_seconds) then _went_on(v_item, v_focus, v_config, p_lease) else _continued(v_item, v_focus) end;
+    return case when _goes_on(p_item, p_focus, p_driven_seconds) then _went_on(p_item, p_focus, p_config, p_lease) else _continued(p_item, p_focus) end;
   end if;
-  v_item := _focus_end(v_item, 'failed', 'failed', _stopped_because(v_focus, v_turn), null);
-  return jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason);
+  p_item := _focus_end(p_item, 'failed', 'failed', _stopped_because(p_focus, v_turn), null);
+  return jsonb_build_object('kind', p_item.state, 'reason', p_item.state_reason);
 end
 $$;
 
-comment on function iteration_finish(uuid, uuid, integer, double precision) is
-  'Last stage of an iteration, when all its calls are settled: decides what follows. {kind: continued, iteration}: the next iteration is enqueued, and the lease is released. {kind: continued, iteration, next}: the caller keeps the lease and goes on; next is what iteration_begin() would return for that iteration. It goes on only if it says which iteration is over (p_iteration) and for how long it has driven the item (p_driven_seconds), and not if the item is to pause, if something more urgent waits for a worker, or, after 10 seconds, something as urgent. {kind: parked, until}: calls wait for children or approval; the lease is released, and the iteration continues when the wait is over. {kind: run_hook, ...}: the agent says that the work is done; run the faculty''s check or consolidate command as for iteration_begin(), report with hook_record(), then call this stage again. {kind: paused, reason}: work_pause() asked for it, or the same calls had the same results for stall_limit iterations in a row; work_resume() lets the item continue. {kind: completed | failed | queued | dead, reason}: the item''s new state; completed if the model called work_complete or ended its turn with text, and no check failed. Raises WL001, WL003, WL004, WL008 (the response is not recorded, or calls are open).';
+comment on function _iteration_finish(work_items, foci, jsonb, uuid, integer, double precision) is
+  'iteration_finish() by whoever holds the locks on the item''s fence and its focus.';
+
+create or replace function _parked(p_item work_items, p_turn_id uuid, p_until timestamptz)
+  returns json
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  p_item := _lease_drop(_set_aside(p_item, 'waiting', _waits_for(p_turn_id), p_until), p_item.slot_faculty);
+  return case p_item.state when 'paused' then json_build_object('kind', p_item.state, 'reason', p_item.state_reason)
+                           else json_build_object('kind', 'parked', 'until', p_until) end;
+end
+$$;
+
+comment on function _parked(work_items, uuid, timestamptz) is
+  'Parks an item until calls of a turn no longer wait: no worker, no job; whatever ends the wait enqueues the next job. Returns {kind: parked, until}, or {kind: paused, reason}.';
 
 create or replace function _raise_not_over(p_focus foci, p_detail text)
   returns void
@@ -142,7 +181,6 @@ create or replace function _went_on(p_item work_items, p_focus foci, p_config js
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  select * into p_focus from foci where id = p_focus.id; -- the next response may have more room, see _focus_widen()
   return json_build_object('kind', 'continued', 'iteration', p_focus.iteration + 1, 'next', _iteration_begin(p_item, p_focus, p_config, p_lease));
 end
 $$;
@@ -245,17 +283,19 @@ $$;
 comment on function _iteration_counted(uuid, turns, integer) is 'Counts a finished iteration: how many in a row had the same calls and results (round_count), and how many neither called a tool nor ended the work (stall_count). Returns the focus.';
 
 create or replace function _focus_widen(p_focus foci, p_turn turns, p_own integer)
-  returns void
+  returns foci
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  if p_turn.stop_reason = 'max_tokens' then
-    update foci set max_tokens = least(2 * p_own, 64000) where id = p_focus.id and max_tokens < 2 * p_own and p_own < 64000;
+  if p_turn.stop_reason = 'max_tokens' and p_focus.max_tokens < 2 * p_own and p_own < 64000 then
+    update foci set max_tokens = least(2 * p_own, 64000) where id = p_focus.id returning * into p_focus;
+  elsif p_turn.stop_reason = 'model_context_window_exceeded' then
+    update foci set compaction_trigger = 'context_overflow' where id = p_focus.id returning * into p_focus;
   end if;
-  update foci set compaction_trigger = 'context_overflow' where id = p_focus.id and p_turn.stop_reason = 'model_context_window_exceeded';
+  return p_focus;
 end
 $$;
 
-comment on function _focus_widen(foci, turns, integer) is 'Makes room for the next response: after one cut off at the output limit, with twice p_own (the faculty''s max_output_tokens); after one that ended because the window was full, by compacting the context.';
+comment on function _focus_widen(foci, turns, integer) is 'Makes room for the next response: after one cut off at the output limit, with twice p_own (the faculty''s max_output_tokens); after one that ended because the window was full, by compacting the context. Returns the focus.';

@@ -98,6 +98,31 @@ $$;
 comment on function _may_begin(abilities, jsonb) is
   'Whether a call may begin with its response: its worker runs it, it may run again after a crash (pure, idempotent), and neither a hook nor a person is asked first.';
 
+create or replace function _may_precede(p_ability abilities, p_config jsonb)
+  returns boolean
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return p_ability.effect = 'pure' and p_config #>> '{hooks,after_tool}' is null and _may_begin(p_ability, p_config);
+end
+$$;
+
+comment on function _may_precede(abilities, jsonb) is
+  'Whether a call may run before its response is stored, to be stored with its result: it may begin by itself, no hook sees its result, and it leaves nothing behind that the ledger would have to know of, should the worker die (pure).';
+
+create or replace function _early_tools(p_config jsonb)
+  returns json
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(json_object_agg(a.tool_name, a.name), '{}') from _toolset(p_config) a where _may_precede(a, p_config);
+$$;
+
+comment on function _early_tools(jsonb) is 'The tools of a faculty whose calls may run before their response is stored: {name in requests: name}.';
+
 create or replace function _is_for_code(p_ability text)
   returns boolean
   language sql

@@ -1,6 +1,6 @@
 -- A response is stored as it came; if the API would refuse it in a later request, what is sent instead is stored beside it.
 
-create or replace function _response_store(p_turn turns, p_content json, p_begins boolean default false)
+create or replace function _response_store(p_turn turns, p_config jsonb, p_content json, p_begins boolean, p_results json default null)
   returns void
   language plpgsql
   volatile
@@ -9,13 +9,11 @@ as $$
 declare
   v_message_id uuid := _uuidv7();
   v_block record;
-  v_config jsonb := _faculty_config(p_turn.focus_id);
   v_call tool_calls;
   v_ability abilities;
   v_ids text[] := _wire_ids(p_turn, array(
     select b.value ->> 'id' from json_array_elements(p_content) with ordinality as b(value, n) where b.value ->> 'type' = 'tool_use' order by b.n));
   v_refusal text;
-  v_is_begun boolean;
   v_ordinal integer := 0;
   v_given text[] := '{}';
   v_sent text[] := '{}';
@@ -45,22 +43,29 @@ begin
         _one_line(v_block.value ->> 'name', 64),
         (select string_agg(t ->> 'name', ', ') from turn_configs c, json_array_elements(c.config -> 'tools') t where c.content_hash = p_turn.config_hash))
     end;
+    v_call := _call_new(p_turn, v_ordinal, v_block.value, v_ability);
+    v_call.message_id := v_message_id;
+    v_call.provider_id := v_ids[v_ordinal + 1];
+    v_call.given_id := nullif(v_block.value ->> 'id', v_call.provider_id);
+    if v_refusal is not null then
+      v_call.status := 'failed';
+      v_call.is_error := true;
+      v_call.result := to_json(v_refusal);
+      v_call.completed_at := v_call.created_at;
+    elsif p_results is not null and _may_precede(v_ability, p_config) then
+      v_call := _call_begun_early(v_call, p_results);
+    end if;
     -- The only call of a response waits for no other: it is stored as begun, see _calls_begin().
-    v_is_begun := p_begins and v_refusal is null and cardinality(v_ids) = 1 and _may_begin(v_ability, v_config);
-    insert into tool_calls (
-      turn_id, ordinal, work_item_id, message_id, provider_id, given_id, tool_name, input, effect, status, attempts, started_at, result, is_error, completed_at)
-    values (
-      p_turn.id, v_ordinal, p_turn.work_item_id, v_message_id, v_ids[v_ordinal + 1],
-        nullif(v_block.value ->> 'id', v_ids[v_ordinal + 1]), coalesce(v_block.value ->> 'name', ''),
-      coalesce(v_block.value -> 'input', '{}'), coalesce(v_ability.effect, 'pure'),
-      case when v_is_begun then 'running' when v_refusal is null then 'pending' else 'failed' end,
-      case when v_is_begun then 1 else 0 end, case when v_is_begun then _now() end, to_json(v_refusal),
-      case when v_refusal is not null then true end, case when v_refusal is not null then _now() end)
-    returning * into v_call;
+    if v_call.status = 'pending' and p_begins and cardinality(v_ids) = 1 and _may_begin(v_ability, p_config) then
+      v_call.status := 'running';
+      v_call.attempts := 1;
+      v_call.started_at := v_call.created_at;
+    end if;
+    insert into tool_calls values (v_call.*) returning * into v_call; -- without secrets
     perform _touches_store(v_call);
     -- With a before_tool hook, approval is requested later, for the input as the hook rewrote it.
-    if v_refusal is null and v_config #>> '{hooks,before_tool}' is null and _needs_approval(v_ability.risk, v_config -> 'engage') then
-      perform _approval_ask(v_call, v_ability.risk, v_config -> 'engage');
+    if v_refusal is null and p_config #>> '{hooks,before_tool}' is null and _needs_approval(v_ability.risk, p_config -> 'engage') then
+      perform _approval_ask(v_call, v_ability.risk, p_config -> 'engage');
     end if;
     v_ordinal := v_ordinal + 1;
   end loop;
@@ -76,7 +81,63 @@ begin
 end
 $$;
 
-comment on function _response_store(turns, json, boolean) is 'Stores the assistant message of a turn as it came (unless it is empty), what later requests send in its place if the API would refuse it, and a row for each call. p_begins: as for turn_record().';
+comment on function _response_store(turns, jsonb, json, boolean, json) is 'Stores the assistant message of a turn as it came (unless it is empty), what later requests send in its place if the API would refuse it, and a row for each call. p_begins: as for turn_record(). p_results: calls that began before they were stored, see _may_precede(), as for iteration_step().';
+
+create or replace function _call_new(p_turn turns, p_ordinal integer, p_block json, p_ability abilities)
+  returns tool_calls
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_call tool_calls;
+begin
+  v_call.id := _uuidv7();
+  v_call.turn_id := p_turn.id;
+  v_call.ordinal := p_ordinal;
+  v_call.work_item_id := p_turn.work_item_id;
+  v_call.tool_name := coalesce(p_block ->> 'name', '');
+  v_call.input := coalesce(p_block -> 'input', '{}');
+  v_call.effect := coalesce(p_ability.effect, 'pure');
+  v_call.status := 'pending';
+  v_call.is_truncated := false;
+  v_call.attempts := 0;
+  v_call.created_at := _now();
+  return v_call;
+end
+$$;
+
+comment on function _call_new(turns, integer, json, abilities) is 'The row of a call, from its block in a response; p_ability null: there is no such tool.';
+
+create or replace function _call_begun_early(p_call tool_calls, p_results json)
+  returns tool_calls
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_result json := (select r from json_array_elements(p_results) r where r ->> 'ordinal' = p_call.ordinal::text limit 1);
+  v_images jsonb := nullif(_jsonb_of(v_result -> 'images'), 'null');
+begin
+  if v_result is null then
+    return p_call;
+  end if;
+  p_call.id := (v_result ->> 'id')::uuid;
+  if exists (select from tool_calls where id = p_call.id) then
+    perform _raise_invalid(format('%s is the id of another call', p_call.id));
+  end if;
+  p_call.status := 'running';
+  p_call.attempts := 1;
+  p_call.started_at := p_call.created_at;
+  if v_result ->> 'content' is null then
+    return p_call;
+  end if;
+  perform _check_images(v_images);
+  return _call_ended(p_call, v_result ->> 'content', (v_result ->> 'is_error')::boolean, v_images);
+end
+$$;
+
+comment on function _call_begun_early(tool_calls, json) is 'A call as its worker began it before it was stored, with its result if that is there; as it is, if the worker did not.';
 
 create or replace function _wire_ids(p_turn turns, p_ids text[], p_first integer default 0)
   returns text[]

@@ -14,41 +14,95 @@ create or replace function turn_record(
 as $$
 declare
   v_item work_items := _fence(p_work_item_id, p_lease);
+  v_focus foci;
   v_turn turns;
 begin
-  perform from foci where id = v_item.focus_id for no key update;
-  p_response := _storable(p_response);
-  select * into v_turn from turns where id = p_turn_id and focus_id = v_item.focus_id and turn_type = 'normal';
-  if not found then
-    perform _raise_not_found('turn of this focus', p_turn_id);
+  select * into v_focus from foci where id = v_item.focus_id for no key update;
+  v_turn := _turn_asked(v_focus, p_turn_id);
+  if v_turn.status <> 'completed' then
+    v_turn := _turn_record(v_item, v_focus, _faculty_config(v_focus), v_turn, p_response, p_begins);
+    perform _model_heard(v_turn);
   end if;
-  if v_turn.status = 'completed' then
-    return json_build_object('calls', _open_calls(v_turn.id), 'waiting', _waiting_calls(v_turn.id));
-  end if;
-  if json_typeof(p_response -> 'content') is distinct from 'array' or p_response ->> 'stop_reason' is null then
-    perform _raise_invalid('a response needs content, an array of blocks, and a stop_reason');
-  end if;
-
-  v_turn := _turn_answered(v_turn.id, 'completed', p_response, _try_json((p_response -> 'stop_details')::text));
-  perform _turn_heard(v_turn);
-  perform _response_store(v_turn, p_response -> 'content', p_begins);
-  update foci set model_error_count = 0, overflow_count = 0
-   where id = v_item.focus_id and (model_error_count > 0 or overflow_count > 0);
-  perform _session_advance((select session_label from foci where id = v_item.focus_id), v_turn.id);
-  perform _turn_charge(v_turn);
-  update models set cooldown_ends_at = null, cooldown_reason = null
-   where name = (select config ->> 'model' from turn_configs where content_hash = v_turn.config_hash) and cooldown_ends_at <= _now();
-  perform _calibrate(v_turn); -- after the update above, which may lock another model's row: this lock is not waited for
-  if p_begins then
-    perform _calls_begin(v_turn, _faculty_config(v_item.focus_id));
-  end if;
-  perform _tell_watchers(v_item);
   return json_build_object('calls', _open_calls(v_turn.id), 'waiting', _waiting_calls(v_turn.id));
 end
 $$;
 
 comment on function turn_record(uuid, uuid, uuid, json, boolean) is
   'Stores a complete response of the model, its usage and its tool calls in one transaction, and moves the session''s head. p_response: {id, provider, model, content: [blocks], stop_reason, stop_details, usage: {input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens}, request_id, duration_ms, first_token_ms}. Returns {calls: [{id, ordinal, name, is_begun, input, is_cleared, input_schema, implementation, behind, code_tools}], waiting: [{id, ordinal, input}]}. calls: to be run now, in parallel, each after those in behind have ended; is_begun: tool_call_begin() is not needed; is_cleared: its before_tool hook has run; code_tools: what the code of execute_code may call. waiting: calls that wait for approval, or behind one that does; a later iteration_begin() returns them. Calls of unknown tools and calls cut off by the output limit are settled here and not returned. p_begins: calls that may run again after a crash (pure, idempotent) and that wait for nothing begin with the response. Recording the same turn again changes nothing. Raises WL001, WL002, WL003, WL004.';
+
+create or replace function _turn_asked(p_focus foci, p_turn_id uuid)
+  returns turns
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_turn turns;
+begin
+  select * into v_turn from turns where id = p_turn_id and focus_id = p_focus.id and turn_type = 'normal';
+  if not found then
+    perform _raise_not_found('turn of this focus', p_turn_id);
+  end if;
+  return v_turn;
+end
+$$;
+
+comment on function _turn_asked(foci, uuid) is 'A turn of a focus whose request a worker answers. Raises WL001.';
+
+create or replace function _turn_record(
+    p_item work_items,
+    p_focus foci,
+    p_config jsonb,
+    p_turn turns,
+    p_response json,
+    p_begins boolean,
+    p_results json default null)
+  returns turns
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_turn turns;
+begin
+  p_response := _storable(p_response);
+  if json_typeof(p_response -> 'content') is distinct from 'array' or p_response ->> 'stop_reason' is null then
+    perform _raise_invalid('a response needs content, an array of blocks, and a stop_reason');
+  end if;
+
+  v_turn := _turn_answered(p_turn.id, 'completed', p_response, _try_json((p_response -> 'stop_details')::text));
+  perform _turn_heard(v_turn);
+  perform _response_store(v_turn, p_config, p_response -> 'content', p_begins, p_results);
+  if p_focus.model_error_count > 0 or p_focus.overflow_count > 0 then
+    update foci set model_error_count = 0, overflow_count = 0 where id = p_focus.id;
+  end if;
+  perform _session_advance(p_focus.session_label, v_turn.id);
+  perform _turn_charge(v_turn);
+  if p_begins then
+    perform _calls_begin(v_turn, p_config);
+  end if;
+  perform _tell_watchers(p_item);
+  return v_turn;
+end
+$$;
+
+comment on function _turn_record(work_items, foci, jsonb, turns, json, boolean, json) is
+  'Stores the response to a turn''s request, for turn_record() and iteration_step(), which do so once; the caller holds the locks on fence and focus, and calls _model_heard() last. p_results as for _response_store().';
+
+create or replace function _model_heard(p_turn turns)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  update models set cooldown_ends_at = null, cooldown_reason = null
+   where name = (select config ->> 'model' from turn_configs where content_hash = p_turn.config_hash) and cooldown_ends_at <= _now();
+  perform _calibrate(p_turn); -- after the update above, which may lock another model's row: this lock is not waited for
+end
+$$;
+
+comment on function _model_heard(turns) is 'What an answered turn says of its model: that it answers again, and how many tokens its text has. Locks models, so it is the last that a transaction does.';
 
 create or replace function _turn_heard(p_turn turns)
   returns void
@@ -57,6 +111,9 @@ create or replace function _turn_heard(p_turn turns)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
+  if not exists (select from messages where turn_id = p_turn.id and role = 'user') then
+    return;
+  end if;
   insert into awareness_shown (focus_id, work_item_id, seq, path, turn_id, shown_at)
   select p_turn.focus_id, (s.entry ->> 0)::uuid, (s.entry ->> 1)::integer, s.entry ->> 2, p_turn.id, m.created_at
     from messages m

@@ -21,14 +21,15 @@ begin
   v_stage := iteration_begin(v_item, v_lease);
   -- Two: what only a later iteration does, too. Six, after which plans are kept for all arguments, take twice as long and save a third.
   for v_iteration in 1 .. 2 loop
-    v_stage := turn_record(v_item, v_lease, (v_stage ->> 'turn_id')::uuid, json_build_object(
+    v_stage := iteration_step(v_item, v_lease, v_iteration, 0, (v_stage ->> 'turn_id')::uuid, json_build_object(
       'stop_reason', 'tool_use', 'usage', json_build_object('input_tokens', 1, 'output_tokens', 1),
       'content', (select json_agg(json_build_object('type', 'tool_use', 'id', format('%s_%s', v_iteration, c.name), 'name', c.name, 'input', c.input))
                     from (select 'ledger_append' as name,
                                  json_build_object('entry_type', case v_iteration when 1 then 'plan' else 'step' end, 'content', 'Done') as input
                           union all
                           (select a.name, '{"path": "a"}' from abilities a
-                            where a.implementation = 'runtime' and a.risk = 'safe' order by a.name limit 1)) c)), true);
+                            where a.implementation = 'runtime' and a.risk = 'safe' order by a.name limit 1)) c)),
+      json_build_array(json_build_object('ordinal', 1, 'id', _uuidv7(), 'content', 'seen', 'is_error', false)));
     for v_call in select value from json_array_elements(v_stage -> 'calls') loop
       if v_call ->> 'implementation' = 'runtime' then
         perform tool_call_begin(v_item, v_lease, (v_call ->> 'id')::uuid),
@@ -37,7 +38,7 @@ begin
         perform tool_call_execute(v_item, v_lease, (v_call ->> 'id')::uuid);
       end if;
     end loop;
-    v_stage := iteration_finish(v_item, v_lease, v_iteration, 0) -> 'next';
+    v_stage := iteration_step(v_item, v_lease, v_iteration, 0) -> 'next';
   end loop;
   raise exception using errcode = 'WLDRY';
 exception when sqlstate 'WLDRY' then

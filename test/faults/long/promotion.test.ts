@@ -56,7 +56,7 @@ test(`a standby is promoted while workers die (SEED=${seed})`, async () => {
       patienceSeconds: 120,
       first: {
         faults: [
-          { kind: 'cut_after', text: 'turn_record' },
+          { kind: 'cut_after', text: 'iteration_step' },
           { kind: 'kill', text: '' },
           { kind: 'terminate', text: '' },
         ],

@@ -212,15 +212,23 @@ test("what code says on its socket is that call's: odd names, odd keys, JSON dee
   expect(rows[0]?.result).toMatch(/^over\n/);
 });
 
-test('a tool answers odd text and odd JSON; a value that nests too deep is an error of the call', async () => {
+test('a tool answers odd text and odd JSON', async () => {
   const { rows } = await play(
     { name: 'odd', input: { [odd]: odd } },
     { tools: [tool(async () => ({ content: odd, isError: false, value: { [odd]: [odd] } }))] },
   );
   expect(rows).toMatchObject([{ status: 'completed', result: stored }]);
+});
+
+test.each([
+  ['of the last call', {}, 'unsafe'],
+  ['of a call that ran before its response was stored', {}, 'pure'],
+  ['that a hook has seen', { after_tool: 'cat > /dev/null' }, 'unsafe'],
+] as const)('a result %s that nests too deep is an error of the call', async (_, hooks, effect) => {
+  const images = deep(100_000) as never;
   const broken = await play(
     { name: 'odd', input: {} },
-    { tools: [tool(async () => ({ content: 'x', isError: false, value: deep(100_000) }))] },
+    { hooks, tools: [{ ...tool(async () => ({ content: 'x', isError: false, images })), effect }] },
   );
   expect(broken.kind).toBe(wentOn);
   expect(broken.rows).toMatchObject([

@@ -1,0 +1,69 @@
+// One tool of this worker: whether it may run with the input that it was given, what it is told, and what becomes of it. A failure is a
+// result.
+
+import { z } from 'zod';
+
+import { schemaErrors } from '../../plv8/jsonSchema.ts';
+import { atFailpoints } from '../failpoint.ts';
+import type { OpenCall } from '../ledger/answers.ts';
+import { messageOf } from '../ledger/errors.ts';
+import { failed } from '../tools/tool.ts';
+import type { ToolContext, ToolOutcome } from '../tools/tool.ts';
+import type { Focus, Runtime } from './focus.ts';
+import { executeCode } from './runCode.ts';
+import { workspaceOf } from './workspaceOf.ts';
+
+type Prepared =
+  | { kind: 'refused'; outcome: ToolOutcome }
+  | { kind: 'database' }
+  | { kind: 'code' }
+  | { kind: 'runtime'; run: (context: ToolContext) => Promise<ToolOutcome>; isRepeatable: boolean };
+
+export function prepare(call: OpenCall, runtime: Runtime): Prepared {
+  if (call.name === executeCode.name) return { kind: 'code' };
+  if (call.implementation !== 'runtime') {
+    const problem = refusal(schemaErrors(call.input_schema, call.input), call);
+    return problem ? { kind: 'refused', outcome: problem } : { kind: 'database' };
+  }
+  return prepareTool(call, runtime);
+}
+
+function prepareTool(call: Pick<OpenCall, 'name' | 'input'>, runtime: Runtime): Exclude<Prepared, { kind: 'database' | 'code' }> {
+  const tool = runtime.tools.get(call.name);
+  if (!tool) return { kind: 'refused', outcome: failed(`[engine] This worker does not have the tool "${call.name}".`) };
+  const { data: input, error } = tool.input.safeParse(call.input);
+  const problem = refusal(error ? [z.prettifyError(error)] : [], call);
+  if (problem) return { kind: 'refused', outcome: problem };
+  return { kind: 'runtime', run: (context) => tool.execute(input, context), isRepeatable: tool.effect !== 'unsafe' };
+}
+
+function refusal(errors: readonly string[], call: Pick<OpenCall, 'name'>): ToolOutcome | null {
+  return errors.length === 0 ? null : failed(`[engine] The input does not match the schema of ${call.name}:\n${errors.join('\n')}`);
+}
+
+/** Runs a tool for a call that is not stored yet. */
+export async function runTool(call: Pick<OpenCall, 'id' | 'name' | 'input'>, focus: Focus): Promise<ToolOutcome> {
+  const prepared = prepareTool(call, focus.runtime);
+  return prepared.kind === 'refused' ? prepared.outcome : execute(prepared.run, contextOf(call, focus, false));
+}
+
+export async function execute(run: (context: ToolContext) => Promise<ToolOutcome>, context: ToolContext): Promise<ToolOutcome> {
+  try {
+    return await atFailpoints('tool', () => run(context));
+  } catch (error) {
+    return failed(`[engine] The tool failed: ${messageOf(error)}`);
+  }
+}
+
+export function contextOf(call: Pick<OpenCall, 'id'>, focus: Focus, isFromCode: boolean): ToolContext {
+  const { claim, signal, runtime } = focus;
+  return {
+    workspace: workspaceOf(focus),
+    webFetchAllow: claim.faculty.engage.web_fetch_allow,
+    ...(runtime.webFetchHeaders && { webFetchHeaders: runtime.webFetchHeaders }),
+    workItemId: claim.work_item_id,
+    toolCallId: call.id,
+    isFromCode,
+    signal,
+  };
+}

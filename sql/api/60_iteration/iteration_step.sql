@@ -1,0 +1,111 @@
+-- An iteration in one transaction: the response, its results, what follows, and the next request. Where something in between needs the
+-- outside, such as a call to be run, it ends there, and the same function is called again.
+
+create or replace function iteration_step(
+    p_work_item_id uuid,
+    p_lease uuid,
+    p_iteration integer,
+    p_driven_seconds double precision default null,
+    p_turn_id uuid default null,
+    p_response json default null,
+    p_results json default null)
+  returns json
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_item work_items := _fence(p_work_item_id, p_lease);
+  v_focus foci;
+  v_config jsonb;
+  v_turn turns;
+  v_is_new boolean := false;
+  v_calls json;
+  v_waiting json;
+  v_answer json;
+begin
+  select * into v_focus from foci where id = v_item.focus_id for no key update;
+  if p_iteration is null or p_iteration > v_focus.iteration + 1 then
+    perform _raise_invalid(format('p_iteration must be the iteration that is over: %s', v_focus.iteration + 1));
+  end if;
+  p_results := _checked_results(p_results);
+  v_config := _faculty_config(v_focus);
+  if p_response is not null then
+    v_turn := _turn_asked(v_focus, p_turn_id);
+    v_is_new := v_turn.status <> 'completed';
+    if v_is_new then
+      v_turn := _turn_record(v_item, v_focus, v_config, v_turn, p_response, true, p_results);
+    end if;
+    v_calls := _open_calls(v_turn.id);
+    v_waiting := _waiting_calls(v_turn.id);
+    -- Budgets are locked behind what the end of an iteration locks, so they were charged in a transaction of its own.
+    if v_calls::text <> '[]' or v_waiting::text <> '[]' or _resources_limited(v_item.id) <> '{}' then
+      if v_is_new then
+        perform _model_heard(v_turn);
+      end if;
+      return json_build_object('kind', 'run_tools', 'turn_id', v_turn.id, 'calls', v_calls, 'waiting', v_waiting);
+    end if;
+  elsif p_results is not null then
+    perform _results_settle(v_item, p_results);
+  end if;
+  v_answer := _iteration_finish(v_item, v_focus, v_config, p_lease, p_iteration, p_driven_seconds);
+  if v_is_new and _is_driven(v_item.id) then
+    perform _model_heard(v_turn); -- behind all other locks; an item that was given back locked its job, and leaves no sample
+  end if;
+  return v_answer;
+end
+$$;
+
+comment on function iteration_step(uuid, uuid, integer, double precision, uuid, json, json) is
+  'An iteration from its response to the next request, in one transaction: what turn_record(), tool_call_settle(), iteration_finish() and iteration_begin() do, for a worker that has all of it at hand. p_response: the response to the request of turn p_turn_id, as for turn_record(). p_results: those of its calls that the worker began before the response was stored, [{ordinal, id (a new uuid), content, is_error, images}], without content if it has no result yet. Only calls of tools that iteration_begin() named as early may begin so; any other is returned to be run. If calls are to be run first, or wait for a person: {kind: run_tools, turn_id, calls, waiting}, as turn_record() returns them; run them, and call this again without a response, with p_results [{id, content, is_error, images}] for those that are not settled yet. Else the answer of iteration_finish(): p_iteration is the iteration that is over, p_driven_seconds for how long the worker has driven the item; null: it gives the item back. Under a budget, too, with calls empty: call it again all the same. Repeating it changes nothing. Raises WL001, WL002, WL003, WL004, WL008.';
+
+create or replace function _checked_results(p_results json)
+  returns json
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if p_results is null then
+    return null;
+  end if;
+  p_results := _storable(p_results);
+  if json_typeof(p_results) <> 'array' or exists (
+    select from json_array_elements(case json_typeof(p_results) when 'array' then p_results else '[]' end) r
+     where case when json_typeof(r) = 'object' then
+             not _is_uuid(coalesce(r ->> 'id', '')) or coalesce(json_typeof(r -> 'content'), 'null') not in ('string', 'null')
+             or coalesce(json_typeof(r -> 'is_error'), 'null') not in ('boolean', 'null')
+           else true end) then
+    perform _raise_invalid('results must be an array of {id, ordinal, content, is_error, images}: id a uuid, content a string, is_error true or false');
+  end if;
+  return p_results;
+end
+$$;
+
+comment on function _checked_results(json) is 'Results of calls as iteration_step() gets them, as they can be stored. Raises WL002.';
+
+create or replace function _results_settle(p_item work_items, p_results json)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_result json;
+  v_images jsonb;
+  v_call tool_calls;
+begin
+  for v_result in select r from json_array_elements(p_results) r loop
+    v_call := _call_of(p_item, (v_result ->> 'id')::uuid);
+    v_images := nullif(_jsonb_of(v_result -> 'images'), 'null');
+    perform _check_images(v_images);
+    if v_call.completed_at is null then
+      perform _call_settle(v_call, v_result ->> 'content', (v_result ->> 'is_error')::boolean, v_images);
+    end if;
+  end loop;
+  perform _tell_watchers(p_item);
+end
+$$;
+
+comment on function _results_settle(work_items, json) is 'Settles calls of an item''s focus, as tool_call_settle() would: [{id, content, is_error, images}].';

@@ -1,0 +1,103 @@
+// Calls that leave nothing behind run before their response is stored: what is there in a moment is stored with it, in one transaction
+// with the next request; what takes longer is stored when it comes.
+
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+
+import { openDb } from '../../runtime/ledger/db.ts';
+import type { Db } from '../../runtime/ledger/db.ts';
+import { createModelClient } from '../../runtime/model/callModel.ts';
+import { scriptOf } from '../../runtime/model/script.ts';
+import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import { defineTool, ok } from '../../runtime/tools/tool.ts';
+import { startWorker } from '../../runtime/worker/worker.ts';
+import type { Worker } from '../../runtime/worker/worker.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+import { until } from '../workerProcess.ts';
+
+let database: TestDatabase;
+let db: Db;
+let model: ScriptedModel;
+let worker: Worker;
+/** What the tool does, given the id of its call. */
+let look: (callId: string) => Promise<string>;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = await openDb(database.url, 'ledger');
+});
+afterAll(async () => {
+  await db?.close();
+  await database?.drop();
+});
+afterEach(async () => {
+  await worker?.stop();
+  await model?.close();
+});
+
+async function play(...names: string[]): Promise<string> {
+  const use = { content: names.map((name) => ({ type: 'tool_use', name, input: {} })) };
+  model = await startScriptedModel(scriptOf([use, { content: [{ type: 'text', text: 'Done.' }] }]));
+  const tools = (['pure', 'idempotent'] as const).map((effect) =>
+    defineTool({
+      name: effect === 'pure' ? 'look' : 'change',
+      description: 'Looks.',
+      input: z.strictObject({}),
+      effect,
+      risk: 'safe',
+      execute: async (_, { toolCallId }) => ok(await look(toolCallId)),
+    }),
+  );
+  const log = pino({ level: 'silent' });
+  const client = createModelClient({ apiKey: 'k', baseURL: model.url });
+  worker = await startWorker({ url: database.url, schema: 'ledger', tools, log, model: client, docker: null });
+  await db.facultySave({ name: 'worker', accepts: ['part'], engage: { tools: ['look', 'change'] } });
+  const { id } = await db.workSubmit({ workType: 'part', description: 'Look' });
+  await until(async () => ((await db.workItem(id))?.resolved_at ? true : null));
+  return id;
+}
+
+const answered = async (): Promise<number> =>
+  (
+    await database.query(`select from ledger.turns t join ledger.work_items w on w.id = t.work_item_id
+    where t.status = 'completed' and w.resolved_at is null and w.work_type = 'part'`)
+  ).length;
+const calls = (id: string) =>
+  database.query<{ id: string; status: string; attempts: number; isWithNext: boolean }>(`
+    select k.id, k.status, k.attempts, k.xmin = s.xmin as "isWithNext"
+      from ledger.tool_calls k join ledger.turns n on n.parent_turn_id = k.turn_id join ledger.turn_sizes s on s.turn_id = n.id
+     where k.work_item_id = '${id}' order by k.ordinal`);
+
+test('calls that are over in a moment are stored with their response and the next request', async () => {
+  const ran: string[] = [];
+  look = async (id) => {
+    ran.push(id);
+    return `seen, of ${await answered()} answers`;
+  };
+  const id = await play('look', 'look');
+  expect(await calls(id)).toEqual(ran.map((call) => ({ id: call, status: 'completed', attempts: 1, isWithNext: true })));
+  expect(model.requests[1]?.body).toContain('seen, of 0 answers');
+});
+
+test('a call that takes longer goes on while its response is stored, and runs once', async () => {
+  const ran: string[] = [];
+  look = async (id) => {
+    ran.push(id);
+    await until(async () => ((await answered()) > 0 ? true : null));
+    return 'seen at last';
+  };
+  const id = await play('look');
+  expect(await calls(id)).toMatchObject(ran.map((call) => ({ id: call, status: 'completed', attempts: 1 })));
+  expect(ran).toHaveLength(1);
+  expect(model.requests[1]?.body).toContain('seen at last');
+});
+
+test('next to a call that leaves something behind none runs before the response is stored', async () => {
+  look = async () => `seen, of ${await answered()} answers`;
+  const id = await play('look', 'change');
+  expect(await calls(id)).toMatchObject([{ status: 'completed' }, { status: 'completed' }]);
+  expect(model.requests[1]?.body).not.toContain('of 0 answers');
+});

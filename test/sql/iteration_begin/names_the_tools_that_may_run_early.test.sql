@@ -1,0 +1,27 @@
+-- A call may run before its response is stored if it leaves nothing behind, nobody is asked about it and nobody watches.
+begin;
+select plan(6);
+
+select ability_register('change', 'Changes.', '{"type": "object"}', 'idempotent', 'safe'), ability_register('peek', 'Peeks.', '{"type": "object"}', 'pure', 'moderate');
+create function pg_temp.early(p_engage jsonb, p_hooks jsonb default '{}') returns text language plpgsql as $$
+begin
+  perform faculty_save(jsonb_build_object('name', 'eager', 'accepts', '["eager"]'::jsonb, 'hooks', p_hooks,
+    'engage', '{"tools": ["look", "change", "peek"]}'::jsonb || p_engage));
+  perform take((work_submit('eager', 'Look')).id);
+  perform drive();
+  return iteration_begin(item(), lease()) ->> 'early';
+end
+$$;
+select agent('{"tools": ["look"]}');
+
+select is(pg_temp.early('{}')::jsonb, '{"look": "look", "peek": "peek"}', 'tools that leave nothing behind');
+select is(pg_temp.early('{"require_approval": "moderate"}')::jsonb, '{"look": "look"}', 'none about which a person is asked');
+select is(pg_temp.early('{}', '{"after_tool": "./see"}')::jsonb, '{}', 'none whose results a hook sees');
+select is(pg_temp.early('{}', '{"before_tool": "./ask"}')::jsonb, '{}', 'none about which a hook is asked');
+
+select is(pg_temp.early('{}')::jsonb, '{"look": "look", "peek": "peek"}', 'as before');
+select from ledger_watch(item(), 60);
+select is(iteration_begin(item(), lease()) ->> 'early', '{}', 'none while somebody watches, who sees the response first');
+
+select * from finish();
+rollback;
