@@ -2523,7 +2523,7 @@ create function _cache_seconds(p_cache_write numeric) returns integer
 create function _cached_total(p_turn turns) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 02901479
 create function _calibrate(p_turn turns) returns void
-  plpgsql volatile; -- body 0b4efaeb, comment 0e86a466
+  plpgsql volatile; -- body 89923411, comment 0e86a466
 create function _call_begun_early(p_call tool_calls, p_results json) returns tool_calls
   plpgsql volatile; -- body 03d57b4f, comment edec5b63
 create function _call_children(p_item work_items, p_call tool_calls) returns jsonb
@@ -2735,7 +2735,7 @@ create function _edited_ahead(p_turns turns[], p_ahead integer) returns text[]
 create function _elision_chain(p_elision_id uuid) returns elisions[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body affaae26, comment 8a5c4285
 create function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_cuts elisions[], p_keep text[] DEFAULT NULL::text[]) returns elisions[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4c12d5c8, comment 3cbfcd9d
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c5550543, comment 3cbfcd9d
 create function _elision_store(p_cut elisions) returns void
   plpgsql volatile; -- body 79361ac7, comment c890d406
 create function _engine_message(p_head turns) returns text
@@ -2989,7 +2989,7 @@ create function _items_of(p_state text, p_is_root boolean, p_but_id uuid, p_focu
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
   plpgsql volatile; -- body a4801f69, comment 32a0fca6
 create function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns json
-  plpgsql volatile; -- body 4d5f4832, comment 65b492f4
+  plpgsql volatile; -- body 1e117c7f, comment 65b492f4
 create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count integer) returns foci
   plpgsql volatile; -- body 41f5916a, comment 1c87e459
 create function _iteration_finish(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_iteration integer, p_driven_seconds double precision) returns json
@@ -3154,6 +3154,8 @@ create function _max_attempts(p_item work_items, p_focus foci) returns integer
   sql stable; -- body 6bb99acd, comment 2d4432ad
 create function _max_result_chars(p_call tool_calls) returns integer
   sql stable; -- body 21d55d4d, comment 6bac9df2
+create function _may_be_held(p_item work_items, p_config jsonb, p_config_hash text) returns boolean
+  plpgsql stable; -- body dcfcacf1, comment fa9e16c1
 create function _may_begin(p_ability abilities, p_config jsonb) returns boolean
   plpgsql immutable; -- body e4c32c74, comment 907790fb
 create function _may_drive(p_item work_items, p_hosts text[], p_worker workers) returns boolean
@@ -3369,7 +3371,7 @@ create function _replay_sizes(p_turns turns[], p_model text, OUT prefix_tokens i
 create function _request(p_config json, p_messages text) returns json
   sql immutable parallel safe; -- body d41d8cd9, comment 8f4b668b
 create function _request_chars(p_head turns, p_cuts elisions[], p_say text) returns bigint
-  sql stable; -- body a5c800c0, comment d10a2b28
+  plpgsql stable; -- body 1c5f940d, comment 5c044d14
 create function _request_obstacle(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns jsonb
   plpgsql volatile; -- body 30b1e48f, comment 944a999e
 create function _request_sizes(p_turn turns, OUT task integer, OUT digest integer, OUT stubs integer, OUT kept integer, OUT closed integer, OUT words integer, OUT results integer, OUT people integer, OUT engine integer) returns record
@@ -3671,7 +3673,7 @@ create function _turn_config(p_focus foci, p_config jsonb, p_model text DEFAULT 
 create function _turn_cost(p_turn turns) returns numeric
   sql stable; -- body b23a6756, comment 3d5e1e1e
 create function _turn_create(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, OUT turn turns, OUT reason text) returns record
-  plpgsql volatile; -- body 055b3d7a, comment eefb5094
+  plpgsql volatile; -- body f4c410b3, comment 94e31a4f
 create function _turn_hash(p_salt uuid, p_turn turns, p_message_count integer, p_call_count integer) returns bytea
   sql stable; -- body e9221b3e, comment 89e03473
 create function _turn_heard(p_turn turns) returns void

@@ -24,12 +24,13 @@ begin
     return p_cuts;
   end if;
   v_shown := _shown_turns(p_head, v_current);
-  select coalesce(sum(_exchange_chars(t.id)) filter (where _block_of(t) < v_open), 0),
-         coalesce(sum(_exchange_chars(t.id)) filter (where _block_of(t) >= v_open), 0),
+  select coalesce(sum(_exchange_chars(t.id)) filter (where b.block < v_open), 0),
+         coalesce(sum(_exchange_chars(t.id)) filter (where b.block >= v_open), 0),
          -- What was said during a block leaves with it, and messages from people come back in its stub; the task stays.
-         coalesce(sum(char_length(_query_blocks(t.id))) filter (where _block_of(t) < v_open and t.parent_turn_id is not null), 0)
+         coalesce(sum(char_length(_query_blocks(t.id))) filter (where b.block < v_open and t.parent_turn_id is not null), 0)
     into v_closed_chars, v_kept_chars, v_said_chars
-    from unnest(v_shown) t;
+    from unnest(v_shown) t
+    cross join lateral (select _block_of(t) as block offset 0) b; -- once for each turn
   if _tokens(v_closed_chars, v_model) <= (p_engage ->> 'elide_budget')::integer then
     return p_cuts;
   end if;

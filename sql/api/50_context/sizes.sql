@@ -47,14 +47,27 @@ comment on function _config_chars(turns) is 'Characters of a turn''s request oth
 
 create or replace function _request_chars(p_head turns, p_cuts elisions[], p_say text)
   returns bigint
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select _parts_chars(p_head.id, p_cuts, p_say) + _config_chars(p_head);
+declare
+  v_sizes turn_sizes;
+  v_exchange record;
+begin
+  if (p_cuts[cardinality(p_cuts)]).id is not distinct from p_head.elision_id then
+    select * into v_sizes from turn_sizes where turn_id = p_head.id;
+  end if;
+  if v_sizes.turn_id is null then
+    return _parts_chars(p_head.id, p_cuts, p_say) + _config_chars(p_head);
+  end if;
+  v_exchange := _exchange_sizes(p_head.id);
+  return v_sizes.task + v_sizes.digest + v_sizes.stubs + v_sizes.kept + v_sizes.closed + v_sizes.words + v_sizes.results + v_sizes.people
+    + v_sizes.engine + v_exchange.words + v_exchange.results + _blocks_chars(p_say) + _config_chars(p_head);
+end
 $$;
 
-comment on function _request_chars(turns, elisions[], text) is 'Characters of the whole request after a turn, with the cuts p_cuts and the text p_say.';
+comment on function _request_chars(turns, elisions[], text) is 'Characters of the whole request after a turn, with the cuts p_cuts and the text p_say: added up from what is stored, or walked if the cut is another than the turn''s.';
 
 create or replace function _next_tokens(p_engage jsonb, p_last turns, p_head turns, p_cut elisions, p_say text, p_chars bigint default null)
   returns integer

@@ -35,6 +35,7 @@ declare
   v_created record;
   v_held jsonb;
   v_is_watched boolean;
+  v_is_begun boolean := false;
 begin
   select * into v_turn from turns where focus_id = p_focus.id and iteration = p_focus.iteration + 1 and status <> 'failed' for no key update;
   if v_turn.status = 'completed' then
@@ -58,19 +59,22 @@ begin
     if not found then
       select * into v_created from _turn_create(p_item, p_focus, p_config, p_lease);
       v_turn := v_created.turn;
+      v_is_begun := v_turn.call_count > 0; -- nothing can hold it; a second write of its row would check all its references again
       if v_turn.id is null then
         p_item := _focus_end(p_item, 'failed', 'failed', v_created.reason, null);
         return json_build_object('kind', p_item.state, 'reason', p_item.state_reason);
       end if;
     end if;
   end if;
-  v_held := _request_obstacle(p_item, p_focus, p_config, v_turn);
-  if v_held is not null then
-    return v_held::json;
+  if not v_is_begun then
+    v_held := _request_obstacle(p_item, p_focus, p_config, v_turn);
+    if v_held is not null then
+      return v_held::json;
+    end if;
+    update turns set call_count = call_count + 1, status = 'pending' where id = v_turn.id returning * into v_turn;
+    -- One that was begun under this lease was not sent: its worker did not hear of it.
+    update model_calls set ended_at = _now(), error_class = 'lost' where turn_id = v_turn.id and ended_at is null;
   end if;
-  update turns set call_count = call_count + 1, status = 'pending' where id = v_turn.id returning * into v_turn;
-  -- One that was begun under this lease was not sent: its worker did not hear of it.
-  update model_calls set ended_at = _now(), error_class = 'lost' where turn_id = v_turn.id and ended_at is null;
   insert into model_calls (turn_id, attempt, model)
   values (v_turn.id, v_turn.call_count, (select config ->> 'model' from turn_configs where content_hash = v_turn.config_hash));
   v_is_watched := _is_watched(p_item.id);

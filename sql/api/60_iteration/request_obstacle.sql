@@ -1,5 +1,20 @@
 -- What keeps a request from being sent now: the model's cooldown, a command to run first, a budget that is used up.
 
+create or replace function _may_be_held(p_item work_items, p_config jsonb, p_config_hash text)
+  returns boolean
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return p_config #>> '{hooks,before_model_call}' is not null or _resources_limited(p_item.id) <> '{}' or exists (
+    select from turn_configs c join models m on m.name = c.config ->> 'model' where c.content_hash = p_config_hash and m.cooldown_ends_at is not null);
+end
+$$;
+
+comment on function _may_be_held(work_items, jsonb, text) is
+  'Whether there is anything for _request_obstacle() to look at: a hook, a budget, a cooldown that may be over. If not, a new request is sent as it is made.';
+
 create or replace function _request_obstacle(p_item work_items, p_focus foci, p_config jsonb, p_turn turns)
   returns jsonb
   language plpgsql

@@ -13,6 +13,7 @@ declare
   v_cuts elisions[];
   v_nudge record;
   v_stall text;
+  v_config_hash text;
 begin
   select * into v_next from _context_next(p_item, p_focus, p_config);
   reason := v_next.reason;
@@ -39,12 +40,14 @@ begin
     v_cuts := _elision_due(p_item, p_focus, v_engage, v_head, v_cuts);
     perform _elision_store(v_cuts[cardinality(v_cuts)]);
   end if;
+  v_config_hash := _turn_config(p_focus, p_config);
   insert into turns (
-    parent_turn_id, fork_turn_id, depth, work_item_id, focus_id, iteration, config_hash, chain_tokens, block, elision_id, role, workspace_path)
+    parent_turn_id, fork_turn_id, depth, work_item_id, focus_id, iteration, config_hash, chain_tokens, block, elision_id, role, workspace_path, call_count)
   values (
-    v_last.id, _fork_turn(v_last, p_item.id), coalesce(v_last.depth + 1, 0), p_item.id, p_focus.id, p_focus.iteration + 1, _turn_config(p_focus, p_config),
+    v_last.id, _fork_turn(v_last, p_item.id), coalesce(v_last.depth + 1, 0), p_item.id, p_focus.id, p_focus.iteration + 1, v_config_hash,
     coalesce(v_last.chain_tokens, 0), _next_block(v_head, p_focus.id), v_cuts[cardinality(v_cuts)].id,
-    p_config ->> 'role', case v_engage ->> 'workspace' when 'host' then v_engage ->> 'workspace_dir' end)
+    p_config ->> 'role', case v_engage ->> 'workspace' when 'host' then v_engage ->> 'workspace_dir' end,
+    case when _may_be_held(p_item, p_config, v_config_hash) then 0 else 1 end)
   returning * into turn;
   if v_next.say is not null then
     insert into messages (turn_id, sequence, role, source, content, context, metadata)
@@ -75,7 +78,7 @@ begin
 end
 $$;
 
-comment on function _turn_create(work_items, foci, jsonb, uuid) is 'Makes the pending turn of the next iteration, a child of the session''s head; the request is fixed here, before it is sent. If a summary has to be written first: the turn that asks for it. If no further request is possible: null, and the reason.';
+comment on function _turn_create(work_items, foci, jsonb, uuid) is 'Makes the pending turn of the next iteration, a child of the session''s head; the request is fixed here, before it is sent. call_count 1: nothing can hold it, and it counts as begun. If a summary has to be written first: the turn that asks for it. If no further request is possible: null, and the reason.';
 
 create or replace function _inbox_deliver(p_item work_items, p_turn turns)
   returns void

@@ -195,7 +195,9 @@ begin
   if v_chars < 1000 or v_tokens::double precision / v_chars not between 0.1 and 1.2 then
     return; -- too short to measure, or not a plausible count
   end if;
-  perform model_save(p_turn.model) where not exists (select from models where name = p_turn.model);
+  if not exists (select from models where name = p_turn.model) then
+    perform model_save(p_turn.model);
+  end if;
   perform from models where name = p_turn.model for no key update skip locked; -- if another transaction has the row, this sample is dropped
   if found then
     update models
