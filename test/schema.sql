@@ -2988,12 +2988,12 @@ create function _items_of(p_state text, p_is_root boolean, p_but_id uuid, p_focu
   sql stable; -- body d41d8cd9, comment ce09c899
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
   plpgsql volatile; -- body a4801f69, comment 32a0fca6
-create function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns json
-  plpgsql volatile; -- body 1e117c7f, comment 65b492f4
+create function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
+  plpgsql volatile; -- body 3a796671, comment 66e24864
 create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count integer) returns foci
   plpgsql volatile; -- body 41f5916a, comment 1c87e459
-create function _iteration_finish(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_iteration integer, p_driven_seconds double precision) returns json
-  plpgsql volatile; -- body 5c0044e5, comment eb5f6a79
+create function _iteration_finish(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_iteration integer, p_driven_seconds double precision, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
+  plpgsql volatile; -- body b7e295f2, comment 6c6c920a
 create function _iteration_span_id(p_focus_id uuid, p_iteration integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7893b336
 create function _iteration_spans(p_item work_items, p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
@@ -3168,8 +3168,10 @@ create function _message_hash(p_salt uuid, p_message messages) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 2d807ced
 create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e37a2730, comment ffefb328
-create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text) returns text
-  sql stable; -- body 4307b208, comment fa2f4c2b
+create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_is_kept boolean DEFAULT false) returns text
+  sql stable; -- body dc87f656, comment f6306798
+create function _messages_since(p_turn turns, p_kept_turn_id uuid) returns json
+  plpgsql stable; -- body 70ecca28, comment 24e59150
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
   sql immutable parallel safe; -- body 8fdd0bd2, comment 1b56c5e4
 create function _metrics_of_calls(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
@@ -3724,8 +3726,8 @@ create function _waits_move(p_now timestamp with time zone, p_by interval, p_was
   plpgsql volatile; -- body aa3c8e3d, comment 446b9332
 create function _waits_settle(p_item work_items) returns timestamp with time zone
   plpgsql volatile; -- body dc09707d, comment aaa4173d
-create function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns json
-  plpgsql volatile; -- body fe1b8801, comment 210fbd2f
+create function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_kept_turn_id uuid) returns json
+  plpgsql volatile; -- body 6f1e4ca8, comment 210fbd2f
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
   sql stable; -- body a60b2af9, comment 5bbdd6ab
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
@@ -3830,8 +3832,8 @@ create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration 
   plpgsql volatile set plan_cache_mode=force_generic_plan; -- body 0f8fda98, comment 04e228d5
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void
   plpgsql volatile; -- body ebb389ca, comment f333755a
-create function iteration_step(p_work_item_id uuid, p_lease uuid, p_iteration integer, p_driven_seconds double precision DEFAULT NULL::double precision, p_turn_id uuid DEFAULT NULL::uuid, p_response json DEFAULT NULL::json, p_results json DEFAULT NULL::json) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body d9baf933, comment 52f3bad9
+create function iteration_step(p_work_item_id uuid, p_lease uuid, p_iteration integer, p_driven_seconds double precision DEFAULT NULL::double precision, p_turn_id uuid DEFAULT NULL::uuid, p_response json DEFAULT NULL::json, p_results json DEFAULT NULL::json, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
+  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body eeb6fc10, comment 923c38d8
 create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interval, p_importance text[] DEFAULT '{low,normal}'::text[]) returns integer
   plpgsql volatile; -- body 0cf2a5bb, comment cbbf4d6f
 create function journal_entry_delete(p_id uuid, p_reason text DEFAULT NULL::text) returns void

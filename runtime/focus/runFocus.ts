@@ -89,9 +89,11 @@ async function drive(focus: Focus): Promise<FocusOutcome> {
   const since = performance.now();
   let begin = await runtime.db.iterationBegin(claim);
   for (let iteration = claim.iteration; ; iteration++) {
-    const outcome = await runIteration(begin, focus, (done) =>
-      runtime.db.iterationStep(claim, { iteration, seconds: runtime.leases.isEnding ? null : (performance.now() - since) / 1000 }, done),
-    );
+    const kept = begin.kind === 'call_model' ? begin : null;
+    const outcome = await runIteration(begin, focus, (done) => {
+      const seconds = runtime.leases.isEnding ? null : (performance.now() - since) / 1000;
+      return runtime.db.iterationStep(claim, { iteration, seconds }, done, kept);
+    });
     if (outcome.kind !== 'continued' || outcome.next === undefined) return outcome;
     runtime.traces?.note(claim.focus_id);
     begin = outcome.next;

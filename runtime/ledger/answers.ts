@@ -88,21 +88,29 @@ const runHook = z.object({
 });
 const ended = { kind: z.enum(['completed', 'failed', 'dead', 'queued', 'paused']), reason: z.string().nullable() };
 
-export const begin = z.discriminatedUnion('kind', [
+const callModel = z.object({
+  kind: z.literal('call_model'),
+  turn_id: z.string(),
+  is_watched: z.boolean(),
+  /** The tools whose calls may run before the response is recorded: the name in the request, and ours. */
+  early: z.record(z.string(), z.string()),
+  request: json,
+});
+const otherBegins = [
   z.object({ kind: z.literal('parked'), until: z.string() }),
   z.object({ kind: z.literal('retry'), run_at: z.string(), reason: z.string() }),
-  z.object({
-    kind: z.literal('call_model'),
-    turn_id: z.string(),
-    is_watched: z.boolean(),
-    /** The tools whose calls may run before the response is recorded: the name in the request, and ours. */
-    early: z.record(z.string(), z.string()),
-    request: json,
-  }),
   z.object({ kind: z.literal('summarize'), turn_id: z.string(), is_watched: z.boolean(), request: json }),
   runHook,
   z.object({ kind: z.literal('run_tools'), turn_id: z.string(), calls: z.array(call) }),
   z.object({ ...ended }),
+] as const;
+
+export const begin = z.discriminatedUnion('kind', [callModel, ...otherBegins]);
+
+/** A beginning as it is sent to whoever keeps the request before it: `since` is what comes after the messages of that one. */
+const beginSent = z.discriminatedUnion('kind', [
+  callModel.extend({ request: json.nullable(), since: z.array(json).nullish() }),
+  ...otherBegins,
 ]);
 
 export const activity = z.object({
@@ -117,7 +125,7 @@ export const activity = z.object({
 });
 
 export const step = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('continued'), iteration: z.number(), next: begin.optional() }),
+  z.object({ kind: z.literal('continued'), iteration: z.number(), next: beginSent.optional() }),
   z.object({ kind: z.literal('parked'), until: z.string() }),
   /** calls: to be run now; waiting: for a person, or behind one that does. */
   z.object({
@@ -292,7 +300,10 @@ export type Claim = z.infer<typeof claim>;
 export type Claimed = Extract<Claim, { kind: 'claimed' }>;
 export type Activity = z.infer<typeof activity>;
 export type Begin = z.infer<typeof begin>;
-export type Step = z.infer<typeof step>;
+type StepSent = z.infer<typeof step>;
+/** With the next request whole. */
+export type Step = Exclude<StepSent, { kind: 'continued' }> | (Omit<Extract<StepSent, { kind: 'continued' }>, 'next'> & { next?: Begin });
+export type Request = Extract<Begin, { kind: 'call_model' }>;
 export type Failure = z.infer<typeof failure>;
 export type OpenCall = z.infer<typeof call>;
 export type HookOrder = z.infer<typeof runHook>;

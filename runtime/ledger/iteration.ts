@@ -4,6 +4,7 @@ import { z } from 'zod';
 
 import { storableJson } from '../../plv8/storable.ts';
 import type { ContentBlock, ModelError, ModelResponse } from '../model/message.ts';
+import type { Request, Step } from './answers.ts';
 import { begin, claim, failure, hookRecorded, nestedCall, step, toolHookRecorded } from './answers.ts';
 import type { Calls } from './pool.ts';
 
@@ -52,6 +53,13 @@ export type HookResult = {
   error: string | null;
 };
 
+/** The request that follows one that is kept. */
+function extended(kept: Request | null, since: readonly unknown[] | null | undefined): Record<string, unknown> {
+  const messages = kept?.request['messages'];
+  if (!since || !Array.isArray(messages)) throw new Error('the database sent the end of a request whose beginning is not here');
+  return { ...kept?.request, messages: [...(messages as unknown[]), ...since] };
+}
+
 const ids = z.array(z.string());
 
 export const iteration = ({ call, once }: Calls) => ({
@@ -64,34 +72,42 @@ export const iteration = ({ call, once }: Calls) => ({
   turnStream: ({ work_item_id, lease }: Lease, turnId: string, content: readonly ContentBlock[]) =>
     once.call('turn_stream', [work_item_id, lease, turnId, storableJson(content)], z.boolean()),
 
-  /** `driven`: the iteration, and for how long this worker has driven the item; null: it gives the item back. */
-  iterationStep: (
+  /**
+   * `driven`: the iteration, and for how long this worker has driven the item; null: it gives the item back. `kept`: the request of the
+   * iteration: of the next one, the database then sends only what it adds to that.
+   */
+  async iterationStep(
     { work_item_id, lease }: Lease,
     driven: { iteration: number; seconds: number | null },
     { answer, results = [] }: { answer?: { turnId: string; response: ModelResponse }; results?: readonly (CallResult | EarlyCall)[] } = {},
-  ) =>
-    call(
-      'iteration_step',
-      [
-        work_item_id,
-        lease,
-        driven.iteration,
-        driven.seconds,
-        answer?.turnId ?? null,
-        answer === undefined ? null : responseJson(answer.response),
-        results.length === 0
-          ? null
-          : storableJson(
-              results.map(({ outcome, ...one }) => ({
-                ...one,
-                content: outcome?.content,
-                is_error: outcome?.isError,
-                images: outcome?.images,
-              })),
-            ),
-      ],
-      step,
-    ),
+    kept: Request | null = null,
+  ): Promise<Step> {
+    const args = [
+      work_item_id,
+      lease,
+      driven.iteration,
+      driven.seconds,
+      answer?.turnId ?? null,
+      answer === undefined ? null : responseJson(answer.response),
+      results.length === 0
+        ? null
+        : storableJson(
+            results.map(({ outcome, ...one }) => ({
+              ...one,
+              content: outcome?.content,
+              is_error: outcome?.isError,
+              images: outcome?.images,
+            })),
+          ),
+      kept?.turn_id ?? null,
+    ];
+    const said = await call('iteration_step', args, step);
+    if (said.kind !== 'continued') return said;
+    const { next, ...continued } = said;
+    if (next?.kind !== 'call_model') return { ...continued, ...(next && { next }) };
+    const { since, request, ...begun } = next;
+    return { ...continued, next: { ...begun, request: request ?? extended(kept, since) } };
+  },
 
   summaryRecord: ({ work_item_id, lease }: Lease, turnId: string, response: ModelResponse) =>
     call('summary_record', [work_item_id, lease, turnId, responseJson(response)], z.boolean()),

@@ -2,6 +2,7 @@
 // worker calls, with its leases, heartbeats and sweeps, through few connections: so many agents ask for so many iterations a second, and
 // where the database no longer follows is the knee. The driver shares the machine with the server, as a worker beside its Postgres does.
 
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import pg from 'pg';
@@ -178,30 +179,31 @@ async function live(pool: pg.Pool, agent: Agent, thinkMs: number, over: AbortSig
   }
 }
 
+/** As a worker does it: its tool has run by the time the response is stored, and the step is run by the database. */
 async function iterate(pool: pg.Pool, agent: Agent): Promise<void> {
   const { item, lease, turn, iteration: n } = agent;
   const step = { type: 'tool_use', id: `s${n}`, name: 'ledger_append', input: { entry_type: 'step', content: `Step ${n / 5} is done` } };
   const response = {
     model: 'claude-sonnet-5-5',
     stop_reason: 'tool_use',
+    usage: { input_tokens: 3000 + 1050 * n, output_tokens: 60 },
     content: [{ type: 'tool_use', id: `l${n}`, name: 'look', input: { n } }, ...(n % 5 === 0 ? [step] : [])],
   };
-  await ask(pool, 'record', 'select turn_record($1, $2, $3, $4)::text as value', [item, lease, turn, JSON.stringify(response)]);
-  await ask(
-    pool,
-    'settle',
-    `select tool_call_settle($1, $2, k.id, $4)::text as value from tool_calls k where k.turn_id = $3 and k.tool_name = 'look'`,
-    [item, lease, turn, plainText(4000)],
-  );
-  if (n % 5 === 0)
+  const seen = { ordinal: 0, id: randomUUID(), content: plainText(4000), is_error: false };
+  const tell = (name: string, args: string, ...values: unknown[]): Promise<string> =>
+    ask(pool, name, `select iteration_step($1, $2, $3, 0, p_kept_turn_id => $4${args})::text as value`, [item, lease, n, turn, ...values]);
+  let answer = await tell('step', ', p_turn_id => $4, p_response => $5, p_results => $6', JSON.stringify(response), JSON.stringify([seen]));
+  if (n % 5 === 0) {
     await ask(
       pool,
       'execute',
       `select tool_call_execute($1, $2, k.id)::text as value from tool_calls k where k.turn_id = $3 and k.tool_name = 'ledger_append'`,
       [item, lease, turn],
     );
-  agent.turn = turnOf(await ask(pool, 'finish', 'select iteration_finish($1, $2, $3, 0)::text as value', [item, lease, n]));
-  if (agent.turn === '') throw new Error(`the agent of ${item} does not go on`);
+    answer = await tell('end', '');
+  }
+  agent.turn = turnOf(answer);
+  if (agent.turn === '' || agent.turn === turn) throw new Error(`the agent of ${item} does not go on`);
   agent.iteration++;
 }
 

@@ -43,6 +43,7 @@ export const mustMeet: readonly string[] = [
     'budget',
     'foreign ids',
   ),
+  ...each('request by its end', 'early', 'interrupt', 'image', 'error', 'step', 'elision', 'fork', 'message', 'thinking', 'retry', 'crash'),
   ...each('fork of a fork', 'elision', 'message', 'foreign ids', 'compaction'),
   ...each(
     'retry',

@@ -21,6 +21,8 @@ export type Stage = {
 };
 
 type Step = z.output<typeof answers.step>;
+type Begin = z.output<typeof answers.begin>;
+type Next = NonNullable<Extract<Step, { kind: 'continued' }>['next']>;
 class Crash extends Error {}
 class Released extends Error {}
 const leaseSeconds = 60;
@@ -84,6 +86,8 @@ export class Worker {
 
   #lease = '';
   #number = 0;
+  /** The request that this worker keeps: of the next, only what is new is sent. */
+  #kept: { turnId: string; request: Record<string, unknown> } | null = null;
   get lease(): string {
     return this.#lease;
   }
@@ -100,6 +104,7 @@ export class Worker {
   async #iteration(): Promise<boolean> {
     if (!(await this.#claim())) return false;
     let begin = await this.#begin();
+    this.#kept = null;
     for (;;) {
       if (begin.kind === 'run_hook') {
         if (!(await this.#hook(begin))) return false;
@@ -152,7 +157,7 @@ export class Worker {
     return false;
   }
 
-  async #begin(): Promise<z.output<typeof answers.begin>> {
+  async #begin(): Promise<Begin> {
     const begin = answers.begin.parse(await this.call('iteration_begin'));
     await this.#fixed(begin.kind);
     return begin;
@@ -168,8 +173,9 @@ export class Worker {
     if (held) await this.stage.asked(this.item, held.id, held.request, 'held');
   }
 
-  async #ask({ turn_id: turnId, request, early }: z.output<typeof answers.begin> & { kind: 'call_model' }): Promise<Step | null> {
+  async #ask({ turn_id: turnId, request, early }: Begin & { kind: 'call_model' }): Promise<Step | null> {
     const { stage, item, work } = this;
+    this.#kept = { turnId, request };
     await stage.asked(item, turnId, request, 'sent');
     item.isInFlight = true;
     this.#isAnswered = true;
@@ -194,7 +200,15 @@ export class Worker {
       return { ordinal, id, content: result.text, is_error: result.isError, images };
     });
     const step = answers.step.parse(
-      await this.call('iteration_step', this.#number, 1, turnId, reply.response, results.length > 0 ? JSON.stringify(results) : null),
+      await this.call(
+        'iteration_step',
+        this.#number,
+        1,
+        turnId,
+        reply.response,
+        results.length > 0 ? JSON.stringify(results) : null,
+        this.#kept?.turnId ?? null,
+      ),
     );
     await this.#heard(reply.exchange);
     for (const { call, id, result } of begun) if (call.id === id) settled(this, call, result);
@@ -271,7 +285,7 @@ export class Worker {
     return true;
   }
 
-  async #hook(order: z.output<typeof answers.begin> & { kind: 'run_hook' }): Promise<boolean> {
+  async #hook(order: Begin & { kind: 'run_hook' }): Promise<boolean> {
     const { stage, item } = this;
     const said = hookResult(stage.world, String(order.input['hook']), this.nextHook);
     stage.world.note(item, `hook ${String(order.input['hook'])}`);
@@ -284,7 +298,19 @@ export class Worker {
   /** `told`: what the engine said of it already. */
   async #finish(told?: Step): Promise<boolean> {
     for (let first = told; ; first = undefined) {
-      const finish = first ?? answers.step.parse(await this.call('iteration_step', this.#number, this.work.goesOn === 'not' ? null : 1));
+      const finish =
+        first ??
+        answers.step.parse(
+          await this.call(
+            'iteration_step',
+            this.#number,
+            this.work.goesOn === 'not' ? null : 1,
+            null,
+            null,
+            null,
+            this.#kept?.turnId ?? null,
+          ),
+        );
       if (finish.kind === 'run_tools') throw new Error('an iteration that is over has calls to run');
       if (finish.kind === 'run_hook') {
         if (!(await this.#hook(finish))) return false;
@@ -304,13 +330,13 @@ export class Worker {
   }
 
   /** The next iteration has begun with the end of this one: its worker gives it back, or dies. */
-  async #goOn(next: z.output<typeof answers.begin>): Promise<boolean> {
+  async #goOn(next: Next): Promise<boolean> {
     const { stage, item } = this;
     stage.world.note(item, 'goes on');
     await refresh(stage, item.head);
     item.isOpen = false;
     await this.#fixed(next.kind);
-    if (next.kind === 'call_model') await stage.asked(item, next.turn_id, next.request, 'held');
+    if (next.kind === 'call_model') await stage.asked(item, next.turn_id, this.#whole(next), 'held');
     else if (next.kind !== 'run_hook' && next.kind !== 'summarize' && next.kind !== 'run_tools') {
       await this.#ended(next.kind);
       return false;
@@ -323,6 +349,13 @@ export class Worker {
     if (this.work.goesOn === 'release') await stage.ledger.call('iteration_release', item.id, this.lease);
     item.lease = null;
     return !this.#isAnswered;
+  }
+
+  #whole({ request, since }: Next & { kind: 'call_model' }): Record<string, unknown> {
+    if (request !== null) return request;
+    if (!this.#kept || !since) throw new Error('a part of a request that is not kept');
+    this.stage.world.note(this.item, 'request by its end');
+    return { ...this.#kept.request, messages: [...(this.#kept.request['messages'] as unknown[]), ...since] };
   }
 
   /** The stage said that the iteration, the attempt or the item is over. */

@@ -4,24 +4,29 @@
 -- last stub, and where the previous request ended if the exchange since then is long; two more are in the config (see
 -- _turn_config()), and the API takes at most four.
 
-create or replace function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text)
+create or replace function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_is_kept boolean default false)
   returns text
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with previous as (
-    -- Where the previous request ended, if this one begins with it.
-    select t.depth * 2 as "position" from turns t
-     where t.id = p_parent_turn_id and t.turn_type = 'normal' and t.elision_id is not distinct from (p_elisions[cardinality(p_elisions)]).id
+    -- Where the previous request ended, if this one begins with it; and where the one before that did.
+    select t.depth * 2 as "position", b.depth * 2 as before, b.parent_turn_id as after_turn_id
+      from turns t
+      left join turns b on b.id = t.parent_turn_id
+     where t.id = p_parent_turn_id and t.turn_type = 'normal'
+       and (p_is_kept or t.elision_id is not distinct from (p_elisions[cardinality(p_elisions)]).id)
   ),
   part as (
     -- A response that came in pieces is one message.
     select p.*,
            p.role = 'assistant' and lag(p."position") over w is distinct from p."position" as is_next,
            p."position" <= r."position" and lead(p."position") over w > r."position" as is_end,
-           sum(json_array_length(('[' || p.blocks || ']')::json)) filter (where p."position" > r."position") over () > 18 as is_far
-      from _message_parts(p_parent_turn_id, p_elisions, p_query_blocks) p
+           sum(json_array_length(('[' || p.blocks || ']')::json)) filter (where p."position" > r."position") over () > 18 as is_far,
+           sum(json_array_length(('[' || p.blocks || ']')::json)) filter (where p."position" <= r."position" and p."position" > r.before) over () > 18 as was_far,
+           p."position" > r."position" as is_new
+      from _message_parts(p_parent_turn_id, p_elisions, p_query_blocks, case when p_is_kept then (select after_turn_id from previous) end) p
       left join previous r on true
     window w as (order by p."position", p.rank, p.ordinal)
   ),
@@ -32,19 +37,21 @@ as $$
   message as (
     -- The provider looks back 20 blocks from a breakpoint for what it has cached: after a longer exchange, a breakpoint is put
     -- where the previous request had its last one. The stubs have their own.
-    select n.message, n.role,
+    select n.message, n.role, bool_or(n.is_far or coalesce(n.was_far, false)) as is_moved,
            string_agg(
              case when n.is_end and n.is_far and n.kind <> 'stubs' then _with_breakpoint(w.blocks) else w.blocks end, ','
              order by n."position", n.rank, n.ordinal) as blocks
       from numbered n
       cross join lateral (select case n.role when 'user' then _with_images(n.blocks) else n.blocks end as blocks) w
+     where n.is_new or not p_is_kept
      group by n.message, n.role
   )
   select '[' || coalesce(string_agg('{"role":"' || m.role || '","content":[' || m.blocks || ']}', ',' order by m.message, m.role = 'user'), '') || ']'
-    from message m;
+    from message m
+  having not p_is_kept or (count(*) = 2 and not coalesce(bool_or(m.is_moved), false));
 $$;
 
-comment on function _messages(uuid, elisions[], text) is 'The messages of the request after a turn, as JSON text; arguments as in _message_parts().';
+comment on function _messages(uuid, elisions[], text, boolean) is 'The messages of the request after a turn, as JSON text; arguments as in _message_parts(). p_is_kept: only what comes after the request of p_parent_turn_id itself: its response and what follows it; null if that is no message more, or a breakpoint moves.';
 
 create or replace function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid default null)
   returns table (kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)

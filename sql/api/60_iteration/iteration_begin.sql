@@ -24,7 +24,7 @@ $$;
 comment on function iteration_begin(uuid, uuid) is
   'First stage of an iteration: returns what the holder of the lease has to do. {kind: call_model, turn_id, is_watched, early, request}: send the request and report with iteration_step() or turn_record(), or with iteration_fail(); if is_watched, pass what arrives meanwhile to turn_stream(). early: {name in the request: ability} of the tools whose calls may run before the response is recorded, see iteration_step(). {kind: summarize, turn_id, is_watched, request}: the context is full; send the request, report with summary_record() or iteration_fail(), then call this stage again. {kind: run_hook, hook_run_id, command, timeout_seconds, input}: run the command with input as JSON on stdin, report with hook_record(), then call this stage again. {kind: run_tools, turn_id, calls}: the response is already stored; run the calls that a crash left open, then call iteration_finish(). {kind: retry, run_at, reason}: the provider asked not to be called before run_at, or the rest of a budget is reserved by other calls; the lease is released. {kind: parked, until, reason}: a budget is used up; budget_set() lets the item continue; the lease is released. {kind: completed | failed | dead | queued | paused, reason}: no more turns. Raises WL001, WL003, WL004.';
 
-create or replace function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid)
+create or replace function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_kept_turn_id uuid default null)
   returns json
   language plpgsql
   volatile
@@ -35,6 +35,7 @@ declare
   v_created record;
   v_held jsonb;
   v_is_watched boolean;
+  v_since json;
   v_is_begun boolean := false;
 begin
   select * into v_turn from turns where focus_id = p_focus.id and iteration = p_focus.iteration + 1 and status <> 'failed' for no key update;
@@ -78,15 +79,16 @@ begin
   insert into model_calls (turn_id, attempt, model)
   values (v_turn.id, v_turn.call_count, (select config ->> 'model' from turn_configs where content_hash = v_turn.config_hash));
   v_is_watched := _is_watched(p_item.id);
+  v_since := _messages_since(v_turn, p_kept_turn_id);
   return json_build_object('kind', case v_turn.turn_type when 'compaction' then 'summarize' else 'call_model' end,
                            'turn_id', v_turn.id, 'is_watched', v_is_watched,
                            -- Who watches sees a response before its calls have run.
                            'early', case when v_turn.turn_type = 'normal' and not v_is_watched then _early_tools(p_config) else '{}' end,
-                           'request', context_at(v_turn.id));
+                           'request', case when v_since is null then context_at(v_turn.id) end, 'since', v_since);
 end
 $$;
 
-comment on function _iteration_begin(work_items, foci, jsonb, uuid) is 'iteration_begin() of an item that is running, by whoever holds the locks on its fence and its focus.';
+comment on function _iteration_begin(work_items, foci, jsonb, uuid, uuid) is 'iteration_begin() of an item that is running, by whoever holds the locks on its fence and its focus. p_kept_turn_id as for iteration_step().';
 
 create or replace function _recover_calls(p_turn_id uuid)
   returns void

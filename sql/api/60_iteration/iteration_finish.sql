@@ -29,7 +29,8 @@ create or replace function _iteration_finish(
     p_config jsonb,
     p_lease uuid,
     p_iteration integer,
-    p_driven_seconds double precision)
+    p_driven_seconds double precision,
+    p_kept_turn_id uuid default null)
   returns json
   language plpgsql
   volatile
@@ -48,7 +49,7 @@ declare
 begin
   if p_focus.iteration >= p_iteration then
     -- The answer did not arrive: the lease was kept, and the next iteration has begun.
-    return _went_on(p_item, p_focus, p_config, p_lease);
+    return _went_on(p_item, p_focus, p_config, p_lease, p_kept_turn_id);
   end if;
   select * into v_turn from turns where focus_id = p_focus.id and iteration = p_focus.iteration + 1 and status = 'completed';
   select count(*), count(*) filter (where parent_call_id is null and completed_at is null and status <> 'waiting'), count(*) filter (where status = 'waiting')
@@ -97,15 +98,16 @@ begin
       p_item := _pause_until_resumed(p_item, v_stalled);
       return jsonb_build_object('kind', p_item.state, 'reason', p_item.state_reason);
     end if;
-    return case when _goes_on(p_item, p_focus, p_driven_seconds) then _went_on(p_item, p_focus, p_config, p_lease) else _continued(p_item, p_focus) end;
+    return case when _goes_on(p_item, p_focus, p_driven_seconds) then _went_on(p_item, p_focus, p_config, p_lease, p_kept_turn_id)
+                else _continued(p_item, p_focus) end;
   end if;
   p_item := _focus_end(p_item, 'failed', 'failed', _stopped_because(p_focus, v_turn), null);
   return jsonb_build_object('kind', p_item.state, 'reason', p_item.state_reason);
 end
 $$;
 
-comment on function _iteration_finish(work_items, foci, jsonb, uuid, integer, double precision) is
-  'iteration_finish() by whoever holds the locks on the item''s fence and its focus.';
+comment on function _iteration_finish(work_items, foci, jsonb, uuid, integer, double precision, uuid) is
+  'iteration_finish() by whoever holds the locks on the item''s fence and its focus. p_kept_turn_id as for iteration_step().';
 
 create or replace function _parked(p_item work_items, p_turn_id uuid, p_until timestamptz)
   returns json
@@ -174,18 +176,18 @@ $$;
 
 comment on function _continued(work_items, foci) is 'Releases the lease on an item and enqueues its next iteration; returns {kind: continued, iteration}, or {kind: paused, reason}.';
 
-create or replace function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid)
+create or replace function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_kept_turn_id uuid)
   returns json
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  return json_build_object('kind', 'continued', 'iteration', p_focus.iteration + 1, 'next', _iteration_begin(p_item, p_focus, p_config, p_lease));
+  return json_build_object('kind', 'continued', 'iteration', p_focus.iteration + 1, 'next', _iteration_begin(p_item, p_focus, p_config, p_lease, p_kept_turn_id));
 end
 $$;
 
-comment on function _went_on(work_items, foci, jsonb, uuid) is
+comment on function _went_on(work_items, foci, jsonb, uuid, uuid) is
   'Begins the next iteration of an item under the same lease; returns {kind: continued, iteration, next}. No job is needed: if the worker dies, its lease expires, and the sweep enqueues the item.';
 
 create or replace function _goes_on(p_item work_items, p_focus foci, p_driven_seconds double precision)

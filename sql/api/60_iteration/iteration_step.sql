@@ -8,7 +8,8 @@ create or replace function iteration_step(
     p_driven_seconds double precision default null,
     p_turn_id uuid default null,
     p_response json default null,
-    p_results json default null)
+    p_results json default null,
+    p_kept_turn_id uuid default null)
   returns json
   language plpgsql
   volatile
@@ -49,7 +50,7 @@ begin
   elsif p_results is not null then
     perform _results_settle(v_item, p_results);
   end if;
-  v_answer := _iteration_finish(v_item, v_focus, v_config, p_lease, p_iteration, p_driven_seconds);
+  v_answer := _iteration_finish(v_item, v_focus, v_config, p_lease, p_iteration, p_driven_seconds, p_kept_turn_id);
   if v_is_new and _is_driven(v_item.id) then
     perform _model_heard(v_turn); -- behind all other locks; an item that was given back locked its job, and leaves no sample
   end if;
@@ -57,8 +58,8 @@ begin
 end
 $$;
 
-comment on function iteration_step(uuid, uuid, integer, double precision, uuid, json, json) is
-  'An iteration from its response to the next request, in one transaction: what turn_record(), tool_call_settle(), iteration_finish() and iteration_begin() do, for a worker that has all of it at hand. p_response: the response to the request of turn p_turn_id, as for turn_record(). p_results: those of its calls that the worker began before the response was stored, [{ordinal, id (a new uuid), content, is_error, images}], without content if it has no result yet. Only calls of tools that iteration_begin() named as early may begin so; any other is returned to be run. If calls are to be run first, or wait for a person: {kind: run_tools, turn_id, calls, waiting}, as turn_record() returns them; run them, and call this again without a response, with p_results [{id, content, is_error, images}] for those that are not settled yet. Else the answer of iteration_finish(): p_iteration is the iteration that is over, p_driven_seconds for how long the worker has driven the item; null: it gives the item back. Under a budget, too, with calls empty: call it again all the same. Repeating it changes nothing. Raises WL001, WL002, WL003, WL004, WL008.';
+comment on function iteration_step(uuid, uuid, integer, double precision, uuid, json, json, uuid) is
+  'An iteration from its response to the next request, in one transaction: what turn_record(), tool_call_settle(), iteration_finish() and iteration_begin() do, for a worker that has all of it at hand. p_response: the response to the request of turn p_turn_id, as for turn_record(). p_results: those of its calls that the worker began before the response was stored, [{ordinal, id (a new uuid), content, is_error, images}], without content if it has no result yet. Only calls of tools that iteration_begin() named as early may begin so; any other is returned to be run. If calls are to be run first, or wait for a person: {kind: run_tools, turn_id, calls, waiting}, as turn_record() returns them; run them, and call this again without a response, with p_results [{id, content, is_error, images}] for those that are not settled yet. Else the answer of iteration_finish(): p_iteration is the iteration that is over, p_driven_seconds for how long the worker has driven the item; null: it gives the item back. Under a budget, too, with calls empty: call it again all the same. p_kept_turn_id: the turn whose request the caller keeps. If the next request is that one with more messages at its end, these come in its place: request null, since [messages]; else the request comes whole. Repeating it changes nothing. Raises WL001, WL002, WL003, WL004, WL008.';
 
 create or replace function _checked_results(p_results json)
   returns json
