@@ -181,6 +181,9 @@ drop function if exists _worked_by(uuid);
 drop function if exists _warm_up();
 drop function if exists _focus_widen(foci, turns, integer);
 drop function if exists _response_store(turns, json, boolean);
+drop function if exists _iteration_begin(work_items, foci, jsonb, uuid);
+drop function if exists _went_on(work_items, foci, jsonb, uuid);
+drop function if exists _messages(uuid, elisions[], text);
 
 @functions@
 

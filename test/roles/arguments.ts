@@ -190,6 +190,7 @@ export const unsaid = new Set([
   'p_is_interrupt',
   'p_iteration',
   'p_keep',
+  'p_kept_turn_id', // compared with the turn of the lease's own item
   'p_last_n',
   'p_lease_seconds',
   'p_limit',
