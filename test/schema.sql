@@ -2993,7 +2993,7 @@ create function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb
 create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count integer) returns foci
   plpgsql volatile; -- body 41f5916a, comment 1c87e459
 create function _iteration_finish(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_iteration integer, p_driven_seconds double precision, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
-  plpgsql volatile; -- body b7e295f2, comment 6c6c920a
+  plpgsql volatile; -- body aaa3fe8b, comment 6c6c920a
 create function _iteration_span_id(p_focus_id uuid, p_iteration integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7893b336
 create function _iteration_spans(p_item work_items, p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
@@ -3169,7 +3169,7 @@ create function _message_hash(p_salt uuid, p_message messages) returns bytea
 create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e37a2730, comment ffefb328
 create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_is_kept boolean DEFAULT false) returns text
-  sql stable; -- body dc87f656, comment f6306798
+  sql stable; -- body d16ab250, comment f6306798
 create function _messages_since(p_turn turns, p_kept_turn_id uuid) returns json
   plpgsql stable; -- body 70ecca28, comment 24e59150
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
@@ -3544,6 +3544,8 @@ create function _steps_tokens(p_work_item_id uuid, p_turn_id uuid, p_model text)
   sql stable; -- body 4a8108d7, comment b182f1c2
 create function _stopped_because(p_focus foci, p_turn turns) returns text
   plpgsql immutable; -- body 127a618e, comment 1483c63f
+create function _stopped_stalled(p_item work_items, p_focus foci, p_reason text) returns json
+  plpgsql volatile; -- body 942ffaa1, comment 127a9d94
 create function _storable(p_json json) returns json
   plpgsql immutable parallel safe; -- body 2eee1700, comment 4f8be50d
 create function _strategy_cut(p_state context_state, p_keep integer, p_trigger text, p_told_chars integer, p_names text[]) returns elisions
@@ -3727,7 +3729,7 @@ create function _waits_move(p_now timestamp with time zone, p_by interval, p_was
 create function _waits_settle(p_item work_items) returns timestamp with time zone
   plpgsql volatile; -- body dc09707d, comment aaa4173d
 create function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_kept_turn_id uuid) returns json
-  plpgsql volatile; -- body 6f1e4ca8, comment 210fbd2f
+  plpgsql volatile; -- body 0fe23233, comment 210fbd2f
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
   sql stable; -- body a60b2af9, comment 5bbdd6ab
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]

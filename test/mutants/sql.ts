@@ -3533,14 +3533,14 @@ step''s \`keep\` the files that you will change next: their content stays.`,
   },
   {
     name: 'only the end of a request is sent to who keeps another one',
-    file: 'sql/api/50_context/context_window.sql',
+    file: 'sql/api/60_iteration/iteration_begin.sql',
     from: 'if p_turn.parent_turn_id is distinct from p_kept_turn_id or',
     to: 'if p_kept_turn_id is null or',
     test: 'test/sql/iteration_step/sends_only_what_is_new.test.sql',
   },
   {
     name: 'only the end of a request is sent after a cut',
-    file: 'sql/api/50_context/context_window.sql',
+    file: 'sql/api/60_iteration/iteration_begin.sql',
     from: ' or v_kept.elision_id is distinct from p_turn.elision_id then',
     to: ' then',
     test: 'test/sql/iteration_step/sends_only_what_is_new.test.sql',
@@ -3668,7 +3668,7 @@ step''s \`keep\` the files that you will change next: their content stays.`,
   {
     name: 'work that stalled is paused again at its next response',
     file: 'sql/api/60_iteration/iteration_finish.sql',
-    from: `      update foci set round_hash = null, round_count = 0 where id = p_focus.id;
+    from: `  update foci set round_hash = null, round_count = 0 where id = p_focus.id;
 `,
     to: '',
     test: 'test/sql/iteration_finish/stops_what_goes_in_circles.test.sql',

@@ -24,30 +24,6 @@ $$;
 comment on function context_at(uuid) is
   'The request of a turn, rebuilt from rows: byte for byte the JSON body that was sent to the model''s API. Raises WL001 (no such turn, or it made no request).';
 
-create or replace function _messages_since(p_turn turns, p_kept_turn_id uuid)
-  returns json
-  language plpgsql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_kept turns;
-begin
-  if p_turn.parent_turn_id is distinct from p_kept_turn_id or p_turn.turn_type <> 'normal' then
-    return null;
-  end if;
-  select * into v_kept from turns where id = p_kept_turn_id;
-  if v_kept.turn_type <> 'normal' or v_kept.config_hash <> p_turn.config_hash or v_kept.elision_id is distinct from p_turn.elision_id then
-    return null;
-  end if;
-  -- No cut: it says nothing of what came after it.
-  return _messages(p_turn.parent_turn_id, '{}', _query_blocks(p_turn.id), true);
-end
-$$;
-
-comment on function _messages_since(turns, uuid) is
-  'The messages that a turn''s request adds to that of the turn before it, for whoever keeps that one (p_kept_turn_id; a request never changes once it is made). Null: it is not the same with more at its end, or another one is kept.';
-
 create or replace function context_window(p_focus_id uuid)
   returns table (system json, messages json, tools json, request json)
   language plpgsql

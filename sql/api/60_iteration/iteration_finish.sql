@@ -94,9 +94,7 @@ begin
     v_stalled := _stalled(p_focus, v_turn.id, (p_config #>> '{engage,stall_limit}')::integer);
     p_focus := _focus_widen(p_focus, v_turn, (p_config #>> '{engage,max_output_tokens}')::integer);
     if v_stalled is not null then
-      update foci set round_hash = null, round_count = 0 where id = p_focus.id;
-      p_item := _pause_until_resumed(p_item, v_stalled);
-      return jsonb_build_object('kind', p_item.state, 'reason', p_item.state_reason);
+      return _stopped_stalled(p_item, p_focus, v_stalled);
     end if;
     return case when _goes_on(p_item, p_focus, p_driven_seconds) then _went_on(p_item, p_focus, p_config, p_lease, p_kept_turn_id)
                 else _continued(p_item, p_focus) end;
@@ -124,6 +122,22 @@ $$;
 
 comment on function _parked(work_items, uuid, timestamptz) is
   'Parks an item until calls of a turn no longer wait: no worker, no job; whatever ends the wait enqueues the next job. Returns {kind: parked, until}, or {kind: paused, reason}.';
+
+create or replace function _stopped_stalled(p_item work_items, p_focus foci, p_reason text)
+  returns json
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  update foci set round_hash = null, round_count = 0 where id = p_focus.id;
+  p_item := _pause_until_resumed(p_item, p_reason);
+  return json_build_object('kind', p_item.state, 'reason', p_item.state_reason);
+end
+$$;
+
+comment on function _stopped_stalled(work_items, foci, text) is
+  'Pauses an item whose calls come to nothing, until somebody resumes it; its rounds are counted anew then. Returns {kind: paused, reason}.';
 
 create or replace function _raise_not_over(p_focus foci, p_detail text)
   returns void
@@ -183,7 +197,8 @@ create or replace function _went_on(p_item work_items, p_focus foci, p_config js
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  return json_build_object('kind', 'continued', 'iteration', p_focus.iteration + 1, 'next', _iteration_begin(p_item, p_focus, p_config, p_lease, p_kept_turn_id));
+  return json_build_object('kind', 'continued', 'iteration', p_focus.iteration + 1,
+                           'next', _iteration_begin(p_item, p_focus, p_config, p_lease, p_kept_turn_id));
 end
 $$;
 
