@@ -1553,16 +1553,10 @@ create view v_now with (security_invoker=true) as
     f.iteration + 1 AS iteration,
     f.session_label,
     c.config #>> '{engage,model}'::text[] AS model,
-        CASE
-            WHEN w.state = 'paused'::text THEN 'paused'::text
-            WHEN w.state = 'waiting'::text THEN 'waits'::text
-            WHEN NOT _is_driven(w.id) THEN 'next'::text
-            WHEN t.focus_id = f.id AND t.status = 'completed'::text AND t.iteration = (f.iteration + 1) THEN 'tools'::text
-            ELSE 'model'::text
-        END AS doing,
+    d.doing,
     y.waits_for,
     y.why,
-    k.calls AS open_calls,
+    _open_calls_shown(t.id) AS open_calls,
     t.id AS turn_id,
     ( SELECT _one_line(l.content, 300) AS _one_line
            FROM work_ledger l
@@ -1590,51 +1584,11 @@ create view v_now with (security_invoker=true) as
           WHERE l.work_item_id = w.id
           ORDER BY l.seq DESC
          LIMIT 1)) AS active_at
-   FROM work_items w
-     LEFT JOIN foci f ON f.work_item_id = w.id AND f.attempt = w.attempts
+   FROM v_under_way d
+     JOIN work_items w ON w.id = d.work_item_id
+     LEFT JOIN foci f ON f.id = d.focus_id
      LEFT JOIN faculties c ON c.content_hash = f.faculty_hash
-     LEFT JOIN LATERAL ( SELECT t_1.id,
-            t_1.parent_turn_id,
-            t_1.depth,
-            t_1.turn_type,
-            t_1.status,
-            t_1.work_item_id,
-            t_1.focus_id,
-            t_1.iteration,
-            t_1.config_hash,
-            t_1.block,
-            t_1.elision_id,
-            t_1.fork_turn_id,
-            t_1.provider,
-            t_1.model,
-            t_1.role,
-            t_1.stop_reason,
-            t_1.response_id,
-            t_1.request_id,
-            t_1.call_count,
-            t_1.error,
-            t_1.input_tokens,
-            t_1.output_tokens,
-            t_1.cached_input_tokens,
-            t_1.cache_write_tokens,
-            t_1.reasoning_tokens,
-            t_1.total_tokens,
-            t_1.chain_tokens,
-            t_1.reserved_tokens,
-            t_1.reserved_money,
-            t_1.duration_ms,
-            t_1.first_token_ms,
-            t_1.external_id,
-            t_1.workspace_path,
-            t_1.archived_at,
-            t_1.started_at,
-            t_1.completed_at,
-            t_1.erased_hash,
-            t_1.reserved_input_tokens
-           FROM turns t_1
-          WHERE t_1.work_item_id = w.id
-          ORDER BY t_1.id DESC
-         LIMIT 1) t ON true
+     LEFT JOIN turns t ON t.id = d.turn_id
      LEFT JOIN LATERAL ( SELECT a_1.id,
             a_1.parent_turn_id,
             a_1.depth,
@@ -1677,18 +1631,69 @@ create view v_now with (security_invoker=true) as
           WHERE a_1.work_item_id = w.id AND a_1.status = 'completed'::text AND a_1.turn_type = 'normal'::text
           ORDER BY a_1.id DESC
          LIMIT 1) a ON true
-     CROSS JOIN LATERAL ( SELECT _open_calls_shown(t.id) AS calls) k
      CROSS JOIN LATERAL _why_waiting(w.*, t.id) y(waits_for, why)
      LEFT JOIN LATERAL _context_window_of(c.config -> 'engage'::text) x(tokens) ON c.config IS NOT NULL
      CROSS JOIN LATERAL _usage_of(ARRAY[w.id]) u(tokens, cost, model_calls)
-     CROSS JOIN LATERAL ( SELECT cardinality(i.ids) AS items,
-            s.tokens,
-            s.cost
+     LEFT JOIN LATERAL ( SELECT max(cardinality(i.ids)) AS items,
+            max(s.tokens) AS tokens,
+            max(s.cost) AS cost
            FROM ( SELECT array_agg(o.id) AS ids
                    FROM work_items o
                   WHERE o.root_id = w.root_id) i
-             CROSS JOIN LATERAL _usage_of(i.ids) s(tokens, cost, model_calls)) r
-  WHERE w.resolved_at IS NULL AND ((w.state = ANY (ARRAY['claimed'::text, 'running'::text, 'waiting'::text, 'paused'::text])) OR w.state = 'queued'::text AND w.focus_id IS NOT NULL);
+             CROSS JOIN LATERAL _usage_of(i.ids) s(tokens, cost, model_calls)) r ON true;
+create view v_now_sums with (security_invoker=true) as
+ WITH trees AS MATERIALIZED (
+         SELECT v_now_trees.root_id,
+            v_now_trees.under_way,
+            v_now_trees.model,
+            v_now_trees.tools,
+            v_now_trees.waits,
+            v_now_trees.paused,
+            v_now_trees.next,
+            v_now_trees.approvals,
+            v_now_trees.began_at
+           FROM v_now_trees
+        )
+ SELECT t.trees,
+    t.under_way,
+    t.model,
+    t.tools,
+    t.waits,
+    t.paused,
+    t.next,
+    t.approvals,
+    u.tokens,
+    u.cost,
+    u.model_calls
+   FROM ( SELECT count(*)::integer AS trees,
+            COALESCE(sum(trees.under_way), 0::bigint)::integer AS under_way,
+            COALESCE(sum(trees.model), 0::bigint)::integer AS model,
+            COALESCE(sum(trees.tools), 0::bigint)::integer AS tools,
+            COALESCE(sum(trees.waits), 0::bigint)::integer AS waits,
+            COALESCE(sum(trees.paused), 0::bigint)::integer AS paused,
+            COALESCE(sum(trees.next), 0::bigint)::integer AS next,
+            COALESCE(sum(trees.approvals), 0::bigint)::integer AS approvals
+           FROM trees) t
+     CROSS JOIN LATERAL _usage_of(( SELECT array_agg(w.id) AS array_agg
+           FROM work_items w
+          WHERE (w.root_id IN ( SELECT trees.root_id
+                   FROM trees)))) u(tokens, cost, model_calls);
+create view v_now_trees with (security_invoker=true) as
+ SELECT d.root_id,
+    count(*)::integer AS under_way,
+    count(*) FILTER (WHERE d.doing = 'model'::text)::integer AS model,
+    count(*) FILTER (WHERE d.doing = 'tools'::text)::integer AS tools,
+    count(*) FILTER (WHERE d.doing = 'waits'::text)::integer AS waits,
+    count(*) FILTER (WHERE d.doing = 'paused'::text)::integer AS paused,
+    count(*) FILTER (WHERE d.doing = 'next'::text)::integer AS next,
+    COALESCE(sum(a.calls), 0::numeric)::integer AS approvals,
+    min(d.started_at) AS began_at
+   FROM v_under_way d
+     LEFT JOIN ( SELECT v_approvals.work_item_id,
+            count(*) AS calls
+           FROM v_approvals
+          GROUP BY v_approvals.work_item_id) a USING (work_item_id)
+  GROUP BY d.root_id;
 create view v_nudges with (security_invoker=true) as
  SELECT work_item_id,
     focus_id,
@@ -1892,6 +1897,33 @@ create view v_turns with (security_invoker=true) as
    FROM turns t
      LEFT JOIN foci f ON f.id = t.focus_id AND f.work_item_id = t.work_item_id
      LEFT JOIN turn_sizes z ON z.turn_id = t.id;
+create view v_under_way with (security_invoker=true) as
+ SELECT w.id AS work_item_id,
+    w.root_id,
+    w.depth,
+    w.state,
+        CASE
+            WHEN w.state = 'paused'::text THEN 'paused'::text
+            WHEN w.state = 'waiting'::text THEN 'waits'::text
+            WHEN e.lease_hash IS NULL THEN 'next'::text
+            WHEN t.focus_id = f.id AND t.status = 'completed'::text AND t.iteration = (f.iteration + 1) THEN 'tools'::text
+            ELSE 'model'::text
+        END AS doing,
+    w.started_at,
+    f.id AS focus_id,
+    t.id AS turn_id
+   FROM work_items w
+     LEFT JOIN fences e ON e.work_item_id = w.id
+     LEFT JOIN foci f ON f.work_item_id = w.id AND f.attempt = w.attempts
+     LEFT JOIN LATERAL ( SELECT t_1.id,
+            t_1.focus_id,
+            t_1.status,
+            t_1.iteration
+           FROM turns t_1
+          WHERE t_1.work_item_id = w.id
+          ORDER BY t_1.id DESC
+         LIMIT 1) t ON true
+  WHERE w.resolved_at IS NULL AND ((w.state = ANY (ARRAY['claimed'::text, 'running'::text, 'waiting'::text, 'paused'::text])) OR w.state = 'queued'::text AND w.focus_id IS NOT NULL);
 create view v_unroutable with (security_invoker=true) as
  SELECT w.id,
     w.work_type,
@@ -3711,7 +3743,7 @@ create function _unlock_jobs(p_worker_ids text[]) returns void
 create function _usage_add(p_turn turns) returns void
   sql volatile; -- body fb14257f, comment 5a5da251
 create function _usage_of(p_work_item_ids uuid[], OUT tokens bigint, OUT cost numeric, OUT model_calls bigint) returns record
-  sql stable; -- body 78e37d59, comment 3833818a
+  sql stable; -- body 5685b97f, comment 3833818a
 create function _uuids(p_what text, p_ids jsonb) returns uuid[]
   plpgsql immutable; -- body ad9f3d3b, comment e0432eb9
 create function _uuidv7() returns uuid
@@ -3879,7 +3911,7 @@ create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_leas
 create function ledger_chain_save(p_is_on boolean) returns ledger_chain
   plpgsql volatile; -- body ad824333, comment a52faf95
 create function ledger_changes() returns TABLE(under_way text, queued text, ended text, approvals text, workers text, written text, newest text)
-  sql stable; -- body 0c84b9b4, comment e581a712
+  sql stable; -- body 6ba3321c, comment e581a712
 create function ledger_count(p_item work_items) returns integer
   sql stable; -- body 7f5c207d, comment e72b3aa9
 create function ledger_data_schema_save(p_entry_type text, p_schema json) returns text

@@ -148,7 +148,8 @@ const whoText = ({ who, leaves }: Shell): Html | string =>
 export function frame(title: string, section: Page['section'], shell: Shell, canAct: boolean, body: Html): Html {
   const link = (to: string, name: Page['section'], label: string, n: Html | string): Html =>
     html`<li><a href="${to}"${section === name ? html` aria-current="page"` : ''}><span>${label}</span>${n}</a></li>`;
-  const some = (n: number): Html | string => (n > 0 ? html`<span class="n">${n >= 1000 ? '999+' : n}</span>` : '');
+  const upTo = (n: number): string => (n >= 1000 ? '999+' : String(n));
+  const some = (n: number): Html | string => (n > 0 ? html`<span class="n">${upTo(n)}</span>` : '');
   return html`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${title} · Work Ledger</title><link rel="icon" href="/assets/icon.svg"><link rel="stylesheet" href="/assets/style.css"><script src="/assets/console.js" type="module"></script></head>
@@ -158,7 +159,7 @@ export function frame(title: string, section: Page['section'], shell: Shell, can
 <nav class="side" aria-label="Console">
 <a class="brand" href="/" aria-label="Work Ledger">${logo}<span>Work Ledger</span></a>
 <div class="part" data-part="nav" data-version="${digest(shell)}"><ul class="nav">
-${link('/', 'now', 'Now', shell.approvals > 0 ? html`<span class="n due" title="${count(shell.approvals, 'call waits', 'calls wait')} for approval">${shell.approvals}</span>` : '')}
+${link('/', 'now', 'Now', shell.approvals > 0 ? html`<span class="n due" title="${shell.approvals >= 1000 ? 'more than 999 calls wait' : count(shell.approvals, 'call waits', 'calls wait')} for approval">${upTo(shell.approvals)}</span>` : '')}
 ${link('/work', 'work', 'Work', some(shell.open))}
 ${link('/sessions', 'sessions', 'Sessions', some(shell.resumable))}
 ${link('/knowledge', 'knowledge', 'Knowledge', '')}

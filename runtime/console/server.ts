@@ -35,7 +35,7 @@ import { compare, sessions } from './pages/sessions.ts';
 import { callPage, workList } from './pages/workList.ts';
 import { Primary } from './primary.ts';
 import { isOwnAddress, onlyUnder, withHeaders } from './safety.ts';
-import { sharedLooks, Streams } from './streams.ts';
+import { Pace, sharedLooks, Streams } from './streams.ts';
 import { isRefusedName, nameOfUser, Visitors } from './visitors.ts';
 import type { Proxy } from './visitors.ts';
 
@@ -134,7 +134,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
   }
   const { port } = server.address() as AddressInfo;
   const visitors = new Visitors({ token, osUser, port, hostnames, proxy: options.proxy ?? null, nameOf });
-  app = routes(db, sharedLooks(streamed), primary, hints, visitors, { ...options, hostnames, isOpen }, over.signal);
+  app = routes(db, streamed, primary, hints, visitors, { ...options, hostnames, isOpen }, over.signal);
   return {
     port,
     token: token ?? '',
@@ -175,10 +175,12 @@ function assets(): [string, string][] {
 
 type Served = Omit<ConsoleOptions, 'hostnames'> & { hostnames: readonly string[]; isOpen: boolean };
 
-/** `looks`: where open pages look for what has changed. */
-function routes(db: Db, looks: Db, primary: Primary | null, hints: Hints, visitors: Visitors, options: Served, over: AbortSignal): Hono {
+/** `streamed`: where open pages look for what has changed. */
+function routes(db: Db, streamed: Db, primary: Primary | null, hints: Hints, visitors: Visitors, options: Served, over: AbortSignal): Hono {
   const app = new Hono();
   const streams = new Streams();
+  const pace = new Pace();
+  const looks = sharedLooks(streamed, pace);
   const { mcp } = options;
   if (mcp) app.all('/mcp', (c) => mcp(c.req.raw));
   app.use(onlyUnder(options.hostnames), withHeaders, visitors.identify);
@@ -328,8 +330,10 @@ function routes(db: Db, looks: Db, primary: Primary | null, hints: Hints, visito
     if ([...names].some((one) => !Object.hasOwn(page.parts, one))) return c.notFound();
     if (names.size === 0) return c.html(frame('', page.section, shell, canAct(c, shell), html``));
     const view = viewOf(c, path || '/', page, searchParams, shell);
-    const versions = await versionsOf(page, view);
-    const parts = await Promise.all([...names].map((one) => renderPart(page, one, view, versions)));
+    const parts = await pace.spend(async () => {
+      const versions = await versionsOf(page, view);
+      return Promise.all([...names].map((one) => renderPart(page, one, view, versions)));
+    });
     return c.html(isNav ? frame('', page.section, shell, canAct(c, shell), html`${parts}`) : html`${parts}`);
   });
 

@@ -1,5 +1,7 @@
 // Many open pages are cheap: there are at most so many streams, and what several of them ask at the same time is asked once.
 
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { Db } from '../ledger/db.ts';
 
 /** At once: of one visitor, of all who are not known, of the whole console. A browser keeps one for each page that is on screen. */
@@ -32,18 +34,56 @@ export class Streams {
   }
 }
 
+/** Of the time, what open pages may take together of the database, unless a change would be shown later than LATEST_MS after the last. */
+const SHARE = 0.02;
+const LATEST_MS = 5000;
+
+/** How soon open pages look again for what has changed: in a ledger with thousands of items each look, and what is then read anew, costs something. */
+export class Pace {
+  readonly #now: () => number;
+  #looked = -Infinity;
+  #spent = 0;
+
+  constructor(now = (): number => performance.now()) {
+    this.#now = now;
+  }
+
+  /** Runs something for open pages, and counts how long it takes. */
+  async spend<T>(run: () => Promise<T>): Promise<T> {
+    const began = this.#now();
+    try {
+      return await run();
+    } finally {
+      this.#spent += this.#now() - began;
+    }
+  }
+
+  /** Until the next look, in ms; what is spent meanwhile makes it later. */
+  get left(): number {
+    return this.#looked + Math.min(LATEST_MS, this.#spent / SHARE) - this.#now();
+  }
+
+  /** Begins a look when it may. */
+  async look<T>(run: () => Promise<T>): Promise<T> {
+    while (this.left > 0) await sleep(this.left);
+    [this.#looked, this.#spent] = [this.#now(), 0];
+    return this.spend(run);
+  }
+}
+
 /** The same ledger for the looks of all streams: at any time one of them asks, and all who come meanwhile share what is asked next. */
-export function sharedLooks(db: Db): Db {
-  const { shell, ledgerInputs, itemInputs, underWay } = db.console;
-  const [items, trees] = [new Map<string, () => ReturnType<typeof itemInputs>>(), new Map<number, () => ReturnType<typeof underWay>>()];
+export function sharedLooks(db: Db, pace: Pace): Db {
+  const { shell, ledgerInputs, itemInputs, underWay, underWaySums } = db.console;
+  const [items, trees] = [new Map<string, () => ReturnType<typeof itemInputs>>(), new Map<string, () => ReturnType<typeof underWay>>()];
   return {
     ...db,
     console: {
       ...db.console,
-      shell: shared(shell),
-      ledgerInputs: shared(ledgerInputs),
+      shell: shared(() => pace.spend(shell)),
+      ledgerInputs: shared(() => pace.look(ledgerInputs)),
       itemInputs: (id) => once(items, id, () => itemInputs(id)),
-      underWay: (limit) => once(trees, limit, () => underWay(limit)),
+      underWay: (page) => once(trees, JSON.stringify(page), () => underWay(page)),
+      underWaySums: shared(underWaySums),
     },
   };
 }

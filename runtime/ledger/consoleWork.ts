@@ -41,9 +41,6 @@ export const underWay = z.object({
   tokens: figure,
   cost: figure,
   model_calls: figure,
-  tree_items: figure,
-  tree_tokens: figure,
-  tree_cost: figure,
   worker_id: text,
   lease_expires_at: text,
   started_at: text,
@@ -51,6 +48,26 @@ export const underWay = z.object({
   active_at: text,
 });
 export type UnderWay = z.infer<typeof underWay>;
+
+/** What `underWay` reads of v_now, here v. */
+const underWayColumns = sql.fragment`
+  v.work_item_id, v.parent_id, v.root_id, v.depth, v.work_type, v.description, v.state, v.state_reason, v.faculty, v.attempt, v.iteration, v.model, v.doing,
+  v.waits_for, v.why, v.open_calls, v.last_step, v.last_words, v.context_tokens, v.context_window, v.compacts_at, v.tokens, v.cost, v.model_calls,
+  v.worker_id, v.lease_expires_at, v.started_at, v.attempt_started_at, v.active_at`;
+
+/** `tree_under_way`: items of its tree that are under way, shown or not. */
+const underWayOfTree = underWay.extend({ tree_under_way: z.number() });
+export type UnderWayOfTree = z.infer<typeof underWayOfTree>;
+export type UnderWayPage = { trees: number; skipped: number; items: number };
+
+const underWaySums = z.object({
+  trees: z.number(),
+  under_way: z.number(),
+  model: z.number(),
+  waits: z.number(),
+  tokens: figure,
+  cost: figure,
+});
 
 const ledgerInputs = z.object({ underWay: text, queue: text, over: text, asks: text, workers: text, written: text, newest: text });
 export type LedgerInput = keyof z.infer<typeof ledgerInputs>;
@@ -143,7 +160,7 @@ export function consoleWork({ rows, run, one, named, invoked }: Calls) {
       one(
         () => sql.type(shell)`
       select ${invoked('work_ledger_version', [])} as version, pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as is_read_only, ${behindColumns},
-             (select count(*)::int from ${named('v_approvals')}) as approvals,
+             (select count(*)::int from (select from ${named('v_approvals')} limit 1000) a) as approvals,
              (select count(*)::int from (select from ${named('v_work_list')} where resolved_at is null and state <> 'created' limit 1000) o) as open,
              (select count(*)::int from (select from ${named('v_work_list')} where state in ('paused', 'dead') limit 100) o) as resumable`,
       ),
@@ -155,17 +172,36 @@ export function consoleWork({ rows, run, one, named, invoked }: Calls) {
       select under_way as "underWay", queued as queue, ended as over, approvals as asks, workers, written, newest from ${invoked('ledger_changes', [])}`,
       ),
 
-    /** Those that wait for approval first, then the oldest tree; whole trees, at most `limit` of them. */
-    underWay: (limit: number) =>
+    /** `trees` of them after `skipped`, those that wait for approval first, then the oldest; of each the first `items`, parents first. */
+    underWay: ({ trees, skipped, items }: UnderWayPage) =>
       run(
-        () => sql.type(underWay)`
-      with now as materialized (select * from ${named('v_now')}),
-           roots as (select root_id, bool_or(coalesce(waits_for = 'approval', false)) as asks, min(started_at) as began from now group by root_id order by 2 desc, 3, 1 limit ${limit})
-      select n.* from now n join roots r using (root_id) order by r.asks desc, r.began, n.root_id, n.depth, n.started_at nulls last, n.work_item_id`,
+        () => sql.type(underWayOfTree)`
+      with trees as materialized (
+             select root_id, under_way, row_number() over (order by approvals > 0 desc, began_at, root_id) as place
+               from ${named('v_now_trees')} order by place limit ${trees} offset ${skipped}),
+           shown as materialized (
+             select d.work_item_id, t.place, t.under_way,
+                    row_number() over (partition by t.root_id order by d.depth, d.started_at nulls last, d.work_item_id) as nth
+               from trees t join ${named('v_under_way')} d using (root_id))
+      select n.*, s.under_way as tree_under_way
+        from shown s
+       cross join lateral (
+         select ${underWayColumns} from ${named('v_now')} v where v.work_item_id = s.work_item_id offset 0) n
+       where s.nth <= ${items}
+       order by s.place, s.nth`,
+      ),
+
+    /** All that is under way, in figures. */
+    underWaySums: () =>
+      one(
+        () => sql.type(underWaySums)`
+      select trees, under_way, model, waits, tokens, cost from ${named('v_now_sums')}`,
       ),
 
     underWayOf: async (workItemId: string) =>
-      (await run(() => sql.type(underWay)`select * from ${named('v_now')} where work_item_id = ${workItemId}::uuid`))[0] ?? null,
+      (
+        await run(() => sql.type(underWay)`select ${underWayColumns} from ${named('v_now')} v where v.work_item_id = ${workItemId}::uuid`)
+      )[0] ?? null,
 
     queue: (limit: number) => run(() => sql.type(queued)`select * from ${named('v_queue')} order by priority desc, run_at limit ${limit}`),
 

@@ -1,8 +1,9 @@
 // First paint of the console: the server's time for a page of an item with many turns against one with a hundredth of them, and for
-// `/` with 100 items under way against two.
+// `/` with 100 and with 5,000 items under way against two.
 
 import { startConsole } from '../../runtime/console/server.ts';
 import { longItem } from '../longItem.ts';
+import { wideLedger } from '../wideLedger.ts';
 import { linesOf, pick, takeTurns } from './harness/question.ts';
 import type { Line, Question } from './harness/question.ts';
 import { withServer } from './harness/server.ts';
@@ -51,9 +52,11 @@ export const console: Question = {
         const front: [string, number[]][] = [
           ['/, 2 items under way', []],
           ['/, 100 items under way', []],
+          [`/, ${many / 2} items under way`, []],
         ];
-        for (const [name, times] of front) {
-          if (name.includes('100')) for (let n = 0; n < 98; n++) await longItem(admin, 3);
+        for (const [n, [, times]] of front.entries()) {
+          if (n === 1) for (let more = 2; more < 100; more++) await longItem(admin, 3);
+          if (n === 2) await wideLedger(admin, many / 2 - 100);
           await admin.query('vacuum analyze');
           await look('/');
           for (let round = 0; round < rounds; round++) times.push((await look('/')).ms);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { startConsole } from '../../runtime/console/server.ts';
 import type { Console } from '../../runtime/console/server.ts';
-import { MOST_STREAMS, shared, Streams } from '../../runtime/console/streams.ts';
+import { MOST_STREAMS, Pace, shared, Streams } from '../../runtime/console/streams.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { until } from '../workerProcess.ts';
@@ -71,6 +71,23 @@ test('strangers leave room for those who are known, and nobody takes it twice', 
   expect(known.length).toBe(MOST_STREAMS.all - MOST_STREAMS.strangers);
   for (let n = 0; n < 3; n++) first[0]?.(); // it ends once
   expect(open('10.0.0.1', false, 5).length).toBe(1);
+});
+
+test('what open pages cost makes their next look later, and no later than five seconds', async () => {
+  let now = 1000;
+  const pace = new Pace(() => now);
+  const taking = (ms: number) => async (): Promise<void> => void (now += ms);
+  expect(pace.left).toBeLessThanOrEqual(0);
+  await pace.look(taking(10));
+  expect(pace.left).toBe(490);
+  await pace.spend(taking(20));
+  expect(pace.left).toBe(1470); // 30 ms of 1,500
+  await pace.spend(taking(1000));
+  expect(pace.left).toBe(5000 - 1030);
+  now += 5000;
+  expect(pace.left).toBeLessThanOrEqual(0);
+  await expect(pace.look(() => Promise.reject(new Error('the database is away')))).rejects.toThrow('away');
+  expect(pace.left).toBeLessThanOrEqual(0);
 });
 
 test('what is asked at once is asked once, and each answer is of after the question', async () => {

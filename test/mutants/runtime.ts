@@ -36,6 +36,14 @@ export const runtimeMutants: readonly Mutant[] = [
     test: 'test/console/streams.test.ts',
     title: 'what is asked at once is asked once',
   },
+  {
+    name: 'open pages look again at once, whatever a look costs',
+    file: 'runtime/console/streams.ts',
+    from: 'Math.min(LATEST_MS, this.#spent / SHARE)',
+    to: '0',
+    test: 'test/console/streams.test.ts',
+    title: 'what open pages cost makes their next look later',
+  },
   // Releases
   {
     name: 'a version is released twice',

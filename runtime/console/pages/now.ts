@@ -1,17 +1,20 @@
 // Now: does anything wait for a person, what runs, what waits and why.
 
-import type { UnderWay } from '../../ledger/consoleWork.ts';
+import type { UnderWay, UnderWayOfTree } from '../../ledger/consoleWork.ts';
 import { money } from '../../money.ts';
 import { approvalList, approvalPanel, MOST_IN_A_LIST } from '../approval.ts';
 import { bar, sign } from '../draw.ts';
-import { brief, count, k, lasting, since } from '../format.ts';
+import { brief, count, k, lasting, num, since } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, panel } from '../page.ts';
 import type { Page, View } from '../page.ts';
 import { colhead, counting, listedRow, workRow } from '../work.ts';
+import { address } from './journal.ts';
 
-const TREES = 30;
+/** On one page, and of each tree. */
+const TREES = 20;
+const ITEMS = 8;
 
 export const now: Page = {
   pattern: /^\/$/,
@@ -37,15 +40,16 @@ export const now: Page = {
 <div class="cols"><div class="stack">${ask ?? ''}${way ?? ''}${over ?? ''}</div><div class="stack">${wait ?? ''}${who ?? ''}${slot ?? ''}${found ?? ''}</div></div>`,
     };
   },
-  watches: async ({ db }) => (await db.console.underWay(TREES)).filter((one) => one.doing === 'model').map((one) => one.work_item_id),
+  watches: async (view) => (await shownOf(view)).filter((one) => one.doing === 'model').map((one) => one.work_item_id),
 };
 
+const skippedOf = ({ query }: View): number => Math.max(0, Math.trunc(Number(query.get('after') ?? 0)) || 0);
+const shownOf = (view: View): Promise<readonly UnderWayOfTree[]> =>
+  view.db.console.underWay({ trees: TREES, skipped: skippedOf(view), items: ITEMS });
+
 async function figures({ db }: View): Promise<Html> {
-  const items = await db.console.underWay(TREES);
-  const [calls, waits] = [items.filter((one) => one.doing === 'model').length, items.filter((one) => one.doing === 'waits').length];
-  const roots = [...new Map(items.map((one) => [one.root_id, one])).values()];
-  const sum = (of: (one: UnderWay) => number | null): number => roots.reduce((all, one) => all + (of(one) ?? 0), 0);
-  return html`<p class="meta"><span><b>${calls}</b> model calls under way</span><span><b>${waits}</b> wait</span><span><b>${k(sum((one) => one.tree_tokens))}</b> tokens${sum((one) => one.tree_cost) > 0 ? html`, cost <b>${money(sum((one) => one.tree_cost))}</b>` : ''} so far</span></p>`;
+  const all = await db.console.underWaySums();
+  return html`<p class="meta"><span><b>${num(all.model)}</b> model calls under way</span><span><b>${num(all.waits)}</b> wait</span><span><b>${k(all.tokens ?? 0)}</b> tokens${(all.cost ?? 0) > 0 ? html`, cost <b>${money(all.cost ?? 0)}</b>` : ''} so far</span></p>`;
 }
 
 async function approvals(view: View): Promise<Html> {
@@ -53,15 +57,32 @@ async function approvals(view: View): Promise<Html> {
   return approvalList(asked.map((one) => approvalPanel(view, one)));
 }
 
-async function underWay({ db }: View): Promise<Html> {
-  const items = await db.console.underWay(TREES);
-  if (items.length === 0) return panel('Under way', null, empty(html`Nothing runs. <code>work-ledger submit '…' --type task</code>`));
+async function underWay(view: View): Promise<Html> {
+  const [items, { trees: all }] = await Promise.all([shownOf(view), view.db.console.underWaySums()]);
+  const skipped = skippedOf(view);
+  if (items.length === 0 && skipped === 0)
+    return panel('Under way', null, empty(html`Nothing runs. <code>work-ledger submit '…' --type task</code>`));
   const trees = [...Map.groupBy(items, (one) => one.root_id).values()];
+  const isAll = trees.length === all;
+  const page = (label: string, after: number): Html =>
+    html`<a href="${address(view, { after: after > 0 ? String(after) : '' })}">${label}</a>`;
+  const next = skipped + trees.length < all ? page('later trees', skipped + TREES) : '';
+  const before = skipped > 0 ? page('earlier trees', Math.max(0, skipped - TREES)) : '';
   return panel(
     'Under way',
-    trees.length === 1 ? 'one tree' : `${trees.length} trees${trees.length === TREES ? ', those that wait for a person first' : ''}`,
-    html`<ul class="rows list" data-list>${colhead('For')}${trees.map((tree) => tree.map((one, i) => rowOf(one, one.depth > 0, i === tree.length - 1)))}</ul>`,
+    isAll
+      ? all === 1
+        ? 'one tree'
+        : `${all} trees`
+      : `trees ${num(skipped + 1)} to ${num(skipped + trees.length)} of ${num(all)}, those that wait for a person first`,
+    html`<ul class="rows list" data-list>${colhead('For')}${trees.map((tree) => treeRows(tree))}</ul>${before || next ? html`<p class="newer">${before}${before && next ? ' · ' : ''}${next}</p>` : ''}`,
   );
+}
+
+function treeRows(tree: readonly UnderWayOfTree[]): Html {
+  const [first] = tree;
+  const more = (first?.tree_under_way ?? 0) - tree.length;
+  return html`${tree.map((one, i) => rowOf(one, one.depth > 0, i === tree.length - 1 && more <= 0))}${more > 0 && first ? html`<li class="line" data-key="more-${first.root_id}"><a class="cut" href="/work/${first.root_id}">${num(more)} more of this tree</a></li>` : ''}`;
 }
 
 function rowOf(one: UnderWay, isChild: boolean, isLast: boolean): Html {

@@ -25,11 +25,15 @@ create or replace function _usage_of(p_work_item_ids uuid[], out tokens bigint, 
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select coalesce(sum(u.input_tokens + u.output_tokens + u.cached_input_tokens + u.cache_write_tokens), 0)::bigint,
-         sum(_price(u.model, u.input_tokens, u.output_tokens, u.cached_input_tokens, u.cache_write_tokens)),
-         coalesce(sum(u.model_calls), 0)::bigint
-    from work_usage u
-   where u.work_item_id = any (p_work_item_ids);
+  select coalesce(sum(u.input + u.output + u.cache_read + u.cache_write), 0)::bigint,
+         sum(_price(u.model, u.input, u.output, u.cache_read, u.cache_write)),
+         coalesce(sum(u.calls), 0)::bigint
+    from (
+      select model, sum(input_tokens)::bigint as input, sum(output_tokens)::bigint as output, sum(cached_input_tokens)::bigint as cache_read,
+             sum(cache_write_tokens)::bigint as cache_write, sum(model_calls) as calls
+        from work_usage
+       where work_item_id = any (p_work_item_ids)
+       group by model) u;
 $$;
 
 comment on function _usage_of(uuid[]) is 'What these work items used together: tokens, cost at today''s prices (null: no price of their models is known), answered turns.';

@@ -8,19 +8,18 @@ create or replace function ledger_changes()
   rows 1
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select (select md5(string_agg(
-                   concat_ws('/', w.id, w.state, w.state_reason, e.ledger_count, e.lease_hash is null, f.iteration, t.id, t.made, k.calls), ' ' order by w.id))
+  -- A turn that is made or answered comes into the turns that are asked just now, or leaves them; a call likewise. Sums without an order.
+  select (select nullif(concat_ws('/',
+                   bit_xor(hashtextextended(concat_ws('/', w.id, w.state, w.state_reason, e.ledger_count, e.attempt, e.lease_hash is null), 0)),
+                   (select bit_xor(hashtextextended(concat_ws('/', t.id, t.xmin), 0)) from turns t where t.status in ('pending', 'streaming')),
+                   (select bit_xor(hashtextextended(concat_ws('/', k.id, k.xmin), 0)) from tool_calls k where k.completed_at is null)), '')
             from work_items w join fences e on e.work_item_id = w.id
-            left join foci f on f.work_item_id = w.id and f.attempt = w.attempts
-            left join lateral (select t.id, t.xmin as made from turns t where t.work_item_id = w.id order by t.id desc limit 1) t on true
-            left join lateral (
-              select string_agg(k.xmin::text, ',' order by k.ordinal) as calls from tool_calls k where k.turn_id = t.id and k.completed_at is null) k on true
            where w.resolved_at is null
              and (w.state in ('claimed', 'running', 'waiting', 'paused') or (w.state = 'queued' and w.focus_id is not null))),
          (select md5(string_agg(concat_ws('/', q.id, q.state_reason, q.priority, q.run_at), ' '))
             from (select * from work_items where state = 'queued' order by priority desc, run_at limit 20) q),
          (select concat_ws('/', w.id, w.resolved_at) from work_items w where w.state = 'completed' order by w.resolved_at desc limit 1),
-         (select string_agg(a.tool_call_id::text, '/' order by a.tool_call_id) from approvals a where a.decision is null),
+         (select bit_xor(uuid_hash_extended(a.tool_call_id, 0))::text from approvals a where a.decision is null),
          (select md5(string_agg(concat_ws('/', v.id, v.is_alive, v.busy), ' ' order by v.id)) from v_workers v),
          (select s.id::text from search_entries s order by s.id desc limit 1),
          (select w.id::text from work_items w order by w.created_at desc, w.id desc limit 1);

@@ -63,17 +63,32 @@ $$;
 
 comment on function _open_calls_shown(uuid) is 'The first ten open calls of a turn: [{id, tool, status, label, started_at, is_approval (it, or a call of its code, waits for approval)}].';
 
-create or replace view v_now with (security_invoker = true) as
-  select w.id as work_item_id, w.parent_id, w.root_id, w.depth, w.work_type, _one_line(left(w.description, 1000), 300) as description,
-         w.state, w.state_reason, w.priority, coalesce(f.faculty, _faculty_of(w)) as faculty, f.id as focus_id, f.attempt,
-         f.iteration + 1 as iteration, f.session_label, c.config #>> '{engage,model}' as model,
+create or replace view v_under_way with (security_invoker = true) as
+  select w.id as work_item_id, w.root_id, w.depth, w.state,
          case
            when w.state = 'paused' then 'paused'
            when w.state = 'waiting' then 'waits'
-           when not _is_driven(w.id) then 'next'
+           when e.lease_hash is null then 'next'
            when t.focus_id = f.id and t.status = 'completed' and t.iteration = f.iteration + 1 then 'tools'
            else 'model' end as doing,
-         y.waits_for, y.why, k.calls as open_calls, t.id as turn_id,
+         w.started_at, f.id as focus_id, t.id as turn_id
+    from work_items w
+    left join fences e on e.work_item_id = w.id
+    left join foci f on f.work_item_id = w.id and f.attempt = w.attempts
+    left join lateral (select t.id, t.focus_id, t.status, t.iteration from turns t where t.work_item_id = w.id order by t.id desc limit 1) t on true
+   where w.resolved_at is null and (w.state in ('claimed', 'running', 'waiting', 'paused') or (w.state = 'queued' and w.focus_id is not null));
+comment on view v_under_way is
+  'Work under way, a row for each item that has an attempt or waits in the middle of one: what can be said of thousands of items in an instant. v_now has everything else about each, v_now_trees and v_now_sums add them up.';
+comment on column v_under_way.depth is 'Items above it; 0: it is a root.';
+comment on column v_under_way.doing is 'model (it is asked), tools (calls run), waits, paused or next (between two iterations).';
+comment on column v_under_way.focus_id is 'The attempt; null: none yet.';
+comment on column v_under_way.turn_id is 'The newest turn; null: none yet.';
+
+create or replace view v_now with (security_invoker = true) as
+  select w.id as work_item_id, w.parent_id, w.root_id, w.depth, w.work_type, _one_line(left(w.description, 1000), 300) as description,
+         w.state, w.state_reason, w.priority, coalesce(f.faculty, _faculty_of(w)) as faculty, f.id as focus_id, f.attempt,
+         f.iteration + 1 as iteration, f.session_label, c.config #>> '{engage,model}' as model, d.doing,
+         y.waits_for, y.why, _open_calls_shown(t.id) as open_calls, t.id as turn_id,
          (select _one_line(l.content, 300) from work_ledger l where l.work_item_id = w.id and l.entry_type = 'step' order by l.seq desc limit 1) as last_step,
          _one_line(left(_response_text(a.id), 2000), 300) as last_words,
          _input_total(a) + coalesce(a.output_tokens, 0) + _tokens(_results_chars(a.id), c.config #>> '{engage,model}') as context_tokens,
@@ -84,24 +99,24 @@ create or replace view v_now with (security_invoker = true) as
          greatest(w.started_at, f.leased_at, t.started_at, t.completed_at,
            (select max(z.completed_at) from tool_calls z where z.turn_id = t.id),
            (select l.created_at from work_ledger l where l.work_item_id = w.id order by l.seq desc limit 1)) as active_at
-    from work_items w
-    left join foci f on f.work_item_id = w.id and f.attempt = w.attempts
+    from v_under_way d
+    join work_items w on w.id = d.work_item_id
+    left join foci f on f.id = d.focus_id
     left join faculties c on c.content_hash = f.faculty_hash
-    left join lateral (select * from turns t where t.work_item_id = w.id order by t.id desc limit 1) t on true
+    left join turns t on t.id = d.turn_id
     left join lateral (
       select * from turns a
        where a.work_item_id = w.id and a.status = 'completed' and a.turn_type = 'normal'
        order by a.id desc
        limit 1) a on true
-    cross join lateral (select _open_calls_shown(t.id) as calls) k
     cross join lateral _why_waiting(w, t.id) y
     left join lateral _context_window_of(c.config -> 'engage') as x(tokens) on c.config is not null
     cross join lateral _usage_of(array[w.id]) u
-    cross join lateral (
-      select cardinality(i.ids) as items, s.tokens, s.cost
+    -- Aggregates of one row, so that the planner leaves the tree out where nobody selects its sums.
+    left join lateral (
+      select max(cardinality(i.ids)) as items, max(s.tokens) as tokens, max(s.cost) as cost
         from (select array_agg(o.id) as ids from work_items o where o.root_id = w.root_id) i
-        cross join lateral _usage_of(i.ids) s) r
-   where w.resolved_at is null and (w.state in ('claimed', 'running', 'waiting', 'paused') or (w.state = 'queued' and w.focus_id is not null));
+        cross join lateral _usage_of(i.ids) s) r on true;
 comment on view v_now is
   'Work under way, a row for each item that has an attempt or waits in the middle of one, in no order: select * from v_now order by root_id, depth. doing: model (it is asked), tools (calls run), waits, paused, next (between two iterations). waits_for and why: approval, children (those that it awaits), budget, person (paused), host (no worker lives where it may be driven), retry or time (run_at), slot, worker; null: a worker drives it. open_calls: [{id, tool, status, label, started_at, is_approval (it, or a call of its code, waits for approval)}], at most ten. turn_id: the newest turn. last_step, last_words: one line of at most 300 characters. context_tokens: of the last request and what came since; compacts_at: the size at which it is compacted. tokens, cost, model_calls: of the item; tree_items, tree_tokens, tree_cost: of its whole tree; cost in the currency of model_price_save(), null without prices. active_at: the newest sign of work.';
 comment on column v_now.depth is 'Items above it; 0: it is a root.';
@@ -126,6 +141,48 @@ comment on column v_now.tree_cost is 'Of its tree.';
 comment on column v_now.worker_id is 'The worker that drives it; null: none does.';
 comment on column v_now.attempt_started_at is 'When this attempt began.';
 comment on column v_now.active_at is 'The newest sign of work.';
+
+create or replace view v_now_trees with (security_invoker = true) as
+  select d.root_id, count(*)::integer as under_way,
+         (count(*) filter (where d.doing = 'model'))::integer as model, (count(*) filter (where d.doing = 'tools'))::integer as tools,
+         (count(*) filter (where d.doing = 'waits'))::integer as waits, (count(*) filter (where d.doing = 'paused'))::integer as paused,
+         (count(*) filter (where d.doing = 'next'))::integer as next, coalesce(sum(a.calls), 0)::integer as approvals, min(d.started_at) as began_at
+    from v_under_way d
+    left join (select work_item_id, count(*) as calls from v_approvals group by work_item_id) a using (work_item_id)
+   group by d.root_id;
+comment on view v_now_trees is
+  'The trees with work under way, a row for each: how many of its items are (under_way), and what these do (model, tools, waits, paused, next, as in v_now). The console shows those that wait for a person first: select * from v_now_trees order by approvals > 0 desc, began_at, root_id limit 30.';
+comment on column v_now_trees.under_way is 'Its items that have an attempt or wait in the middle of one; those of v_now.';
+comment on column v_now_trees.model is 'Items whose model is asked.';
+comment on column v_now_trees.tools is 'Items whose calls run.';
+comment on column v_now_trees.waits is 'Items that wait.';
+comment on column v_now_trees.paused is 'Items that are paused.';
+comment on column v_now_trees.next is 'Items between two iterations.';
+comment on column v_now_trees.approvals is 'Calls that wait for approval.';
+comment on column v_now_trees.began_at is 'When the first of its items under way was started.';
+
+create or replace view v_now_sums with (security_invoker = true) as
+  with trees as materialized (select * from v_now_trees)
+  select t.trees, t.under_way, t.model, t.tools, t.waits, t.paused, t.next, t.approvals, u.tokens, u.cost, u.model_calls
+    from (
+      select count(*)::integer as trees, coalesce(sum(under_way), 0)::integer as under_way, coalesce(sum(model), 0)::integer as model,
+             coalesce(sum(tools), 0)::integer as tools, coalesce(sum(waits), 0)::integer as waits, coalesce(sum(paused), 0)::integer as paused,
+             coalesce(sum(next), 0)::integer as next, coalesce(sum(approvals), 0)::integer as approvals
+        from trees) t
+   cross join lateral _usage_of((select array_agg(w.id) from work_items w where w.root_id in (select root_id from trees))) u;
+comment on view v_now_sums is
+  'All trees of v_now_trees together, one row: how many, what their items do, and what the whole trees used until now, items that are over included.';
+comment on column v_now_sums.trees is 'Trees with work under way.';
+comment on column v_now_sums.under_way is 'Items that have an attempt or wait in the middle of one.';
+comment on column v_now_sums.model is 'Items whose model is asked.';
+comment on column v_now_sums.tools is 'Items whose calls run.';
+comment on column v_now_sums.waits is 'Items that wait.';
+comment on column v_now_sums.paused is 'Items that are paused.';
+comment on column v_now_sums.next is 'Items between two iterations.';
+comment on column v_now_sums.approvals is 'Calls that wait for approval.';
+comment on column v_now_sums.tokens is 'Used by these trees.';
+comment on column v_now_sums.cost is 'Of these trees, in the currency of the prices; null without prices.';
+comment on column v_now_sums.model_calls is 'Answered requests of these trees.';
 
 create or replace view v_queue with (security_invoker = true) as
   select w.id as work_item_id, w.parent_id, w.root_id, w.work_type, _one_line(left(w.description, 1000), 300) as description,
