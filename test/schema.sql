@@ -1686,13 +1686,12 @@ create view v_now_trees with (security_invoker=true) as
     count(*) FILTER (WHERE d.doing = 'waits'::text)::integer AS waits,
     count(*) FILTER (WHERE d.doing = 'paused'::text)::integer AS paused,
     count(*) FILTER (WHERE d.doing = 'next'::text)::integer AS next,
-    COALESCE(sum(a.calls), 0::numeric)::integer AS approvals,
+    sum(a.calls)::integer AS approvals,
     min(d.started_at) AS began_at
    FROM v_under_way d
-     LEFT JOIN ( SELECT v_approvals.work_item_id,
-            count(*) AS calls
-           FROM v_approvals
-          GROUP BY v_approvals.work_item_id) a USING (work_item_id)
+     LEFT JOIN LATERAL ( SELECT count(*) AS calls
+           FROM v_approvals a_1
+          WHERE a_1.work_item_id = d.work_item_id) a ON true
   GROUP BY d.root_id;
 create view v_nudges with (security_invoker=true) as
  SELECT work_item_id,

@@ -146,9 +146,9 @@ create or replace view v_now_trees with (security_invoker = true) as
   select d.root_id, count(*)::integer as under_way,
          (count(*) filter (where d.doing = 'model'))::integer as model, (count(*) filter (where d.doing = 'tools'))::integer as tools,
          (count(*) filter (where d.doing = 'waits'))::integer as waits, (count(*) filter (where d.doing = 'paused'))::integer as paused,
-         (count(*) filter (where d.doing = 'next'))::integer as next, coalesce(sum(a.calls), 0)::integer as approvals, min(d.started_at) as began_at
+         (count(*) filter (where d.doing = 'next'))::integer as next, sum(a.calls)::integer as approvals, min(d.started_at) as began_at
     from v_under_way d
-    left join (select work_item_id, count(*) as calls from v_approvals group by work_item_id) a using (work_item_id)
+    left join lateral (select count(*) as calls from v_approvals a where a.work_item_id = d.work_item_id) a on true
    group by d.root_id;
 comment on view v_now_trees is
   'The trees with work under way, a row for each: how many of its items are (under_way), and what these do (model, tools, waits, paused, next, as in v_now). The console shows those that wait for a person first: select * from v_now_trees order by approvals > 0 desc, began_at, root_id limit 30.';
