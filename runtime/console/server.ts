@@ -94,6 +94,9 @@ export type Console = {
   close(): Promise<void>;
 };
 
+/** Of those for pages: a new one needs a tenth of a second to compile what assembles a request. */
+const WARM_CONNECTIONS = 2;
+
 /** Serves the console until it is closed. */
 export async function startConsole(options: ConsoleOptions): Promise<Console> {
   const db = await openChecked(options.url, options.schema, { maximumPoolSize: 4 });
@@ -134,6 +137,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
   }
   const { port } = server.address() as AddressInfo;
   const visitors = new Visitors({ token, osUser, port, hostnames, proxy: options.proxy ?? null, nameOf });
+  void db.warm(WARM_CONNECTIONS, 'look').catch(() => {}); // a ledger without a request, or a database that is away: then the first look compiles
   app = routes(db, streamed, primary, hints, visitors, { ...options, hostnames, isOpen }, over.signal);
   return {
     port,

@@ -40,7 +40,12 @@ export async function openPool(
   url: string,
   schema: string,
   maximumPoolSize: number,
-): Promise<{ pool: DatabasePool; calls: Calls; callsAs: (person: Person) => Calls; warm: (connections: number) => Promise<void> }> {
+): Promise<{
+  pool: DatabasePool;
+  calls: Calls;
+  callsAs: (person: Person) => Calls;
+  warm: (connections: number, what?: 'work' | 'look') => Promise<void>;
+}> {
   keepEnvironment();
   passwordsOf(url).forEach(keepSecret);
   const inLine = atMost(maximumPoolSize);
@@ -79,10 +84,19 @@ export async function openPool(
         }
       }
     };
-  /** Opens so many connections, all without a number, each with a dry run of what an iteration calls. */
-  const warm = async (connections: number): Promise<void> => {
-    const dryRun = () => pool.connect((connection) => connection.query(sql.unsafe`select ${sql.identifier([schema, 'worker_warm_up'])}()`));
-    await Promise.all(Array.from({ length: connections }, () => inLine(dryRun)));
+  /**
+   * Opens so many connections, all without a number. For `work` each has a dry run of what an iteration calls; for `look` it has read the
+   * newest request, if there is one.
+   */
+  const warm = async (connections: number, what: 'work' | 'look' = 'work'): Promise<void> => {
+    const named = (name: string) => sql.identifier([schema, name]);
+    const dryRun =
+      what === 'work'
+        ? sql.unsafe`select ${named('worker_warm_up')}()`
+        : sql.unsafe`
+      select length(${named('context_at')}(t.turn_id)::text)
+        from (select turn_id from ${named('v_turns')} where call_number is not null order by turn_id desc limit 1) t`;
+    await Promise.all(Array.from({ length: connections }, () => inLine(() => pool.connect((connection) => connection.query(dryRun)))));
   };
   /** In a transaction that is in a person's name: the ledger verifies it there, before anything else is done. */
   const asPerson =
