@@ -14,7 +14,7 @@ import { idOf } from './ids.ts';
 import { io } from './io.ts';
 import { nowText, sayCost, Waits } from './now.ts';
 import { entryLine, exit, itemLine, itemText, note, print, StatusLine, visible, Words } from './output.ts';
-import { withLedger, withReader } from './withLedger.ts';
+import { withLedger, withLooking, withReader } from './withLedger.ts';
 
 export type SubmitOptions = Settings & {
   type: string;
@@ -94,7 +94,7 @@ function parseParams(json: string): Record<string, unknown> {
 }
 
 export const show = (workItemId: string, options: Settings): Promise<number> =>
-  withReader(options, async (db) => {
+  withLooking(options, async (db) => {
     const item = await itemOf(db, workItemId);
     const calls = await db.toolCalls(item.id);
     const progress = await db.workProgress(item.id);
@@ -251,7 +251,7 @@ export const abandonFiles = (workItemId: string, options: Settings): Promise<num
     return exit.ok;
   });
 
-export async function itemOf(db: Db, workItemId: string): Promise<CountedItem> {
+export async function itemOf(db: Pick<Db, 'workItem'>, workItemId: string): Promise<CountedItem> {
   const item = await db.workItem(idOf(workItemId));
   if (!item) throw new Error(`there is no work item ${workItemId}; "work-ledger list" shows those that there are`);
   return item;

@@ -7,7 +7,7 @@ import type { Settings } from '../config.ts';
 import { UsageError } from '../ledger/errors.ts';
 import type { ListedItem } from '../ledger/overview.ts';
 import { cut, exit, paint, print, span, stateColor, visible } from './output.ts';
-import { withReader } from './withLedger.ts';
+import { withLooking } from './withLedger.ts';
 
 export type ListOptions = Settings & { state?: string[]; limit?: number; watch?: boolean };
 
@@ -19,7 +19,7 @@ export const list = (options: ListOptions): Promise<number> => {
   if (unknown !== undefined) throw new UsageError(`there is no state "${unknown}": one of ${states.join(', ')}`);
   const limit = options.limit ?? 20;
   if (limit < 1) throw new UsageError('--limit must be 1 or more');
-  return withReader(options, async (db) => {
+  return withLooking(options, async (db) => {
     const show = async (before: string): Promise<string> => {
       const items = await db.workList(wanted, limit);
       const text =

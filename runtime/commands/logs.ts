@@ -5,11 +5,11 @@ import { UsageError } from '../ledger/errors.ts';
 import type { Happened } from '../ledger/overview.ts';
 import { itemOf } from './items.ts';
 import { argumentsText, cut, entryLine, exit, outcomeText, paint, print, stateColor, visible } from './output.ts';
-import { withReader } from './withLedger.ts';
+import { withLooking } from './withLedger.ts';
 
 export const logs = (workItemId: string, options: Settings & { limit?: number }): Promise<number> => {
   if ((options.limit ?? 1) < 1) throw new UsageError('--limit must be 1 or more');
-  return withReader(options, async (db) => {
+  return withLooking(options, async (db) => {
     const item = await itemOf(db, workItemId);
     const lines = await db.workLog(item.id, options.limit ?? 200);
     print(lines, lines.map(logLine).join('\n') || 'nothing has happened yet', options.json ?? false);

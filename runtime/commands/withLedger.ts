@@ -5,8 +5,9 @@ import { checkLedger, checkLedgerOn, NoLedger } from '../ledger/checkLedger.ts';
 import { findDatabase, schemaOn } from '../install/findLedger.ts';
 import type { Place } from '../install/findLedger.ts';
 import { withConnection } from '../ledger/connection.ts';
-import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
+import type { Looking } from '../ledger/looking.ts';
+import type { Opened } from '../ledger/opened.ts';
 import { proofOf } from '../ledger/people.ts';
 import { checkStandby } from '../ledger/standby.ts';
 import { note, span } from './output.ts';
@@ -27,15 +28,23 @@ export async function readyPlace({ url, schema, isEmbedded }: Place, isAsked = f
   await (await import('../install/installLedger.ts')).readyLedger(url, schema, { mayInstall: isEmbedded || isAsked });
 }
 
+type Open<Ledger> = (url: string, schema: string, maximumPoolSize: number) => Promise<Ledger>;
+const openDb: Open<Db> = async (url, schema, maximumPoolSize) =>
+  (await import('../ledger/db.ts')).openChecked(url, schema, { maximumPoolSize });
+const openLooking: Open<Looking> = async (...place) => (await import('../ledger/looking.ts')).openLooking(...place);
+
 /** The caller closes it. */
-export async function openLedger(settings: Settings, maximumPoolSize = 3): Promise<{ db: Db; url: string }> {
+export const openLedger = (settings: Settings, maximumPoolSize = 3): Promise<{ db: Db; url: string }> =>
+  openBy(openDb, settings, maximumPoolSize);
+
+async function openBy<Ledger>(open: Open<Ledger>, settings: Settings, maximumPoolSize: number): Promise<{ db: Ledger; url: string }> {
   const { url, isEmbedded } = await findDatabase(settings);
   const schema = await withConnection({ connectionString: url }, async (client) => {
     const found = await schemaOn(client, settings);
     await checkPlace({ url, schema: found, isEmbedded }, () => checkLedgerOn(client, found));
     return found;
   });
-  return { db: await openChecked(url, schema, { maximumPoolSize }), url };
+  return { db: await open(url, schema, maximumPoolSize), url };
 }
 
 /** The settings of somebody who only reads. */
@@ -60,8 +69,17 @@ export async function openReader(
 }
 
 /** Opens the ledger for the duration of one command that only reads, and says how old it is what a standby shows. */
-export const withReader = <T>(settings: Settings, use: (db: Db, url: string) => Promise<T>): Promise<T> =>
-  withLedger(forReading(settings), async (db, url) => {
+export const withReader = <T>(settings: Settings, use: (db: Db, url: string) => Promise<T>): Promise<T> => readBy(openDb, settings, use);
+
+/** The same for a command that shows work and ends: with what it reads alone, which is there sooner. */
+export const withLooking = <T>(settings: Settings, use: (db: Looking) => Promise<T>): Promise<T> => readBy(openLooking, settings, use);
+
+const readBy = <Groups extends Pick<Db, 'behind'>, T>(
+  open: Open<Opened<Groups>>,
+  settings: Settings,
+  use: (db: Opened<Groups>, url: string) => Promise<T>,
+): Promise<T> =>
+  useBy(open, forReading(settings), async (db, url) => {
     const { is_standby: isStandby, seconds } = await db.behind();
     if (isStandby && (seconds === null || seconds >= 1))
       note(`read on a standby: this is the ledger as it was ${seconds === null ? 'some time' : `up to ${span(seconds)}`} ago`);
@@ -69,8 +87,14 @@ export const withReader = <T>(settings: Settings, use: (db: Db, url: string) => 
   });
 
 /** Opens the ledger for the duration of one command, which acts in the name of whose token is set. */
-export async function withLedger<T>(settings: Settings, use: (db: Db, url: string) => Promise<T>): Promise<T> {
-  const { db, url } = await openLedger(settings);
+export const withLedger = <T>(settings: Settings, use: (db: Db, url: string) => Promise<T>): Promise<T> => useBy(openDb, settings, use);
+
+async function useBy<Groups, T>(
+  open: Open<Opened<Groups>>,
+  settings: Settings,
+  use: (db: Opened<Groups>, url: string) => Promise<T>,
+): Promise<T> {
+  const { db, url } = await openBy(open, settings, 3);
   const token = process.env['WORK_LEDGER_PERSON_TOKEN'];
   try {
     return await use(token ? db.as({ token: proofOf(token) }) : db, url);

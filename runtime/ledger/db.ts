@@ -11,23 +11,17 @@ import { evidence } from './evidence.ts';
 import { iteration } from './iteration.ts';
 import { journalQueries } from './journalQueries.ts';
 import { lag } from './lag.ts';
+import { openGroups } from './opened.ts';
+import type { Opened } from './opened.ts';
 import { overview } from './overview.ts';
 import { people } from './people.ts';
-import { openPool } from './pool.ts';
-import type { Calls, Person } from './pool.ts';
+import type { Calls } from './pool.ts';
 import { reads } from './reads.ts';
 import { submit } from './submit.ts';
 import { traces } from './traces.ts';
 import { upkeep } from './upkeep.ts';
 
-type Pool = Awaited<ReturnType<typeof openPool>>;
-export type Db = ReturnType<typeof callsOf> &
-  Pick<Pool, 'pool' | 'warm'> & {
-    schema: string;
-    /** The same, each call in the name of a person, whom the ledger verifies. */
-    as(person: Person): Db;
-    close(): Promise<void>;
-  };
+export type Db = Opened<ReturnType<typeof callsOf>>;
 
 /**
  * Opens the ledger in `schema` of the database at `url`. Close it with `close()`. Throws OtherLedger if this program cannot work with what
@@ -39,11 +33,8 @@ export async function openDb(url: string, schema: string, options: { maximumPool
 }
 
 /** The same where that has been checked. */
-export async function openChecked(url: string, schema: string, options: { maximumPoolSize?: number } = {}): Promise<Db> {
-  const { pool, calls, callsAs, warm } = await openPool(url, schema, options.maximumPoolSize ?? 10);
-  const by = (used: Calls): Db => ({ pool, schema, warm, close: () => pool.end(), as: (person) => by(callsAs(person)), ...callsOf(used) });
-  return by(calls);
-}
+export const openChecked = (url: string, schema: string, options: { maximumPoolSize?: number } = {}): Promise<Db> =>
+  openGroups(url, schema, options.maximumPoolSize ?? 10, callsOf);
 
 function callsOf(calls: Calls) {
   return {

@@ -1,0 +1,15 @@
+// What short commands read that show work and end. Of the groups of db.ts these alone, so that nothing else is loaded for them.
+
+import { lag } from './lag.ts';
+import { openGroups } from './opened.ts';
+import type { Opened } from './opened.ts';
+import { overview } from './overview.ts';
+import type { Calls } from './pool.ts';
+import { reads } from './reads.ts';
+
+export type Looking = Opened<ReturnType<typeof callsOf>>;
+
+export const openLooking = (url: string, schema: string, maximumPoolSize: number): Promise<Looking> =>
+  openGroups(url, schema, maximumPoolSize, callsOf);
+
+const callsOf = (calls: Calls) => ({ ...reads(calls), ...overview(calls), ...lag(calls) });
