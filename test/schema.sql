@@ -2750,7 +2750,7 @@ create function _doctor_tools() returns TABLE(severity text, code text, work_ite
 create function _doctor_work() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body f09f861a, comment ffe50067
 create function _doctor_workers() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  plpgsql stable; -- body 86a06555, comment e36738ab
+  plpgsql stable; -- body baa5cff0, comment e36738ab
 create function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer, p_lease uuid) returns void
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 377aabd2, comment ee77c08f
 create function _driver(p_work_item_id uuid, p_faculty text) returns TABLE(driver text)

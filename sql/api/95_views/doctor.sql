@@ -169,8 +169,9 @@ begin
                 select from work_items w
                  where w.state in ('queued', 'claimed', 'running') and w.run_at <= _now()
                    and _faculty_of(w) is not null
+                   and not exists (select from v_workers k where k.is_alive) -- looked at once, and first
                  limit 1000) w) d
-     where d.n > 0 and not exists (select from v_workers k where k.is_alive)
+     where d.n > 0
     union all
     select 'error', 'leases', l.work_item_id,
            format('the lease of %s expired %s seconds ago', l.lease_owner, extract(epoch from _now() - l.lease_expires_at)::integer),
