@@ -969,8 +969,7 @@ CREATE INDEX work_ledger_turn_errors ON ledger.work_ledger USING btree (turn_id)
 CREATE TRIGGER redact BEFORE INSERT ON ledger.work_ledger FOR EACH ROW EXECUTE FUNCTION _redact_entry();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.work_ledger FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 CREATE TRIGGER refuse_entry BEFORE INSERT ON ledger.work_ledger FOR EACH ROW EXECUTE FUNCTION _refuse_entry(); -- enabled A
-CREATE TRIGGER search_ledger AFTER INSERT ON ledger.work_ledger FOR EACH ROW WHEN (((NOT new.is_inherited) AND (new.retracts IS NULL) AND (new.erased_hash IS NULL))) EXECUTE FUNCTION _search_ledger();
-CREATE TRIGGER search_retracted AFTER INSERT ON ledger.work_ledger FOR EACH ROW WHEN ((new.retracts IS NOT NULL)) EXECUTE FUNCTION _search_entry('retracted');
+CREATE TRIGGER search_ledger AFTER INSERT ON ledger.work_ledger FOR EACH ROW EXECUTE FUNCTION _search_ledger();
 create table work_usage (
   work_item_id uuid not null,
   model text not null,
@@ -3484,9 +3483,9 @@ create function _sealed_words(p_salt uuid, p_seal seals) returns bytea
 create function _search_add(p_source text, p_id uuid, p_work_item_id uuid, p_text text, p_at timestamp with time zone) returns void
   sql volatile set client_min_messages=warning; -- body 8f894a4a, comment 9d89a8cb
 create function _search_entry() returns trigger
-  plpgsql volatile; -- body 8f0c5e55, comment f9e12b35
+  plpgsql volatile; -- body 29db31ce, comment b4ba41b1
 create function _search_ledger() returns trigger
-  plpgsql volatile; -- body 948fab68, comment 4e6600e9
+  plpgsql volatile; -- body 6313bcba, comment 0ba80548
 create function _search_marks(p_query text) returns text
   sql immutable; -- body b38a3635, comment e815c553
 create function _search_query(p_query text) returns tsquery

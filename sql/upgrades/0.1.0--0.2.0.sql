@@ -184,6 +184,7 @@ drop function if exists _response_store(turns, json, boolean);
 drop function if exists _iteration_begin(work_items, foci, jsonb, uuid);
 drop function if exists _went_on(work_items, foci, jsonb, uuid);
 drop function if exists _messages(uuid, elisions[], text);
+drop trigger if exists search_retracted on work_ledger;
 
 @functions@
 

@@ -173,27 +173,30 @@ begin
       perform _search_add('journal', new.id, new.work_item_id, (
         select string_agg(v #>> '{}', ' ') from jsonb_path_query(new.content, 'strict $.** ? (@.type() == "string")') v), new.created_at);
     when 'deleted' then delete from search_entries where id = new.id and source = 'journal';
-    when 'retracted' then
-      delete from search_entries
-       where source = 'ledger' and id = (select l.id from work_ledger l where l.work_item_id = new.work_item_id and l.seq = new.retracts);
   end case;
   return null;
 end
 $$;
 
-comment on function _search_entry() is 'Trigger: adds what was recorded to search_entries, under the source that is its argument; deleted, retracted: takes it out.';
+comment on function _search_entry() is 'Trigger: adds what was recorded to search_entries, under the source that is its argument; deleted: takes it out.';
 
 -- For itself, because appends are what must be fast: of the CPU time that an append takes in the server, a quarter goes into this, half of it
 -- into the words, half into the row with its keys; the index for words costs next to nothing, since it gathers what is new (fastupdate).
 -- An index on an expression over work_ledger instead of the row would take little less, but then each hit that is ranked has its words
 -- taken apart again. To change a setting, as _search_add() does, takes a tenth of an append: no word of a short text is too long.
+-- What it decides is not in a WHEN, which would be prepared anew for each statement.
 create or replace function _search_ledger()
   returns trigger
   language plpgsql
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  if octet_length(new.content) > 1000 then
+  if new.retracts is not null then
+    delete from search_entries
+     where source = 'ledger' and id = (select l.id from work_ledger l where l.work_item_id = new.work_item_id and l.seq = new.retracts);
+  elsif new.is_inherited or new.erased_hash is not null then
+    null;
+  elsif octet_length(new.content) > 1000 then
     perform _search_add('ledger', new.id, new.work_item_id, new.content, new.created_at);
   else
     insert into search_entries (source, id, work_item_id, words, created_at)
@@ -204,11 +207,9 @@ begin
 end
 $$;
 
-comment on function _search_ledger() is 'Trigger: adds a ledger entry to search_entries.';
+comment on function _search_ledger() is 'Trigger: adds a ledger entry to search_entries, and takes out what a retraction names.';
 
-create or replace trigger search_ledger after insert on work_ledger
-  for each row when (not new.is_inherited and new.retracts is null and new.erased_hash is null) execute function _search_ledger();
-create or replace trigger search_retracted after insert on work_ledger for each row when (new.retracts is not null) execute function _search_entry('retracted');
+create or replace trigger search_ledger after insert on work_ledger for each row execute function _search_ledger();
 create or replace trigger search_journal after insert on journal_entries for each row execute function _search_entry('journal');
 create or replace trigger search_deleted after update of deleted_at on journal_entries
   for each row when (new.deleted_at is not null) execute function _search_entry('deleted');

@@ -1,6 +1,6 @@
 -- A fork's copy of the ledger keeps what was taken back taken back, what each entry was trusted with, and the step that the engine drafted later.
 begin;
-select plan(7);
+select plan(8);
 
 set local work_ledger.now = '2026-11-20 12:00:00+00';
 select agent('{"tools": ["look", "web_fetch"], "ledger_nudge_interval": 1, "elide_budget": 0, "keep_budget": 0}', '{"awareness": {"enabled": false}}');
@@ -23,6 +23,9 @@ select is((select array_agg(trust order by seq) from ledger_read((select id from
 select unalike(ledger_read_formatted((select id from fork)), '%cheese%', 'what was taken back is not told again to the agent of the fork');
 select unalike(resumption_context((select id from fork), 2000)::text, '%cheese%', 'what was taken back is not in its packet either');
 select is(_is_retracted((select id from fork), 1), true, 'the entry is known as taken back');
+select is_empty(
+  $$ select l.seq from search_entries s join work_ledger l on l.id = s.id where l.work_item_id = (select id from fork) and l.is_inherited $$,
+  'a search finds the entry of the source, not its copy');
 
 select * from finish();
 rollback;
