@@ -127,6 +127,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
       async () =>
         (await database.query(`select from inbox where work_item_id = '${paused}' and content = 'Both stores are in Ulm'`)).length === 1,
     );
+    await until(async () => !(await page.locator('[data-action="message"]').evaluate<boolean, { open: boolean }>((line) => line.open)));
     await press('p');
     await page.keyboard.press('Enter');
     await until(async () => (await stateOf(paused)) !== 'paused');

@@ -134,7 +134,7 @@ describe.skipIf(lack !== null && process.env['CI'] === undefined)('hosts', () =>
 
     left.mend();
     // What it sent while it was cut off arrives now, and is refused.
-    await until(() => arrived['left']?.slice(heard).some((chunk) => chunk.includes('tool_call_settle')));
+    await until(() => arrived['left']?.slice(heard).some((chunk) => chunk.includes('iteration_step')));
     await until(async () => (await database.query(`select from ledger.workers where host = 'left'`)).length > 0);
     const again = await submit('pay on the left', 'item 8');
     await ended(again);

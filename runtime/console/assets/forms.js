@@ -41,7 +41,7 @@ async function send(form, submitter) {
   }
   form.reset();
   for (const open of [form.closest('details.act'), form.closest('details.more')]) if (open) open.open = false;
-  document.activeElement?.blur();
+  if (form.contains(document.activeElement)) document.activeElement.blur(); // not what was gone to meanwhile
   void refreshAll(true);
 }
 
