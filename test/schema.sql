@@ -4087,7 +4087,7 @@ create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT f
 create function worker_stop(p_worker_id text) returns void
   plpgsql volatile; -- body e7f9d6b4, comment cea21544
 create function worker_warm_up() returns void
-  plpgsql volatile; -- body df12feb7, comment 37fc0e05
+  plpgsql volatile; -- body 04d886a2, comment 37fc0e05
 create function workspace_abandon(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body f24690b4, comment 15659f20
 create function workspace_bind(p_work_item_id uuid, p_lease uuid, p_daemon text) returns text

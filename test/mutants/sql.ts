@@ -1146,7 +1146,7 @@ export const sqlMutants: readonly Mutant[] = [
   },
   {
     name: 'a worker goes on where its faculty no longer wants it',
-    file: 'sql/api/60_iteration/iteration_finish.sql',
+    file: 'sql/api/60_iteration/goes_on.sql',
     from: 'or not _may_drive(p_item, v_hosts, v_owner)',
     to: '',
     test: 'test/sql/iteration_finish/goes_on_under_the_same_lease.test.sql',
@@ -1406,14 +1406,14 @@ export const sqlMutants: readonly Mutant[] = [
   },
   {
     name: 'a worker goes on whoever waits',
-    file: 'sql/api/60_iteration/iteration_finish.sql',
+    file: 'sql/api/60_iteration/goes_on.sql',
     from: `return v_waits is null or v_waits >`,
     to: `return true or v_waits >`,
     test: 'test/sql/iteration_finish/goes_on_under_the_same_lease.test.sql',
   },
   {
     name: 'a worker goes on for ever before what is as urgent',
-    file: 'sql/api/60_iteration/iteration_finish.sql',
+    file: 'sql/api/60_iteration/goes_on.sql',
     from: ` and p_driven_seconds < 10);`,
     to: ` and p_driven_seconds < 1000);`,
     test: 'test/sql/iteration_finish/goes_on_under_the_same_lease.test.sql',
@@ -1427,14 +1427,14 @@ export const sqlMutants: readonly Mutant[] = [
   },
   {
     name: 'a worker goes on with an item that is to pause',
-    file: 'sql/api/60_iteration/iteration_finish.sql',
+    file: 'sql/api/60_iteration/goes_on.sql',
     from: `if p_driven_seconds is null or p_item.is_pausing`,
     to: `if p_driven_seconds is null`,
     test: 'test/sql/iteration_finish/goes_on_under_the_same_lease.test.sql',
   },
   {
     name: 'a worker goes on with a tree that another keeps',
-    file: 'sql/api/60_iteration/iteration_finish.sql',
+    file: 'sql/api/60_iteration/goes_on.sql',
     from: `limit 1) is distinct from v_owner.tree_id then`,
     to: `limit 1) is distinct from v_owner.tree_id and false then`,
     test: 'test/sql/iteration_finish/goes_on_under_the_same_lease.test.sql',

@@ -12,6 +12,7 @@ declare
   v_item uuid;
   v_lease uuid;
   v_stage json;
+  v_turn_id uuid;
   v_call json;
 begin
   perform faculty_save(jsonb_build_object('name', v_name, 'engage', jsonb_build_object(
@@ -21,7 +22,8 @@ begin
   v_stage := iteration_begin(v_item, v_lease);
   -- Two: what only a later iteration does, too. Six, after which plans are kept for all arguments, take twice as long and save a third.
   for v_iteration in 1 .. 2 loop
-    v_stage := iteration_step(v_item, v_lease, v_iteration, 0, (v_stage ->> 'turn_id')::uuid, json_build_object(
+    v_turn_id := v_stage ->> 'turn_id';
+    v_stage := iteration_step(v_item, v_lease, v_iteration, 0, v_turn_id, json_build_object(
       'stop_reason', 'tool_use', 'usage', json_build_object('input_tokens', 1, 'output_tokens', 1),
       'content', (select json_agg(json_build_object('type', 'tool_use', 'id', format('%s_%s', v_iteration, c.name), 'name', c.name, 'input', c.input))
                     from (select 'ledger_append' as name,
@@ -38,7 +40,7 @@ begin
         perform tool_call_execute(v_item, v_lease, (v_call ->> 'id')::uuid);
       end if;
     end loop;
-    v_stage := iteration_step(v_item, v_lease, v_iteration, 0) -> 'next';
+    v_stage := iteration_step(v_item, v_lease, v_iteration, 0, p_kept_turn_id => v_turn_id) -> 'next';
   end loop;
   raise exception using errcode = 'WLDRY';
 exception when sqlstate 'WLDRY' then
