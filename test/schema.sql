@@ -3012,6 +3012,8 @@ create function _item_locked(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body 68442a42, comment 5f23912d
 create function _item_model(p_work_item_id uuid) returns text
   sql stable; -- body f7610093, comment 3b342519
+create function _item_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
+  sql stable; -- body 7baaaaa4, comment cbfc7c1a
 create function _item_seal(p_item work_items) returns void
   plpgsql volatile; -- body 737308c6, comment 0ce96323
 create function _items_of(p_state text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(id uuid, faculty text, work_type text, description text, outcome text, at timestamp with time zone)
@@ -3935,7 +3937,7 @@ create function ledger_search_newest(p_query text) returns text
 create function ledger_unlink(p_name text) returns void
   plpgsql volatile; -- body 9bc111f2, comment c92ca28f
 create function ledger_verify(p_work_item_id uuid DEFAULT NULL::uuid, p_heads jsonb DEFAULT NULL::jsonb) returns TABLE(work_item_id uuid, place text, problem text)
-  plpgsql stable; -- body 511c309e, comment 2a5a43a1
+  plpgsql stable; -- body 55ef5d30, comment 2a5a43a1
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
   plpgsql volatile; -- body 238cf0ee, comment 1ff2e21f
 create function markdown_codeblocks(p_text text) returns jsonb

@@ -41,7 +41,12 @@ async function checkItems(play: Play): Promise<void> {
 
 /** What the engine did to them is what was meant to be done. */
 export async function checkChains(play: Play): Promise<void> {
-  const found = await play.ledger.rows('select p.* from unnest($1::uuid[]) i, lateral ledger.ledger_verify(i) p', idsOf(play));
+  // The ledger's own code is compared with each call of ledger_verify(), and is the same for all items.
+  const found = await play.ledger.rows(
+    `select * from ledger.ledger_verify($1::uuid)
+     union all select i, p.place, p.problem from unnest($2::uuid[]) i, lateral ledger._item_problems(i) p`,
+    [idsOf(play)[0], idsOf(play).slice(1)],
+  );
   expect(found.length === 0, () => `the chains do not hold: ${JSON.stringify(found)}`);
 }
 

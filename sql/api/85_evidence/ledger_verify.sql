@@ -23,14 +23,7 @@ begin
      where p_work_item_id is null
     order by 1
   loop
-    return query
-      select v_item, e.place, e.problem from _entry_problems(v_item) e
-      union all
-      select v_item, s.place, s.problem from _seal_problems(v_item) s
-      union all
-      select v_item, r.place, r.problem from _erasure_problems(v_item) r
-      union all
-      select v_item, c.place, c.problem from _content_problems(v_item) c;
+    return query select v_item, p.place, p.problem from _item_problems(v_item) p;
   end loop;
   return query
     select h.* from _head_problems(case jsonb_typeof(p_heads) when 'object' then jsonb_build_array(p_heads) else p_heads end) h
@@ -42,6 +35,24 @@ $$;
 
 comment on function ledger_verify(uuid, jsonb) is
   'Everything about a work item (null: all items) that is not as it was written; no row: nothing is. select * from ledger_verify(''…''). It finds changed words, times and numbers of entries, tasks, outcomes, attempts, turns, messages, calls and the decisions on them, rows taken out, put in, moved or exchanged, artifacts and configurations that do not fit their hash, and functions, triggers and views that were replaced or disabled since the installation. Whoever owns the tables could also write a new chain, or cut off the newest rows with all counters: that shows only against heads that are kept elsewhere: p_heads, rows of ledger_head() as JSON. Replaced functions could also hide it: "work-ledger verify" compares them with the package first. Returns work_item_id (null: the ledger itself), place and problem. What was erased stays valid. Raises WL001, WL002.';
+
+create or replace function _item_problems(p_work_item_id uuid)
+  returns table (place text, problem text)
+  language sql
+  stable
+  rows 10
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select e.* from _entry_problems(p_work_item_id) e
+  union all
+  select s.* from _seal_problems(p_work_item_id) s
+  union all
+  select r.* from _erasure_problems(p_work_item_id) r
+  union all
+  select c.* from _content_problems(p_work_item_id) c;
+$$;
+
+comment on function _item_problems(uuid) is 'What about a work item is not as it was written.';
 
 create or replace function _head_problems(p_heads jsonb)
   returns table (work_item_id uuid, place text, problem text)
