@@ -2883,7 +2883,7 @@ step''s \`keep\` the files that you will change next: their content stays.`,
   {
     name: 'a claim that a row was erased is believed',
     file: 'sql/api/85_evidence/ledger_verify.sql',
-    from: '      select v_item, r.place, r.problem from _erasure_problems(v_item) r\n      union all\n',
+    from: '  select r.* from _erasure_problems(p_work_item_id) r\n  union all\n',
     to: '',
     test: 'test/sql/ledger_verify/finds_every_change_of_an_entry.test.sql',
   },
