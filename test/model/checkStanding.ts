@@ -45,7 +45,8 @@ export async function checkChains(play: Play): Promise<void> {
   const found = await play.ledger.rows(
     `select * from ledger.ledger_verify($1::uuid)
      union all select i, p.place, p.problem from unnest($2::uuid[]) i, lateral ledger._item_problems(i) p`,
-    [idsOf(play)[0], idsOf(play).slice(1)],
+    idsOf(play)[0],
+    idsOf(play).slice(1),
   );
   expect(found.length === 0, () => `the chains do not hold: ${JSON.stringify(found)}`);
 }
