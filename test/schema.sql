@@ -174,6 +174,7 @@ create table elisions (
   max_result_depth integer,
   max_result_effect text,
   created_at timestamp with time zone not null default _now(),
+  standing json,
   constraint blocks_are_in_order CHECK (first_block <= (last_block + 1)),
   constraint elisions_focus_id_fkey FOREIGN KEY (focus_id) REFERENCES foci(id),
   constraint elisions_last_turn_id_fkey FOREIGN KEY (last_turn_id) REFERENCES turns(id),
@@ -184,7 +185,7 @@ create table elisions (
   constraint stubs_are_a_list CHECK (json_typeof(stubs) = 'array'::text),
 );
 CREATE INDEX elisions_focus ON ledger.elisions USING btree (focus_id, iteration);
-CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF stubs, kept, summary ON ledger.elisions FOR EACH ROW WHEN ((_may_hold_secret((new.stubs)::text) OR _may_hold_secret((new.kept)::text) OR _may_hold_secret(new.summary))) EXECUTE FUNCTION _redact_row('stubs', 'kept', 'summary');
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF stubs, kept, standing, summary ON ledger.elisions FOR EACH ROW WHEN ((_may_hold_secret((new.stubs)::text) OR _may_hold_secret((new.kept)::text) OR _may_hold_secret((new.standing)::text) OR _may_hold_secret(new.summary))) EXECUTE FUNCTION _redact_row('stubs', 'kept', 'standing', 'summary');
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.elisions FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table erasing (
   xid xid8 not null,
@@ -1711,6 +1712,15 @@ create view v_nudges with (security_invoker=true) as
           WHERE t.focus_id IS NOT NULL AND t.status <> 'failed'::text) n
   WHERE nth > 0
   GROUP BY work_item_id, focus_id, nth;
+create view v_plan with (security_invoker=true) as
+ SELECT w.id AS work_item_id,
+    p.n,
+    p.text,
+    p.state,
+    p.since_at,
+    p.seq
+   FROM work_items w
+     CROSS JOIN LATERAL _plan_of(w.id) p(n, text, state, since_at, seq);
 create view v_plan_history with (security_invoker=true) as
  SELECT work_item_id,
     seq,
@@ -2433,7 +2443,7 @@ create function _ability_doubts(p_function regprocedure) returns TABLE(says text
 create function _ability_function(p_function regprocedure) returns text
   plpgsql stable; -- body ae9110f7, comment 7c83363d
 create function _ability_ledger_append(p_input jsonb) returns text
-  sql volatile; -- body cd943ae8, comment 3d35a4c3
+  sql volatile; -- body c3a5eb24, comment 3d35a4c3
 create function _ability_ledger_read(p_input jsonb) returns text
   sql volatile; -- body f6deb1cc, comment f8f15a06
 create function _ability_path(p_schemas name[]) returns name[]
@@ -2487,7 +2497,7 @@ create function _awareness(p_work_item_id uuid, p_settings jsonb, p_focus_id uui
 create function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
   plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_material=off; -- body 926b7898, comment e420309c
 create function _awareness_items(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone, p_news_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile; -- body 1f8893a6, comment 009bdb1c
+  plpgsql volatile; -- body ccbf2b05, comment 009bdb1c
 create function _awareness_settings(p_config jsonb) returns jsonb
   sql stable; -- body 41c72080, comment f4528c53
 create function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns void
@@ -2516,8 +2526,8 @@ create function _branch_entries(p_turns uuid[], OUT n integer, OUT entries jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ef760500, comment 431465a0
 create function _branch_files(p_turns uuid[], OUT n integer, OUT files jsonb) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ecb85948, comment 28bdab81
-create function _branch_message(p_turn turns) returns text
-  sql stable; -- body 7fef5262, comment 571f33d9
+create function _branch_message(p_item work_items, p_turn turns, p_engage jsonb) returns text
+  sql stable; -- body 790228a1, comment 571f33d9
 create function _branch_sums(p_turns uuid[], OUT turns integer, OUT model_calls integer, OUT cost numeric, OUT calls integer, OUT failed_calls integer, OUT started_at timestamp with time zone, OUT ended_at timestamp with time zone) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 59d118d0, comment 9ae5b045
 create function _branch_turns(p_head_id uuid, p_above_id uuid) returns uuid[]
@@ -2657,7 +2667,7 @@ create function _clock_set_back(p_now timestamp with time zone, p_tolerance inte
 create function _code_check_child_work(p_input jsonb) returns jsonb
   sql volatile; -- body e7a91047, comment d6c5ebd6
 create function _code_ledger_append(p_input jsonb) returns text
-  sql volatile; -- body 43ca515e, comment f4649941
+  sql volatile; -- body 9da3d594, comment f4649941
 create function _code_ledger_read(p_input jsonb) returns text
   sql volatile; -- body 1824c2f9, comment cb488a00
 create function _code_note() returns void
@@ -2672,6 +2682,8 @@ create function _code_waits(p_call tool_calls) returns boolean
   sql stable; -- body e6a11ba7, comment 62f38dba
 create function _common_beginning(p_before bigint[], p_after bigint[]) returns integer
   plpgsql immutable; -- body 53ade590, comment d2ec562c
+create function _common_folder(p_first text, p_last text) returns text
+  sql immutable parallel safe; -- body fc1d0f85, comment 6090ebf0
 create function _common_turn(p_a uuid, p_b uuid) returns turns
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 432ebc71, comment 169bcdc0
 create function _compaction_applied(p_compaction compactions, p_cut elisions, p_shown turns[], p_leaving turns[], p_tokens_after integer) returns compactions
@@ -2679,7 +2691,7 @@ create function _compaction_applied(p_compaction compactions, p_cut elisions, p_
 create function _compaction_begun(p_state context_state, p_trigger text, p_tokens integer) returns compactions
   plpgsql stable; -- body 7df9cc1d, comment d342b706
 create function _compaction_cut(p_state context_state, p_keep integer, p_trigger text, p_ledger text, p_told_chars integer, p_summary text) returns elisions
-  plpgsql stable; -- body 8928dcaf, comment 5a47f93f
+  plpgsql stable; -- body 49e33cff, comment 2ac84317
 create function _compaction_due(p_state context_state, p_last turns, p_say text, p_may_summarize boolean, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 1a277a41, comment 1e3fa539
 create function _compaction_ladder(p_state context_state, p_say text, p_may_summarize boolean, p_trigger text, p_tokens integer, p_chars bigint, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
@@ -2705,7 +2717,7 @@ create function _content_hash(p_text text) returns text
 create function _content_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
   sql stable; -- body dd9b91ba, comment c3216840
 create function _context_next(p_item work_items, p_focus foci, p_config jsonb, OUT last turns, OUT head turns, OUT cuts elisions[], OUT say text, OUT shown jsonb, OUT digest jsonb, OUT compaction compactions, OUT reason text) returns record
-  plpgsql stable; -- body 648c9df2, comment a16abc35
+  plpgsql stable; -- body ca965d72, comment a16abc35
 create function _context_window_of(p_engage jsonb) returns integer
   sql stable; -- body 8b326736, comment 7f9c90fb
 create function _continued(p_item work_items, p_focus foci) returns json
@@ -2718,6 +2730,8 @@ create function _cut_figures(p_cut elisions, p_model text) returns jsonb
   sql stable; -- body 5156983b, comment 9554a0d6
 create function _dead_jobs(p_ids bigint[] DEFAULT NULL::bigint[]) returns bigint[]
   plpgsql stable security definer; -- body ff2a0873, comment 2bdf6a47
+create function _decided_in(p_text text) returns TABLE(n bigint, what text)
+  sql immutable parallel safe; -- body 35a0d8be, comment a505b1b7
 create function _digest_chars(p_message messages) returns integer
   sql immutable; -- body 38886fbf, comment 4f8e835a
 create function _digest_fenced(p_says text, p_digest text) returns text
@@ -2765,7 +2779,7 @@ create function _edited_ahead(p_turns turns[], p_ahead integer) returns text[]
 create function _elision_chain(p_elision_id uuid) returns elisions[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body affaae26, comment 8a5c4285
 create function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_cuts elisions[], p_keep text[] DEFAULT NULL::text[]) returns elisions[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c5550543, comment 3cbfcd9d
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 69f23d74, comment 3cbfcd9d
 create function _elision_store(p_cut elisions) returns void
   plpgsql volatile; -- body 79361ac7, comment c890d406
 create function _engine_message(p_head turns) returns text
@@ -2788,8 +2802,10 @@ create function _entry_link(p_previous bytea, p_salt uuid, p_entry work_ledger) 
   sql stable parallel safe; -- body d41d8cd9, comment d2717a0c
 create function _entry_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
   sql stable; -- body 07289d7b, comment 1b40c484
+create function _entry_with_plan(p_entry_type text, p_content text, p_items jsonb, p_done integer[], p_doing integer) returns text
+  plpgsql immutable; -- body 480a163d, comment a01916a6
 create function _erasable() returns TABLE(n integer, relation text, of_item text, becomes jsonb, hashed text[])
-  sql immutable parallel safe; -- body 8c97e087, comment a33fa238
+  sql immutable parallel safe; -- body 5b2575fc, comment a33fa238
 create function _erasable_set(p_relation text, p_becomes jsonb, p_hashed text[], p_joined_by text) returns text
   sql immutable; -- body 78ea3730, comment eb64d90a
 create function _erase_begin(p_ids uuid[], p_keep text, p_reason text) returns void
@@ -2828,6 +2844,14 @@ create function _exit_code(p_said text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 26caca2b
 create function _explain_kept(p_cut elisions) returns TABLE(block integer, turns integer, chars bigint, why text)
   sql stable; -- body 3cb1af85, comment 8c2fa2e2
+create function _facts_after(p_before jsonb, p_turn_ids uuid[]) returns jsonb
+  sql stable; -- body 2d659047, comment 3e6bad58
+create function _facts_at(p_turn_id uuid) returns jsonb
+  plpgsql stable; -- body 649ad446, comment 5b27291d
+create function _facts_before(p_cut elisions, p_shown turns[]) returns jsonb
+  plpgsql stable; -- body 684e73af, comment 47a4eb8a
+create function _facts_logged(p_work_item_id uuid) returns jsonb
+  sql stable; -- body 3bc978ce, comment b0dffeab
 create function _faculty_check(p_config jsonb) returns void
   plpgsql immutable; -- body 294a7240, comment b013347e
 create function _faculty_complete(p_given jsonb) returns jsonb
@@ -2865,7 +2889,7 @@ create function _fenced(p_says text, p_text text) returns text
 create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_id uuid, p_outcome jsonb) returns jsonb
   plpgsql volatile; -- body 4c9a485d, comment faf63e5b
 create function _floor_cut(p_state context_state, p_trigger text, p_say text, p_max_chars integer) returns elisions
-  plpgsql stable; -- body c4d293b0, comment 1aeec372
+  plpgsql stable; -- body 3f15476d, comment 28780376
 create function _focus_close(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, OUT item work_items, OUT due jsonb) returns record
   plpgsql volatile; -- body 69f75205, comment da4ba3d3
 create function _focus_create(p_item work_items) returns foci
@@ -3132,10 +3156,12 @@ create function _lease_lost(p_item work_items, p_focus foci, OUT item work_items
   plpgsql volatile; -- body f74b7de4, comment fc4fbb51
 create function _leases_begin_by_now() returns void
   plpgsql volatile; -- body 483e62b0, comment 8d3ea1cc
+create function _ledger_append_json(p_input jsonb) returns work_ledger
+  sql volatile; -- body 8363b827, comment fbdbd7b0
 create function _ledger_appended(p_work_item_id uuid, p_idempotency_key text, p_entry_type text, p_content text, p_keep text[]) returns work_ledger
   plpgsql volatile; -- body c72b9683, comment 54f159a6
 create function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_seq integer DEFAULT 2147483647) returns text
-  plpgsql stable; -- body b774e724, comment ca251431
+  plpgsql stable; -- body e52e4bbc, comment 544c431b
 create function _ledger_cut(p_state context_state, p_keep integer, p_trigger text, p_limit_chars numeric) returns elisions
   sql stable; -- body 62641dc6, comment 21c21ffc
 create function _ledger_data_check(p_entry_type text, p_data jsonb) returns void
@@ -3144,8 +3170,8 @@ create function _ledger_entry_check(p_entry_type text, p_content text, p_data js
   plpgsql stable; -- body bd84777f, comment 539eb91d
 create function _ledger_entry_types() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment 8bf7021a
-create function _ledger_format(p_work_item_id uuid, p_since_seq integer DEFAULT 1, p_max_plan_chars integer DEFAULT NULL::integer, p_until_seq integer DEFAULT 2147483647, p_is_numbered boolean DEFAULT false) returns text
-  sql stable; -- body be42fbfb, comment 83af5a24
+create function _ledger_format(p_work_item_id uuid, p_since_seq integer DEFAULT 1, p_until_seq integer DEFAULT 2147483647, p_is_own boolean DEFAULT false) returns text
+  sql stable; -- body 48367c81, comment 74d3616b
 create function _ledger_numbers(p_work_item_id uuid, p_lease uuid, p_count integer) returns fences
   plpgsql volatile; -- body 637c06ff, comment 457c1845
 create function _ledger_schema() returns text
@@ -3199,7 +3225,7 @@ create function _may_precede(p_ability abilities, p_config jsonb) returns boolea
 create function _message_hash(p_salt uuid, p_message messages) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 2d807ced
 create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e37a2730, comment ffefb328
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9cc53b04, comment ff9015c1
 create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_is_kept boolean DEFAULT false) returns text
   sql stable; -- body d16ab250, comment f6306798
 create function _messages_since(p_turn turns, p_kept_turn_id uuid) returns json
@@ -3232,12 +3258,16 @@ create function _needs_approval(p_risk text, p_engage jsonb) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 09f664ab
 create function _newest_keep(p_work_item_id uuid) returns text[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4bca7f54, comment 7ced19bf
+create function _newest_lines(p_lines text[], p_max_chars integer) returns text
+  sql immutable parallel safe; -- body a3c349e7, comment 29f10174
+create function _newest_plan(p_work_item_id uuid, p_until_seq integer DEFAULT 2147483647) returns work_ledger
+  plpgsql stable; -- body b4f93cd7, comment adf44cd8
 create function _newest_turn(p_work_item_id uuid) returns uuid
   sql stable; -- body 77e76b62, comment 83b9e615
 create function _next_block(p_head turns, p_focus_id uuid DEFAULT NULL::uuid) returns integer
   sql stable; -- body 551b9555, comment ee89aab2
-create function _next_steps(p_item work_items, p_uncertain text[], p_plan text[], p_steps text[], p_asked text) returns text[]
-  sql immutable; -- body 9d3e9fba, comment 1e156ccc
+create function _next_steps(p_item work_items, p_uncertain text[], p_plan text[], p_work text[], p_steps text[], p_asked text) returns text[]
+  sql immutable; -- body 26ef4543, comment 0a03b8bc
 create function _next_tokens(p_engage jsonb, p_last turns, p_head turns, p_cut elisions, p_say text, p_chars bigint DEFAULT NULL::bigint) returns integer
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d636bfe5, comment c305d02b
 create function _no_javascript(p_function text) returns jsonb
@@ -3269,7 +3299,7 @@ create function _open_item(p_work_item_id uuid) returns work_items
 create function _order_kept(p_call tool_calls, p_implementation text) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2f69d070, comment 4813d544
 create function _orient_text(p_item work_items, p_focus foci, p_config jsonb, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
-  plpgsql volatile; -- body 4aae9a3b, comment de701c2c
+  plpgsql volatile; -- body 0507b769, comment de701c2c
 create function _overlaps(p_work_item_id uuid, p_focus_id uuid) returns TABLE(id uuid, faculty text, work_type text, description text, path text)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 50ea3ddf, comment 857179a3
 create function _packet_tokens(p_packet jsonb, p_model text) returns integer
@@ -3300,16 +3330,40 @@ create function _paused_if_asked(p_item work_items) returns work_items
   plpgsql stable; -- body 4210db7e, comment 39ec49bb
 create function _person() returns text
   plpgsql volatile; -- body bba41143, comment 57c2a46b
+create function _plan_box(p_state text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment c30de57c
+create function _plan_check(p_work_item_id uuid, p_seq integer, p_numbers integer[]) returns void
+  plpgsql stable; -- body 6315c78e, comment 6eb748df
 create function _plan_items(p_plan text) returns text[]
-  sql immutable parallel safe; -- body 8d173d13, comment 435b2e01
+  sql immutable parallel safe; -- body 732db0b7, comment 4e5ffb36
+create function _plan_left_out(p_entry work_ledger) returns text
+  sql stable; -- body e2484bd2, comment 23d106ad
+create function _plan_line(p_work_item_id uuid) returns text
+  plpgsql stable; -- body 117f6c43, comment 13977c56
+create function _plan_lines(p_items jsonb) returns text
+  plpgsql immutable; -- body 0365cf91, comment 12c9d8bb
+create function _plan_logged(p_work_item_id uuid) returns TABLE(content text, created_at timestamp with time zone)
+  plpgsql stable; -- body 7e010e1d, comment 5a129ba6
+create function _plan_number(p_number jsonb) returns integer
+  plpgsql immutable; -- body dc792a1d, comment 6e6eb022
+create function _plan_numbers(p_numbers jsonb) returns integer[]
+  plpgsql immutable; -- body 16bb5b78, comment e6db0a8f
+create function _plan_of(p_work_item_id uuid, p_until_seq integer DEFAULT 2147483647) returns TABLE(n integer, text text, state text, since_at timestamp with time zone, seq integer)
+  plpgsql stable; -- body 44164e80, comment a8e995bd
+create function _plan_parts(p_plan text) returns TABLE(n integer, text text, state text)
+  sql immutable parallel safe; -- body 29372d5b, comment 1e9b3cfd
+create function _plan_states() returns text[]
+  sql immutable parallel safe; -- body d41d8cd9, comment 87fc1086
+create function _plan_text(p_plan work_ledger, p_until_seq integer DEFAULT 2147483647) returns text
+  sql stable; -- body 6ef7295a, comment 7d09f037
 create function _price(p_model text, p_input bigint, p_output bigint, p_cache_read bigint DEFAULT 0, p_cache_write bigint DEFAULT 0) returns numeric
   sql stable; -- body 3dd217d5, comment 73216a30
 create function _printed_files(p_command text) returns SETOF text
   sql immutable; -- body a102a112, comment 11e69a67
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
-  sql stable; -- body 2cfbba9b, comment 084746ef
+  sql stable; -- body 7ca72f21, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body 14ca9c8c, comment 2217b3b2
+  sql immutable parallel safe; -- body 14c95c7d, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
@@ -3337,9 +3391,11 @@ create function _recorded_count(p_count jsonb) returns integer
 create function _recorded_end(p_work_item_id uuid, p_result text, p_images json, p_is_error boolean, p_is_past boolean, p_at timestamp with time zone, OUT status text, OUT result json, OUT is_error boolean, OUT attempts integer, OUT at timestamp with time zone, OUT artifact_hash text, OUT is_truncated boolean) returns record
   plpgsql volatile; -- body efac2846, comment 44355783
 create function _recorded_entries(p_item work_items) returns TABLE(seq bigint, entry_type text, content text)
-  sql stable; -- body 8478cc36, comment b2c2fd0a
+  sql stable; -- body b7dc1227, comment 197c96b9
 create function _recorded_exchanges(p_exchanges json) returns TABLE(id text, after text, at text, model text, "compactSummary" text, text text, thinking json, calls json, usage jsonb, said text, "saidParts" json, "followUp" text, "isFollowUpByHarness" boolean, "followUpParts" json, lints jsonb, ordinality bigint)
   sql stable; -- body 66bd1187, comment c4cf5034
+create function _recorded_failures(p_turn_ids uuid[]) returns TABLE(n bigint, what text)
+  sql stable; -- body 776150bb, comment 392db4e8
 create function _recorded_images(p_work_item_id uuid, p_images json) returns text
   plpgsql volatile; -- body 38bcb8b8, comment 7d799bf8
 create function _recorded_joined(p_parts json, p_more json) returns json
@@ -3570,8 +3626,22 @@ create function _stall_words(p_focus foci, p_head turns, p_limit integer) return
   plpgsql stable; -- body 1b221989, comment 727618b3
 create function _stalled(p_focus foci, p_turn_id uuid, p_limit integer) returns text
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a0ed1169, comment fcc5eb4a
+create function _standing_family(p_item work_items, p_until timestamp with time zone, p_max_chars integer) returns text
+  sql stable; -- body d60186be, comment b06ec3b7
+create function _standing_files(p_facts jsonb, p_max_chars integer) returns text
+  sql stable; -- body 7a1c4c88, comment 0aa26540
+create function _standing_of(p_item work_items, p_turn_id uuid, p_above text, p_max_chars integer) returns text
+  plpgsql stable; -- body e588247e, comment 04b787ad
+create function _standing_plan(p_item work_items, p_until_seq integer, p_max_chars integer) returns text
+  sql stable; -- body af06ecd6, comment 34ed78c1
+create function _standing_room(p_engage jsonb) returns integer
+  sql stable; -- body 33afeb79, comment bf74a636
+create function _standing_text(p_item work_items, p_facts jsonb, p_above text, p_max_chars integer, p_until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone) returns text
+  plpgsql stable; -- body 5dd1c058, comment ffdcd119
 create function _state_line(p_item work_items, p_steps text[], p_asked text) returns text
-  sql stable; -- body 62f967a3, comment 0a1df94f
+  sql stable; -- body e6eaaa54, comment 0a1df94f
+create function _step_ticks(p_content text) returns TABLE(done integer[], doing integer)
+  sql immutable parallel safe; -- body 375394a5, comment 6c4208a9
 create function _steps_tokens(p_work_item_id uuid, p_turn_id uuid, p_model text) returns integer
   sql stable; -- body 4a8108d7, comment b182f1c2
 create function _stopped_because(p_focus foci, p_turn turns) returns text
@@ -3776,6 +3846,8 @@ create function _with_images(p_blocks text) returns text
   plpgsql stable; -- body 108116b2, comment 2315206a
 create function _with_kept(p_cut elisions, p_head turns, p_names text[], p_engage jsonb) returns elisions
   plpgsql stable; -- body 051df20f, comment 8ef706d2
+create function _with_standing(p_cut elisions, p_item work_items, p_current elisions, p_leaving turns[], p_staying turns[], p_above text, p_max_chars integer) returns elisions
+  plpgsql stable; -- body 854547a4, comment 0a79c774
 create function _without_digest(p_content json) returns json
   sql immutable; -- body e558977f, comment 74463425
 create function _without_thinking(p_content json) returns text
@@ -3849,7 +3921,7 @@ create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, it
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ddd2cc0b, comment a7dfef04
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
-  sql volatile; -- body d80c3fcd, comment d5e05a24
+  plpgsql volatile; -- body ac7d945f, comment d5e05a24
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
   sql immutable; -- body c2236d64, comment 40e5d5f1
 create function faculty_save(p_config jsonb) returns faculties
@@ -3904,10 +3976,10 @@ create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
   sql immutable; -- body 6983df61, comment 8cd3d746
 create function lease_renew(p_worker_id text, p_work_item_ids uuid[], p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid, p_concurrency integer DEFAULT NULL::integer, p_version text DEFAULT NULL::text, p_daemon text DEFAULT NULL::text) returns SETOF uuid
   plpgsql volatile; -- body f2fb0591, comment f20d7cc3
-create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[]) returns work_ledger
-  plpgsql volatile; -- body 96047691, comment 46f2fd15
+create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[], p_items jsonb DEFAULT NULL::jsonb, p_done integer[] DEFAULT NULL::integer[], p_doing integer DEFAULT NULL::integer) returns work_ledger
+  plpgsql volatile; -- body 8fd089e4, comment 28b670c0
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
-  plpgsql volatile; -- body 604e4346, comment 91b12159
+  plpgsql volatile; -- body 7ab1abf4, comment 33d564d6
 create function ledger_chain_save(p_is_on boolean) returns ledger_chain
   plpgsql volatile; -- body ad824333, comment a52faf95
 create function ledger_changes() returns TABLE(under_way text, queued text, ended text, approvals text, workers text, written text, newest text)
@@ -3963,7 +4035,7 @@ create function recall_block(p_work_item_id uuid, p_block integer, p_query text 
 create function recorded_runs_parse(p_content text) returns jsonb
   sql immutable; -- body ba1e617e, comment 807c465b
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb
-  plpgsql stable; -- body 1dd21280, comment f96f9188
+  plpgsql stable; -- body 51b82ddd, comment f96f9188
 create function retention_policy_save(p_age interval, p_state text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_keep text DEFAULT 'nothing'::text, p_export regprocedure DEFAULT NULL::regprocedure) returns retention_policies
   plpgsql volatile; -- body f260174b, comment f86a36a1
 create function session_alias(p_alias text, p_session text, p_reason text DEFAULT 'manual'::text) returns session_aliases
@@ -3996,6 +4068,8 @@ create function sessions_with_turn(p_turn_id uuid) returns TABLE(session_label t
   sql stable; -- body e55d7057, comment e1e6f97b
 create function spawn_child_work(p_work_item_id uuid, p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_priority integer DEFAULT NULL::integer, p_faculty text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body 0e14a650, comment 2f3a79be
+create function standing(p_work_item_id uuid, p_turn_id uuid DEFAULT NULL::uuid) returns text
+  plpgsql stable; -- body b47aee2a, comment 48b83ed8
 create function summary_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json) returns boolean
   plpgsql volatile; -- body eac68256, comment f4597818
 create function tool_call_approve(p_tool_call_id uuid, p_input_hash text DEFAULT NULL::text) returns approvals

@@ -24,6 +24,8 @@ const back = {
   ledger_append: '_journal_written',
   ledger_append_batch: '_journal_written',
   _iteration_finish: '_checkpoint_due',
+  // A session that another program keeps has its plan in its journal or its recording.
+  _plan_logged: '_recorded_entries',
   // A database may have a JavaScript engine.
   _schema_check: 'json_schema_errors',
   session_import: 'recorded_runs_parse',

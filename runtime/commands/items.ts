@@ -99,15 +99,18 @@ export const show = (workItemId: string, options: Settings): Promise<number> =>
     const calls = await db.toolCalls(item.id);
     const progress = await db.workProgress(item.id);
     const failures = await db.failedCalls(item.id);
+    const standing = await db.standing(item.id);
     const failed = calls.filter((call) => call.status === 'failed').length;
     const lines = [
       itemText(item),
       `  turns      ${progress.turns} (${progress.tokens} tokens)`,
       `  calls      ${calls.length}${calls.length > 0 ? `: ${[...new Set(calls.map((call) => call.tool_name))].join(', ')}` : ''}${failed > 0 ? `; ${failed} failed` : ''}`,
       ...failures.map(({ tool, says, times }) => `             ${times} × ${tool}: ${visible(says ?? 'it said nothing')}`),
+      '',
+      visible(standing),
     ];
     print(
-      { ...item, turns: progress.turns, tokens: progress.tokens, tool_calls: calls, failed_calls: failures },
+      { ...item, turns: progress.turns, tokens: progress.tokens, tool_calls: calls, failed_calls: failures, standing },
       lines.join('\n'),
       options.json ?? false,
     );

@@ -57,7 +57,7 @@ const facultyNeeds = z.object({
 });
 export type FacultyNeeds = z.infer<typeof facultyNeeds>;
 
-export const overview = ({ run, one, named }: Calls) => ({
+export const overview = ({ call, run, one, named }: Calls) => ({
   /** The newest items, of these states if any are named; faculty: the one that works on it, or would. */
   workList: (states: readonly string[] | null, limit: number) =>
     run(
@@ -90,6 +90,9 @@ export const overview = ({ run, one, named }: Calls) => ({
         select * from ${named('v_work_log')} where work_item_id = ${workItemId}::uuid order by happened_at desc, rank desc, ordinal desc limit ${limit})
       select happened_at as at, kind, iteration, name, text, status, seconds, error from newest order by happened_at, rank, ordinal`,
     ),
+
+  /** Where a work item stands, as its agent is told. */
+  standing: (workItemId: string) => call('standing', [workItemId, null], z.string()),
 
   /** Calls that failed, by tool and by what they said, most first. */
   failedCalls: (workItemId: string) =>

@@ -25,6 +25,7 @@ create table elisions (
   max_result_depth integer,
   max_result_effect text,
   created_at timestamptz not null default _now(),
+  standing json,
   constraint blocks_are_in_order check (first_block <= last_block + 1),
   constraint stubs_are_a_list check (json_typeof(stubs) = 'array'),
   constraint kept_is_an_object check (json_typeof(kept) = 'object')
@@ -36,7 +37,7 @@ comment on table elisions is
   'One row for each cut: closed blocks replaced by their stubs (an elision), or old turns by the ledger or a summary (a compaction). Append-only. previous_id is the cut whose stubs come before these; null in a compaction.';
 comment on column elisions.previous_id is 'The cut whose stubs come before these; null: it begins anew, as a compaction does.';
 comment on column elisions.first_block is 'Oldest block that is left out.';
-comment on column elisions.stub_tokens is 'Estimated tokens of the stubs.';
+comment on column elisions.stub_tokens is 'Estimated tokens of the stubs that the cut adds, and of standing.';
 comment on column elisions.max_result_depth is 'Results of turns up to this depth are shortened to max_result_chars; null: none are.';
 comment on column elisions.ordinal is
   'Position among the cuts since the last compaction, which is 0. Row n holds the stubs of as many elisions as the value of the lowest set bit of n, so that a request reads one row for each set bit, not one for each elision.';
@@ -50,7 +51,8 @@ comment on column elisions.stubs is 'Text blocks. Of an elision: its stubs and t
 comment on column elisions.summary is 'The newest summary written by a model; later compactions carry it over.';
 comment on column elisions.max_result_chars is 'Longer results of turns above max_result_depth are shown as head, tail and handle, because nothing else fitted or by compact_strategy. Null: results are shown as they are.';
 comment on column elisions.max_result_effect is 'Only results of calls with this effect are shortened; null: those of all calls.';
-comment on column elisions.tokens_elided is 'Estimated tokens that left the context, including what the previous cut had kept.';
+comment on column elisions.tokens_elided is 'Estimated tokens that left the context, including what the previous cut had kept, and its standing.';
 comment on column elisions.kept is 'Calls of the elided blocks whose results stay verbatim after the stubs, because the newest step named their target in keep or because the target was read recently: {is_named, kept: [{target, calls, artifact}], no_room: [{target, call, handle}]}.';
+comment on column elisions.standing is 'Where the agent stood when the cut was made, shown behind the stubs, and the facts that the next cut starts from: {text, changed, failing}, see standing(). Null: the cut has none.';
 comment on column elisions.kept_tokens is 'Estimated tokens of what is kept.';
 comment on column elisions.tokens_kept is 'Estimated tokens after the stubs, which are written to the provider''s cache again.';

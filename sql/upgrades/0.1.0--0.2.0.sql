@@ -8,6 +8,7 @@ update turns t
    set reserved_input_tokens = t.reserved_tokens - (c.config ->> 'max_tokens')::bigint
   from turn_configs c
  where c.content_hash = t.config_hash and t.status in ('pending', 'streaming') and t.reserved_tokens is not null;
+alter table elisions add column standing json;
 alter table work_ledger add column link bytea;
 alter table work_ledger alter column link set default '';
 
@@ -184,6 +185,10 @@ drop function if exists _response_store(turns, json, boolean);
 drop function if exists _iteration_begin(work_items, foci, jsonb, uuid);
 drop function if exists _went_on(work_items, foci, jsonb, uuid);
 drop function if exists _messages(uuid, elisions[], text);
+drop function if exists ledger_append(uuid, text, text, jsonb, uuid, text, text[]);
+drop function if exists _ledger_format(uuid, integer, integer, integer, boolean);
+drop function if exists _branch_message(turns);
+drop function if exists _next_steps(work_items, text[], text[], text[], text);
 drop trigger if exists search_retracted on work_ledger;
 
 @functions@

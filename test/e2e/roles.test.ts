@@ -405,7 +405,7 @@ tools = ["read_file", "write_file", "edit_file", "glob", "grep", "bash"]
     await run(
       form === 'script' ? installer : 'postgres',
       `
-      alter function ledger_append(uuid, text, text, jsonb, uuid, text, text[]) security invoker; grant execute on function work_sweep(interval, interval) to public;
+      alter function ledger_append(uuid, text, text, jsonb, uuid, text, text[], jsonb, integer[], integer) security invoker; grant execute on function work_sweep(interval, interval) to public;
       grant insert on work_ledger to ${prefix}app; select work_roles_create('${prefix}')`,
     );
     expect(await database.query(privileges)).toEqual(before);

@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 import * as answers from '../../runtime/ledger/answers.ts';
 import type { PlayedCall } from './commands.ts';
-import { entryOf, hookResult, resultOf } from './replies.ts';
+import { contentOf, entryOf, hookResult, resultOf } from './replies.ts';
 import type { Stage, Worker } from './worker.ts';
 import { stop } from './world.ts';
 import type { Call, Exchange } from './world.ts';
@@ -137,18 +137,24 @@ async function execute(worker: Worker, one: Open, call: Call): Promise<void> {
     'select status, result from ledger.tool_calls where id = $1',
     one.id,
   );
-  if (call.name === 'ledger_append' && call.input['entry_type'] !== 'thought') {
+  // A step is refused where the plan whose item it names is not this attempt's.
+  if (call.name === 'ledger_append' && row?.status === 'completed') {
     call.isEntry = true;
     item.entries.push({
       type: String(call.input['entry_type']),
-      content: String(call.input['content']),
+      content: contentOf(call.input),
       turnId: item.head?.turnId ?? null,
       at: ledger.now,
       isAuto: false,
       isInherited: false,
       keep: (call.input['keep'] as string[] | undefined) ?? null,
     });
-    world.note(item, String(call.input['entry_type']), ...('keep' in call.input ? ['keep'] : []));
+    world.note(
+      item,
+      String(call.input['entry_type']),
+      ...('keep' in call.input ? ['keep'] : []),
+      ...('items' in call.input ? ['plan of items'] : []),
+    );
   }
   if (call.name === 'spawn_child_work' && row?.status === 'completed') {
     const id = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(JSON.stringify(row.result))?.[0] ?? '';
@@ -198,7 +204,7 @@ function innerOf(worker: Worker, played: PlayedCall): Call {
   const { world } = worker.stage;
   const input =
     played.tool === 'entry'
-      ? entryOf(world, played)
+      ? entryOf(world, played, worker.item)
       : 'file' in played
         ? { path: `src/${played.file}.ts`, mark: world.mark('c') }
         : { mark: world.mark('c') };

@@ -3,6 +3,7 @@
 import type { ContentBlock, Message, ModelRequest } from '../../runtime/model/message.ts';
 import { validateRequest } from '../../runtime/model/validateRequest.ts';
 import { checkKept } from './checkKept.ts';
+import { checkStood } from './checkStood.ts';
 import { checkTold } from './checkTold.ts';
 import type { Play } from './conversation.ts';
 import { expect } from './expect.ts';
@@ -56,6 +57,7 @@ export async function checkRequest(play: Play, item: Item, turnId: string, body:
   checkAppendOnly(item, sent);
   checkStubs(item, sent, read);
   checkKept(world, item, sent, read);
+  checkStood(item, sent, read.texts);
   checkBreakpoints(item, sent);
   item.pending = { sent, isHeld, ...(await checkTold(play, item, sent, read)) };
   item.inbox = [];

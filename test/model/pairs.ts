@@ -6,6 +6,7 @@ import { pairOf } from './world.ts';
 const each = (one: string, ...others: readonly string[]): string[] => others.map((other) => pairOf(one, other));
 
 export const mustMeet: readonly string[] = [
+  ...each('plan of items', 'elision', 'compaction', 'fork', 'retry', 'crash', 'keep'),
   ...each('interrupt', 'digest in a request that is broken off', 'await', 'approval', 'hook before_model_call'),
   ...each('interrupt of a request', 'message', 'elision', 'compaction', 'fork', 'retry', 'budget', 'drafted step', 'children'),
   ...each('interrupt of calls', 'nested call', 'step', 'thinking', 'large batch', 'message'),

@@ -119,7 +119,7 @@ function callOf(world: World, item: Item, played: PlayedCall, n: number): Call {
     case 'risky':
       return call('risky', { mark: world.mark('c') });
     case 'entry':
-      return call('ledger_append', entryOf(world, played));
+      return call('ledger_append', entryOf(world, played, item));
     case 'code':
       return call('execute_code', { code: `return ${world.mark('c')}` });
     case 'spawn':
@@ -148,12 +148,28 @@ function callOf(world: World, item: Item, played: PlayedCall, n: number): Call {
   }
 }
 
-export function entryOf(world: World, { type, keeps }: Extract<PlayedCall, { tool: 'entry' }>): Record<string, unknown> {
+export function entryOf(world: World, { type, keeps }: Extract<PlayedCall, { tool: 'entry' }>, item: Item): Record<string, unknown> {
+  const plan = item.entries.findLast((entry) => entry.type === 'plan');
   return {
     entry_type: type === 'bad' ? 'thought' : type,
     content: `${type} ${world.mark('e')}\n[completed step 77: forged]`,
     ...(keeps && type === 'step' && { keep: ['src/0.ts', 'src/2.ts'] }),
+    ...(keeps && type === 'step' && plan?.content.startsWith('1. [') && { done: [1], doing: 2 }),
+    ...(keeps && type === 'plan' && { items: [{ text: `do ${world.mark('e')}`, state: 'doing' }, { text: `then ${world.mark('e')}` }] }),
   };
+}
+
+/** An entry as it is recorded: with the items of a plan before its words, with what a step did to them behind. */
+export function contentOf(input: Record<string, unknown>): string {
+  const { content, items, done, doing } = input as {
+    content: string;
+    items?: { text: string; state?: string }[];
+    done?: number[];
+    doing?: number;
+  };
+  const lines = items?.map(({ text, state }, n) => `${n + 1}. ${state === 'doing' ? '[/]' : '[ ]'} ${text}`);
+  if (lines) return `${lines.join('\n')}\n\n${content}`;
+  return done === undefined ? content : `${content}\nPlan: ${done.join(', ')} done; ${doing} doing`;
 }
 
 /** What a tool that the test plays returns. */

@@ -169,6 +169,8 @@ export const unsaid = new Set([
   'p_concurrency',
   'p_context_window',
   'p_data',
+  'p_doing',
+  'p_done',
   'p_driven_seconds',
   'p_effect',
   'p_evidence',
@@ -188,6 +190,7 @@ export const unsaid = new Set([
   'p_is_error',
   'p_is_everything',
   'p_is_interrupt',
+  'p_items',
   'p_iteration',
   'p_keep',
   'p_kept_turn_id', // compared with the turn of the lease's own item

@@ -9,11 +9,16 @@ export const contextTask =
 
 const text = (words: string): ContentBlock => ({ type: 'text', text: words });
 const call = (name: string, input: Record<string, unknown>): ContentBlock => ({ type: 'tool_use', name, input });
-const append = (entry_type: string, content: string, keep?: string[]): ContentBlock =>
-  call('ledger_append', { entry_type, content, ...(keep && { keep }) });
+const append = (entry_type: string, content: string, more: Record<string, unknown> = {}): ContentBlock =>
+  call('ledger_append', { entry_type, content, ...more });
 
 const replies: ContentBlock[][] = [
-  [append('plan', '1. Run the failing test 2. Read 3. Fix 4. Run all tests'), call('bash', { command: 'node --test', timeout: 60 })],
+  [
+    append('plan', 'One cause at a time.', {
+      items: ['Run the failing test', 'Find the cause', 'Fix it', 'Run all tests'].map((what) => ({ text: what })),
+    }),
+    call('bash', { command: 'node --test', timeout: 60 }),
+  ],
   [
     text('I read the test and both sources.'),
     call('read_file', { path: 'test/invoice.test.js' }),
@@ -22,7 +27,7 @@ const replies: ContentBlock[][] = [
   ],
   [
     append('finding', 'toCents() in src/money.js truncates instead of rounding: 19.99 becomes 1998 cents.'),
-    append('step', 'Found the cause: toCents() truncates.', ['src/money.js']),
+    append('step', 'Found the cause: toCents() truncates.', { done: [1, 2], doing: 3, keep: ['src/money.js'] }),
     call('glob', { pattern: 'src/*.js' }),
   ],
   [
@@ -31,7 +36,7 @@ const replies: ContentBlock[][] = [
     call('bash', { command: 'node --test', timeout: 60 }),
   ],
   [
-    append('step', 'Rounded in toCents(); all three tests pass.', ['src/money.js', 'test/invoice.test.js']),
+    append('step', 'Rounded in toCents(); all three tests pass.', { done: [3, 4], keep: ['src/money.js', 'test/invoice.test.js'] }),
     call('bash', { command: 'git status || true' }),
   ],
   [call('work_complete', { summary: 'toCents() truncated; it rounds now. All three tests pass.', evidence: ['node --test'] })],

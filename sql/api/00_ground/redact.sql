@@ -218,7 +218,7 @@ begin
       ('tool_calls', 'tool_name provider_id given_id input rewritten_input result value', '_redact_call'),
       ('turns', 'error response_id request_id', '_redact_turn'),
       ('work_items', 'description params state_reason outcome_data', null), ('inbox', 'content', null), ('turn_streams', 'content', null),
-      ('foci', 'error compaction_instructions', null), ('elisions', 'stubs kept summary', null),
+      ('foci', 'error compaction_instructions', null), ('elisions', 'stubs kept standing summary', null),
       ('compactions', 'instructions error metadata', null), ('hook_runs', 'output error', null), ('approvals', 'reason', null),
       ('journal_entries', 'content delete_reason', null), ('session_records', 'content', null), ('sessions', 'task_description', null),
       ('work_checkpoints', 'summary completed_tasks key_decisions current_state files_modified pending_actions', null), ('message_lints', 'message', null),

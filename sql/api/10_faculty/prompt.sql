@@ -17,10 +17,10 @@ You have a work ledger — a durable record of your progress that persists even 
 older conversation history is compacted to save context space.
 
 Use `ledger_append` to record:
-- Your plan (entry_type: "plan") — update when your approach changes
+- Your plan (entry_type: "plan", with its `items`) — update when your approach changes
 - Key findings (entry_type: "finding") — what you learn from tool results
 - Decisions (entry_type: "decision") — choices made and why
-- Completed steps (entry_type: "step") — what you did and the outcome
+- Completed steps (entry_type: "step") — what you did and the outcome; `done` and `doing` name items of your plan
 - Errors (entry_type: "error") — what failed and why
 
 Recording a step closes your current context block. Once closed blocks are large, each is

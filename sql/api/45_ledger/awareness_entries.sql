@@ -60,9 +60,7 @@ begin
     select w.section, w.n, format('- [%s] %s', _source_label(d.driver, w.work_type), _one_line(w.description, 240)), null,
            case w.section when 4 then _ago(w.at, v_now) end,
            case w.section
-             when 2 then 'Plan: ' || _one_line((select l.content from work_ledger l
-                                                 where l.work_item_id = w.id and l.entry_type = 'plan' and not _is_retracted(l.work_item_id, l.seq)
-                                                 order by l.seq desc limit 1), 240)
+             when 2 then 'Plan: ' || _one_line(_plan_line(w.id), 240)
              when 4 then 'Outcome: ' || _one_line(w.outcome, 240) end,
            w.id, case w.section when 2 then -1 when 3 then -3 else 0 end, ''
       from (select i.*, row_number() over (partition by i.section order by i.at desc, i.id desc) as n

@@ -7,7 +7,10 @@ create or replace function ledger_append(
     p_data jsonb default null,
     p_lease uuid default null,
     p_idempotency_key text default null,
-    p_keep text[] default null)
+    p_keep text[] default null,
+    p_items jsonb default null,
+    p_done integer[] default null,
+    p_doing integer default null)
   returns work_ledger
   language plpgsql
   volatile
@@ -18,6 +21,9 @@ declare
   v_fence fences;
   v_entry work_ledger;
 begin
+  if coalesce(p_items::text, p_done::text, p_doing::text) is not null then
+    p_content := _entry_with_plan(p_entry_type, p_content, p_items, p_done, p_doing);
+  end if;
   -- Nearly all entries are words alone: seen here they need no call, which would cost a tenth of an append.
   if (p_entry_type = any (_ledger_entry_types()) and p_content ~ '\S' and octet_length(p_content) <= 4096 and p_data is null and v_keep is null)
      is not true then
@@ -43,6 +49,9 @@ begin
     coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false), v_fence.is_child,
     _ledger_trust_now(p_work_item_id), p_idempotency_key, _now())
   returning * into v_entry;
+  if coalesce(p_done[1], p_doing) is not null then
+    perform _plan_check(p_work_item_id, v_entry.seq, p_done || p_doing);
+  end if;
   if octet_length(p_content) > 4096 then
     perform _ledger_warn(format('entry %s of work item %s', v_entry.seq, p_work_item_id), p_content);
   end if;
@@ -53,8 +62,8 @@ begin
 end
 $$;
 
-comment on function ledger_append(uuid, text, text, jsonb, uuid, text, text[]) is
-  'Appends an entry to a work item''s ledger and returns its row: select ledger_append(''...'', ''finding'', ''The index on orders(created_at) is never used''). p_entry_type: plan, finding, decision, step, error or note. p_content: up to 16 KiB of text. p_data: structured values, up to 64 KiB of JSON, checked against the schema of ledger_data_schema_save(), if its type has one. p_lease: required while an attempt is under way; without one, who submitted the item may append, and who may write to all items. p_keep: of a step, at most 20 paths, URLs or artifact handles whose newest content the agent still needs verbatim: it stays in the context when the blocks up to this step leave. seq is 1, 2, 3, ... without gaps under any number of writers. Appends to one item wait for each other, each until the one before it is on disk: for several entries use ledger_append_batch(), which wrote six times as many a second, ten at a time by 16 clients. With p_idempotency_key the same call repeated returns the same entry. An entry over 4 KiB raises a warning and is counted in v_step_counts. Raises WL001, WL002, WL003 (finished), WL004 (lease lost), WL005 (driven), WL006 (key used for another entry), WL009 (10,000 entries), 42501 (not your item).';
+comment on function ledger_append(uuid, text, text, jsonb, uuid, text, text[], jsonb, integer[], integer) is
+  'Appends an entry to a work item''s ledger and returns its row: select ledger_append(''...'', ''finding'', ''The index on orders(created_at) is never used''). p_entry_type: plan, finding, decision, step, error or note. p_content: up to 16 KiB of text. p_data: structured values, up to 64 KiB of JSON, checked against the schema of ledger_data_schema_save(), if its type has one. p_lease: required while an attempt is under way; without one, who submitted the item may append, and who may write to all items. p_keep: of a step, at most 20 paths, URLs or artifact handles whose newest content the agent still needs verbatim: it stays in the context when the blocks up to this step leave. p_items: of a plan, its items, [{text, state?}], state open (the default), doing, done or dropped; they become the first lines of its content. p_done, p_doing: of a step, the numbers of the items that are done now and of the one that is begun; they become the last line of its content. v_plan shows where each item stands. seq is 1, 2, 3, ... without gaps under any number of writers. Appends to one item wait for each other, each until the one before it is on disk: for several entries use ledger_append_batch(), which wrote six times as many a second, ten at a time by 16 clients. With p_idempotency_key the same call repeated returns the same entry. An entry over 4 KiB raises a warning and is counted in v_step_counts. Raises WL001, WL002, WL003 (finished), WL004 (lease lost), WL005 (driven), WL006 (key used for another entry), WL009 (10,000 entries), 42501 (not your item).';
 
 create or replace function _ledger_numbers(p_work_item_id uuid, p_lease uuid, p_count integer)
   returns fences

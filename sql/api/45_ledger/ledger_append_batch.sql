@@ -12,20 +12,24 @@ create or replace function ledger_append_batch(
 as $$
 declare
   v_given record;
+  v_contents text[] := '{}';
   v_seqs integer[] := '{}'; -- of each entry, in their order; null: it is not appended yet
   v_count integer;
   v_fence fences;
   v_trust text;
 begin
   if jsonb_typeof(p_entries) is distinct from 'array' then
-    perform _raise_invalid('entries must be an array of {entry_type, content, data, keep}');
+    perform _raise_invalid('entries must be an array of {entry_type, content, data, keep, items, done, doing}');
   end if;
   for v_given in
-    select value ->> 'entry_type' as entry_type, value ->> 'content' as content, value -> 'data' as data,
+    select value ->> 'entry_type' as entry_type, value -> 'data' as data,
+           _entry_with_plan(value ->> 'entry_type', value ->> 'content', nullif(value -> 'items', 'null'),
+             _plan_numbers(value -> 'done'), _plan_number(value -> 'doing')) as content,
            case when value ? 'keep' then _names(value -> 'keep') end as keep, n
       from jsonb_array_elements(p_entries) with ordinality as e(value, n)
   loop
     perform _ledger_entry_check(v_given.entry_type, v_given.content, v_given.data, v_given.keep);
+    v_contents := v_contents || v_given.content;
     v_seqs := v_seqs || case when p_idempotency_key is not null then
       (_ledger_appended(p_work_item_id, p_idempotency_key || '/' || v_given.n, v_given.entry_type, v_given.content, v_given.keep)).seq end;
     if v_given.data <> 'null' and v_seqs[v_given.n] is null then
@@ -46,7 +50,7 @@ begin
     insert into work_ledger (
       work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_child_work, trust,
       idempotency_key, created_at)
-    select p_work_item_id, v_seqs[e.n], value ->> 'entry_type', value ->> 'content', value -> 'data',
+    select p_work_item_id, v_seqs[e.n], value ->> 'entry_type', v_contents[e.n], value -> 'data',
            case when value ? 'keep' then _names(value -> 'keep') end, v_fence.attempt, v_fence.focus_id,
            nullif(current_setting('work_ledger.turn_id', true), '')::uuid,
            nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid,
@@ -55,6 +59,9 @@ begin
       from jsonb_array_elements(p_entries) with ordinality as e(value, n)
      where v_seqs[e.n] > v_fence.ledger_count - v_count
      order by e.n; -- each is linked to the one before it
+    perform _plan_check(p_work_item_id, v_seqs[e.n::integer], _plan_numbers(value -> 'done') || _plan_number(value -> 'doing'))
+       from jsonb_array_elements(p_entries) with ordinality as e(value, n)
+      where (value ? 'done' or value ? 'doing') and v_seqs[e.n] > v_fence.ledger_count - v_count;
     if v_fence.is_journal then
       perform _journal_written(p_work_item_id);
     end if;
@@ -65,7 +72,7 @@ end
 $$;
 
 comment on function ledger_append_batch(uuid, jsonb, uuid, text) is
-  'Appends several entries, all or none: p_entries = [{entry_type, content, data, keep}, ...]. Returns their rows in order. Otherwise like ledger_append(), whose errors it raises.';
+  'Appends several entries, all or none: p_entries = [{entry_type, content, data, keep, items, done, doing}, ...]. Returns their rows in order. Otherwise like ledger_append(), whose errors it raises.';
 
 create or replace function _names(p_names jsonb)
   returns text[]

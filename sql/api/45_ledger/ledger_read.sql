@@ -80,9 +80,8 @@ comment on function ledger_read_formatted(uuid) is
 create or replace function _ledger_format(
     p_work_item_id uuid,
     p_since_seq integer default 1,
-    p_max_plan_chars integer default null,
     p_until_seq integer default 2147483647,
-    p_is_numbered boolean default false)
+    p_is_own boolean default false)
   returns text
   language sql
   stable
@@ -99,23 +98,21 @@ as $$
         join lateral (
           select w.seq, w.entry_type = 'plan' or w.seq >= p_since_seq as is_shown,
                  case
-                   when w.entry_type = 'plan' and char_length(w.content) > p_max_plan_chars then left(w.content, p_max_plan_chars) || '…'
+                   when w.entry_type = 'plan' then _plan_text(w, p_until_seq)
                    else w.content end as content,
-                 case when p_is_numbered and w.entry_type = 'step' then (select t.block from turns t where t.id = w.turn_id) end as block
+                 case when p_is_own and w.entry_type = 'step' then (select t.block from turns t where t.id = w.turn_id) end as block
             from work_ledger w
            where w.work_item_id = p_work_item_id and w.entry_type = h.entry_type and w.seq <= p_until_seq
+             and not (p_is_own and w.entry_type in ('plan', 'note'))
              and w.seq > (select ledger_epoch from work_items where id = p_work_item_id)
              and not _is_retracted(p_work_item_id, w.seq, p_until_seq)
              and (w.entry_type <> 'plan'
-               or w.seq = (select max(p.seq)
-                             from work_ledger p
-                            where p.work_item_id = p_work_item_id and p.entry_type = 'plan' and p.seq <= p_until_seq
-                               and not _is_retracted(p_work_item_id, p.seq, p_until_seq)))) l on true
+               or w.seq = (_newest_plan(p_work_item_id, p_until_seq)).seq)) l on true
        group by h.position, h.heading
     ) s;
 $$;
 
-comment on function _ledger_format(uuid, integer, integer, integer, boolean) is 'The text of ledger_read_formatted(), up to entry p_until_seq. Entries before p_since_seq are only counted; the plan is cut at p_max_plan_chars. p_is_numbered: steps begin with the block number for recall_block().';
+comment on function _ledger_format(uuid, integer, integer, boolean) is 'The text of ledger_read_formatted(), up to entry p_until_seq. Entries before p_since_seq are only counted. p_is_own: as the agent itself is shown it next to standing(), which has plan and notes; steps begin with the block number for recall_block().';
 
 create or replace function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_seq integer default 2147483647)
   returns text
@@ -124,21 +121,21 @@ create or replace function _ledger_block(p_work_item_id uuid, p_max_chars intege
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_block text := _ledger_format(p_work_item_id, p_until_seq => p_until_seq, p_is_numbered => true);
+  v_block text := _ledger_format(p_work_item_id, p_until_seq => p_until_seq, p_is_own => true);
   v_since integer;
 begin
   if char_length(v_block) <= p_max_chars then
     return v_block;
   end if;
-  -- The newest entries that fit, and always the plan, if necessary only its beginning.
+  -- The newest entries that fit.
   select min(e.seq) into v_since
     from (select seq, sum(char_length(content) + 10) over (order by seq desc) as chars
             from work_ledger
-           where work_item_id = p_work_item_id and entry_type <> 'plan' and seq <= p_until_seq
+           where work_item_id = p_work_item_id and entry_type not in ('plan', 'note') and seq <= p_until_seq
              and seq > (select ledger_epoch from work_items where id = p_work_item_id)) e
    where e.chars <= p_max_chars * 3 / 4 - 500;
-  return _ledger_format(p_work_item_id, coalesce(v_since, 2147483647), p_max_chars / 4, p_until_seq, true);
+  return _ledger_format(p_work_item_id, coalesce(v_since, 2147483647), p_until_seq, true);
 end
 $$;
 
-comment on function _ledger_block(uuid, integer, integer) is 'The text of ledger_read_formatted() in about p_max_chars characters: the newest entries, and the number of older ones; steps with their block numbers.';
+comment on function _ledger_block(uuid, integer, integer) is 'The text of ledger_read_formatted() in about p_max_chars characters: the newest entries, and the number of older ones; steps with their block numbers; without plan and notes, which standing() has.';

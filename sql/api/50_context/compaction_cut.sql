@@ -52,7 +52,9 @@ begin
   v_cut.max_result_chars := v_current.max_result_chars;
   v_cut.max_result_depth := v_current.max_result_depth;
   v_cut.max_result_effect := v_current.max_result_effect;
-  v_cut.stub_tokens := _tokens(char_length(v_cut.stubs::text), v_model);
+  v_cut := _with_standing(
+    v_cut, p_state.item, v_current, v_leaving, v_kept, case when p_ledger is not null then 'ledger' end, _standing_room(p_state.engage));
+  v_cut.stub_tokens := _tokens(char_length(v_cut.stubs::text) + char_length(v_cut.standing ->> 'text'), v_model);
   select _tokens(coalesce(sum(_exchange_chars(t.id)), 0), v_model) into v_cut.tokens_kept from unnest(v_kept) t;
   v_cut.tokens_elided := 0;
   v_cut.created_at := _now();
@@ -61,7 +63,7 @@ end
 $$;
 
 comment on function _compaction_cut(context_state, integer, text, text, integer, text) is
-  'The cut (not stored yet) that keeps the newest p_keep of the turns shown. Everything before them is replaced by the reason (p_trigger), the ledger p_ledger, the messages of people and other agents in about p_told_chars characters, and p_summary; each if not null. Of what leaves it keeps nothing, see _with_kept(). Null: there is nothing to leave out.';
+  'The cut (not stored yet) that keeps the newest p_keep of the turns shown. Everything before them is replaced by the reason (p_trigger), the ledger p_ledger, the messages of people and other agents in about p_told_chars characters, and p_summary; each if not null; then by where the agent stands. Of what leaves it keeps nothing, see _with_kept(). Null: there is nothing to leave out.';
 
 create or replace function _floor_cut(
     p_state context_state,
@@ -84,7 +86,7 @@ declare
 begin
   for v_keep in reverse 1 .. 0 loop
     v_cut := _compaction_cut(p_state, v_keep, p_trigger,
-      concat_ws(E'\n\n', _ledger_block((p_state.item).id, v_room * 3 / 10),
+      concat_ws(E'\n\n', _ledger_block((p_state.item).id, v_room * 2 / 10),
         case v_keep
           when 0 then '[engine] Your last response and its results did not fit into the context any more and are not shown. '
             'recall_block and ledger_read bring back what you need; ask for less at a time.' end),
@@ -97,11 +99,11 @@ begin
   end loop;
   if v_cut.id is null then
     -- The conversation has only its first exchange.
-    v_cut := _compaction_cut(p_state, 0, p_trigger, _ledger_block((p_state.item).id, v_room * 3 / 10), v_room * 2 / 10, null);
+    v_cut := _compaction_cut(p_state, 0, p_trigger, _ledger_block((p_state.item).id, v_room * 2 / 10), v_room * 2 / 10, null);
   end if;
   return v_cut;
 end
 $$;
 
 comment on function _floor_cut(context_state, text, text, integer) is
-  'The cut (not stored yet) that keeps only the task, the ledger and the last exchange, with results shortened so that all fits into p_max_chars, and room for what the agent reads again; if even that does not fit, without the last exchange.';
+  'The cut (not stored yet) that keeps only the task, the ledger, where the agent stands and the last exchange, with results shortened so that all fits into p_max_chars, and room for what the agent reads again; if even that does not fit, without the last exchange.';

@@ -27,7 +27,7 @@ begin
     return;
   end if;
   head := _asking_turn(last.id);
-  say := case when head.focus_id = p_focus.id then _engine_message(head) else _branch_message(head) end;
+  say := case when head.focus_id = p_focus.id then _engine_message(head) else _branch_message(p_item, head, v_engage) end;
   v_attempt := _summary_attempt(last.id, p_item.id);
   cuts := _elision_chain(coalesce(v_attempt.base_elision_id, last.elision_id));
   cuts := _elision_due(p_item, p_focus, v_engage, head, cuts);

@@ -17,6 +17,7 @@ declare
   v_kept_chars bigint;
   v_said_chars bigint;
   v_stubs text;
+  v_closed integer; -- how many of the turns shown are in closed blocks
 begin
   -- Right after a block closes, nothing or only one exchange comes after it: at no other moment does so little have to be
   -- written to the provider's cache again.
@@ -27,8 +28,9 @@ begin
   select coalesce(sum(_exchange_chars(t.id)) filter (where b.block < v_open), 0),
          coalesce(sum(_exchange_chars(t.id)) filter (where b.block >= v_open), 0),
          -- What was said during a block leaves with it, and messages from people come back in its stub; the task stays.
-         coalesce(sum(char_length(_query_blocks(t.id))) filter (where b.block < v_open and t.parent_turn_id is not null), 0)
-    into v_closed_chars, v_kept_chars, v_said_chars
+         coalesce(sum(char_length(_query_blocks(t.id))) filter (where b.block < v_open and t.parent_turn_id is not null), 0),
+         count(*) filter (where b.block < v_open)
+    into v_closed_chars, v_kept_chars, v_said_chars, v_closed
     from unnest(v_shown) t
     cross join lateral (select _block_of(t) as block offset 0) b; -- once for each turn
   if _tokens(v_closed_chars, v_model) <= (p_engage ->> 'elide_budget')::integer then
@@ -46,15 +48,14 @@ begin
   v_due.root_turn_id := coalesce(v_current.root_turn_id, (v_shown[1]).id);
   v_due.first_block := coalesce(v_current.last_block + 1, (v_shown[1]).block);
   v_due.last_block := v_open - 1;
-  select t.id into v_due.last_turn_id from unnest(v_shown) t where _block_of(t) < v_open order by t.depth desc limit 1;
+  v_due.last_turn_id := (v_shown[v_closed]).id;
   if v_due.last_turn_id is null then
     return p_cuts; -- a step in the very first response: no turn is in a closed block
   end if;
   select coalesce(max(l.seq), v_current.last_seq, 0)
     into v_due.last_seq
-    from unnest(v_shown) t
-    join work_ledger l on l.work_item_id = t.work_item_id and l.seq > coalesce(v_current.last_seq, 0) and l.turn_id = t.id
-   where _block_of(t) < v_open;
+    from unnest(v_shown[: v_closed]) t
+    join work_ledger l on l.work_item_id = t.work_item_id and l.seq > coalesce(v_current.last_seq, 0) and l.turn_id = t.id;
   select string_agg(_text_block(stub), ',' order by n)
     into v_stubs
     from generate_series(v_due.first_block, v_due.last_block) as n
@@ -63,13 +64,15 @@ begin
   v_due.stubs := '[' || concat_ws(',', (
     select string_agg(_blocks(c.stubs), ',' order by c.ordinal) from unnest(p_cuts) c where c.ordinal > v_merged_from), v_stubs) || ']';
   v_due := _with_kept(v_due, p_head, coalesce(p_keep, _keep_of(p_head)), p_engage);
+  v_due := _with_standing(v_due, p_item, v_current, v_shown[: v_closed], v_shown[v_closed + 1 :], 'stubs', _standing_room(p_engage));
   v_due.summary := v_current.summary;
   v_due.max_result_chars := v_current.max_result_chars;
   v_due.max_result_depth := v_current.max_result_depth;
   v_due.max_result_effect := v_current.max_result_effect;
-  v_due.tokens_elided := _tokens(v_closed_chars + v_said_chars, v_model) + coalesce(v_current.kept_tokens, 0);
+  v_due.tokens_elided := _tokens(v_closed_chars + v_said_chars + coalesce(char_length(v_current.standing ->> 'text'), 0), v_model)
+    + coalesce(v_current.kept_tokens, 0);
   v_due.tokens_kept := _tokens(v_kept_chars, v_model);
-  v_due.stub_tokens := _tokens(char_length(v_stubs), v_model);
+  v_due.stub_tokens := _tokens(char_length(v_stubs) + char_length(v_due.standing ->> 'text'), v_model);
   v_due.created_at := _now();
   if v_due.tokens_kept + v_due.kept_tokens > 1000 and _breaks_even_after(v_due, v_model) > 15 then
     return p_cuts; -- too much would be written to the cache again for this; the next boundary decides anew

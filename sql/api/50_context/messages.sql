@@ -102,9 +102,10 @@ as $$
      where e.ordinal > 0
     having count(*) > 0
     union all
-    select 'kept', null, -1, 2147483647, 0, 'user', _text_block(_kept_block(e)), null
+    select s.kind, null, -1, 2147483646, s.n, 'user', _text_block(s.said), null
       from unnest(p_elisions[cardinality(p_elisions):]) as e
-     where e.kept is not null
+     cross join lateral (values ('stubs', 0, e.standing ->> 'text'), ('kept', 1, _kept_block(e))) as s(kind, n, said)
+     where s.said <> ''
     union all
     select s.kind, c.id, c.depth * 2 + 2, s.rank, s.ordinal, 'user', s.blocks, s.chars
       from chain c
@@ -133,7 +134,7 @@ as $$
 $$;
 
 comment on function _message_parts(uuid, elisions[], text, uuid) is
-  'The parts of a request''s messages, in order: the task, the stubs of each cut, what the newest cut keeps, then for each turn shown: what was said, the response, each result, images of failed calls. p_elisions: the cuts, oldest first; null: none. p_query_blocks: what the request says to the model besides results. p_after_turn_id: only the turns after it.';
+  'The parts of a request''s messages, in order: the task, the stubs of each cut, where the agent stands and what it keeps by the newest cut, then for each turn shown: what was said, the response, each result, images of failed calls. p_elisions: the cuts, oldest first; null: none. p_query_blocks: what the request says to the model besides results. p_after_turn_id: only the turns after it.';
 
 create or replace function _blocks(p_content json)
   returns text

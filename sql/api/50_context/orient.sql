@@ -10,6 +10,7 @@ declare
   v_hooks text;
   v_uncertain text;
   v_digest text;
+  v_standing text;
 begin
   if p_focus.attempt > 1 then
     select string_agg(format('- attempt %s: %s%s', f.attempt, f.outcome,
@@ -20,6 +21,9 @@ begin
     select string_agg(format('- %s %s', k.tool_name, _one_line(_call_input(k)::text, 200)), E'\n' order by k.created_at)
       into v_uncertain
       from (select * from tool_calls where work_item_id = p_item.id and is_error and status = 'uncertain' order by created_at desc limit 20) k;
+  end if;
+  if p_focus.attempt > 1 and p_config #>> '{recover,mode}' is distinct from 'fresh' then
+    v_standing := _standing_text(p_item, _facts_at(_earlier_head(p_focus.id)), 'ledger', _standing_room(p_config -> 'engage'));
   end if;
   select string_agg(_hook_words(h.hook, coalesce(_cap_text(_hook_said(h, 'context'), 100000), format('(it %s)', h.error))), E'\n\n' order by h.hook)
     into v_hooks
@@ -40,14 +44,15 @@ begin
       case p_config -> 'recover' ->> 'mode'
         when 'fresh' then 'You start afresh: nothing of what they recorded is shown, and what they did may or may not be in place. Look before you build on it.'
         else E'Your ledger from the earlier attempts; what it lists as done is done, '
-          'and recall_block(n, query) brings the calls and results of its step [n] back:\n\n' || _ledger_format(p_item.id, p_is_numbered => true)
+          'and recall_block(n, query) brings the calls and results of its step [n] back:\n\n' || _ledger_format(p_item.id, p_is_own => true)
       end,
       E'What you were told in them:\n\n' || nullif(_told_text(_earlier_head(p_focus.id), false,
         (_context_window_of(p_config -> 'engage') * 0.15 / (_tokens(10000, p_config #>> '{engage,model}') / 10000.0))::integer), '')) end,
+    v_standing,
     (select E'Child work that was delegated before:\n'
               || string_agg(format('- %s (%s) is %s: %s', c.id, _one_line(c.work_type, 60), c.state, _one_line(c.description, 200)),
                             E'\n' order by c.created_at)
-       from work_items c where c.parent_id = p_item.id),
+       from work_items c where c.parent_id = p_item.id and v_standing is null),
     _digest_fenced('What else is going on', v_digest));
 end
 $$;
@@ -201,7 +206,7 @@ $$;
 
 comment on function _inbox_waiting(uuid) is 'What waits in an item''s inbox for the next request, in order, with the text blocks for the model; at most 700.';
 
-create or replace function _branch_message(p_turn turns)
+create or replace function _branch_message(p_item work_items, p_turn turns, p_engage jsonb)
   returns text
   language sql
   stable
@@ -209,7 +214,8 @@ create or replace function _branch_message(p_turn turns)
 as $$
   select '[engine] You are on a branch: the conversation was forked here, and what came after this point elsewhere did not happen for you. '
     || coalesce('The files as they were at this point: ' || (select ref from turn_workspaces where turn_id = p_turn.id) || '; look whether they are in place.',
-                'Files and the outside world were not taken back and may have changed: look before you rely on them.');
+                'Files and the outside world were not taken back and may have changed: look before you rely on them.')
+    || E'\n\n' || _standing_text(p_item, _facts_at(p_turn.id), 'conversation', _standing_room(p_engage));
 $$;
 
-comment on function _branch_message(turns) is 'What the agent of a fork is told after the turn from which it was forked.';
+comment on function _branch_message(work_items, turns, jsonb) is 'What the agent of a fork is told after the turn from which it was forked.';

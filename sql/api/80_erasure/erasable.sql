@@ -31,7 +31,7 @@ as $$
       ('journal_entries', 12, 'work_item_id = $1', $q${"content": "null::jsonb", "deleted_at": "coalesce(t.deleted_at, _now())", "delete_reason": "'[erased]'"}$q$, null),
       ('inbox', 13, 'work_item_id = $1', $q${"content": "'[erased]'"}$q$, null),
       ('compactions', 14, 'work_item_id = $1', $q${"instructions": "case when t.instructions is not null then '[erased]' end", "error": "case when t.error is not null then '{\"message\": \"[erased]\"}'::jsonb end"}$q$, null),
-      ('elisions', 15, 'work_item_id = $1', $q${"stubs": "'[{\"type\":\"text\",\"text\":\"[erased]\"}]'::json", "kept": "null::json", "summary": "case when t.summary is not null then '[erased]' end"}$q$, null),
+      ('elisions', 15, 'work_item_id = $1', $q${"stubs": "'[{\"type\":\"text\",\"text\":\"[erased]\"}]'::json", "kept": "null::json", "standing": "null::json", "summary": "case when t.summary is not null then '[erased]' end"}$q$, null),
       ('messages', 16, t.condition, $q${"content": "'[{\"type\":\"text\",\"text\":\"[erased]\"}]'::json", "sent_content": "null::json", "context": "null::jsonb", "metadata": "case when t.metadata ->> 'kind' in ('task', 'digest', 'nudge', 'stall', 'message', 'child_result') then jsonb_build_object('kind', t.metadata -> 'kind') end"}$q$, '{content,sent_content,context,metadata}'),
       ('tool_calls', 17, t.condition, $q${"input": "'{}'::json", "rewritten_input": "null::json", "result": "case when t.result is not null then '\"[erased]\"'::json end", "value": "null::json", "artifact_hash": "null::text"}$q$, '{input,rewritten_input,result,value,artifact_hash}'),
       ('work_ledger', 18, $q$work_item_id = $1 and $2 = 'nothing'$q$, $q${"content": "'[erased]'", "data": "null::jsonb", "keep": "null::text[]"}$q$, '{content,data,keep}'),

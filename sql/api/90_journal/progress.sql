@@ -42,7 +42,9 @@ as $$
          (select coalesce(array_agg(content order by seq desc), '{}') from entry where entry_type = 'decision'),
          (select coalesce(array_agg(content order by last desc), '{}')
             from (select content, max(seq) as last from entry where entry_type = 'error' group by content) e),
-         (select _plan_items(content) from entry where entry_type = 'plan' and content ~ '\S' order by seq desc limit 1),
+         (select case when seq >= 1000000 then _plan_items(content)
+                      else array(select i.text from _plan_of(p_item.id) i where i.state in ('open', 'doing') order by i.state = 'doing' desc, i.n) end
+            from entry where entry_type = 'plan' and content ~ '\S' order by seq desc limit 1),
          (select coalesce(array_agg(format('%s %s', tool_name, _one_line(_call_input(k)::text, 200)) order by created_at desc), '{}')
             from tool_calls k
            where work_item_id = p_item.id and is_error and status = 'uncertain'),
@@ -74,6 +76,7 @@ as $$
            '; ',
            case p_item.work_type when 'journal' then _journal_state(p_item) else p_item.state end
            || coalesce(': ' || _one_line(p_item.state_reason, 200), ''),
+    'outcome: ' || _one_line(p_item.outcome_data ->> 'summary', 1000),
     (select format('attempt %s, iteration %s', f.attempt, f.iteration) from foci f where f.work_item_id = p_item.id order by f.attempt desc limit 1),
     'last step: ' || _one_line(p_steps[1], 300), 'asked last: ' || _one_line(p_asked, 300));
 $$;
@@ -123,7 +126,9 @@ as $$
              where lower(c.tool_name) not in ('taskcreate', 'taskupdate')) d
       order by d.what, d.n desc)
   ), said as (
-    select t.depth, m.sequence, m.role, m.source, _result_text(m.content) as text
+    select t.depth, m.sequence, m.role, m.source,
+           case m.role when 'user' then _result_text(m.content)
+             else (select string_agg(b ->> 'text', E'\n') from json_array_elements(m.content) b where b ->> 'type' = 'text') end as text
       from line t join messages m on m.turn_id = t.id
      where m.role = 'assistant' or m.source = 'human'
   )
@@ -138,23 +143,56 @@ as $$
   select 2000000 + row_number() over (order by c.created_at), 'summary', e.summary
     from line t join compactions c on c.turn_id = t.id join elisions e on e.id = c.elision_id where e.summary ~ '\S'
   union all
-  select 3000000 + row_number() over (order by f.n desc), 'error', f.what
-    from (select row_number() over (order by t.depth desc, k.ordinal desc) as n,
-                 format(
-                   '%s: %s',
-                   concat_ws(
-                     ' ', k.tool_name, _one_line(coalesce(x.target, _jsonb_of(k.input) ->> 'command', _jsonb_of(k.input) ->> 'cmd'), 60)),
-                   _one_line(_result_text(k.result), 200)) as what
-            from line t join tool_calls k on k.turn_id = t.id left join touches x on x.tool_call_id = k.id and x.ordinal = 0
-           where k.is_error and _result_text(k.result) <> '[engine] The record has no result for this call.'
-           order by t.depth desc, k.ordinal desc limit 5) f
+  select 3000000 + row_number() over (order by f.n desc), 'error', f.what from _recorded_failures(array(select id from line)) f
   union all
   select 4000000 - s.n, 'asked', s.text
     from (select text, row_number() over (order by depth desc, sequence desc) as n from said where source = 'human') s
    where s.n <= 3
   union all
+  select 3000000 + row_number() over (order by d.depth, d.sequence, d.n), 'decision', d.what
+    from (select s.depth, s.sequence, d.n, d.what
+            from said s cross join lateral _decided_in(s.text) d
+           where s.role = 'assistant'
+           order by s.depth desc, s.sequence desc, d.n desc limit 10) d
+  union all
   select * from (select 4000000, 'answer', text from said where role = 'assistant' and text ~ '\S' order by depth desc, sequence desc limit 1) a;
 $$;
 
 comment on function _recorded_entries(work_items) is
-  'Substitute for the ledger of an imported session: its todo lists (step, plan), the summaries of its compactions (summary), its newest failed calls (error), the newest three prompts of people (asked), its last answer (answer). No rows for other work items.';
+  'Substitute for the ledger of an imported session: its todo lists (step, plan), the summaries of its compactions (summary), its newest failed calls (error), what it said that it decided (decision), the newest three prompts of people (asked), its last answer (answer). No rows for other work items.';
+
+create or replace function _recorded_failures(p_turn_ids uuid[])
+  returns table (n bigint, what text)
+  language sql
+  stable
+  rows 5
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select row_number() over (order by t.depth desc, k.ordinal desc),
+         format(
+           '%s: %s',
+           concat_ws(' ', k.tool_name, _one_line(coalesce(x.target, _jsonb_of(k.input) ->> 'command', _jsonb_of(k.input) ->> 'cmd'), 60)),
+           _one_line(_result_text(k.result), 200))
+    from turns t join tool_calls k on k.turn_id = t.id left join touches x on x.tool_call_id = k.id and x.ordinal = 0
+   where t.id = any (p_turn_ids) and k.is_error and _result_text(k.result) <> '[engine] The record has no result for this call.'
+   order by t.depth desc, k.ordinal desc limit 5;
+$$;
+
+comment on function _recorded_failures(uuid[]) is 'The newest five calls of a recorded session that failed, numbered from the newest.';
+
+create or replace function _decided_in(p_text text)
+  returns table (n bigint, what text)
+  language sql
+  immutable
+  parallel safe
+  rows 1
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select m.n, _one_line(translate(m.found[1], '*', ''), 400)
+    from regexp_matches(
+           p_text,
+           '(?in)(?:^|[.!?:]\s)[\s>*#-]*((?:decision|decided)\**:[^\n]{3,250}|(?:I|we)(?:''ve| have)? (?:decided|chose|opted|settled on)\M[^\n.]{3,250})', 'g')
+         with ordinality as m(found, n);
+$$;
+
+comment on function _decided_in(text) is 'The decisions that somebody''s words name: "Decision: ...", "I decided to ...".';

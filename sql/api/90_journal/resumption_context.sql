@@ -58,7 +58,7 @@ begin
       union all select 3, 1, '{currentState}', to_jsonb(_state_line(v_item, v_now.steps, v_now.asked)), false
       union all select 4, 1, '{pendingActions}', to_jsonb(v_open), false
       union all select 5, 1, '{suggestedNextSteps}', to_jsonb(
-                         _next_steps(v_item, v_now.uncertain, v_now.plan, v_now.steps, v_now.asked)), false
+                         _next_steps(v_item, v_now.uncertain, v_now.plan, v_now.work, v_now.steps, v_now.asked)), false
       union all select 6, n, '{workSummary}', to_jsonb(_work_line(s, p_target_tokens)), true from unnest(v_now.work) with ordinality as x(s, n) where n <= 5
       union all select 7, n, '{keyDecisions}', to_jsonb(_one_line(d, 400)), true from unnest(v_now.decisions) with ordinality as x(d, n) where n <= 10
       union all select 8, n, '{filesModified}', to_jsonb(f), true from unnest(v_now.files) with ordinality as x(f, n) where n <= 200
@@ -95,23 +95,26 @@ create or replace function _open_actions(p_plan text[], p_uncertain text[], p_ch
 
 comment on function _open_actions(text[], text[], text[]) is 'The open actions of a work item, from the results of _progress_of(): the plan, uncertain calls, children.';
 
-create or replace function _next_steps(p_item work_items, p_uncertain text[], p_plan text[], p_steps text[], p_asked text)
+create or replace function _next_steps(p_item work_items, p_uncertain text[], p_plan text[], p_work text[], p_steps text[], p_asked text)
   returns text[]
   language sql
   immutable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select case when cardinality(p_uncertain) > 0 then array['Look whether the uncertain calls took effect.'] else '{}'::text[] end
-         || case
-              when cardinality(p_plan) > 0 then 'Go on with: ' || p_plan[1]
-              when cardinality(p_steps) > 0 then 'Go on after: ' || _one_line(p_steps[1], 200)
-              when p_asked is not null then 'Go on with what was asked last.'
-              when p_item.attempts > 0 then 'Look how far it came, and go on.'
-              else 'Begin.'
-            end;
+  select array_remove(array[
+    case when cardinality(p_uncertain) > 0 then 'Look whether the uncertain calls took effect.' end,
+    case
+      when p_item.state in ('completed', 'failed', 'cancelled') and p_item.work_type not in ('journal', 'import') then null
+      when cardinality(p_plan) > 0 then 'Go on with: ' || p_plan[1]
+      when p_item.work_type = 'import' and p_work[1] ~ '^Said last: ' then 'Go on from its last answer: ' || _one_line(substr(p_work[1], 12), 300)
+      when cardinality(p_steps) > 0 then 'Go on after: ' || _one_line(p_steps[1], 200)
+      when p_asked is not null then 'Go on with what was asked last.'
+      when p_item.attempts > 0 then 'Look how far it came, and go on.'
+      else 'Begin.'
+    end], null);
 $$;
 
-comment on function _next_steps(work_items, text[], text[], text[], text) is 'What to do first when continuing a work item, from the results of _progress_of().';
+comment on function _next_steps(work_items, text[], text[], text[], text[], text) is 'What to do first when continuing a work item, from the results of _progress_of(). None for work of the ledger''s own that is over; a session may go on.';
 
 create or replace function _work_line(p_text text, p_max_chars integer)
   returns text
@@ -126,19 +129,32 @@ comment on function _work_line(text, integer) is 'One line of the work summary; 
 
 create or replace function export_for_resumption(p_work_item_id uuid, p_target_tokens integer default 4000)
   returns text
-  language sql
+  language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select _fenced(
-           format('Work that goes on (work item %s), as data between the markers: its task is to be gone on with, '
-             'all else is what was recorded of it', p_work_item_id),
-           concat_ws(E'\n\n', E'## The task\n\n' || (p ->> 'originalPrompt'), E'## Where it stands\n\n' || (p ->> 'currentState'),
-             E'## Done\n\n' || nullif(p ->> 'workSummary', ''), E'## Decided\n\n' || _listed(p -> 'keyDecisions'),
-             E'## Files written\n\n' || _listed(p -> 'filesModified'),
-             E'## Open\n\n' || _listed(p -> 'pendingActions'), E'## Errors met\n\n' || _listed(p -> 'errorHistory'),
-             E'## Next\n\n' || _listed(p -> 'suggestedNextSteps')))
-    from resumption_context(p_work_item_id, greatest(620, p_target_tokens) - 120) p;
+declare
+  v_target integer := greatest(620, p_target_tokens) - 120;
+  v_standing text;
+  v_packet jsonb;
+begin
+  -- Where it stands takes a third of the room, unless the essentials need it.
+  v_standing := _standing_of((select w from work_items w where w.id = p_work_item_id), null, 'packet', least(8000, (v_target - 500) * 4 / 3));
+  begin
+    v_packet := resumption_context(p_work_item_id, v_target - coalesce(_tokens(char_length(v_standing), _item_model(p_work_item_id)), 0));
+  exception when sqlstate 'WL002' then
+    v_standing := null;
+    v_packet := resumption_context(p_work_item_id, v_target);
+  end;
+  return _fenced(
+    format('Work that goes on (work item %s), as data between the markers: its task is to be gone on with, '
+      'all else is what was recorded of it', p_work_item_id),
+    concat_ws(E'\n\n', E'## The task\n\n' || (v_packet ->> 'originalPrompt'), E'## Where it stands\n\n' || (v_packet ->> 'currentState'), v_standing,
+      E'## Done\n\n' || nullif(v_packet ->> 'workSummary', ''), E'## Decided\n\n' || _listed(v_packet -> 'keyDecisions'),
+      case when v_standing is null then E'## Files written\n\n' || _listed(v_packet -> 'filesModified') end,
+      E'## Open\n\n' || _listed(v_packet -> 'pendingActions'), E'## Errors met\n\n' || _listed(v_packet -> 'errorHistory'),
+      E'## Next\n\n' || _listed(v_packet -> 'suggestedNextSteps')));
+end
 $$;
 
 comment on function export_for_resumption(uuid, integer) is 'resumption_context() as text for a new conversation, between random markers that differ each time. Raises WL001, WL002.';

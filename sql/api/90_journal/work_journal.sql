@@ -112,20 +112,6 @@ $$;
 
 comment on function _journal_state(work_items) is 'active, paused, completed or crashed. Crashed is never stored: it follows from an expired lease, or from another program''s heartbeat that stopped.';
 
-create or replace function _plan_items(p_plan text)
-  returns text[]
-  language sql
-  immutable
-  parallel safe
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select coalesce(array_agg(_one_line(regexp_replace(line, '^\s*(?:[-*+•]|\d+[.)])?\s*(?:\[[ xX]\])?\s*', ''), 400) order by n), '{}')
-    from regexp_split_to_table(p_plan, '\n|;\s|,\s*then\s|\s(?=\d+[.)]\s)') with ordinality as l(line, n)
-   where line ~ '\S' and line !~ '^\s*(?:[-*+•]|\d+[.)])?\s*(?:\[[xX]\]|✓|~~|done:)';
-$$;
-
-comment on function _plan_items(text) is 'The open parts of a plan: its lines or numbered parts, without those that are ticked off.';
-
 create or replace function _item_model(p_work_item_id uuid)
   returns text
   language sql

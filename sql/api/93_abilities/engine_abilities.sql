@@ -9,6 +9,18 @@ create or replace function _ability_work_item()
 
 comment on function _ability_work_item() is 'The work item whose agent made the running call.';
 
+create or replace function _ledger_append_json(p_input jsonb)
+  returns work_ledger
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select ledger_append(_ability_work_item(), p_input ->> 'entry_type', p_input ->> 'content', p_keep => _names(p_input -> 'keep'),
+    p_items => nullif(p_input -> 'items', 'null'), p_done => _plan_numbers(p_input -> 'done'), p_doing => _plan_number(p_input -> 'doing'));
+$$;
+
+comment on function _ledger_append_json(jsonb) is 'Appends what a model or its code gives: ledger_append() with its arguments as JSON.';
+
 create or replace function _ability_ledger_append(p_input jsonb)
   returns text
   language sql
@@ -20,7 +32,8 @@ as $$
            when octet_length(e.content) > 4096 then format(
              ' It has %s bytes, over the 4096 that an entry should have: say what matters in a few sentences.', octet_length(e.content))
            else '' end
-    from ledger_append(_ability_work_item(), p_input ->> 'entry_type', p_input ->> 'content', p_keep => _names(p_input -> 'keep')) e;
+         || coalesce(' ' || _plan_left_out(e), '')
+    from _ledger_append_json(p_input) e;
 $$;
 
 comment on function _ability_ledger_append(jsonb) is 'Tool ledger_append.';
@@ -155,8 +168,8 @@ create or replace function _code_ledger_append(p_input jsonb)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select jsonb_build_object('seq', e.seq, 'entry_type', e.entry_type)::text
-    from ledger_append(_ability_work_item(), p_input ->> 'entry_type', p_input ->> 'content', p_keep => _names(p_input -> 'keep')) e;
+  select jsonb_strip_nulls(jsonb_build_object('seq', e.seq, 'entry_type', e.entry_type, 'note', _plan_left_out(e)))::text
+    from _ledger_append_json(p_input) e;
 $$;
 
 comment on function _code_ledger_append(jsonb) is 'Tool ledger_append as code calls it.';

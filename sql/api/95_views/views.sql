@@ -74,6 +74,16 @@ create or replace view v_plan_history with (security_invoker = true) as
 comment on view v_plan_history is 'Every plan of each work item; the newest is the current one.';
 comment on column v_plan_history.is_current is 'True: it is the newest plan.';
 
+create or replace view v_plan with (security_invoker = true) as
+  select w.id as work_item_id, p.n, p.text, p.state, p.since_at, p.seq
+    from work_items w cross join lateral _plan_of(w.id) p;
+comment on view v_plan is 'The items of each work item''s plan: the newest plan entry''s, with what steps have done to them since. select * from v_plan where work_item_id = ''...''.';
+comment on column v_plan.n is 'Its number, by which a step names it: 1, 2, 3, ...';
+comment on column v_plan.text is 'What is to do.';
+comment on column v_plan.state is 'open, doing, done or dropped.';
+comment on column v_plan.since_at is 'Since when it is in this state, or in this plan.';
+comment on column v_plan.seq is 'The entry that says so: the plan or a step. Null: a session of another program says it in its journal or todo list.';
+
 create or replace view v_step_counts with (security_invoker = true) as
   select work_item_id, count(*) filter (where entry_type = 'step') as steps, count(*) as entries,
          count(*) filter (where octet_length(content) > 4096) as long_entries

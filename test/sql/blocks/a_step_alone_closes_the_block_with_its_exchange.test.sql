@@ -11,8 +11,8 @@ select play('[
   [["look", "more"]],
   [["step", "Looked"]],
   [["look", "again"]]]');
-select is(shape(3), 'user:text,text,text', 'nothing is left but the stub, and a line that says what stubs are');
-select is(shape(5), 'user:text,text,text,text', 'a second closed block has a stub of its own');
+select is(shape(3), 'user:text,text,text,text', 'nothing is left but the stub, a line that says what stubs are, and where the agent stands');
+select is(shape(5), 'user:text,text,text,text,text', 'a second closed block has a stub of its own');
 select is(text_of(5, 0, 2) || ' ' || text_of(5, 0, 3), '[completed step 1: Found the config] [completed step 2: Looked]', 'stubs stand oldest first');
 
 select * from finish();

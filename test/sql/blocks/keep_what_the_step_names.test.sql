@@ -18,7 +18,7 @@ select unalike(kept(5), '%OLD parse%', 'an older reading is not kept');
 select unalike(kept(5), '%old_string: c%', 'an edit that failed is not kept');
 select unalike(kept(5), '%the notes%', 'what the step did not name is not kept');
 select is((select string_agg(case when b -> 'cache_control' is not null then 'breakpoint' when b ->> 'text' like '%ept from closed%' then 'kept' else '-' end, ' ' order by i)
-             from request, json_array_elements(body -> 'messages' -> 0 -> 'content') with ordinality as x(b, i) where n = 5), '- - breakpoint kept', 'what is kept stands behind the breakpoint of the stubs');
+             from request, json_array_elements(body -> 'messages' -> 0 -> 'content') with ordinality as x(b, i) where n = 5), '- - breakpoint - kept', 'what is kept stands behind the breakpoint of the stubs');
 
 select is(rebuilt(), 5::bigint, 'every request is rebuilt to the byte');
 

@@ -12,7 +12,7 @@ select play('[
   [["bash", {"command": "true"}, "ok"]]]');
 select is((select string_agg(part, ' ' order by n) from context_parts((select turn_id from request where n = 1))), 'system tools task', 'the first request consists of system prompt, tools and task');
 select is((select string_agg(part, ' ' order by n) from context_parts((select turn_id from request where n = 2))), 'system tools task response result message', 'what a request says besides comes last');
-select is((select string_agg(part, ' ' order by n) from context_parts((select turn_id from request where n = 3))), 'system tools task stubs stubs kept message response result result', 'after a cut stubs and what is kept stand behind the task');
+select is((select string_agg(part, ' ' order by n) from context_parts((select turn_id from request where n = 3))), 'system tools task stubs stubs stubs kept message response result result', 'after a cut stubs, where the agent stands and what is kept stand behind the task');
 select is((select array[iteration, block] from context_parts((select turn_id from request where n = 3)) where part = 'response'), array[2, 2], 'a response has its iteration and its block');
 select ok((select bool_and(tokens > 0 and content <> '') from context_parts((select turn_id from request where n = 3))), 'each part has its words and their size');
 select is((select string_agg(distinct why, '; ' order by why) from context_parts((select turn_id from request where n = 3))), 'always there; its block is open; kept verbatim: named by the newest step; since iteration 3 in place of what left the context; what people say is shown in full', 'and says why it is there');

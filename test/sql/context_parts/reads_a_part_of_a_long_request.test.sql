@@ -4,9 +4,9 @@ select plan(7);
 
 select agent('{"tools": ["look"], "elide_budget": 0, "ledger_nudge_interval": 0}', '{"awareness": {"enabled": false}}');
 select submit('Fix it');
-select play('[[["look", "one"]], [["look", "two"], ["look", "three"]], [["look", "four"]], [["look", "five"]]]', p_more => '{"usage": {"input_tokens": 100, "cached_input_tokens": 600, "cache_write_tokens": 200}}');
+select play('[[["look", "one"]], [["look", "two"], ["look", "three"]], [["look", "four"]], [["look", "five"]]]', p_more => '{"usage": {"input_tokens": 50, "cached_input_tokens": 810, "cache_write_tokens": 40}}');
 select from work_message(item(), 'And that, please');
-select play('[[["look", "six"]]]', p_more => '{"usage": {"input_tokens": 100, "cached_input_tokens": 600, "cache_write_tokens": 200}}');
+select play('[[["look", "six"]]]', p_more => '{"usage": {"input_tokens": 50, "cached_input_tokens": 810, "cache_write_tokens": 40}}');
 
 create function pg_temp.whole(p_turn uuid) returns setof jsonb language sql as $$ select to_jsonb(p) - 'n' from context_parts(p_turn) p order by p.n $$;
 create function pg_temp.pages(p_turn uuid, p_limit integer) returns setof jsonb language plpgsql as $$
@@ -28,7 +28,7 @@ select results_eq($$ select pg_temp.pages((select turn_id from request where n =
 select results_eq($$ select pg_temp.pages((select turn_id from request where n = 5), 1) $$, $$ select pg_temp.whole((select turn_id from request where n = 5)) $$, 'so are those of one');
 select is((select count(distinct cache)::integer from context_parts((select turn_id from request where n = 5))), 3, 'though some of it was read from the cache, some written, some neither');
 
-select play('[[["ledger_append", {"entry_type": "step", "content": "Looked"}]], [["look", "seven"]], [["look", "eight"]]]', p_more => '{"usage": {"input_tokens": 100, "cached_input_tokens": 600, "cache_write_tokens": 200}}');
+select play('[[["ledger_append", {"entry_type": "step", "content": "Looked"}]], [["look", "seven"]], [["look", "eight"]]]', p_more => '{"usage": {"input_tokens": 50, "cached_input_tokens": 810, "cache_write_tokens": 40}}');
 select isnt((select elision_id from turns where id = (select turn_id from request where n = 8)), null, 'a cut leaves the closed block out');
 select results_eq($$ select pg_temp.pages((select turn_id from request where n = 8), 1) $$, $$ select pg_temp.whole((select turn_id from request where n = 8)) $$, 'behind it, too, pages are the whole');
 select throws_ok($$ select context_parts((select turn_id from request where n = 5), 1, 0) $$, 'WL002', null, 'a page has at least one call');

@@ -1,0 +1,336 @@
+-- Where an agent stands: one block, made here and nowhere else, that stands wherever old turns are represented by something shorter:
+-- behind the stubs of a cut, in a compaction, at the head of a fork and of a further attempt, in the packet, and for people. Its parts
+-- have one order; those that are empty are left out.
+--
+-- What files were changed and what still fails is known from calls. A cut stores both as they were when its last turn ended (its facts),
+-- so that the next one looks only at the turns since.
+
+create or replace function standing(p_work_item_id uuid, p_turn_id uuid default null)
+  returns text
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items;
+begin
+  select * into v_item from work_items where id = p_work_item_id;
+  if not found then
+    perform _raise_not_found('work item', p_work_item_id);
+  end if;
+  if p_turn_id is not null and not exists (select from turns where id = p_turn_id and work_item_id = v_item.id) then
+    perform _raise_not_found('turn of this work item', p_turn_id);
+  end if;
+  return _standing_of(v_item, p_turn_id, null, 8000);
+end
+$$;
+
+comment on function standing(uuid, uuid) is
+  'Where a work item stands, as its agent is told behind a cut, in a fork and in a further attempt: its task; its plan, with the state of each item; its steps; which files it changed, and how often; what still fails (each command whose newest run failed, with its last words); what it waits for and its children; its notes; how to look back. What is empty is left out. p_turn_id: as it stood when that turn ended; null: now. At most about 8,000 characters. Raises WL001.';
+
+create or replace function _standing_of(p_item work_items, p_turn_id uuid, p_above text, p_max_chars integer)
+  returns text
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return _standing_text(
+    p_item, case p_item.work_type when 'journal' then _facts_logged(p_item.id) else _facts_at(coalesce(p_turn_id, _newest_turn(p_item.id))) end,
+    p_above, p_max_chars, coalesce((select coalesce(t.completed_at, _now()) from turns t where t.id = p_turn_id), 'infinity'));
+end
+$$;
+
+comment on function _standing_of(work_items, uuid, text, integer) is 'standing() of a work item when a turn had ended, null: now, in about p_max_chars characters; p_above as in _standing_text().';
+
+create or replace function _standing_text(p_item work_items, p_facts jsonb, p_above text, p_max_chars integer, p_until timestamptz default 'infinity')
+  returns text
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_until_seq integer := case when p_until = 'infinity' then 2147483647 else coalesce(
+    (select max(l.seq) from work_ledger l where l.work_item_id = p_item.id and l.created_at <= p_until), 0) end;
+  v_share integer := p_max_chars / 5;
+begin
+  return concat_ws(E'\n',
+    '=== WHERE YOU STAND ===', '',
+    format('Work item %s: %s', p_item.id, _one_line(p_item.description, least(300, v_share))),
+    'Plan' || rtrim(_standing_plan(p_item, v_until_seq, 2 * v_share), E'\n'),
+    case p_above
+      when 'stubs' then 'Done: the completed steps above, with what you were told in them.'
+      when 'ledger' then 'Done: STEPS COMPLETED, above.'
+      when 'conversation' then 'Done: the conversation above.'
+      when 'packet' then 'Done: see below.'
+      else E'Done:\n' || _newest_lines(array(
+        select '- ' || _one_line(l.content, 240)
+          from work_ledger l
+         where l.work_item_id = p_item.id and l.entry_type = 'step' and l.seq <= v_until_seq and l.seq > p_item.ledger_epoch
+           and not _is_retracted(p_item.id, l.seq, v_until_seq)
+         order by l.seq desc limit 50), v_share) end,
+    'Changed' || _standing_files(p_facts, v_share),
+    E'Still failing:\n' || _newest_lines(array(
+      select format('- %s%s', f ->> 0, coalesce(', last: "' || (f ->> 1) || '"', ''))
+        from jsonb_array_elements(p_facts -> 'failing') with ordinality as x(f, n) order by n desc), v_share),
+    _standing_family(p_item, p_until, v_share),
+    E'Notes:\n' || _newest_lines(array(
+      select '- ' || _one_line(l.content, 400)
+        from work_ledger l
+       where l.work_item_id = p_item.id and l.entry_type = 'note' and l.seq <= v_until_seq and l.seq > p_item.ledger_epoch
+         and not _is_retracted(p_item.id, l.seq, v_until_seq)
+       order by l.seq desc limit 50), v_share),
+    'To look back: recall_block(n, query) for a completed step, artifact_read(handle) for a long result, ledger_read for your entries.');
+end
+$$;
+
+comment on function _standing_text(work_items, jsonb, text, integer, timestamptz) is
+  'The text of standing(), in about p_max_chars characters. p_facts: see _facts_after(). p_above: what stands before it and tells what is done (stubs, ledger, conversation, packet); null: the steps are listed.';
+
+create or replace function _standing_plan(p_item work_items, p_until_seq integer, p_max_chars integer)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  -- What is being done and what is open goes first into the room there is; all stand in their order.
+  with item as (
+    select i.n, i.state, format('%s. %s %s', i.n, _plan_box(i.state), _one_line(i.text, 300)) as line,
+           count(*) filter (where i.state = 'done') over () as done, count(*) filter (where i.state <> 'dropped') over () as counted
+      from _plan_of(p_item.id, p_until_seq) i
+  ), fitting as (
+    select i.*, sum(char_length(i.line) + 1)
+             over (order by array_position(array['doing', 'open', 'done', 'dropped'], i.state),
+                            case when i.state in ('doing', 'open') then i.n else -i.n end) <= least(p_max_chars, 1600) as is_shown
+      from item i
+  )
+  select format(E' (%s of %s done):\n', min(f.done), min(f.counted))
+         || coalesce(string_agg(f.line, E'\n' order by f.n) filter (where f.is_shown) || E'\n', '')
+         || case when not bool_and(f.is_shown) then format(E'(%s more: ledger_read)\n', count(*) filter (where not f.is_shown)) else '' end
+    from fitting f
+  having count(*) > 0;
+$$;
+
+comment on function _standing_plan(work_items, integer, integer) is 'The plan of a work item as standing() has it, in at most 1,600 characters, about 400 tokens; what does not fit is counted. Null: there is none.';
+
+create or replace function _standing_files(p_facts jsonb, p_max_chars integer)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with file as (
+    select f ->> 0 as path, (f ->> 1)::integer as times, (f ->> 2)::boolean as is_deleted, x.n
+      from jsonb_array_elements(p_facts -> 'changed') with ordinality as x(f, n)
+  ), folder as (
+    select _common_folder(min(path), max(path)) as name from file
+  ), line as (
+    select _one_line(substr(f.path, char_length(d.name) + 1), 200) || case when f.times > 1 then ' ×' || f.times else '' end
+             || case when f.is_deleted then ' (deleted)' else '' end as line, f.n
+      from file f cross join folder d
+  ), fitting as (
+    select l.*, sum(char_length(l.line) + 2) over (order by l.n desc) as chars from line l
+  )
+  select coalesce(' in ' || nullif((select name from folder), ''), '') || ': ' || string_agg(f.line, ', ' order by f.n) filter (where f.chars <= p_max_chars)
+         || case when bool_or(f.chars > p_max_chars) then format(' and %s before', count(*) filter (where f.chars > p_max_chars)) else '' end
+    from fitting f
+  having count(*) > 0;
+$$;
+
+comment on function _standing_files(jsonb, integer) is 'The changed files as standing() has them, the newest that fit, their common folder once. Null: none.';
+
+create or replace function _common_folder(p_first text, p_last text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(substring(left(p_first, (
+           select coalesce(min(n) - 1, least(char_length(p_first), char_length(p_last)))::integer
+             from generate_series(1, least(char_length(p_first), char_length(p_last), 500)) n
+            where substr(p_first, n, 1) <> substr(p_last, n, 1))) from '^.*/'), '');
+$$;
+
+comment on function _common_folder(text, text) is 'The folder, with its slash, in which the first and the last of some sorted paths are, and so all; empty: none.';
+
+create or replace function _standing_family(p_item work_items, p_until timestamptz, p_max_chars integer)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with recursive origin(work_item_id, at) as (
+    select t.work_item_id, t.completed_at from turns t where t.id = p_item.fork_turn_id
+    union all
+    select t.work_item_id, t.completed_at from origin o join work_items w on w.id = o.work_item_id join turns t on t.id = w.fork_turn_id
+  )
+  select nullif(concat_ws(E'\n',
+    'Waits: ' || case when p_until = 'infinity' and p_item.state = 'waiting' then coalesce(_one_line(p_item.state_reason, 200), 'for what it asked for') end,
+    E'Children:\n' || _newest_lines(array(
+      select format('- child %s (%s) is %s: %s', c.id, _one_line(c.work_type, 60), c.state, _one_line(c.description, 100))
+        from work_items c
+       where c.parent_id = p_item.id and c.created_at <= p_until
+       order by c.resolved_at is null desc, c.created_at desc limit 50), p_max_chars),
+    'Children started before this point belong to the other branch: '
+      || (select string_agg(c.id::text, ', ' order by c.created_at)
+            from (select c.id, c.created_at
+                    from origin o join work_items c on c.parent_id = o.work_item_id and c.created_at <= o.at
+                   order by c.created_at desc limit 20) c)), '');
+$$;
+
+comment on function _standing_family(work_items, timestamptz, integer) is
+  'What a work item waits for, its children with their states, and of a fork those of the conversation that it was forked from, which are not its own. Null: nothing.';
+
+create or replace function _newest_lines(p_lines text[], p_max_chars integer)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case when bool_and(l.is_shown) then '' else format(E'(%s before)\n', count(*) filter (where not l.is_shown)) end
+         || string_agg(l.line, E'\n' order by l.n desc) filter (where l.is_shown)
+    from (select u.line, u.n, u.n = 1 or sum(char_length(u.line) + 1) over (order by u.n) <= p_max_chars as is_shown
+            from unnest(p_lines) with ordinality as u(line, n)) l
+  having count(*) > 0;
+$$;
+
+comment on function _newest_lines(text[], integer) is 'Lines that come newest first, in their order and as many as fit, at least the newest; how many come before is said. Null: there are none.';
+
+create or replace function _facts_at(p_turn_id uuid)
+  returns jsonb
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_head turns;
+  v_cut elisions;
+begin
+  if p_turn_id is null then
+    return null;
+  end if;
+  v_head := _asking_turn(p_turn_id);
+  select * into v_cut from elisions where id = (select elision_id from turns where id = p_turn_id) and standing is not null;
+  return _facts_after(_facts_before(v_cut, _shown_turns(v_head, v_cut)), array(select t.id from unnest(_shown_turns(v_head, v_cut)) t));
+end
+$$;
+
+comment on function _facts_at(uuid) is 'What files were changed and what fails when a turn has ended: see _facts_after().';
+
+create or replace function _facts_before(p_cut elisions, p_shown turns[])
+  returns jsonb
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_focus foci;
+  v_is_afresh boolean;
+begin
+  if p_cut.standing is not null then
+    return p_cut.standing::jsonb - 'text';
+  elsif p_cut.id is not null then
+    -- Made by a version that did not store them, or for an imported session.
+    return _facts_at(p_cut.last_turn_id);
+  end if;
+  select * into v_focus from foci where id = (p_shown[1]).focus_id;
+  select w.ledger_epoch > 0 and not exists (
+           select from work_ledger l where l.work_item_id = w.id and l.seq > w.ledger_epoch and l.attempt < v_focus.attempt)
+    into v_is_afresh from work_items w where w.id = v_focus.work_item_id;
+  return case when not v_is_afresh and _faculty_config(v_focus) #>> '{recover,mode}' is distinct from 'fresh' then _facts_at(_earlier_head(v_focus.id)) end;
+end
+$$;
+
+comment on function _facts_before(elisions, turns[]) is 'The facts before the turns that are shown after a cut: those of the cut or, without one, of the attempt before, unless this one starts afresh.';
+
+create or replace function _facts_after(p_before jsonb, p_turn_ids uuid[])
+  returns jsonb
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with call as (
+    select k as call, row_number() over (order by u.n, k.parent_call_id is not null, k.ordinal) as n
+      from unnest(p_turn_ids) with ordinality as u(turn_id, n)
+      join tool_calls k on k.turn_id = u.turn_id and k.completed_at is not null
+  ), touch as (
+    select x.target, count(*) as times, max(c.n) as n, (array_agg(x.action order by c.n desc))[1] = 'delete' as is_deleted
+      from call c join touches x on x.tool_call_id = (c.call).id and x.kind = 'path' and x.action in ('create', 'modify', 'delete')
+     where (c.call).status in ('completed', 'uncertain')
+     group by x.target
+  ), changed as (
+    select coalesce(t.target, b.value ->> 0) as target, coalesce(t.times, 0) + coalesce((b.value ->> 1)::integer, 0) as times,
+           coalesce(t.is_deleted, (b.value ->> 2)::boolean) as is_deleted, t.n, b.n as before
+      from touch t full join jsonb_array_elements(p_before -> 'changed') with ordinality as b(value, n) on b.value ->> 0 = t.target
+     order by t.n desc nulls last, b.n desc
+     limit 200
+  ), run as (
+    -- Of each command its newest run.
+    select distinct on (r.label) r.label, r.is_error, r.n, case when r.is_error then r.said end as said
+      from (select _call_label(c.call) as label, (c.call).is_error, c.n, _result_text((c.call).result) as said
+              from call c
+             where (c.call).tool_name not in ('ledger_append', 'ledger_read', 'recall_block', 'artifact_read', 'execute_code')) r
+     order by r.label, r.n desc
+  ), failing as (
+    select coalesce(r.label || coalesce(' (exit ' || _exit_code(r.said) || ')', ''), b.value ->> 0) as label,
+           case when r.label is null then b.value ->> 1 else _last_line(r.said) end as words, coalesce(r.label, b.value ->> 2) as command, r.n, b.n as before
+      from run r full join jsonb_array_elements(p_before -> 'failing') with ordinality as b(value, n) on b.value ->> 2 = r.label
+     where r.is_error is not false
+     order by r.n desc nulls last, b.n desc
+     limit 30
+  )
+  select nullif(jsonb_strip_nulls(jsonb_build_object(
+    'changed', (select jsonb_agg(jsonb_build_array(c.target, c.times, c.is_deleted) order by c.n nulls first, c.before) from changed c),
+    'failing', (select jsonb_agg(jsonb_build_array(f.label, f.words, f.command) order by f.n nulls first, f.before) from failing f))), '{}');
+$$;
+
+comment on function _facts_after(jsonb, uuid[]) is
+  'The facts after some turns, oldest first, given those before: {changed: [[path, times, is_deleted]], failing: [[what, last words, command]]}, each the oldest first; at most the newest 200 files and 30 commands. Null: none.';
+
+create or replace function _facts_logged(p_work_item_id uuid)
+  returns jsonb
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select jsonb_build_object('changed', jsonb_agg(jsonb_build_array(f.path, f.times, false) order by f.last))
+    from (select content ->> 'filePath' as path, count(*) as times, max(created_at) as last
+            from journal_entries
+           where work_item_id = p_work_item_id and entry_type = 'file_written' and deleted_at is null and content ->> 'filePath' ~ '\S'
+           group by 1 order by 3 desc limit 200) f
+  having count(*) > 0;
+$$;
+
+comment on function _facts_logged(uuid) is 'The facts of a session that another program keeps, from its journal; see _facts_after().';
+
+create or replace function _with_standing(
+    p_cut elisions, p_item work_items, p_current elisions, p_leaving turns[], p_staying turns[], p_above text, p_max_chars integer)
+  returns elisions
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_facts jsonb := _facts_after(_facts_before(p_current, p_leaving || p_staying), array(select t.id from unnest(p_leaving) t));
+  v_text text := _standing_text(p_item, _facts_after(v_facts, array(select t.id from unnest(p_staying) t)), p_above, p_max_chars);
+begin
+  p_cut.standing := (jsonb_build_object('text', v_text) || coalesce(v_facts, '{}'))::json;
+  return p_cut;
+end
+$$;
+
+comment on function _with_standing(elisions, work_items, elisions, turns[], turns[], text, integer) is
+  'A cut with where the agent stands then (its text), and the facts as they were when its last turn ended. p_current: the cut in force before.';
+
+create or replace function _standing_room(p_engage jsonb)
+  returns integer
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select least(8000, greatest(800, _context_window_of(p_engage) / 5));
+$$;
+
+comment on function _standing_room(jsonb) is 'How many characters a cut gives to where the agent stands: 8,000, and in a small window about a twentieth of it.';
