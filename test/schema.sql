@@ -268,6 +268,7 @@ create table foci (
   error jsonb,
   created_at timestamp with time zone not null default _now(),
   ended_at timestamp with time zone,
+  offered json,
   constraint a_lease_is_whole CHECK ((lease_owner IS NULL) = (lease_expires_at IS NULL)),
   constraint compaction_trigger_is_known CHECK (compaction_trigger = ANY (ARRAY['manual'::text, 'context_overflow'::text])),
   constraint ended_foci_have_an_outcome CHECK ((outcome IS NULL) = (ended_at IS NULL)),
@@ -2500,8 +2501,8 @@ create function _awareness_items(p_work_item_id uuid, p_settings jsonb, p_focus_
   plpgsql volatile; -- body ccbf2b05, comment 009bdb1c
 create function _awareness_settings(p_config jsonb) returns jsonb
   sql stable; -- body 41c72080, comment f4528c53
-create function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns void
-  plpgsql volatile; -- body 760582c7, comment 47734710
+create function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns boolean
+  plpgsql volatile; -- body 40233633, comment 6eb2d477
 create function _awareness_timed(p_work_item_id uuid, p_config jsonb, p_focus_id uuid, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
   plpgsql volatile; -- body 0c075c7b, comment 9e13440c
 create function _awareness_told(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
@@ -2521,7 +2522,7 @@ create function _blocks_chars(p_blocks text) returns integer
 create function _blocks_closed(p_work_item_id uuid, p_turn turns) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ee8278f8, comment 258f3851
 create function _boundary(p_turn_id uuid) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4f96d378, comment 1cd8834a
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e8ce9344, comment 1cd8834a
 create function _branch_entries(p_turns uuid[], OUT n integer, OUT entries jsonb) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ef760500, comment 431465a0
 create function _branch_files(p_turns uuid[], OUT n integer, OUT files jsonb) returns record
@@ -2563,15 +2564,15 @@ create function _cache_seconds(p_cache_write numeric) returns integer
 create function _cached_total(p_turn turns) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 02901479
 create function _calibrate(p_turn turns) returns void
-  plpgsql volatile; -- body 89923411, comment 0e86a466
-create function _call_begun_early(p_call tool_calls, p_results json) returns tool_calls
-  plpgsql volatile; -- body 03d57b4f, comment edec5b63
+  plpgsql volatile; -- body 18e32e26, comment 0e86a466
+create function _call_begun_early(p_call tool_calls, p_results json, p_max_chars integer) returns tool_calls
+  plpgsql volatile; -- body 69935302, comment 3c6ef83a
 create function _call_children(p_item work_items, p_call tool_calls) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7ea8d943, comment 695144c5
 create function _call_code(p_call tool_calls) returns jsonb
   sql immutable; -- body c03ea6c0, comment 766d3725
-create function _call_ended(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text) returns tool_calls
-  plpgsql volatile; -- body abd690df, comment 20f955b3
+create function _call_ended(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb, p_whole text, p_max_chars integer) returns tool_calls
+  plpgsql volatile; -- body 33c1ad8c, comment 93885245
 create function _call_entry(p_call tool_calls) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_sort=off; -- body 60f323f7, comment 07cf4c8a
 create function _call_hash(p_salt uuid, p_call tool_calls) returns bytea
@@ -2587,7 +2588,7 @@ create function _call_of(p_item work_items, p_tool_call_id uuid) returns tool_ca
 create function _call_position(p_call tool_calls) returns integer
   sql stable; -- body 50c1b94d, comment cc49b4e1
 create function _call_settle(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text) returns void
-  plpgsql volatile; -- body cf4751f0, comment d545f427
+  plpgsql volatile; -- body d48f35d4, comment d545f427
 create function _call_spans(p_item work_items, p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a9a1221c, comment 33b0c6d1
 create function _call_times(p_call tool_calls, p_approval approvals) returns jsonb
@@ -2597,7 +2598,7 @@ create function _call_whole(p_call tool_calls) returns text
 create function _called(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 168ec19b, comment 7187dc5b
 create function _calls_begin(p_turn turns, p_config jsonb) returns void
-  plpgsql volatile; -- body cca79ee3, comment 5ef1f3f2
+  plpgsql volatile; -- body 130d0991, comment 5ef1f3f2
 create function _calls_give_up(p_after interval) returns integer
   sql volatile; -- body 8b1193b7, comment c6a3cdb9
 create function _calls_held(p_turn_id uuid) returns uuid[]
@@ -2641,7 +2642,7 @@ create function _check_submitter(p_work_item_id uuid) returns void
 create function _check_time(p_what text, p_at timestamp with time zone) returns void
   plpgsql stable; -- body 3be6ef02, comment 738d482f
 create function _check_turn() returns trigger
-  plpgsql volatile; -- body bd08ddb7, comment e5567c89
+  plpgsql volatile; -- body 6bba983d, comment e5567c89
 create function _check_turns(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
   sql stable; -- body 59bbaa42, comment 1db6c055
 create function _check_waits(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
@@ -2653,9 +2654,9 @@ create function _checked_results(p_results json) returns json
 create function _checkpoint_create(p_work_item_id uuid, p_trigger text) returns work_checkpoints
   plpgsql volatile; -- body b8909783, comment 3a5fa0d4
 create function _checkpoint_due(p_item work_items, p_turn turns) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 56083ce3, comment 7e4d3cfb
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 4739e59b, comment 7e4d3cfb
 create function _checkpoint_trigger(p_is_block boolean, p_tokens bigint, p_since timestamp with time zone, p_entries bigint) returns text
-  sql volatile; -- body a30335fe, comment f5ecc7b4
+  sql volatile; -- body d41d8cd9, comment f5ecc7b4
 create function _child_ended(p_child work_items) returns void
   plpgsql volatile; -- body a176745a, comment 82935227
 create function _child_words(p_words text) returns text
@@ -2691,17 +2692,17 @@ create function _compaction_applied(p_compaction compactions, p_cut elisions, p_
 create function _compaction_begun(p_state context_state, p_trigger text, p_tokens integer) returns compactions
   plpgsql stable; -- body 7df9cc1d, comment d342b706
 create function _compaction_cut(p_state context_state, p_keep integer, p_trigger text, p_ledger text, p_told_chars integer, p_summary text) returns elisions
-  plpgsql stable; -- body 49e33cff, comment 2ac84317
-create function _compaction_due(p_state context_state, p_last turns, p_say text, p_may_summarize boolean, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 1a277a41, comment 1e3fa539
+  plpgsql stable; -- body 16d842a1, comment 2ac84317
+create function _compaction_due(p_state context_state, p_last turns, p_say text, p_may_summarize boolean, p_raw_chars integer, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7b0cf034, comment a7cc779d
 create function _compaction_ladder(p_state context_state, p_say text, p_may_summarize boolean, p_trigger text, p_tokens integer, p_chars bigint, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d90ee596, comment 18d957a5
 create function _compaction_limit(p_engage jsonb) returns integer
-  sql stable; -- body e0d6d21f, comment 74ceadae
+  sql stable; -- body d41d8cd9, comment 74ceadae
 create function _compaction_spans(p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9a22af77, comment e98533f3
 create function _compaction_store(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_compaction compactions) returns turns
-  plpgsql volatile; -- body 54ea7186, comment 6790416b
+  plpgsql volatile; -- body 205023cb, comment 6790416b
 create function _compaction_times(p_compaction compactions, p_turn turns, OUT started_at timestamp with time zone, OUT ended_at timestamp with time zone) returns record
   sql stable; -- body fb2c9b2b, comment 2418f67e
 create function _config_chars(p_turn turns) returns integer
@@ -2716,12 +2717,12 @@ create function _content_hash(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment b4f50428
 create function _content_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
   sql stable; -- body dd9b91ba, comment c3216840
-create function _context_next(p_item work_items, p_focus foci, p_config jsonb, OUT last turns, OUT head turns, OUT cuts elisions[], OUT say text, OUT shown jsonb, OUT digest jsonb, OUT compaction compactions, OUT reason text) returns record
-  plpgsql stable; -- body ca965d72, comment a16abc35
+create function _context_next(p_item work_items, p_focus foci, p_config jsonb, p_flags iteration_flags, OUT last turns, OUT head turns, OUT cuts elisions[], OUT say text, OUT shown jsonb, OUT digest jsonb, OUT compaction compactions, OUT reason text) returns record
+  plpgsql stable; -- body 21342224, comment a16abc35
 create function _context_window_of(p_engage jsonb) returns integer
   sql stable; -- body 8b326736, comment 7f9c90fb
 create function _continued(p_item work_items, p_focus foci) returns json
-  plpgsql volatile; -- body 0c809063, comment cfffbbaa
+  plpgsql volatile; -- body f602562b, comment cfffbbaa
 create function _cooldown(p_turn turns, p_reason text, p_ends_at timestamp with time zone) returns void
   plpgsql volatile; -- body c007a32d, comment 6e9d67d0
 create function _count(p_what text, p_count text) returns integer
@@ -2778,12 +2779,12 @@ create function _edited_ahead(p_turns turns[], p_ahead integer) returns text[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body fefd0238, comment c3c1d3bb
 create function _elision_chain(p_elision_id uuid) returns elisions[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body affaae26, comment 8a5c4285
-create function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_cuts elisions[], p_keep text[] DEFAULT NULL::text[]) returns elisions[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 69f23d74, comment 3cbfcd9d
+create function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_boundary text, p_cuts elisions[], p_keep text[]) returns elisions[]
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f0f692d0, comment 7af3677a
 create function _elision_store(p_cut elisions) returns void
   plpgsql volatile; -- body 79361ac7, comment c890d406
-create function _engine_message(p_head turns) returns text
-  sql volatile; -- body 8ed32f24, comment 36fa6ca2
+create function _engine_message(p_flags iteration_flags) returns text
+  plpgsql volatile; -- body d4dfd928, comment 36fa6ca2
 create function _engine_prompt(p_tools text[], p_awareness boolean DEFAULT true) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7b967d72
 create function _enqueue(p_work_item_id uuid) returns boolean
@@ -2792,8 +2793,6 @@ create function _enqueue_all(p_work_item_ids uuid[], p_faculties text[] DEFAULT 
   plpgsql volatile; -- body 827d64ab, comment 03bce864
 create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_workers text[], p_dead_trees uuid[], p_free_slots text[], p_worker_timeout interval) returns integer
   plpgsql volatile security definer; -- body 9540523c, comment ead7e4dd
-create function _entries_made(p_turns uuid[]) returns bigint
-  sql stable; -- body b490b213, comment 2ebb6e72
 create function _entries_of(p_entry_type text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(content text, created_at timestamp with time zone, seq integer, work_item_id uuid, trust text, tool_call_id uuid)
   sql stable; -- body d41d8cd9, comment 57fd4670
 create function _entry_hash(p_salt uuid, p_entry work_ledger) returns bytea
@@ -2834,8 +2833,8 @@ create function _excerpt(p_text text, p_max_chars integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment ac63c1ff
 create function _exchange_chars(p_turn_id uuid) returns integer
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a416ac7b, comment 3fe9bbd6
-create function _exchange_sizes(p_turn_id uuid, OUT words integer, OUT results integer) returns record
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 032fe3dd, comment 11061c69
+create function _exchange_sizes(p_turn_id uuid, OUT words integer, OUT results integer, OUT raw integer) returns record
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f4dcee1c, comment a1dff4a6
 create function _execute_span(p_item work_items, p_focus foci, p_with_content boolean) returns trace_span
   plpgsql stable; -- body fcf6b9b1, comment 28d7eef4
 create function _execute_span_id(p_work_item_id uuid, p_attempt integer) returns text
@@ -2888,6 +2887,8 @@ create function _fenced(p_says text, p_text text) returns text
   sql volatile; -- body c0c87bb1, comment 13839c18
 create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_id uuid, p_outcome jsonb) returns jsonb
   plpgsql volatile; -- body 4c9a485d, comment faf63e5b
+create function _first_block(p_focus_id uuid) returns integer
+  sql stable; -- body 4f2e3f5c, comment c295e06c
 create function _floor_cut(p_state context_state, p_trigger text, p_say text, p_max_chars integer) returns elisions
   plpgsql stable; -- body 3f15476d, comment 28780376
 create function _focus_close(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, OUT item work_items, OUT due jsonb) returns record
@@ -2913,7 +2914,7 @@ create function _genai_blocks(p_content jsonb) returns SETOF jsonb
 create function _genai_part(p_block jsonb) returns jsonb
   sql immutable; -- body 86386be6, comment 99b685c1
 create function _goes_on(p_item work_items, p_focus foci, p_driven_seconds double precision) returns boolean
-  plpgsql volatile; -- body 43b86cce, comment 20eea008
+  plpgsql volatile; -- body f79d83e9, comment 20eea008
 create function _granted_functions() returns TABLE(oid oid, kinds text[])
   sql stable; -- body 5879beb4, comment 96927880
 create function _has_javascript() returns boolean
@@ -2979,7 +2980,7 @@ create function _import_turns(p_focus foci, p_external_ids text[]) returns SETOF
 create function _in_tool() returns boolean
   plpgsql stable; -- body c8124b74, comment 7de9c1e8
 create function _inbox_deliver(p_item work_items, p_turn turns) returns void
-  plpgsql volatile; -- body 0e03aa94, comment 4985a494
+  plpgsql volatile; -- body 0488cc9f, comment 4985a494
 create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid, kind text, n bigint, block text)
   sql stable; -- body 132669fa, comment e14ad098
 create function _indent(p_text text, p_prefix text) returns text
@@ -3026,8 +3027,12 @@ create function _is_trace_claimed(p_ends_at timestamp with time zone) returns bo
   sql stable; -- body c3ebf7a3, comment 60c3b2f5
 create function _is_uuid(p_text text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 2a8a5cbf
+create function _is_watched(p_watch_ends_at timestamp with time zone) returns boolean
+  sql volatile; -- body d41d8cd9, comment b820d9a9
 create function _is_watched(p_work_item_id uuid) returns boolean
-  sql stable; -- body 4b642449, comment 9e9917c4
+  sql stable; -- body e8eb68da, comment 9e9917c4
+create function _item_answer(p_item work_items) returns json
+  sql stable parallel safe; -- body d41d8cd9, comment b60433b5
 create function _item_hash(p_salt uuid, p_item work_items) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 04e07735
 create function _item_hosts(p_item work_items) returns text[]
@@ -3045,11 +3050,13 @@ create function _items_of(p_state text, p_is_root boolean, p_but_id uuid, p_focu
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
   plpgsql volatile; -- body a4801f69, comment 32a0fca6
 create function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
-  plpgsql volatile; -- body 3a796671, comment 66e24864
+  plpgsql volatile; -- body c185db14, comment 66e24864
 create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count integer) returns foci
   plpgsql volatile; -- body 41f5916a, comment 1c87e459
-create function _iteration_finish(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_iteration integer, p_driven_seconds double precision, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
-  plpgsql volatile; -- body aaa3fe8b, comment 6c6c920a
+create function _iteration_finish(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_iteration integer, p_driven_seconds double precision, p_kept_turn_id uuid DEFAULT NULL::uuid, p_flags iteration_flags DEFAULT NULL::iteration_flags) returns json
+  plpgsql volatile; -- body 9f4fa354, comment 694281f9
+create function _iteration_flags(p_item work_items, p_focus foci, p_config jsonb, p_turn turns DEFAULT NULL::turns) returns iteration_flags
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body d0855a96, comment 77212ca5
 create function _iteration_span_id(p_focus_id uuid, p_iteration integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7893b336
 create function _iteration_spans(p_item work_items, p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
@@ -3057,9 +3064,9 @@ create function _iteration_spans(p_item work_items, p_focus foci, p_first intege
 create function _job_priority(p_priority integer) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 325739a5
 create function _job_task(p_for text DEFAULT NULL::text) returns text
-  sql stable; -- body 23c5cd9e, comment 13b5566c
+  sql stable; -- body d41d8cd9, comment 13b5566c
 create function _job_task_at(p_host text) returns text
-  sql stable; -- body 66866397, comment f9b96e07
+  sql stable; -- body d41d8cd9, comment f9b96e07
 create function _job_task_for(p_item work_items) returns text
   plpgsql stable; -- body d6f58862, comment 26bfd3d6
 create function _job_tasks() returns text[]
@@ -3211,13 +3218,13 @@ create function _lock_try(p_purpose text, p_key text DEFAULT NULL::text) returns
 create function _max_attempts(p_item work_items, p_focus foci) returns integer
   sql stable; -- body 6bb99acd, comment 2d4432ad
 create function _max_result_chars(p_call tool_calls) returns integer
-  sql stable; -- body 21d55d4d, comment 6bac9df2
-create function _may_be_held(p_item work_items, p_config jsonb, p_config_hash text) returns boolean
-  plpgsql stable; -- body dcfcacf1, comment fa9e16c1
+  sql stable; -- body e6a58cee, comment 6bac9df2
+create function _max_result_chars(p_config jsonb) returns integer
+  sql immutable parallel safe; -- body d41d8cd9, comment 9d06c7ce
 create function _may_begin(p_ability abilities, p_config jsonb) returns boolean
   plpgsql immutable; -- body e4c32c74, comment 907790fb
 create function _may_drive(p_item work_items, p_hosts text[], p_worker workers) returns boolean
-  sql immutable parallel safe; -- body b75c6f55, comment 52ac63e1
+  sql immutable parallel safe; -- body d41d8cd9, comment 52ac63e1
 create function _may_hold_secret(p_text text) returns boolean
   plpgsql immutable parallel safe; -- body 709eabfd, comment 61078c23
 create function _may_precede(p_ability abilities, p_config jsonb) returns boolean
@@ -3227,9 +3234,9 @@ create function _message_hash(p_salt uuid, p_message messages) returns bytea
 create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9cc53b04, comment ff9015c1
 create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_is_kept boolean DEFAULT false) returns text
-  sql stable; -- body d16ab250, comment f6306798
-create function _messages_since(p_turn turns, p_kept_turn_id uuid) returns json
-  plpgsql stable; -- body 70ecca28, comment 24e59150
+  sql stable; -- body d5796a14, comment f6306798
+create function _messages_since(p_turn turns, p_parent turns, p_is_told boolean) returns json
+  plpgsql stable; -- body e8d8a0ff, comment 5689134e
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
   sql immutable parallel safe; -- body 8fdd0bd2, comment 1b56c5e4
 create function _metrics_of_calls(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
@@ -3240,8 +3247,8 @@ create function _metrics_of_turns(p_from timestamp with time zone, p_until times
   sql stable; -- body 597745cf, comment 36c80f7d
 create function _milliseconds(p_from timestamp with time zone, p_to timestamp with time zone) returns double precision
   sql immutable parallel safe; -- body d41d8cd9, comment 147f9e94
-create function _model_heard(p_turn turns) returns void
-  plpgsql volatile; -- body 45c52715, comment 8452af90
+create function _model_heard(p_turn turns, p_is_cooling boolean) returns void
+  plpgsql volatile; -- body 8bf3dc48, comment 91d0dbbe
 create function _moved() returns TABLE(direction text, peer text, address text)
   sql stable; -- body 8475c491, comment f8267634
 create function _ms(p_at timestamp with time zone) returns bigint
@@ -3264,12 +3271,12 @@ create function _newest_plan(p_work_item_id uuid, p_until_seq integer DEFAULT 21
   plpgsql stable; -- body b4f93cd7, comment adf44cd8
 create function _newest_turn(p_work_item_id uuid) returns uuid
   sql stable; -- body 77e76b62, comment 83b9e615
-create function _next_block(p_head turns, p_focus_id uuid DEFAULT NULL::uuid) returns integer
-  sql stable; -- body 551b9555, comment ee89aab2
+create function _next_block(p_head turns, p_boundary text) returns integer
+  sql immutable parallel safe; -- body d41d8cd9, comment b9a2e3a0
 create function _next_steps(p_item work_items, p_uncertain text[], p_plan text[], p_work text[], p_steps text[], p_asked text) returns text[]
   sql immutable; -- body 26ef4543, comment 0a03b8bc
-create function _next_tokens(p_engage jsonb, p_last turns, p_head turns, p_cut elisions, p_say text, p_chars bigint DEFAULT NULL::bigint) returns integer
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d636bfe5, comment c305d02b
+create function _next_tokens(p_engage jsonb, p_last turns, p_head turns, p_cut elisions, p_say text, p_raw_chars integer, p_chars bigint DEFAULT NULL::bigint) returns integer
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6d11acf5, comment 42f572e5
 create function _no_javascript(p_function text) returns jsonb
   plpgsql immutable; -- body 38372272, comment 1a2ca040
 create function _no_longer_fits(p_tokens numeric, p_window integer) returns text
@@ -3280,8 +3287,10 @@ create function _notify_journal() returns trigger
   plpgsql volatile; -- body a9e5e32c, comment 7c73457a
 create function _now() returns timestamp with time zone
   sql volatile; -- body d41d8cd9, comment 
-create function _nudge(p_item work_items, p_focus foci, p_head turns, p_interval integer, p_lease uuid, OUT says text, OUT unheeded integer, OUT has_drafted boolean) returns record
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 66383572, comment 02b21e8d
+create function _nudge(p_item work_items, p_focus foci, p_head turns, p_written integer, p_interval integer, p_lease uuid, OUT says text, OUT unheeded integer, OUT has_drafted boolean) returns record
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a8f61b6e, comment d174d2be
+create function _offered(p_focus foci, p_config jsonb, p_registry text) returns json
+  plpgsql volatile; -- body 34a6a160, comment a2d1102b
 create function _oldest_program() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 263235b6
 create function _one_line(p_text text, p_max_chars integer) returns text
@@ -3307,7 +3316,7 @@ create function _packet_tokens(p_packet jsonb, p_model text) returns integer
 create function _page(p_input jsonb, p_key text, p_default integer) returns integer
   plpgsql immutable; -- body 1d1c4f99, comment b26a05a9
 create function _parked(p_item work_items, p_turn_id uuid, p_until timestamp with time zone) returns json
-  plpgsql volatile; -- body 97e638b0, comment 492cb05b
+  plpgsql volatile; -- body c583a46f, comment 492cb05b
 create function _part_text(p_blocks text) returns text
   sql immutable; -- body ab975b9c, comment 4f100cc7
 create function _part_why(p_part text, p_block integer, p_turn turns, p_cut elisions) returns text
@@ -3455,21 +3464,27 @@ create function _replay_parts(p_turn turns, p_cuts elisions[], p_sizes jsonb, p_
 create function _replay_policy_check(p_policy jsonb) returns void
   plpgsql immutable; -- body 99035fec, comment b141384b
 create function _replay_requests(p_session text, p_policy jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean, kept_parts integer, cached_parts integer, tokens integer[], depths integer[], new_texts text[], kinds text[], cut elisions)
-  plpgsql volatile; -- body 9ecc7977, comment 322d2df7
+  plpgsql volatile; -- body 522465f3, comment 322d2df7
 create function _replay_sizes(p_turns turns[], p_model text, OUT prefix_tokens integer, OUT per_char jsonb) returns record
   plpgsql stable; -- body fa3272d6, comment 2b4fbc8f
 create function _request(p_config json, p_messages text) returns json
   sql immutable parallel safe; -- body d41d8cd9, comment 8f4b668b
+create function _request_begin(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_parent turns, p_kept_turn_id uuid) returns json
+  plpgsql volatile; -- body 64c95a15, comment fc5aaea7
 create function _request_chars(p_head turns, p_cuts elisions[], p_say text) returns bigint
-  plpgsql stable; -- body 1c5f940d, comment 5c044d14
+  plpgsql stable; -- body 78449547, comment 5c044d14
+create function _request_make(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_flags iteration_flags, p_kept_turn_id uuid) returns json
+  plpgsql volatile; -- body 157aaeb1, comment 776f4b76
 create function _request_obstacle(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns jsonb
   plpgsql volatile; -- body 30b1e48f, comment 944a999e
+create function _request_sent(p_turn turns, p_is_watched boolean, p_parent turns, p_kept_turn_id uuid, p_is_told boolean, p_early json) returns json
+  plpgsql volatile; -- body c2f23a24, comment f94f3e35
 create function _request_sizes(p_turn turns, OUT task integer, OUT digest integer, OUT stubs integer, OUT kept integer, OUT closed integer, OUT words integer, OUT results integer, OUT people integer, OUT engine integer) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 83d3611f, comment 87d226d9
 create function _resources_limited(p_work_item_id uuid) returns budget_resource[]
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0faf19e9, comment eab36145
 create function _response_store(p_turn turns, p_config jsonb, p_content json, p_begins boolean, p_results json DEFAULT NULL::json) returns void
-  plpgsql volatile; -- body 1a3f0503, comment d2c0c0a4
+  plpgsql volatile; -- body ff786686, comment d2c0c0a4
 create function _response_text(p_turn_id uuid) returns text
   sql stable; -- body 404e055c, comment 3634a745
 create function _result_text(p_result json) returns text
@@ -3486,8 +3501,8 @@ create function _retention_take(p_root_id uuid) returns jsonb
   plpgsql volatile; -- body 0ec83474, comment 09ca3489
 create function _retention_tidy(p_limit integer) returns jsonb
   plpgsql volatile; -- body dcce3955, comment bcccb582
-create function _retractions_tell(p_item work_items, p_focus foci, p_turn turns) returns void
-  sql volatile; -- body b88ad192, comment cf2dc8e8
+create function _retractions_tell(p_item work_items, p_focus foci, p_turn turns, p_retracted_at timestamp with time zone) returns boolean
+  plpgsql volatile; -- body 68061411, comment 00ace5d7
 create function _retry_delay(p_focus foci) returns interval
   sql stable; -- body 6ea88ef1, comment fbce5f7a
 create function _role(p_kind text) returns name
@@ -3518,8 +3533,8 @@ create function _runs_behind(p_call tool_calls) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 72dabff2, comment 4fc561c3
 create function _said_before(p_head_id uuid, p_number integer) returns bigint
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9c928a03, comment c88e8cb4
-create function _said_done(p_turn turns, p_call_count integer) returns jsonb
-  sql stable; -- body e585330f, comment 7a99b5bd
+create function _said_done(p_turn turns, p_call_count integer, p_done_call_id uuid) returns jsonb
+  plpgsql stable; -- body 74b782aa, comment 7a99b5bd
 create function _salt(p_work_item_id uuid) returns uuid
   sql stable; -- body 5a68f463, comment 6e1c25ac
 create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) returns void
@@ -3527,7 +3542,7 @@ create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) return
 create function _schema_value_check(p_what text, p_schema jsonb, p_value jsonb) returns void
   plpgsql immutable; -- body 21ee2562, comment 32dd7659
 create function _seal(p_work_item_id uuid, p_turn_id uuid, p_message_count integer, p_call_count integer) returns void
-  plpgsql volatile; -- body 7c22c9c0, comment 0a2dc021
+  plpgsql volatile; -- body b67ed145, comment 0a2dc021
 create function _seal_link(p_previous bytea, p_seal seals, p_hash bytea, p_entry_link bytea) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 4152392a
 create function _seal_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
@@ -3600,6 +3615,8 @@ create function _signed(p_words text) returns text
   sql volatile; -- body e974bdc1, comment 3b96b56a
 create function _sized(p_text text) returns bytea
   sql immutable parallel safe; -- body d41d8cd9, comment c693e27f
+create function _sizes_chars(p_sizes turn_sizes) returns bigint
+  sql immutable parallel safe; -- body d41d8cd9, comment 3f2358e6
 create function _slot_next(p_faculty text, p_but uuid DEFAULT NULL::uuid) returns uuid
   sql stable; -- body 0a057187, comment ec0e606e
 create function _slot_take(p_item work_items, p_faculty text, OUT lack text, OUT slot_faculty text, OUT next_id uuid) returns record
@@ -3647,7 +3664,7 @@ create function _steps_tokens(p_work_item_id uuid, p_turn_id uuid, p_model text)
 create function _stopped_because(p_focus foci, p_turn turns) returns text
   plpgsql immutable; -- body 127a618e, comment 1483c63f
 create function _stopped_stalled(p_item work_items, p_focus foci, p_reason text) returns json
-  plpgsql volatile; -- body 942ffaa1, comment 127a9d94
+  plpgsql volatile; -- body f3214d6b, comment 127a9d94
 create function _storable(p_json json) returns json
   plpgsql immutable parallel safe; -- body 2eee1700, comment 4f8be50d
 create function _strategy_cut(p_state context_state, p_keep integer, p_trigger text, p_told_chars integer, p_names text[]) returns elisions
@@ -3695,7 +3712,7 @@ create function _task_turn(p_task_id text) returns turns
 create function _telemetry_trigger(p_trigger text) returns text
   sql immutable parallel safe; -- body d2c3a186, comment 68f318a5
 create function _tell_watchers(p_item work_items) returns void
-  sql volatile; -- body fc24ac8d, comment f1445795
+  sql volatile; -- body 8f59bc27, comment f1445795
 create function _text_block(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment eec14ad3
 create function _text_of(p_entity jsonb, p_key text, p_is_optional boolean DEFAULT false) returns text
@@ -3712,8 +3729,6 @@ create function _timeline_replayed(p_session text, p_policy jsonb, p_head_id uui
   plpgsql volatile; -- body 20e347e5, comment f624a9af
 create function _tokens(p_chars bigint, p_model text) returns integer
   sql stable; -- body 073da629, comment 84cab99d
-create function _tokens_new(p_turns uuid[]) returns bigint
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f9bdb545, comment 12ed4aef
 create function _told(p_turn_id uuid, p_is_compaction boolean) returns TABLE(n bigint, said text)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7e6949ea, comment b27760e7
 create function _told_block(p_last_turn_id uuid, p_max_chars integer) returns text
@@ -3742,12 +3757,12 @@ create function _toolset(p_config jsonb) returns SETOF abilities
   sql stable; -- body 9d6ce492, comment 55bece61
 create function _touch_rule(p_ability abilities, p_touch jsonb, p_position integer) returns touch_rules
   plpgsql stable; -- body d0ae4aa1, comment 2b4130f5
-create function _touch_rules_of(p_tool_name text) returns SETOF touch_rules
-  sql stable; -- body a28a6478, comment 19ad9acc
+create function _touch_rules_of(p_tool_name text) returns touch_rules[]
+  plpgsql stable; -- body 3bcf4f33, comment 19ad9acc
 create function _touch_rules_save(p_ability abilities, p_touches json) returns void
   plpgsql volatile; -- body 84d7397d, comment 3ff598c4
 create function _touches_of(p_tool_name text, p_input json, p_file text DEFAULT NULL::text) returns TABLE(ordinal integer, kind text, target text, action text)
-  plpgsql stable; -- body d878e731, comment b36f3f62
+  plpgsql stable; -- body f5c31955, comment b36f3f62
 create function _touches_store(p_call tool_calls, p_file text DEFAULT NULL::text) returns void
   sql volatile; -- body 80e84a7f, comment 929a5096
 create function _trace_id(p_root_id uuid) returns text
@@ -3769,7 +3784,7 @@ create function _trust_label(p_trust text) returns text
 create function _try_json(p_text text) returns jsonb
   plpgsql immutable; -- body 00d1d742, comment 1efaff02
 create function _turn_answered(p_turn_id uuid, p_status text, p_response json, p_error jsonb) returns turns
-  plpgsql volatile; -- body 557cfcfc, comment e6999706
+  plpgsql volatile; -- body ae7058d7, comment e6999706
 create function _turn_asked(p_focus foci, p_turn_id uuid) returns turns
   plpgsql stable; -- body dba6a3f6, comment 56248ac7
 create function _turn_charge(p_turn turns) returns void
@@ -3778,32 +3793,36 @@ create function _turn_config(p_focus foci, p_config jsonb, p_model text DEFAULT 
   plpgsql volatile; -- body d06ddcc6, comment b18218ee
 create function _turn_cost(p_turn turns) returns numeric
   sql stable; -- body b23a6756, comment 3d5e1e1e
-create function _turn_create(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, OUT turn turns, OUT reason text) returns record
-  plpgsql volatile; -- body f4c410b3, comment 94e31a4f
+create function _turn_create(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_flags iteration_flags, OUT turn turns, OUT reason text, OUT is_told boolean, OUT offered json) returns record
+  plpgsql volatile; -- body f60d547f, comment 60311ab3
 create function _turn_hash(p_salt uuid, p_turn turns, p_message_count integer, p_call_count integer) returns bytea
   sql stable; -- body e9221b3e, comment 89e03473
 create function _turn_heard(p_turn turns) returns void
-  plpgsql volatile; -- body 09dcb41f, comment 05726ec1
+  plpgsql volatile; -- body e11e04c1, comment 05726ec1
 create function _turn_of_call(p_head_id uuid, p_number integer) returns turns
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9bfe461b, comment 07ffd49e
 create function _turn_of_session(p_session sessions, p_turn_id uuid) returns void
   plpgsql stable; -- body 1733fd4c, comment c9da8b04
-create function _turn_record(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_response json, p_begins boolean, p_results json DEFAULT NULL::json) returns turns
-  plpgsql volatile; -- body d0c2cc24, comment de5bb618
+create function _turn_record(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_response json, p_begins boolean, p_results json DEFAULT NULL::json) returns iteration_flags
+  plpgsql volatile; -- body e86f40d5, comment c7a3d22e
 create function _turn_settled(p_turn_id uuid) returns turns
   plpgsql stable; -- body e325a26f, comment f9711d0f
 create function _turn_sizes_renew(p_turn turns) returns void
   plpgsql volatile; -- body a6a18aa8, comment 5929dc2c
 create function _turn_sizes_store(p_turn turns) returns void
-  plpgsql volatile; -- body 48e4142d, comment ab48acc8
+  plpgsql volatile; -- body d258c815, comment ab48acc8
+create function _turn_sizes_store(p_turn turns, p_flags iteration_flags, p_is_told boolean) returns void
+  plpgsql volatile; -- body 94340fda, comment 651c42bb
 create function _turn_tokens(p_turn turns) returns bigint
-  sql stable; -- body 01c68d0a, comment f55e4ca5
+  plpgsql stable; -- body 059e11b3, comment f55e4ca5
+create function _turn_told(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_flags iteration_flags, p_say text, p_shown jsonb, p_nudge text, p_unheeded integer) returns boolean
+  plpgsql volatile; -- body 043072f4, comment a24eed11
 create function _turns_abandon(p_focus_id uuid, p_error jsonb) returns void
   plpgsql volatile; -- body 9e4223fe, comment 6d4e251c
 create function _turns_of_block(p_head_id uuid, p_block integer) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bdba1daf, comment 4f385eb2
 create function _turns_seal(p_work_item_id uuid, p_is_over boolean) returns void
-  plpgsql volatile; -- body d5b1953a, comment 70816ab0
+  plpgsql volatile; -- body e14c1cba, comment 70816ab0
 create function _turns_since(p_turn turns, p_until_turn_id uuid) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 299ebc69, comment 2ce1d1e2
 create function _turns_unsealed(p_work_item_id uuid, p_since uuid) returns TABLE(turn_id uuid, message_count integer, call_count integer)
@@ -3811,7 +3830,7 @@ create function _turns_unsealed(p_work_item_id uuid, p_since uuid) returns TABLE
 create function _unlock_jobs(p_worker_ids text[]) returns void
   plpgsql volatile security definer; -- body f976320e, comment 58fbc3b6
 create function _usage_add(p_turn turns) returns void
-  sql volatile; -- body fb14257f, comment 5a5da251
+  sql volatile; -- body 7496267d, comment 5a5da251
 create function _usage_of(p_work_item_ids uuid[], OUT tokens bigint, OUT cost numeric, OUT model_calls bigint) returns record
   sql stable; -- body 5685b97f, comment 3833818a
 create function _uuids(p_what text, p_ids jsonb) returns uuid[]
@@ -3828,14 +3847,18 @@ create function _waits_for(p_turn_id uuid) returns text
   sql stable; -- body 88a6ae05, comment 10952f82
 create function _waits_move(p_now timestamp with time zone, p_by interval, p_was_due timestamp with time zone, p_from uuid) returns uuid
   plpgsql volatile; -- body aa3c8e3d, comment 446b9332
+create function _waits_over(p_item work_items, p_turn_id uuid, OUT waits_until timestamp with time zone, OUT open_count integer, OUT is_approved boolean) returns record
+  plpgsql volatile; -- body f966a4a7, comment d708ca3b
 create function _waits_settle(p_item work_items) returns timestamp with time zone
   plpgsql volatile; -- body dc09707d, comment aaa4173d
-create function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_kept_turn_id uuid) returns json
-  plpgsql volatile; -- body 0fe23233, comment 210fbd2f
+create function _watchers_told(p_item work_items) returns void
+  sql volatile; -- body d41d8cd9, comment d3ec293d
+create function _went_on(p_focus foci, p_next json) returns json
+  sql stable parallel safe; -- body d41d8cd9, comment a967bb15
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
   sql stable; -- body a60b2af9, comment 5bbdd6ab
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9eaa4375, comment b4772990
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 5072fb77, comment b4772990
 create function _wire_name(p_name text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment b2821160
 create function _with_breakpoint(p_blocks text) returns text
@@ -3869,7 +3892,7 @@ create function _work_transitions() returns TABLE(mover text, from_states text[]
 create function _worker_for(p_item work_items, p_hosts text[]) returns workers
   sql stable; -- body 73f3316d, comment 4605c067
 create function _worker_tasks(p_worker workers) returns text[]
-  sql stable; -- body a623064b, comment 5ef9a7bc
+  sql stable; -- body d41d8cd9, comment 5ef9a7bc
 create function _works_for_all() returns boolean
   sql stable; -- body 1ee912fd, comment 39eb9e28
 create function _writes_for_all() returns boolean
@@ -3913,7 +3936,7 @@ create function context_replay_turns(p_session text, p_policy jsonb DEFAULT '{}'
 create function context_timeline(p_session text, p_policy jsonb DEFAULT NULL::jsonb, p_after uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 500) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 343cd89e, comment 14ba0e4a
 create function context_window(p_focus_id uuid) returns TABLE(system json, messages json, tools json, request json)
-  plpgsql volatile; -- body 0d5979cc, comment d0ef1c57
+  plpgsql volatile; -- body fae36578, comment d0ef1c57
 create function cost_by(p_by text, p_work_item_id uuid DEFAULT NULL::uuid) returns TABLE(key text, says text, requests bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, summary_cost numeric, step_cost numeric, missed_tokens bigint, missed_cost numeric, unpriced_requests bigint)
   plpgsql stable; -- body 9524012f, comment b40cf25a
 create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, expected_left integer, expected_rewritten integer, expected_after integer, left_tokens bigint, rewritten_tokens bigint, paid_after bigint, requests integer, saved_tokens numeric, summary_cost numeric, saved_cost numeric)
@@ -3931,15 +3954,15 @@ create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_secon
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
   plpgsql volatile; -- body c233aed0, comment 24935e13
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body f15c6bee, comment 1b05a7eb
+  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body f15c6bee, comment 1b05a7eb
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
   plpgsql volatile; -- body 540e7fba, comment 1f374bf8
 create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration integer DEFAULT NULL::integer, p_driven_seconds double precision DEFAULT NULL::double precision) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body 0f8fda98, comment 04e228d5
+  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 0f8fda98, comment 04e228d5
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void
   plpgsql volatile; -- body ebb389ca, comment f333755a
 create function iteration_step(p_work_item_id uuid, p_lease uuid, p_iteration integer, p_driven_seconds double precision DEFAULT NULL::double precision, p_turn_id uuid DEFAULT NULL::uuid, p_response json DEFAULT NULL::json, p_results json DEFAULT NULL::json, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body eeb6fc10, comment 923c38d8
+  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 8188b043, comment 923c38d8
 create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interval, p_importance text[] DEFAULT '{low,normal}'::text[]) returns integer
   plpgsql volatile; -- body 0cf2a5bb, comment cbbf4d6f
 create function journal_entry_delete(p_id uuid, p_reason text DEFAULT NULL::text) returns void
@@ -4099,7 +4122,7 @@ create function turn_ancestry(p_turn_id uuid) returns SETOF turns
 create function turn_archive(p_turn_id uuid, p_is_archived boolean DEFAULT true) returns turns
   plpgsql volatile; -- body cc7f83e1, comment 81afad2a
 create function turn_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json, p_begins boolean DEFAULT false) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body bdbe01cf, comment f96c4af5
+  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 63d9203a, comment f96c4af5
 create function turn_stream(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_content json) returns boolean
   plpgsql volatile; -- body c4cddfe7, comment 103f7986
 create function turn_tree(p_work_item_id uuid, p_around uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 200) returns TABLE(node_id uuid, parent_node_id uuid, kind text, turns integer, last_turn_id uuid, lane integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, work_item_id uuid)

@@ -2,6 +2,7 @@
 -- before, so earlier items have no chain (fences.salt and work_ledger.link stay null). A heartbeat says of which version its worker is.
 
 alter table fences add column salt uuid;
+alter table foci add column offered json;
 alter table turns add column erased_hash bytea;
 alter table turns add column reserved_input_tokens bigint;
 update turns t
@@ -143,6 +144,29 @@ create type context_state as (
   shown turns[]
 );
 
+create type iteration_flags as (
+  last turns,
+  head turns,
+  is_head boolean,
+  is_watched boolean,
+  is_limited boolean,
+  is_cooling boolean,
+  is_written_to boolean,
+  is_continued boolean,
+  retracted_at timestamptz,
+  registry text,
+  written_iteration integer,
+  call_count integer,
+  open_count integer,
+  waiting_count integer,
+  done_call_id uuid,
+  failed_check_id uuid,
+  boundary text,
+  word_chars integer,
+  result_chars integer,
+  raw_chars integer
+);
+
 create index seals_turn on seals (turn_id) where turn_id is not null;
 create index foci_session on foci (session_label);
 
@@ -189,6 +213,20 @@ drop function if exists ledger_append(uuid, text, text, jsonb, uuid, text, text[
 drop function if exists _ledger_format(uuid, integer, integer, integer, boolean);
 drop function if exists _branch_message(turns);
 drop function if exists _next_steps(work_items, text[], text[], text[], text);
+drop function if exists _awareness_tell(work_items, foci, jsonb, turns);
+drop function if exists _context_next(work_items, foci, jsonb);
+drop function if exists _elision_due(work_items, foci, jsonb, turns, elisions[], text[]);
+drop function if exists _engine_message(turns);
+drop function if exists _entries_made(uuid[]);
+drop function if exists _exchange_sizes(uuid);
+drop function if exists _next_block(turns, uuid);
+drop function if exists _next_tokens(jsonb, turns, turns, elisions, text, bigint);
+drop function if exists _nudge(work_items, foci, turns, integer, uuid);
+drop function if exists _retractions_tell(work_items, foci, turns);
+drop function if exists _said_done(turns, integer);
+drop function if exists _tokens_new(uuid[]);
+drop function if exists _touch_rules_of(text);
+drop function if exists _turn_create(work_items, foci, jsonb, uuid);
 drop trigger if exists search_retracted on work_ledger;
 
 @functions@

@@ -128,6 +128,14 @@ const hold = (table: string): string =>
     ? `select from locks where purpose in ('slots', 'spawns', 'trees') for no key update`
     : `lock table ${table} in exclusive mode`;
 
+/** An item that has asked its model, of which a cooldown is over by now: whoever hears of the answer takes it away. */
+const askingAgain = async (item: string): Promise<Driven> => {
+  const driven = await asking(item);
+  await first.run(`select model_save(model) from (select distinct model from turn_configs) c`);
+  await first.run(`update models set cooldown_ends_at = now() - interval '1 second'`);
+  return driven;
+};
+
 /**
  * Each function, what it is called on, and the stages that it comes to; holds: what it has out of turn, a row that is written under the
  * item's lock alone, the job of an item that it has submitted, or a lock for which nobody waits.
@@ -194,7 +202,7 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     name: 'turn_record',
     comesTo: ['fences', 'foci', 'rows', 'budgets', 'models'],
     prepare: async () => {
-      const driven = await asking((await tree()).part);
+      const driven = await askingAgain((await tree()).part);
       return `turn_record(${args(driven)}, ${quoted(driven.turn)}, ${response([use('send')])})`;
     },
   },
@@ -202,7 +210,7 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     name: 'iteration_step under a budget',
     comesTo: ['fences', 'foci', 'rows', 'budgets', 'models'],
     prepare: async () => {
-      const driven = await asking((await tree()).part);
+      const driven = await askingAgain((await tree()).part);
       return `iteration_step(${args(driven)}, 1, 0, ${quoted(driven.turn)}, ${response([use('look')])}, ${quoted(seen)})`;
     },
   },
@@ -210,7 +218,7 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     name: 'iteration_step of an item that goes on',
     comesTo: ['fences', 'foci', 'rows', 'models'],
     prepare: async () => {
-      const driven = await asking(await alone());
+      const driven = await askingAgain(await alone());
       return `iteration_step(${args(driven)}, 1, 0, ${quoted(driven.turn)}, ${response([use('look')])}, ${quoted(seen)})`;
     },
   },

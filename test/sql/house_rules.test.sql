@@ -1,6 +1,6 @@
 -- The catalog checked by queries: what every function, table and column of the ledger has to keep to, in one list.
 begin;
-select plan(21);
+select plan(22);
 
 create temporary table ledger_functions as
   select p.*, p.oid::regprocedure::text as signature
@@ -13,8 +13,12 @@ create temporary table ledger_relations as
 
 select is_empty(
   $$ select signature from ledger_functions
-      where prosqlbody is null and coalesce(array_to_string(proconfig, ','), '') !~ '^search_path=pg_catalog, [^=]+, pg_temp(,(enable_[a-z]+=off|plan_cache_mode=force_(custom|generic)_plan|client_min_messages=warning))*$' $$,
+      where prosqlbody is null and coalesce(array_to_string(proconfig, ','), '') !~ '^search_path=pg_catalog, [^=]+, pg_temp(,(enable_[a-z]+=off|jit=off|plan_cache_mode=force_(custom|generic)_plan|client_min_messages=warning))*$' $$,
   'every string-bodied function pins its search_path, pg_catalog first and pg_temp last');
+select is(
+  (select array_agg(proname::text order by proname) from ledger_functions where 'jit=off' = any (proconfig)),
+  array['_checkpoint_due', '_iteration_flags', 'iteration_begin', 'iteration_finish', 'iteration_step', 'turn_record'],
+  'nothing of an iteration is compiled by LLVM: switched off scans make its statements look dear, and it would be done at each call');
 select is_empty(
   $$ select signature from ledger_functions
       where prosrc ~* '\mpg_(try_)?advisory_lock|\mset_config\([^;]*, *false\)|\m(create|into) +(local +)?temp|\mset +session\M|\mdeclare +\w+ +cursor +with +hold' $$,

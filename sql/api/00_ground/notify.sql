@@ -60,13 +60,21 @@ $$;
 comment on function ledger_watch(uuid, integer) is
   'Watches a work item for the next p_seconds (default 60; at most 3600). Meanwhile appends send notifications on channel work_ledger (payload: the work item''s id; at most ten a second, so that watching costs writers nothing), each step of its agent one on channel work_activity, and work_activity() shows the model''s response as it arrives. Returns when the watch ends; call it again before then to renew. Read the ledger again at each notification, once more 200 ms and 1.2 s later (entries within 100 ms of a notification send none of their own, on a busy server within a second), and every few seconds without one. Raises WL001.';
 
+create or replace function _is_watched(p_watch_ends_at timestamptz)
+  returns boolean
+  language sql
+  volatile
+  return coalesce(p_watch_ends_at > _now(), false);
+
+comment on function _is_watched(timestamptz) is 'Whether a watch until then (fences.watch_ends_at) still lasts.';
+
 create or replace function _is_watched(p_work_item_id uuid)
   returns boolean
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select exists (select from fences where work_item_id = p_work_item_id and watch_ends_at > _now());
+  select exists (select from fences where work_item_id = p_work_item_id and _is_watched(watch_ends_at));
 $$;
 
 comment on function _is_watched(uuid) is 'Whether someone watches a work item (ledger_watch).';

@@ -101,10 +101,12 @@ begin
   v_seal.created_at := _now();
   -- The newest entry as _refuse_entry() looks for it.
   select f.salt, f.ledger_count,
-         (select l.link from work_ledger l where l.work_item_id = f.work_item_id and l.seq <= f.ledger_count order by l.seq desc limit 1)
-    into v_salt, v_seal.ledger_count, v_entry_link
-    from fences f where f.work_item_id = p_work_item_id;
-  select s.n, s.link into v_seal.n, v_previous from seals s where s.work_item_id = p_work_item_id order by s.n desc limit 1;
+         (select l.link from work_ledger l where l.work_item_id = f.work_item_id and l.seq <= f.ledger_count order by l.seq desc limit 1),
+         s.n, s.link
+    into v_salt, v_seal.ledger_count, v_entry_link, v_seal.n, v_previous
+    from fences f
+    left join lateral (select * from seals where work_item_id = f.work_item_id order by n desc limit 1) s on true
+   where f.work_item_id = p_work_item_id;
   v_seal.n := coalesce(v_seal.n, 0) + 1;
   v_seal.words := _sealed_words(v_salt, v_seal);
   v_seal.link := _seal_link(v_previous, v_seal, _sealed_hash(v_salt, v_seal), v_entry_link);
@@ -154,14 +156,18 @@ create or replace function _turns_seal(p_work_item_id uuid, p_is_over boolean)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
+  v_salt uuid;
   v_since uuid;
 begin
-  if _salt(p_work_item_id) is null then
+  select f.salt,
+         -- From the newest sealed turn on, to which an import may have added: what this costs does not grow with the conversation.
+         case when not p_is_over then (
+           select s.turn_id from seals s where s.work_item_id = p_work_item_id and s.turn_id is not null order by s.n desc limit 1) end
+    into v_salt, v_since
+    from fences f
+   where f.work_item_id = p_work_item_id;
+  if v_salt is null then
     return;
-  end if;
-  -- From the newest sealed turn on, to which an import may have added: what this costs does not grow with the conversation.
-  if not p_is_over then
-    select s.turn_id into v_since from seals s where s.work_item_id = p_work_item_id and s.turn_id is not null order by s.n desc limit 1;
   end if;
   perform _seal(p_work_item_id, u.turn_id, u.message_count, u.call_count) from _turns_unsealed(p_work_item_id, v_since) u;
 end

@@ -7,7 +7,8 @@ create or replace function _check_turn()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_parent turns;
+  v_depth integer;
+  v_has_open boolean;
 begin
   -- The COPY of a dump restores compactions after turns.
   if new.turn_type = 'compaction' and new.status = 'completed' and (tg_op = 'UPDATE' or current_query() !~* '^\s*copy\s') then
@@ -18,11 +19,14 @@ begin
   if tg_op = 'UPDATE' or new.parent_turn_id is null then
     return null;
   end if;
-  select * into v_parent from turns where id = new.parent_turn_id;
-  if new.depth <> v_parent.depth + 1 then
-    raise exception using errcode = 'WL007', message = format('turn %s has depth %s, its parent %s', new.id, new.depth, v_parent.depth);
+  select p.depth, exists (select from tool_calls k where k.turn_id = p.id and k.completed_at is null)
+    into v_depth, v_has_open
+    from turns p
+   where p.id = new.parent_turn_id;
+  if new.depth <> v_depth + 1 then
+    raise exception using errcode = 'WL007', message = format('turn %s has depth %s, its parent %s', new.id, new.depth, v_depth);
   end if;
-  if exists (select from tool_calls where turn_id = v_parent.id and completed_at is null) then
+  if v_has_open then
     raise exception using errcode = 'WL007', message = format('turn %s follows a turn with open tool calls', new.id);
   end if;
   return null;

@@ -27,11 +27,8 @@ create or replace function _may_drive(p_item work_items, p_hosts text[], p_worke
   language sql
   immutable
   parallel safe
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select (p_hosts is null or coalesce(p_worker.host = any (p_hosts), false))
+  return (p_hosts is null or coalesce(p_worker.host = any (p_hosts), false))
     and (p_item.workspace_daemon is null or p_item.workspace_daemon is not distinct from p_worker.daemon);
-$$;
 
 comment on function _may_drive(work_items, text[], workers) is 'Whether a worker is where an item may be driven. p_hosts: _item_hosts(). A worker that never sent a heartbeat is nowhere.';
 
@@ -55,10 +52,7 @@ create or replace function _job_task(p_for text default null)
   returns text
   language sql
   stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select concat_ws('/', _ledger_schema(), 'engage', p_for);
-$$;
+  return concat_ws('/', _ledger_schema(), 'engage', p_for);
 
 comment on function _job_task(text) is
   'graphile-worker''s task identifier of the engage jobs for all workers, or (p_for) of those for some: of the worker that keeps a tree, of a host. It names the schema, so that the workers of one ledger never take the jobs of another ledger in the same database.';
@@ -67,10 +61,7 @@ create or replace function _job_task_at(p_host text)
   returns text
   language sql
   stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select _job_task('host:' || md5(p_host)); -- an identifier has at most 128 characters
-$$;
+  return _job_task('host:' || md5(p_host)); -- an identifier has at most 128 characters
 
 comment on function _job_task_at(text) is 'The task identifier of jobs for the workers of a host.';
 
@@ -78,11 +69,8 @@ create or replace function _worker_tasks(p_worker workers)
   returns text[]
   language sql
   stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select case when p_worker.tree_id is not null then array[_job_task(p_worker.tree_id::text)]
+  return case when p_worker.tree_id is not null then array[_job_task(p_worker.tree_id::text)]
               else array_remove(array[_job_task(), _job_task_at(p_worker.host)], null) end;
-$$;
 
 comment on function _worker_tasks(workers) is 'The task identifiers that a worker looks for: that of the tree which it keeps, else those for all workers and for its host.';
 

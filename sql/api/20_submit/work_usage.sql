@@ -7,7 +7,7 @@ create or replace function _usage_add(p_turn turns)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   insert into work_usage as u (work_item_id, model, model_calls, input_tokens, output_tokens, cached_input_tokens, cache_write_tokens)
-  select p_turn.work_item_id, coalesce((select config ->> 'model' from turn_configs where content_hash = p_turn.config_hash), p_turn.model, 'unknown'), 1,
+  select p_turn.work_item_id, coalesce((select model from turn_configs where content_hash = p_turn.config_hash), p_turn.model, 'unknown'), 1,
          coalesce(p_turn.input_tokens, 0), coalesce(p_turn.output_tokens, 0),
          coalesce(p_turn.cached_input_tokens, 0), coalesce(p_turn.cache_write_tokens, 0)
   on conflict (work_item_id, model) do update

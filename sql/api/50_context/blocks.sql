@@ -3,16 +3,17 @@
 
 create or replace function _boundary(p_turn_id uuid)
   returns text
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select case
-           when not exists (select from work_ledger l join turns t on t.work_item_id = l.work_item_id
-                             where t.id = p_turn_id and l.turn_id = t.id and l.entry_type = 'step') then null
-           when exists (select from tool_calls where turn_id = p_turn_id and (tool_name <> 'ledger_append' or status <> 'completed')) then 'before'
-           else 'after'
-         end;
+begin
+  return case
+    when not exists (select from work_ledger l join turns t on t.work_item_id = l.work_item_id
+                      where t.id = p_turn_id and l.turn_id = t.id and l.entry_type = 'step') then null
+    when exists (select from tool_calls where turn_id = p_turn_id and (tool_name <> 'ledger_append' or status <> 'completed')) then 'before'
+    else 'after' end;
+end
 $$;
 
 comment on function _boundary(uuid) is
@@ -29,18 +30,25 @@ $$;
 
 comment on function _block_of(turns) is 'The block of a turn''s exchange (its response and the results of its calls).';
 
-create or replace function _next_block(p_head turns, p_focus_id uuid default null)
+create or replace function _next_block(p_head turns, p_boundary text)
+  returns integer
+  language sql
+  immutable
+  parallel safe
+  return p_head.block + case when p_boundary is null then 0 else 1 end;
+
+comment on function _next_block(turns, text) is 'The block that is open after turn p_head, whose _boundary() is p_boundary.';
+
+create or replace function _first_block(p_focus_id uuid)
   returns integer
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select case when p_head.id is null then coalesce((select _block_of(t) + 1 from _asking_turn(_earlier_head(p_focus_id)) t where t.id is not null), 1)
-              else p_head.block + case when _boundary(p_head.id) is null then 0 else 1 end
-         end;
+  select coalesce((select _block_of(t) + 1 from _asking_turn(_earlier_head(p_focus_id)) t where t.id is not null), 1);
 $$;
 
-comment on function _next_block(turns, uuid) is 'The block that is open after turn p_head. If the focus has no turn yet: its first block, numbered on from the previous attempt, so that a number means one block of a work item.';
+comment on function _first_block(uuid) is 'The first block of a focus without a turn: numbered on from the previous attempt, so that a number means one block of a work item.';
 
 create or replace function _shown_turns(p_head turns, p_cut elisions)
   returns turns[]

@@ -31,7 +31,8 @@ begin
   v_cut.root_turn_id := coalesce(v_current.root_turn_id, (p_state.shown[1]).id);
   v_cut.last_turn_id := coalesce((v_leaving[cardinality(v_leaving)]).id, v_current.last_turn_id);
   v_cut.first_block := (select block from turns where id = v_cut.root_turn_id);
-  v_cut.last_block := greatest(v_current.last_block, case when cardinality(v_kept) > 0 then _block_of(v_kept[1]) else _next_block(p_state.head) end - 1);
+  v_cut.last_block := greatest(
+    v_current.last_block, case when cardinality(v_kept) > 0 then _block_of(v_kept[1]) else _next_block(p_state.head, _boundary((p_state.head).id)) end - 1);
   select coalesce(max(l.seq), v_current.last_seq, 0)
     into v_cut.last_seq
     from unnest(v_leaving) t

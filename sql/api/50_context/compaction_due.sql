@@ -5,6 +5,7 @@ create or replace function _compaction_due(
     p_last turns,
     p_say text,
     p_may_summarize boolean,
+    p_raw_chars integer,
     out compaction compactions,
     out cut elisions,
     out reason text)
@@ -26,7 +27,7 @@ begin
   if p_last.id <> (p_state.head).id or _input_total(p_state.head) = 0 or (p_state.focus).compaction_trigger is not null or v_is_periodic then
     v_chars := _request_chars(p_state.head, p_state.cuts, p_say);
   end if;
-  v_tokens := _next_tokens(p_state.engage, p_last, p_state.head, p_state.cuts[cardinality(p_state.cuts)], p_say, v_chars);
+  v_tokens := _next_tokens(p_state.engage, p_last, p_state.head, p_state.cuts[cardinality(p_state.cuts)], p_say, p_raw_chars, v_chars);
   if v_tokens <= v_limit and (p_state.focus).compaction_trigger is null then
     if not v_is_periodic then
       return;
@@ -46,5 +47,5 @@ begin
 end
 $$;
 
-comment on function _compaction_due(context_state, turns, text, boolean) is
-  'Whether the next request, with the text p_say, has to be compacted, and how. compaction and cut (not stored yet); both null: not needed. Without a cut: a summary has to be written first. reason: why nothing helps; null otherwise. p_may_summarize: no summary has been tried for this request.';
+comment on function _compaction_due(context_state, turns, text, boolean, integer) is
+  'Whether the next request, with the text p_say, has to be compacted, and how. compaction and cut (not stored yet); both null: not needed. Without a cut: a summary has to be written first. reason: why nothing helps; null otherwise. p_may_summarize: no summary has been tried for this request. p_raw_chars: _results_chars() of the newest turn that is not a compaction.';

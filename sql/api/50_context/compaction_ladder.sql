@@ -183,9 +183,6 @@ create or replace function _compaction_limit(p_engage jsonb)
   returns integer
   language sql
   stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select (_context_window_of(p_engage) * coalesce(nullif((p_engage ->> 'compact_threshold')::numeric, 0), 1))::integer;
-$$;
+  return (_context_window_of(p_engage) * coalesce(nullif((p_engage ->> 'compact_threshold')::numeric, 0), 1))::integer;
 
 comment on function _compaction_limit(jsonb) is 'How many tokens a request may have before it is compacted, from a faculty''s [engage].';

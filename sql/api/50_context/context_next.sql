@@ -4,6 +4,7 @@ create or replace function _context_next(
     p_item work_items,
     p_focus foci,
     p_config jsonb,
+    p_flags iteration_flags,
     out last turns,
     out head turns,
     out cuts elisions[],
@@ -21,18 +22,25 @@ declare
   v_attempt compactions;
   v_rung record;
 begin
-  select t.* into last from sessions s join turns t on t.id = s.head_turn_id where s.label = p_focus.session_label;
+  last := p_flags.last;
   if last.id is null then
     select o.said, o.shown, o.digest into say, shown, digest from _orient_text(p_item, p_focus, p_config) o;
     return;
   end if;
-  head := _asking_turn(last.id);
-  say := case when head.focus_id = p_focus.id then _engine_message(head) else _branch_message(p_item, head, v_engage) end;
-  v_attempt := _summary_attempt(last.id, p_item.id);
-  cuts := _elision_chain(coalesce(v_attempt.base_elision_id, last.elision_id));
-  cuts := _elision_due(p_item, p_focus, v_engage, head, cuts);
+  head := p_flags.head;
+  say := case when head.focus_id = p_focus.id then _engine_message(p_flags) else _branch_message(p_item, head, v_engage) end;
+  if p_flags.is_continued then
+    v_attempt := _summary_attempt(last.id, p_item.id);
+  end if;
+  if coalesce(v_attempt.base_elision_id, last.elision_id) is not null then
+    cuts := _elision_chain(coalesce(v_attempt.base_elision_id, last.elision_id));
+  end if;
+  if p_flags.boundary is not null then
+    cuts := _elision_due(p_item, p_focus, v_engage, head, p_flags.boundary, cuts, null);
+  end if;
   select * into v_rung
-    from _compaction_due(row(p_item, p_focus, v_engage, head, cuts, null)::context_state, last, coalesce(_text_block(say), ''), v_attempt.turn_id is null);
+    from _compaction_due(row(p_item, p_focus, v_engage, head, cuts, null)::context_state, last, coalesce(_text_block(say), ''), v_attempt.turn_id is null,
+      p_flags.raw_chars);
   compaction := v_rung.compaction;
   reason := v_rung.reason;
   if (v_rung.cut).id is not null then
@@ -41,5 +49,5 @@ begin
 end
 $$;
 
-comment on function _context_next(work_items, foci, jsonb) is
+comment on function _context_next(work_items, foci, jsonb, iteration_flags) is
   'The next request of a focus. last: the newest turn of its session. head: the newest turn that is not a compaction. cuts: those that apply (the newest may not be stored yet). say: what the engine says; shown: the entries of the digest in it; digest: its measure. compaction: not null if one is due; if it needs a summary first, cuts are those before it. reason: why no request is possible; null: it is.';

@@ -33,6 +33,7 @@ as $$
 declare
   v_focus foci;
   v_turn_id uuid;
+  v_item work_items;
   v_config jsonb;
   v_next record;
   v_request json;
@@ -58,7 +59,8 @@ begin
     return;
   else
     v_config := _faculty_config(v_focus);
-    select * into v_next from _context_next((select w from work_items w where w.id = v_focus.work_item_id), v_focus, v_config);
+    select * into v_item from work_items where id = v_focus.work_item_id;
+    select * into v_next from _context_next(v_item, v_focus, v_config, _iteration_flags(v_item, v_focus, v_config));
     v_request := _request(_config_of(v_focus, v_config)::json, _messages((v_next.head).id, v_next.cuts,
       concat_ws(',', _text_block(v_next.say), (select string_agg(w.block, ',' order by w.n) from _inbox_waiting(v_focus.work_item_id) w))));
   end if;

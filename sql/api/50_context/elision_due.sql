@@ -1,6 +1,6 @@
 -- Whether the next request leaves closed blocks out (an elision): decided once, when its turn is made.
 
-create or replace function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_cuts elisions[], p_keep text[] default null)
+create or replace function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_boundary text, p_cuts elisions[], p_keep text[])
   returns elisions[]
   language plpgsql
   stable
@@ -8,20 +8,20 @@ create or replace function _elision_due(p_item work_items, p_focus foci, p_engag
 as $$
 declare
   v_model text := p_engage ->> 'model';
-  v_open integer := _next_block(p_head);
+  v_open integer := _next_block(p_head, p_boundary);
   v_current elisions := p_cuts[cardinality(p_cuts)];
   v_due elisions;
   v_merged_from integer;
   v_shown turns[];
+  v_closed turns[];
   v_closed_chars bigint;
   v_kept_chars bigint;
   v_said_chars bigint;
   v_stubs text;
-  v_closed integer; -- how many of the turns shown are in closed blocks
 begin
   -- Right after a block closes, nothing or only one exchange comes after it: at no other moment does so little have to be
   -- written to the provider's cache again.
-  if _boundary(p_head.id) is null or not (p_engage ->> 'truncate_closed_blocks')::boolean then
+  if p_boundary is null or not (p_engage ->> 'truncate_closed_blocks')::boolean then
     return p_cuts;
   end if;
   v_shown := _shown_turns(p_head, v_current);
@@ -29,7 +29,7 @@ begin
          coalesce(sum(_exchange_chars(t.id)) filter (where b.block >= v_open), 0),
          -- What was said during a block leaves with it, and messages from people come back in its stub; the task stays.
          coalesce(sum(char_length(_query_blocks(t.id))) filter (where b.block < v_open and t.parent_turn_id is not null), 0),
-         count(*) filter (where b.block < v_open)
+         array_agg(t order by t.depth) filter (where b.block < v_open)
     into v_closed_chars, v_kept_chars, v_said_chars, v_closed
     from unnest(v_shown) t
     cross join lateral (select _block_of(t) as block offset 0) b; -- once for each turn
@@ -48,13 +48,13 @@ begin
   v_due.root_turn_id := coalesce(v_current.root_turn_id, (v_shown[1]).id);
   v_due.first_block := coalesce(v_current.last_block + 1, (v_shown[1]).block);
   v_due.last_block := v_open - 1;
-  v_due.last_turn_id := (v_shown[v_closed]).id;
+  v_due.last_turn_id := v_closed[cardinality(v_closed)].id;
   if v_due.last_turn_id is null then
     return p_cuts; -- a step in the very first response: no turn is in a closed block
   end if;
   select coalesce(max(l.seq), v_current.last_seq, 0)
     into v_due.last_seq
-    from unnest(v_shown[: v_closed]) t
+    from unnest(v_closed) t
     join work_ledger l on l.work_item_id = t.work_item_id and l.seq > coalesce(v_current.last_seq, 0) and l.turn_id = t.id;
   select string_agg(_text_block(stub), ',' order by n)
     into v_stubs
@@ -64,7 +64,7 @@ begin
   v_due.stubs := '[' || concat_ws(',', (
     select string_agg(_blocks(c.stubs), ',' order by c.ordinal) from unnest(p_cuts) c where c.ordinal > v_merged_from), v_stubs) || ']';
   v_due := _with_kept(v_due, p_head, coalesce(p_keep, _keep_of(p_head)), p_engage);
-  v_due := _with_standing(v_due, p_item, v_current, v_shown[: v_closed], v_shown[v_closed + 1 :], 'stubs', _standing_room(p_engage));
+  v_due := _with_standing(v_due, p_item, v_current, v_closed, v_shown[cardinality(v_closed) + 1 :], 'stubs', _standing_room(p_engage));
   v_due.summary := v_current.summary;
   v_due.max_result_chars := v_current.max_result_chars;
   v_due.max_result_depth := v_current.max_result_depth;
@@ -81,8 +81,8 @@ begin
 end
 $$;
 
-comment on function _elision_due(work_items, foci, jsonb, turns, elisions[], text[]) is
-  'The cuts for the request after p_head: p_cuts, those so far, and a new elision (not stored yet) if a block has just closed and the closed blocks hold more than elide_budget tokens (0: at every step). It waits if more than 1,000 tokens come after the stubs and it would pay only after more than 15 requests. p_engage: the [engage] part of a faculty. p_keep: what to keep, in place of what the newest step named.';
+comment on function _elision_due(work_items, foci, jsonb, turns, text, elisions[], text[]) is
+  'The cuts for the request after p_head, whose _boundary() is p_boundary: p_cuts, those so far, and a new elision (not stored yet) if a block has just closed and the closed blocks hold more than elide_budget tokens (0: at every step). It waits if more than 1,000 tokens come after the stubs and it would pay only after more than 15 requests. p_engage: the [engage] part of a faculty. p_keep: what to keep, in place of what the newest step named; null: that.';
 
 create or replace function _keep_of(p_turn turns)
   returns text[]

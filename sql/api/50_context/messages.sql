@@ -23,12 +23,16 @@ as $$
     select p.*,
            p.role = 'assistant' and lag(p."position") over w is distinct from p."position" as is_next,
            p."position" <= r."position" and lead(p."position") over w > r."position" as is_end,
-           sum(json_array_length(('[' || p.blocks || ']')::json)) filter (where p."position" > r."position") over () > 18 as is_far,
-           sum(json_array_length(('[' || p.blocks || ']')::json))
-             filter (where p."position" <= r."position" and p."position" > r.before) over () > 18 as was_far,
+           sum(b.count) filter (where p."position" > r."position") over () > 18 as is_far,
+           sum(b.count) filter (where p."position" <= r."position" and p."position" > r.before) over () > 18 as was_far,
            p."position" > r."position" as is_new
       from _message_parts(p_parent_turn_id, p_elisions, p_query_blocks, case when p_is_kept then (select after_turn_id from previous) end) p
       left join previous r on true
+     -- Once for each part, and only where it matters: it reads the text as JSON.
+     cross join lateral (
+       select case when p.kind = 'result' then 1
+                   when p."position" > coalesce(r.before, r."position") then json_array_length(('[' || p.blocks || ']')::json) end as count
+       offset 0) b
     window w as (order by p."position", p.rank, p.ordinal)
   ),
   numbered as (

@@ -5,6 +5,7 @@ create or replace function _nudge(
     p_item work_items,
     p_focus foci,
     p_head turns,
+    p_written integer,
     p_interval integer,
     p_lease uuid,
     out says text,
@@ -14,22 +15,13 @@ create or replace function _nudge(
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-declare
-  v_written integer;
 begin
-  if p_interval = 0 then
+  if p_interval = 0 or p_head.id is null or p_focus.iteration - greatest(p_written, p_focus.nudge_iteration - 1) < p_interval then
     return;
   end if;
-  select coalesce(max(t.iteration), 0)
-    into v_written
-    from (select turn_id from work_ledger where work_item_id = p_item.id and focus_id = p_focus.id order by seq desc limit 1) l
-    join turns t on t.id = l.turn_id;
-  if p_focus.iteration - greatest(v_written, p_focus.nudge_iteration - 1) < p_interval then
-    return;
-  end if;
-  unheeded := case when v_written >= p_focus.nudge_iteration then 0 else p_focus.unheeded_nudge_count + 1 end;
+  unheeded := case when p_written >= p_focus.nudge_iteration then 0 else p_focus.unheeded_nudge_count + 1 end;
   if unheeded >= 2 and not _is_branched(p_head) then
-    perform _draft_step(p_item, p_focus, p_head, v_written, p_lease);
+    perform _draft_step(p_item, p_focus, p_head, p_written, p_lease);
     has_drafted := true;
     update foci set nudge_iteration = 0, unheeded_nudge_count = 0 where id = p_focus.id;
     return;
@@ -41,8 +33,8 @@ begin
 end
 $$;
 
-comment on function _nudge(work_items, foci, turns, integer, uuid) is
-  'The reminder for the next request after p_interval iterations (ledger_nudge_interval) without a ledger entry; says null: none is due. unheeded: how many reminders in a row were followed by no entry. After two of those the engine drafts a step instead: has_drafted (one request later where another conversation continues from the same turn). A reminder counts when its turn is answered: see _turn_heard().';
+comment on function _nudge(work_items, foci, turns, integer, integer, uuid) is
+  'The reminder for the next request after p_interval iterations (ledger_nudge_interval) without a ledger entry (p_written: the iteration of the newest); says null: none is due. unheeded: how many reminders in a row were followed by no entry. After two of those the engine drafts a step instead: has_drafted (one request later where another conversation continues from the same turn). A reminder counts when its turn is answered: see _turn_heard().';
 
 create or replace function _is_branched(p_head turns)
   returns boolean

@@ -60,36 +60,45 @@ $$;
 comment on function _orient_text(work_items, foci, jsonb) is
   'The first user message of a focus: the task, what earlier attempts left, and the awareness digest. shown: the entries in the digest, as _awareness() lists them; digest: what _digest_store() stores of it, null: there is none.';
 
-create or replace function _engine_message(p_head turns)
+create or replace function _engine_message(p_flags iteration_flags)
   returns text
-  language sql
+  language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select case
-           when h.id is not null then concat_ws(E'\n\n',
-             '[engine] Not completed: the check failed. Fix that and finish again; when the check fails once more, the work item fails.',
-             _hook_words('check', format(E'%s\n%s\n\n%s', h.command, h.error, coalesce(nullif(btrim(h.output, E' \t\r\n'), ''), '(it printed nothing)'))))
-           when exists (select from tool_calls where turn_id = p_head.id) then null
-           when p_head.stop_reason = 'max_tokens' and v.is_thought then '[engine] Your response was cut off at the output limit in the middle of a thought. '
-             'Go on with less thinking at a time: call a tool or answer, then think further.'
-           when p_head.stop_reason = 'max_tokens' then '[engine] Your response was cut off at the output limit. Continue where it ended.'
-           when p_head.stop_reason = 'model_context_window_exceeded' then '[engine] Your response was cut off because the context window was full. '
-             'Older parts of the conversation are left out now; go on with the work.'
-           when p_head.stop_reason = 'pause_turn' then '[engine] Continue.'
-           else format('[engine] Your response %s. Continue with the work, or call work_complete with a summary if it is done.',
-                       case when v.is_thought then 'ended with a thought, without a call or an answer' else 'was empty' end)
-         end
-    from (select exists (
-            select from messages
-             where turn_id = p_head.id and role = 'assistant' and (sent_content -> -1)::text = _thought_end(p_head.stop_reason)) as is_thought) v
-    left join hook_runs h on h.focus_id = p_head.focus_id and h.turn_id = p_head.id and h.hook = 'check' and h.status = 'failed';
+declare
+  v_head turns := p_flags.head;
+  v_is_thought boolean;
+begin
+  if p_flags.failed_check_id is not null then
+    return (
+      select concat_ws(E'\n\n',
+               '[engine] Not completed: the check failed. Fix that and finish again; when the check fails once more, the work item fails.',
+               _hook_words('check', format(E'%s\n%s\n\n%s', h.command, h.error, coalesce(nullif(btrim(h.output, E' \t\r\n'), ''), '(it printed nothing)'))))
+        from hook_runs h
+       where h.id = p_flags.failed_check_id);
+  elsif p_flags.call_count > 0 then
+    return null;
+  end if;
+  v_is_thought := exists (
+    select from messages
+     where turn_id = v_head.id and role = 'assistant' and (sent_content -> -1)::text = _thought_end(v_head.stop_reason));
+  return case
+    when v_head.stop_reason = 'max_tokens' and v_is_thought then '[engine] Your response was cut off at the output limit in the middle of a thought. '
+      'Go on with less thinking at a time: call a tool or answer, then think further.'
+    when v_head.stop_reason = 'max_tokens' then '[engine] Your response was cut off at the output limit. Continue where it ended.'
+    when v_head.stop_reason = 'model_context_window_exceeded' then '[engine] Your response was cut off because the context window was full. '
+      'Older parts of the conversation are left out now; go on with the work.'
+    when v_head.stop_reason = 'pause_turn' then '[engine] Continue.'
+    else format('[engine] Your response %s. Continue with the work, or call work_complete with a summary if it is done.',
+                case when v_is_thought then 'ended with a thought, without a call or an answer' else 'was empty' end) end;
+end
 $$;
 
-comment on function _engine_message(turns) is 'What the engine says after a response that neither called a tool nor ended the work, or that ended the work but failed the faculty''s check; null after any other response.';
+comment on function _engine_message(iteration_flags) is 'What the engine says after a response that neither called a tool nor ended the work, or that ended the work but failed the faculty''s check; null after any other response.';
 
 create or replace function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb, p_turn turns)
-  returns void
+  returns boolean
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -100,7 +109,7 @@ declare
 begin
   -- The first request has the whole digest beside its task.
   if not (p_config -> 'awareness' ->> 'enabled')::boolean or p_turn.iteration = 1 or v_every = 0 or (p_turn.iteration - 1) % v_every <> 0 then
-    return;
+    return false;
   end if;
   v_news := _awareness_timed(p_item.id, p_config, p_focus.id);
   perform _digest_store(p_focus, p_config, p_turn, v_news.digest, true);
@@ -109,18 +118,28 @@ begin
     values (p_turn.id, 800, 'user', 'engine', ('[' || _text_block(_digest_fenced('What is new elsewhere since you were last told', v_news.said)) || ']')::json,
             jsonb_build_object('shown', v_news.shown), '{"kind": "digest"}');
   end if;
+  return v_news.shown is not null;
 end
 $$;
 
 comment on function _awareness_tell(work_items, foci, jsonb, turns) is
-  'Every refresh_every iterations, tells the model in a turn what is new elsewhere and was not yet told to this focus. It counts as told when the turn is answered: see _turn_heard().';
+  'Every refresh_every iterations, tells the model in a turn what is new elsewhere and was not yet told to this focus; whether there was anything. It counts as told when the turn is answered: see _turn_heard().';
 
-create or replace function _retractions_tell(p_item work_items, p_focus foci, p_turn turns)
-  returns void
-  language sql
+create or replace function _retractions_tell(p_item work_items, p_focus foci, p_turn turns, p_retracted_at timestamptz)
+  returns boolean
+  language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
+declare
+  -- A minute for transactions that were open when the focus began.
+  v_since timestamptz := coalesce(
+    case when p_item.fork_turn_id is not null then (select t.completed_at from turns t where t.id = p_item.fork_turn_id) end, p_focus.created_at)
+    - interval '1 minute';
+begin
+  if p_retracted_at > v_since is not true then
+    return false;
+  end if;
   with recursive heard(focus_id, fork_turn_id) as (
     -- A fork was told what is in the turns that it shares, whichever conversation they come from.
     select p_focus.id, p_item.fork_turn_id
@@ -136,9 +155,7 @@ as $$
       join work_ledger l on l.work_item_id = r.work_item_id and l.seq = r.retracts
       join work_items w on w.id = r.work_item_id
      cross join lateral _driver(w.id, w.faculty) d
-     -- A minute for transactions that were open when the focus began.
-     where r.retracts is not null and not r.is_inherited
-       and r.created_at > coalesce((select t.completed_at from turns t where t.id = p_item.fork_turn_id), p_focus.created_at) - interval '1 minute'
+     where r.retracts is not null and not r.is_inherited and r.created_at > v_since
        and case when r.work_item_id = p_item.id then l.focus_id = p_focus.id or r.created_at >= p_focus.created_at
            else exists (
              select from awareness_shown a
@@ -155,10 +172,12 @@ as $$
          jsonb_build_object('shown', jsonb_agg(jsonb_build_array(n.work_item_id, n.seq, '') order by n.created_at, n.seq)), '{"kind": "retraction"}'
     from news n
   having count(*) > 0;
+  return found;
+end
 $$;
 
-comment on function _retractions_tell(work_items, foci, turns) is
-  'Tells the model in a turn which entries were taken back of those that this focus was told or wrote. It counts as told when the turn is answered: see _turn_heard().';
+comment on function _retractions_tell(work_items, foci, turns, timestamptz) is
+  'Tells the model in a turn which entries were taken back of those that this focus was told or wrote; whether there were any. p_retracted_at: when an entry of any ledger was last taken back. It counts as told when the turn is answered: see _turn_heard().';
 
 create or replace function _awareness_timed(p_work_item_id uuid, p_config jsonb, p_focus_id uuid, out said text, out shown jsonb, out digest jsonb)
   language plpgsql

@@ -45,6 +45,16 @@ $$;
 
 comment on function _config_chars(turns) is 'Characters of a turn''s request other than its messages: model, system prompt, tools.';
 
+create or replace function _sizes_chars(p_sizes turn_sizes)
+  returns bigint
+  language sql
+  immutable
+  parallel safe
+  return p_sizes.task::bigint + p_sizes.digest + p_sizes.stubs + p_sizes.kept + p_sizes.closed + p_sizes.words + p_sizes.results + p_sizes.people
+    + p_sizes.engine;
+
+comment on function _sizes_chars(turn_sizes) is 'Characters of the messages of a turn''s request, added up from what is stored.';
+
 create or replace function _request_chars(p_head turns, p_cuts elisions[], p_say text)
   returns bigint
   language plpgsql
@@ -62,14 +72,20 @@ begin
     return _parts_chars(p_head.id, p_cuts, p_say) + _config_chars(p_head);
   end if;
   v_exchange := _exchange_sizes(p_head.id);
-  return v_sizes.task + v_sizes.digest + v_sizes.stubs + v_sizes.kept + v_sizes.closed + v_sizes.words + v_sizes.results + v_sizes.people
-    + v_sizes.engine + v_exchange.words + v_exchange.results + _blocks_chars(p_say) + _config_chars(p_head);
+  return _sizes_chars(v_sizes) + v_exchange.words + v_exchange.results + _blocks_chars(p_say) + _config_chars(p_head);
 end
 $$;
 
 comment on function _request_chars(turns, elisions[], text) is 'Characters of the whole request after a turn, with the cuts p_cuts and the text p_say: added up from what is stored, or walked if the cut is another than the turn''s.';
 
-create or replace function _next_tokens(p_engage jsonb, p_last turns, p_head turns, p_cut elisions, p_say text, p_chars bigint default null)
+create or replace function _next_tokens(
+    p_engage jsonb,
+    p_last turns,
+    p_head turns,
+    p_cut elisions,
+    p_say text,
+    p_raw_chars integer,
+    p_chars bigint default null)
   returns integer
   language plpgsql
   stable
@@ -81,10 +97,10 @@ begin
   if p_last.id <> p_head.id or _input_total(p_head) = 0 then
     return _tokens(p_chars, v_model); -- no count to start from: a compaction came between, or the provider reports no usage
   end if;
-  return _input_total(p_head) + coalesce(p_head.output_tokens, 0) + _tokens(_results_chars(p_head.id) + char_length(p_say), v_model)
+  return _input_total(p_head) + coalesce(p_head.output_tokens, 0) + _tokens(p_raw_chars + char_length(p_say), v_model)
        + case when p_cut.id is distinct from p_head.elision_id then p_cut.stub_tokens + p_cut.kept_tokens - p_cut.tokens_elided else 0 end;
 end
 $$;
 
-comment on function _next_tokens(jsonb, turns, turns, elisions, text, bigint) is
-  'Estimated tokens of the next request: what the provider counted for the last request and its response, plus an estimate of what came since. p_chars: the characters of the whole request, used if the provider counted nothing.';
+comment on function _next_tokens(jsonb, turns, turns, elisions, text, integer, bigint) is
+  'Estimated tokens of the next request: what the provider counted for the last request and its response, plus an estimate of what came since (p_raw_chars: _results_chars() of p_head). p_chars: the characters of the whole request, used if the provider counted nothing.';

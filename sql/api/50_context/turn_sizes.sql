@@ -8,28 +8,65 @@ create or replace function _turn_sizes_store(p_turn turns)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_parent turns := (select t from turns t where t.id = p_turn.parent_turn_id);
-  v_before turn_sizes := (select s from turn_sizes s where s.turn_id = v_parent.id);
-  v_exchange record := _exchange_sizes(case v_parent.turn_type when 'normal' then v_parent.id end);
-  v_told record := _told_sizes(p_turn);
+  v_flags iteration_flags;
+  v_sizes record;
+begin
+  v_flags.last := (select t from turns t where t.id = p_turn.parent_turn_id);
+  if (v_flags.last).turn_type = 'normal' then
+    v_sizes := _exchange_sizes(p_turn.parent_turn_id);
+    v_flags.word_chars := v_sizes.words;
+    v_flags.result_chars := v_sizes.results;
+    v_flags.boundary := case when p_turn.block <> (v_flags.last).block then _boundary(p_turn.parent_turn_id) end;
+  end if;
+  perform _turn_sizes_store(p_turn, v_flags, true);
+end
+$$;
+
+comment on function _turn_sizes_store(turns) is 'Stores the sizes of a new turn''s request, when all that it says is stored.';
+
+create or replace function _turn_sizes_store(p_turn turns, p_flags iteration_flags, p_is_told boolean)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_parent turns := p_flags.last;
+  v_before turn_sizes;
+  v_words integer := 0;
+  v_results integer := 0;
+  v_task integer := 0;
+  v_digest integer := 0;
+  v_people integer := 0;
+  v_engine integer := 0;
   v_boundary text;
   v_parts record;
 begin
+  if v_parent.id is not null then
+    select * into v_before from turn_sizes where turn_id = v_parent.id;
+  end if;
+  if v_parent.turn_type = 'normal' then
+    v_words := p_flags.word_chars;
+    v_results := p_flags.result_chars;
+  end if;
+  if p_is_told then
+    select task, digest, people, engine into v_task, v_digest, v_people, v_engine from _told_sizes(p_turn);
+  end if;
   if p_turn.turn_type <> 'normal' or v_parent.id is null then
     select 0 as task, 0 as digest, 0 as stubs, 0 as kept, 0 as closed, 0 as words, 0 as results, 0 as people, 0 as engine into v_parts;
   elsif v_before.turn_id is not null and v_parent.turn_type = 'normal' and v_parent.elision_id is not distinct from p_turn.elision_id then
     v_parts := v_before;
-    v_boundary := case when p_turn.block <> v_parent.block then coalesce(_boundary(v_parent.id), 'after') end;
+    v_boundary := case when p_turn.block <> v_parent.block then coalesce(p_flags.boundary, 'after') end;
     if v_boundary is not null then
       v_parts.closed := v_parts.closed + v_parts.words + v_parts.results;
       v_parts.words := 0;
       v_parts.results := 0;
     end if;
     if v_boundary = 'after' then
-      v_parts.closed := v_parts.closed + v_exchange.words + v_exchange.results;
+      v_parts.closed := v_parts.closed + v_words + v_results;
     else
-      v_parts.words := v_parts.words + v_exchange.words;
-      v_parts.results := v_parts.results + v_exchange.results;
+      v_parts.words := v_parts.words + v_words;
+      v_parts.results := v_parts.results + v_results;
     end if;
   else
     v_parts := _request_sizes(p_turn);
@@ -38,14 +75,14 @@ begin
   values (
     p_turn.id, coalesce(v_before.call_number, 0) + case p_turn.turn_type when 'normal' then 1 else 0 end,
     case when v_parent.id is null then p_turn.id else _leap_of(v_parent) end,
-    case when v_parent.id is null or v_before.turn_id is not null then coalesce(v_before.said, 0) + v_exchange.words + v_exchange.results
-         else _parts_chars(v_parent.id, null, '') end + v_told.task + v_told.digest + v_told.people + v_told.engine,
-    v_parts.task + v_told.task, v_parts.digest + v_told.digest, v_parts.stubs, v_parts.kept, v_parts.closed, v_parts.words, v_parts.results,
-    v_parts.people + v_told.people, v_parts.engine + v_told.engine);
+    case when v_parent.id is null or v_before.turn_id is not null then coalesce(v_before.said, 0) + v_words + v_results
+         else _parts_chars(v_parent.id, null, '') end + v_task + v_digest + v_people + v_engine,
+    v_parts.task + v_task, v_parts.digest + v_digest, v_parts.stubs, v_parts.kept, v_parts.closed, v_parts.words, v_parts.results,
+    v_parts.people + v_people, v_parts.engine + v_engine);
 end
 $$;
 
-comment on function _turn_sizes_store(turns) is 'Stores the sizes of a new turn''s request, when all that it says is stored.';
+comment on function _turn_sizes_store(turns, iteration_flags, boolean) is '_turn_sizes_store() by whoever has the flags of its parent, and knows whether the turn says anything.';
 
 create or replace function _turn_sizes_renew(p_turn turns)
   returns void
@@ -61,20 +98,23 @@ $$;
 
 comment on function _turn_sizes_renew(turns) is 'Stores the sizes of a turn''s request again, because something was added to what it says.';
 
-create or replace function _exchange_sizes(p_turn_id uuid, out words integer, out results integer)
-  language sql
+create or replace function _exchange_sizes(p_turn_id uuid, out words integer, out results integer, out raw integer)
+  language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select (select coalesce(sum(_blocks_chars(_blocks(coalesce(m.sent_content, m.content)))), 0)::integer
-            from messages m where m.turn_id = p_turn_id and m.role = 'assistant'),
-         (select coalesce(sum(s.chars), 0)::integer
-            from tool_calls k
-            cross join lateral _shown_result(k, k.result) s
-           where k.turn_id = p_turn_id and k.parent_call_id is null and k.completed_at is not null);
+begin
+  select coalesce((select sum(_blocks_chars(_blocks(coalesce(m.sent_content, m.content))))
+                     from messages m where m.turn_id = p_turn_id and m.role = 'assistant'), 0),
+         coalesce(sum(s.chars), 0), coalesce(sum(_content_chars(k.result)) filter (where s.kind = 'result'), 0)
+    into words, results, raw
+    from tool_calls k
+   cross join lateral _shown_result(k, k.result) s
+   where k.turn_id = p_turn_id and k.parent_call_id is null and k.completed_at is not null;
+end
 $$;
 
-comment on function _exchange_sizes(uuid) is 'Characters of a turn''s response and of the results of its calls, as requests show them.';
+comment on function _exchange_sizes(uuid) is 'Characters of a turn''s response and of the results of its calls, as requests show them; raw: _results_chars(), which counts the results alone.';
 
 create or replace function _blocks_chars(p_blocks text)
   returns integer

@@ -89,7 +89,7 @@ begin
     if v_n > 1 then
       v_focus.iteration := v_turn.iteration - 1;
       v_names := _replay_names(v_names, v_turns[v_n - 1], v_turns[v_n :], v_ahead);
-      v_cuts := _elision_due(v_item, v_focus, v_engage, v_turns[v_n - 1], v_cuts, v_names);
+      v_cuts := _elision_due(v_item, v_focus, v_engage, v_turns[v_n - 1], _boundary(v_turns[v_n - 1].id), v_cuts, v_names);
     end if;
     select * into v_parts from _replay_parts(v_turn, v_cuts, v_sizes, v_engage, v_cleared, v_prefix);
     if v_is_own and v_n > 1

@@ -7,7 +7,7 @@ create or replace function _call_settle(p_call tool_calls, p_content text, p_is_
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  p_call := _call_ended(p_call, p_content, p_is_error, p_images, p_whole);
+  p_call := _call_ended(p_call, p_content, p_is_error, p_images, p_whole, _max_result_chars(p_call));
   update tool_calls
      set status = p_call.status,
          is_error = p_call.is_error,
@@ -30,7 +30,13 @@ $$;
 
 comment on function _call_settle(tool_calls, text, boolean, jsonb, text) is 'Stores the result of a call; the caller has checked the lease. Arguments as for _call_ended().';
 
-create or replace function _call_ended(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb default null, p_whole text default null)
+create or replace function _call_ended(
+    p_call tool_calls,
+    p_content text,
+    p_is_error boolean,
+    p_images jsonb,
+    p_whole text,
+    p_max_chars integer)
   returns tool_calls
   language plpgsql
   volatile
@@ -39,13 +45,12 @@ as $$
 declare
   v_row json := json_build_object('turn_id', p_call.turn_id);
   v_given text := p_whole;
-  v_max integer := _max_result_chars(p_call);
   v_content text;
   v_whole text;
 begin
   -- Before anything is hashed or cut; what names the whole by its handle names it as it is stored. What is stored as it came is
   -- looked at by the trigger of its row.
-  if p_whole is not null or char_length(p_content) > v_max then
+  if p_whole is not null or char_length(p_content) > p_max_chars then
     p_whole := _redact_text(p_whole, 'tool_calls', v_row);
     if p_whole <> v_given then
       p_content := replace(p_content, left(_content_hash(v_given), 16), left(_content_hash(p_whole), 16));
@@ -58,15 +63,15 @@ begin
     v_whole := _cap_text(p_whole, 33554000);
     p_call.artifact_hash := _artifact_store(p_call.work_item_id, v_whole);
   end if;
-  if char_length(v_content) > v_max then
+  if char_length(v_content) > p_max_chars then
     if v_whole is not null then
-      v_content := _cap_text(v_content, v_max);
+      v_content := _cap_text(v_content, p_max_chars);
     elsif p_call.parent_call_id is null and exists (select from abilities where tool_name = p_call.tool_name and implementation = 'engine') then
-      v_content := _cap_text(v_content, v_max); -- read from the ledger, where it can be read again
+      v_content := _cap_text(v_content, p_max_chars); -- read from the ledger, where it can be read again
     else
       v_whole := _cap_text(v_content, 33554000);
       p_call.artifact_hash := _artifact_store(p_call.work_item_id, v_whole);
-      v_content := _excerpt(v_whole, v_max);
+      v_content := _excerpt(v_whole, p_max_chars);
     end if;
   end if;
   p_call.status := case when p_is_error then 'failed' else 'completed' end;
@@ -84,8 +89,8 @@ begin
 end
 $$;
 
-comment on function _call_ended(tool_calls, text, boolean, jsonb, text) is
-  'A call as it is when it has ended, to be written; what is too long for its row is stored as an artifact. p_images: [{media_type, data}] or, for images already stored, [{media_type, artifact}]. p_whole: the whole output behind p_content, stored as an artifact.';
+comment on function _call_ended(tool_calls, text, boolean, jsonb, text, integer) is
+  'A call as it is when it has ended, to be written; what is too long for its row is stored as an artifact. p_images: [{media_type, data}] or, for images already stored, [{media_type, artifact}]. p_whole: the whole output behind p_content, stored as an artifact. p_max_chars: the most that the model is shown.';
 
 create or replace function _max_result_chars(p_call tool_calls)
   returns integer
@@ -93,7 +98,7 @@ create or replace function _max_result_chars(p_call tool_calls)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select coalesce((f.config -> 'engage' ->> 'max_result_chars')::integer, 50000)
+  select _max_result_chars(f.config)
     from turns t
     join foci o on o.id = t.focus_id
     join faculties f on f.content_hash = o.faculty_hash
@@ -101,6 +106,15 @@ as $$
 $$;
 
 comment on function _max_result_chars(tool_calls) is 'The most characters of a call''s output that the model is shown: the faculty''s max_result_chars.';
+
+create or replace function _max_result_chars(p_config jsonb)
+  returns integer
+  language sql
+  immutable
+  parallel safe
+  return coalesce((p_config -> 'engage' ->> 'max_result_chars')::integer, 50000);
+
+comment on function _max_result_chars(jsonb) is 'The same, for who has the faculty''s configuration.';
 
 create or replace function _call_of(p_item work_items, p_tool_call_id uuid)
   returns tool_calls

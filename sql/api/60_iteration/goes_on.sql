@@ -7,18 +7,25 @@ create or replace function _goes_on(p_item work_items, p_focus foci, p_driven_se
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_owner workers := (select k from workers k where k.id = p_focus.lease_owner);
-  v_hosts text[] := _item_hosts(p_item);
+  v_hosts text[];
+  v_tasks text[];
   v_waits integer;
 begin
-  if p_driven_seconds is null or p_item.is_pausing
-    -- The faculty names other hosts by now.
-    or not _may_drive(p_item, v_hosts, v_owner)
-    -- Another worker keeps the tree for itself, or this one kept it until now.
-    or (select k.tree_id from workers k where k.tree_id = p_item.root_id and _may_drive(p_item, v_hosts, k) limit 1) is distinct from v_owner.tree_id then
+  if p_driven_seconds is null or p_item.is_pausing then
     return false;
   end if;
-  v_waits := _job_waiting(_worker_tasks(v_owner));
+  v_hosts := _item_hosts(p_item);
+  select _worker_tasks(k.owner)
+    into v_tasks
+    from (select (select o from workers o where o.id = p_focus.lease_owner) as owner) k
+         -- The faculty may name other hosts by now.
+   where _may_drive(p_item, v_hosts, k.owner)
+         -- Another worker may keep the tree for itself, or this one may have kept it until now.
+     and (select o.tree_id from workers o where o.tree_id = p_item.root_id and _may_drive(p_item, v_hosts, o) limit 1) is not distinct from (k.owner).tree_id;
+  if not found then
+    return false;
+  end if;
+  v_waits := _job_waiting(v_tasks);
   return v_waits is null or v_waits > _job_priority(p_item.priority) or (v_waits = _job_priority(p_item.priority) and p_driven_seconds < 10);
 end
 $$;

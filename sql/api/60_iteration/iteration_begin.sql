@@ -32,11 +32,7 @@ create or replace function _iteration_begin(p_item work_items, p_focus foci, p_c
 as $$
 declare
   v_turn turns;
-  v_created record;
   v_held jsonb;
-  v_is_watched boolean;
-  v_since json;
-  v_is_begun boolean := false;
 begin
   select * into v_turn from turns where focus_id = p_focus.id and iteration = p_focus.iteration + 1 and status <> 'failed' for no key update;
   if v_turn.status = 'completed' then
@@ -51,68 +47,130 @@ begin
     end if;
     select * into p_item from work_items where id = p_item.id; -- a recover command may have hidden the ledger
   end if;
-  if v_turn.id is null then
-    if p_focus.iteration >= (p_config #>> '{engage,max_turns}')::integer then
-      p_item := _focus_end(p_item, 'failed', 'failed', format('reached max_turns (%s) before the work was done', p_focus.iteration), null);
-      return json_build_object('kind', p_item.state, 'reason', p_item.state_reason);
-    end if;
+  if v_turn.id is null and p_focus.iteration < (p_config #>> '{engage,max_turns}')::integer then
     select * into v_turn from turns where focus_id = p_focus.id and turn_type = 'compaction' and status in ('pending', 'streaming') for no key update;
-    if not found then
-      select * into v_created from _turn_create(p_item, p_focus, p_config, p_lease);
-      v_turn := v_created.turn;
-      v_is_begun := v_turn.call_count > 0; -- nothing can hold it; a second write of its row would check all its references again
-      if v_turn.id is null then
-        p_item := _focus_end(p_item, 'failed', 'failed', v_created.reason, null);
-        return json_build_object('kind', p_item.state, 'reason', p_item.state_reason);
-      end if;
-    end if;
   end if;
-  if not v_is_begun then
-    v_held := _request_obstacle(p_item, p_focus, p_config, v_turn);
-    if v_held is not null then
-      return v_held::json;
-    end if;
-    update turns set call_count = call_count + 1, status = 'pending' where id = v_turn.id returning * into v_turn;
-    -- One that was begun under this lease was not sent: its worker did not hear of it.
-    update model_calls set ended_at = _now(), error_class = 'lost' where turn_id = v_turn.id and ended_at is null;
+  if v_turn.id is null then
+    return _request_make(p_item, p_focus, p_config, p_lease, _iteration_flags(p_item, p_focus, p_config), p_kept_turn_id);
   end if;
-  insert into model_calls (turn_id, attempt, model)
-  values (v_turn.id, v_turn.call_count, (select config ->> 'model' from turn_configs where content_hash = v_turn.config_hash));
-  v_is_watched := _is_watched(p_item.id);
-  v_since := _messages_since(v_turn, p_kept_turn_id);
-  return json_build_object('kind', case v_turn.turn_type when 'compaction' then 'summarize' else 'call_model' end,
-                           'turn_id', v_turn.id, 'is_watched', v_is_watched,
-                           -- Who watches sees a response before its calls have run.
-                           'early', case when v_turn.turn_type = 'normal' and not v_is_watched then _early_tools(p_config) else '{}' end,
-                           'request', case when v_since is null then context_at(v_turn.id) end, 'since', v_since);
+  return _request_begin(p_item, p_focus, p_config, v_turn, null, p_kept_turn_id);
 end
 $$;
 
 comment on function _iteration_begin(work_items, foci, jsonb, uuid, uuid) is 'iteration_begin() of an item that is running, by whoever holds the locks on its fence and its focus. p_kept_turn_id as for iteration_step().';
 
-create or replace function _messages_since(p_turn turns, p_kept_turn_id uuid)
+create or replace function _request_make(
+    p_item work_items,
+    p_focus foci,
+    p_config jsonb,
+    p_lease uuid,
+    p_flags iteration_flags,
+    p_kept_turn_id uuid)
+  returns json
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_created record;
+begin
+  if p_focus.iteration >= (p_config #>> '{engage,max_turns}')::integer then
+    p_item := _focus_end(p_item, 'failed', 'failed', format('reached max_turns (%s) before the work was done', p_focus.iteration), null);
+    return _item_answer(p_item);
+  end if;
+  v_created := _turn_create(p_item, p_focus, p_config, p_lease, p_flags);
+  if (v_created.turn).id is null then
+    p_item := _focus_end(p_item, 'failed', 'failed', v_created.reason, null);
+    return _item_answer(p_item);
+  end if;
+  if (v_created.turn).call_count > 0 then -- nothing can hold it; a second write of its row would check all its references again
+    return _request_sent(v_created.turn, p_flags.is_watched, p_flags.last, p_kept_turn_id, v_created.is_told, v_created.offered -> 'early');
+  end if;
+  return _request_begin(p_item, p_focus, p_config, v_created.turn, p_flags.last, p_kept_turn_id);
+end
+$$;
+
+comment on function _request_make(work_items, foci, jsonb, uuid, iteration_flags, uuid) is
+  'Makes the turn of the next iteration, of which there is none yet, and returns what its worker has to do, as iteration_begin() does.';
+
+create or replace function _request_begin(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_parent turns, p_kept_turn_id uuid)
+  returns json
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_held jsonb := _request_obstacle(p_item, p_focus, p_config, p_turn);
+begin
+  if v_held is not null then
+    return v_held::json;
+  end if;
+  update turns set call_count = call_count + 1, status = 'pending' where id = p_turn.id returning * into p_turn;
+  -- One that was begun under this lease was not sent: its worker did not hear of it.
+  update model_calls set ended_at = _now(), error_class = 'lost' where turn_id = p_turn.id and ended_at is null;
+  return _request_sent(p_turn, _is_watched(p_item.id), p_parent, p_kept_turn_id, true, _early_tools(p_config));
+end
+$$;
+
+comment on function _request_begin(work_items, foci, jsonb, turns, turns, uuid) is
+  'Begins the request of a turn that is made, if nothing holds it; what its worker has to do, as iteration_begin() returns it. p_parent: the turn before it; null: not read yet.';
+
+create or replace function _request_sent(p_turn turns, p_is_watched boolean, p_parent turns, p_kept_turn_id uuid, p_is_told boolean, p_early json)
+  returns json
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_since json;
+begin
+  insert into model_calls (turn_id, attempt, model)
+  values (p_turn.id, p_turn.call_count, (select model from turn_configs where content_hash = p_turn.config_hash));
+  if p_turn.turn_type = 'normal' and p_turn.parent_turn_id = p_kept_turn_id then
+    v_since := _messages_since(p_turn, p_parent, p_is_told);
+  end if;
+  return json_build_object('kind', case p_turn.turn_type when 'compaction' then 'summarize' else 'call_model' end,
+                           'turn_id', p_turn.id, 'is_watched', p_is_watched,
+                           -- Who watches sees a response before its calls have run.
+                           'early', case when p_turn.turn_type = 'normal' and not p_is_watched then p_early else '{}' end,
+                           'request', case when v_since is null then context_at(p_turn.id) end, 'since', v_since);
+end
+$$;
+
+comment on function _request_sent(turns, boolean, turns, uuid, boolean, json) is
+  'The {kind: call_model} or {kind: summarize} of a request that counts as sent from here on. p_parent and p_is_told as for _messages_since(), p_kept_turn_id as for iteration_step(). p_early: _early_tools().';
+
+create or replace function _messages_since(p_turn turns, p_parent turns, p_is_told boolean)
   returns json
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_kept turns;
+  v_kept turns := p_parent;
 begin
-  if p_turn.parent_turn_id is distinct from p_kept_turn_id or p_turn.turn_type <> 'normal' then
-    return null;
+  if v_kept.id is distinct from p_turn.parent_turn_id then
+    select * into v_kept from turns where id = p_turn.parent_turn_id;
   end if;
-  select * into v_kept from turns where id = p_kept_turn_id;
   if v_kept.turn_type <> 'normal' or v_kept.config_hash <> p_turn.config_hash or v_kept.elision_id is distinct from p_turn.elision_id then
     return null;
   end if;
   -- No cut: it says nothing of what came after it.
-  return _messages(p_turn.parent_turn_id, '{}', _query_blocks(p_turn.id), true);
+  return _messages(p_turn.parent_turn_id, '{}', case when p_is_told then _query_blocks(p_turn.id) else '' end, true);
 end
 $$;
 
-comment on function _messages_since(turns, uuid) is
-  'The messages that a turn''s request adds to that of the turn before it, for whoever keeps that one (p_kept_turn_id; a request never changes once it is made). Null: it is not the same with more at its end, or another one is kept.';
+comment on function _messages_since(turns, turns, boolean) is
+  'The messages that a turn''s request adds to that of the turn before it, for whoever keeps that one (a request never changes once it is made). Null: it is not the same with more at its end. p_parent: the turn before it; null: not read yet. p_is_told: whether the turn may say anything besides results.';
+
+create or replace function _item_answer(p_item work_items)
+  returns json
+  language sql
+  stable
+  parallel safe
+  return json_build_object('kind', p_item.state, 'reason', p_item.state_reason);
+
+comment on function _item_answer(work_items) is 'What a stage answers when the item is no longer driven: {kind, reason}, its state and the reason for it.';
 
 create or replace function _recover_calls(p_turn_id uuid)
   returns void

@@ -30,54 +30,48 @@ create or replace function _iteration_finish(
     p_lease uuid,
     p_iteration integer,
     p_driven_seconds double precision,
-    p_kept_turn_id uuid default null)
+    p_kept_turn_id uuid default null,
+    p_flags iteration_flags default null)
   returns json
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_turn turns;
+  v_turn turns := p_flags.last;
   v_call_count integer;
-  v_open_count integer;
-  v_waiting_count integer;
-  v_is_settled boolean;
+  v_waits record;
   v_done jsonb;
-  v_waits_until timestamptz;
   v_answer jsonb;
   v_stalled text;
 begin
   if p_focus.iteration >= p_iteration then
     -- The answer did not arrive: the lease was kept, and the next iteration has begun.
-    return _went_on(p_item, p_focus, p_config, p_lease, p_kept_turn_id);
+    return _went_on(p_focus, _iteration_begin(p_item, p_focus, p_config, p_lease, p_kept_turn_id));
   end if;
-  select * into v_turn from turns where focus_id = p_focus.id and iteration = p_focus.iteration + 1 and status = 'completed';
-  select count(*), count(*) filter (where parent_call_id is null and completed_at is null and status <> 'waiting'), count(*) filter (where status = 'waiting')
-    into v_call_count, v_open_count, v_waiting_count
-    from tool_calls
-   where turn_id = v_turn.id;
-  if v_waiting_count > 0 then
-    v_is_settled := not exists (
-      select from tool_calls
-       where turn_id = v_turn.id and parent_call_id is null and status in ('pending', 'running') and id <> all (_calls_held(v_turn.id)));
-    v_waits_until := _waits_settle(p_item);
-    select count(*) filter (
-             where parent_call_id is null and completed_at is null and status <> 'waiting' and id <> all (_calls_held(v_turn.id)))
-      into v_open_count
-      from tool_calls
-     where turn_id = v_turn.id;
-    if v_open_count > 0 and v_is_settled then
+  if v_turn.id is null then
+    select * into v_turn from turns where focus_id = p_focus.id and iteration = p_focus.iteration + 1 and status = 'completed';
+    if not found then
+      perform _raise_not_over(p_focus, 'Its response is not recorded.');
+    end if;
+    p_flags := _iteration_flags(p_item, p_focus, p_config, v_turn);
+  end if;
+  if p_flags.waiting_count > 0 then
+    v_waits := _waits_over(p_item, v_turn.id);
+    if v_waits.is_approved then
       -- Calls were approved while others ran: the same iteration again, to run them, while the rest waits.
       return _continued(p_item, p_focus);
+    elsif v_waits.waits_until is not null and v_waits.open_count = 0 then
+      return _parked(p_item, v_turn.id, v_waits.waits_until);
     end if;
+    p_flags := _iteration_flags(p_item, p_focus, p_config, v_turn);
+    p_flags.open_count := v_waits.open_count;
   end if;
-  if v_turn.id is null or v_open_count > 0 then
-    perform _raise_not_over(p_focus, case when v_turn.id is null then 'Its response is not recorded.' else format('%s tool calls are open.', v_open_count) end);
+  if p_flags.open_count > 0 then
+    perform _raise_not_over(p_focus, format('%s tool calls are open.', p_flags.open_count));
   end if;
-  if v_waits_until is not null then
-    return _parked(p_item, v_turn.id, v_waits_until);
-  end if;
-  v_done := _said_done(v_turn, v_call_count);
+  v_call_count := p_flags.call_count;
+  v_done := _said_done(v_turn, v_call_count, p_flags.done_call_id);
   if v_done ->> 'summary' is not null then
     v_answer := _finish(p_item, p_focus, p_config, v_turn.id, v_done);
     if v_answer is not null then
@@ -96,16 +90,42 @@ begin
     if v_stalled is not null then
       return _stopped_stalled(p_item, p_focus, v_stalled);
     end if;
-    return case when _goes_on(p_item, p_focus, p_driven_seconds) then _went_on(p_item, p_focus, p_config, p_lease, p_kept_turn_id)
-                else _continued(p_item, p_focus) end;
+    if not _goes_on(p_item, p_focus, p_driven_seconds) then
+      return _continued(p_item, p_focus);
+    end if;
+    return _went_on(p_focus, case
+      when p_flags.is_head then _request_make(p_item, p_focus, p_config, p_lease, p_flags, p_kept_turn_id)
+      else _iteration_begin(p_item, p_focus, p_config, p_lease, p_kept_turn_id) end); -- the session was moved to another turn
   end if;
   p_item := _focus_end(p_item, 'failed', 'failed', _stopped_because(p_focus, v_turn), null);
-  return jsonb_build_object('kind', p_item.state, 'reason', p_item.state_reason);
+  return _item_answer(p_item);
 end
 $$;
 
-comment on function _iteration_finish(work_items, foci, jsonb, uuid, integer, double precision, uuid) is
-  'iteration_finish() by whoever holds the locks on the item''s fence and its focus. p_kept_turn_id as for iteration_step().';
+comment on function _iteration_finish(work_items, foci, jsonb, uuid, integer, double precision, uuid, iteration_flags) is
+  'iteration_finish() by whoever holds the locks on the item''s fence and its focus. p_kept_turn_id as for iteration_step(). p_flags: after the response; null: not read yet.';
+
+create or replace function _waits_over(p_item work_items, p_turn_id uuid, out waits_until timestamptz, out open_count integer, out is_approved boolean)
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_is_settled boolean := not exists (
+    select from tool_calls
+     where turn_id = p_turn_id and parent_call_id is null and status in ('pending', 'running') and id <> all (_calls_held(p_turn_id)));
+begin
+  waits_until := _waits_settle(p_item);
+  select count(*)
+    into open_count
+    from tool_calls
+   where turn_id = p_turn_id and parent_call_id is null and completed_at is null and status <> 'waiting' and id <> all (_calls_held(p_turn_id));
+  is_approved := v_is_settled and open_count > 0;
+end
+$$;
+
+comment on function _waits_over(work_items, uuid) is
+  'Settles the calls of a turn whose wait is over. waits_until: as _waits_settle() says; open_count: calls that can run now; is_approved: all of these waited until now.';
 
 create or replace function _parked(p_item work_items, p_turn_id uuid, p_until timestamptz)
   returns json
@@ -115,7 +135,7 @@ create or replace function _parked(p_item work_items, p_turn_id uuid, p_until ti
 as $$
 begin
   p_item := _lease_drop(_set_aside(p_item, 'waiting', _waits_for(p_turn_id), p_until), p_item.slot_faculty);
-  return case p_item.state when 'paused' then json_build_object('kind', p_item.state, 'reason', p_item.state_reason)
+  return case p_item.state when 'paused' then _item_answer(p_item)
                            else json_build_object('kind', 'parked', 'until', p_until) end;
 end
 $$;
@@ -132,7 +152,7 @@ as $$
 begin
   update foci set round_hash = null, round_count = 0 where id = p_focus.id;
   p_item := _pause_until_resumed(p_item, p_reason);
-  return json_build_object('kind', p_item.state, 'reason', p_item.state_reason);
+  return _item_answer(p_item);
 end
 $$;
 
@@ -183,43 +203,40 @@ as $$
 begin
   p_item := _lease_drop(p_item, p_item.slot_faculty);
   return case
-    when p_item.state = 'paused' then json_build_object('kind', p_item.state, 'reason', p_item.state_reason)
+    when p_item.state = 'paused' then _item_answer(p_item)
     else json_build_object('kind', 'continued', 'iteration', p_focus.iteration + 1) end;
 end
 $$;
 
 comment on function _continued(work_items, foci) is 'Releases the lease on an item and enqueues its next iteration; returns {kind: continued, iteration}, or {kind: paused, reason}.';
 
-create or replace function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_kept_turn_id uuid)
+create or replace function _went_on(p_focus foci, p_next json)
   returns json
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-begin
-  return json_build_object('kind', 'continued', 'iteration', p_focus.iteration + 1,
-                           'next', _iteration_begin(p_item, p_focus, p_config, p_lease, p_kept_turn_id));
-end
-$$;
-
-comment on function _went_on(work_items, foci, jsonb, uuid, uuid) is
-  'Begins the next iteration of an item under the same lease; returns {kind: continued, iteration, next}. No job is needed: if the worker dies, its lease expires, and the sweep enqueues the item.';
-
-create or replace function _said_done(p_turn turns, p_call_count integer)
-  returns jsonb
   language sql
+  stable
+  parallel safe
+  return json_build_object('kind', 'continued', 'iteration', p_focus.iteration + 1, 'next', p_next);
+
+comment on function _went_on(foci, json) is
+  'The answer where the next iteration (p_next) has begun under the same lease: {kind: continued, iteration, next}. No job is needed: if the worker dies, its lease expires, and the sweep enqueues the item.';
+
+create or replace function _said_done(p_turn turns, p_call_count integer, p_done_call_id uuid)
+  returns jsonb
+  language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select case
-    when p_call_count = 0 and p_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use')
-      then jsonb_build_object('summary', _response_text(p_turn.id))
-    else (select k.input::jsonb from tool_calls k
-           where k.turn_id = p_turn.id and k.tool_name = 'work_complete' and k.status = 'completed' order by k.ordinal limit 1)
-  end;
+begin
+  if p_done_call_id is not null then
+    return (select k.input::jsonb from tool_calls k where k.id = p_done_call_id);
+  elsif p_call_count = 0 and p_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use') then
+    return jsonb_build_object('summary', _response_text(p_turn.id));
+  end if;
+  return null;
+end
 $$;
 
-comment on function _said_done(turns, integer) is 'The outcome, if a response says that the work is done: the input of its work_complete call, or its text if it has no calls. Null: it does not.';
+comment on function _said_done(turns, integer, uuid) is 'The outcome, if a response says that the work is done: the input of its work_complete call, or its text if it has no calls. Null: it does not.';
 
 create or replace function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count integer)
   returns foci

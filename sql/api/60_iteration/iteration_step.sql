@@ -22,8 +22,9 @@ declare
   v_config jsonb;
   v_turn turns;
   v_is_new boolean := false;
-  v_calls json;
-  v_waiting json;
+  v_flags iteration_flags;
+  v_calls json := '[]';
+  v_waiting json := '[]';
   v_answer json;
 begin
   select * into v_focus from foci where id = v_item.focus_id for no key update;
@@ -35,24 +36,25 @@ begin
   if p_response is not null then
     v_turn := _turn_asked(v_focus, p_turn_id);
     v_is_new := v_turn.status <> 'completed';
-    if v_is_new then
-      v_turn := _turn_record(v_item, v_focus, v_config, v_turn, p_response, true, p_results);
+    v_flags := case when v_is_new then _turn_record(v_item, v_focus, v_config, v_turn, p_response, true, p_results)
+                    else _iteration_flags(v_item, v_focus, v_config, v_turn) end;
+    if v_flags.open_count + v_flags.waiting_count > 0 then
+      v_calls := _open_calls(v_turn.id);
+      v_waiting := _waiting_calls(v_turn.id);
     end if;
-    v_calls := _open_calls(v_turn.id);
-    v_waiting := _waiting_calls(v_turn.id);
     -- Budgets are locked behind what the end of an iteration locks, so they were charged in a transaction of its own.
-    if v_calls::text <> '[]' or v_waiting::text <> '[]' or _resources_limited(v_item.id) <> '{}' then
+    if v_calls::text <> '[]' or v_waiting::text <> '[]' or v_flags.is_limited then
       if v_is_new then
-        perform _model_heard(v_turn);
+        perform _model_heard(v_flags.last, v_flags.is_cooling);
       end if;
       return json_build_object('kind', 'run_tools', 'turn_id', v_turn.id, 'calls', v_calls, 'waiting', v_waiting);
     end if;
   elsif p_results is not null then
     perform _results_settle(v_item, p_results);
   end if;
-  v_answer := _iteration_finish(v_item, v_focus, v_config, p_lease, p_iteration, p_driven_seconds, p_kept_turn_id);
+  v_answer := _iteration_finish(v_item, v_focus, v_config, p_lease, p_iteration, p_driven_seconds, p_kept_turn_id, case when v_is_new then v_flags end);
   if v_is_new and _is_driven(v_item.id) then
-    perform _model_heard(v_turn); -- behind all other locks; an item that was given back locked its job, and leaves no sample
+    perform _model_heard(v_flags.last, v_flags.is_cooling); -- behind all other locks; an item that was given back locked its job, and leaves no sample
   end if;
   return v_answer;
 end

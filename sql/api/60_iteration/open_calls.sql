@@ -65,18 +65,16 @@ create or replace function _calls_begin(p_turn turns, p_config jsonb)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  if (select count(*) from tool_calls where turn_id = p_turn.id and completed_at is null) > 1 then
-    update tool_calls
-       set status = 'running', attempts = attempts + 1, started_at = _now()
-     where id in (
-       select k.id
-         from tool_calls k
-         join abilities a on a.tool_name = k.tool_name and _may_begin(a, p_config)
-        where k.turn_id = p_turn.id and k.parent_call_id is null and k.status = 'pending'
-          and _begins_behind(k) = '{}' and _order_kept(k, a.implementation) = '{}'
-        order by k.ordinal
-        limit (p_config #>> '{engage,max_parallel_tools}')::integer);
-  end if;
+  update tool_calls
+     set status = 'running', attempts = attempts + 1, started_at = _now()
+   where id in (
+     select k.id
+       from tool_calls k
+       join abilities a on a.tool_name = k.tool_name and _may_begin(a, p_config)
+      where k.turn_id = p_turn.id and k.parent_call_id is null and k.status = 'pending'
+        and _begins_behind(k) = '{}' and _order_kept(k, a.implementation) = '{}'
+      order by k.ordinal
+      limit (p_config #>> '{engage,max_parallel_tools}')::integer);
 end
 $$;
 

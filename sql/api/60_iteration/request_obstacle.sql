@@ -1,20 +1,5 @@
 -- What keeps a request from being sent now: the model's cooldown, a command to run first, a budget that is used up.
 
-create or replace function _may_be_held(p_item work_items, p_config jsonb, p_config_hash text)
-  returns boolean
-  language plpgsql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-begin
-  return p_config #>> '{hooks,before_model_call}' is not null or _resources_limited(p_item.id) <> '{}' or exists (
-    select from turn_configs c join models m on m.name = c.config ->> 'model' where c.content_hash = p_config_hash and m.cooldown_ends_at is not null);
-end
-$$;
-
-comment on function _may_be_held(work_items, jsonb, text) is
-  'Whether there is anything for _request_obstacle() to look at: a hook, a budget, a cooldown that may be over. If not, a new request is sent as it is made.';
-
 create or replace function _request_obstacle(p_item work_items, p_focus foci, p_config jsonb, p_turn turns)
   returns jsonb
   language plpgsql
@@ -71,14 +56,18 @@ comment on function _request_obstacle(work_items, foci, jsonb, turns) is
 
 create or replace function _turn_tokens(p_turn turns)
   returns bigint
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- An image has about the same number of tokens whatever its size in bytes.
-  select _tokens(char_length(regexp_replace(context_at(p_turn.id)::text, '"data":"[A-Za-z0-9+/=]{200,}"', repeat('x', 4700), 'g')), config ->> 'model')
-    from turn_configs
-   where content_hash = p_turn.config_hash;
+declare
+  v_chars bigint := (select _sizes_chars(s) from turn_sizes s where s.turn_id = p_turn.id and p_turn.turn_type = 'normal') + _config_chars(p_turn);
+begin
+  if v_chars is null then -- a request for a summary
+    v_chars := char_length(context_at(p_turn.id)::text);
+  end if;
+  return _tokens(v_chars, (select model from turn_configs where content_hash = p_turn.config_hash));
+end
 $$;
 
 comment on function _turn_tokens(turns) is 'Estimated tokens of a turn''s whole request.';

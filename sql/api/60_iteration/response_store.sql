@@ -53,7 +53,7 @@ begin
       v_call.result := to_json(v_refusal);
       v_call.completed_at := v_call.created_at;
     elsif p_results is not null and _may_precede(v_ability, p_config) then
-      v_call := _call_begun_early(v_call, p_results);
+      v_call := _call_begun_early(v_call, p_results, _max_result_chars(p_config));
     end if;
     -- The only call of a response waits for no other: it is stored as begun, see _calls_begin().
     if v_call.status = 'pending' and p_begins and cardinality(v_ids) = 1 and _may_begin(v_ability, p_config) then
@@ -109,56 +109,66 @@ $$;
 
 comment on function _call_new(turns, integer, json, abilities) is 'The row of a call, from its block in a response; p_ability null: there is no such tool.';
 
-create or replace function _call_begun_early(p_call tool_calls, p_results json)
+create or replace function _call_begun_early(p_call tool_calls, p_results json, p_max_chars integer)
   returns tool_calls
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_result json := (select r from json_array_elements(p_results) r where r ->> 'ordinal' = p_call.ordinal::text limit 1);
-  v_images jsonb := nullif(_jsonb_of(v_result -> 'images'), 'null');
+  v_result record;
+  v_images jsonb;
 begin
-  if v_result is null then
+  select * into v_result from json_to_recordset(p_results) as r(ordinal text, id uuid, content text, is_error boolean, images json)
+   where r.ordinal = p_call.ordinal::text limit 1;
+  if not found then
     return p_call;
   end if;
-  p_call.id := (v_result ->> 'id')::uuid;
+  p_call.id := v_result.id;
   if exists (select from tool_calls where id = p_call.id) then
     perform _raise_invalid(format('%s is the id of another call', p_call.id));
   end if;
   p_call.status := 'running';
   p_call.attempts := 1;
   p_call.started_at := p_call.created_at;
-  if v_result ->> 'content' is null then
+  if v_result.content is null then
     return p_call;
   end if;
-  perform _check_images(v_images);
-  return _call_ended(p_call, v_result ->> 'content', (v_result ->> 'is_error')::boolean, v_images);
+  if v_result.images is not null then
+    v_images := nullif(_jsonb_of(v_result.images), 'null');
+    perform _check_images(v_images);
+  end if;
+  return _call_ended(p_call, v_result.content, v_result.is_error, v_images, null, p_max_chars);
 end
 $$;
 
-comment on function _call_begun_early(tool_calls, json) is 'A call as its worker began it before it was stored, with its result if that is there; as it is, if the worker did not.';
+comment on function _call_begun_early(tool_calls, json, integer) is 'A call as its worker began it before it was stored, with its result if that is there; as it is, if the worker did not. p_max_chars as for _call_ended().';
 
 create or replace function _wire_ids(p_turn turns, p_ids text[], p_first integer default 0)
   returns text[]
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
+declare
+  v_items uuid[] := array[p_turn.work_item_id];
+  v_turn turns := p_turn;
+begin
   -- Some providers number the calls of each response anew. A forked conversation runs through several work items: they are
   -- searched item by item, never turn by turn.
-  with recursive lineage as (
-    select p_turn.work_item_id, p_turn.fork_turn_id
-    union all
-    select t.work_item_id, t.fork_turn_id from lineage l join turns t on t.id = l.fork_turn_id
-  )
-  select array_agg(
+  while v_turn.fork_turn_id is not null loop
+    select * into v_turn from turns where id = v_turn.fork_turn_id;
+    v_items := v_items || v_turn.work_item_id;
+  end loop;
+  return (
+    select array_agg(
            case when g.id ~ '^[a-zA-Z0-9_-]{1,64}$' and g.nth = 1
                  and (_may_hold_secret(g.id) and g.id <> _redacted(g.id)) is not true
-                 and not exists (select from lineage l join tool_calls k on k.work_item_id = l.work_item_id and k.provider_id = g.id) then g.id
+                 and not exists (select from tool_calls k where k.work_item_id = any (v_items) and k.provider_id = g.id) then g.id
                 else format('call_%s_%s', replace(p_turn.id::text, '-', ''), p_first + g.n - 1)
            end order by g.n)
-    from (select id, n, row_number() over (partition by id order by n) as nth from unnest(p_ids) with ordinality as i(id, n)) g;
+    from (select id, n, row_number() over (partition by id order by n) as nth from unnest(p_ids) with ordinality as i(id, n)) g);
+end
 $$;
 
 comment on function _wire_ids(turns, text[], integer) is

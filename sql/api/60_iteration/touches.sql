@@ -23,7 +23,7 @@ create or replace function _touches_of(p_tool_name text, p_input json, p_file te
 as $$
 #variable_conflict use_column
 declare
-  v_rules touch_rules[] := array(select r from _touch_rules_of(p_tool_name) r);
+  v_rules touch_rules[] := _touch_rules_of(p_tool_name);
 begin
   if cardinality(v_rules) = 0 then
     return;
@@ -79,24 +79,31 @@ $$;
 comment on function _touches_of(text, json, text) is 'What a call with that name and input touches: each file, URL or record once for each action, in the order of the input, at most 1,000. p_file: the path, if the input does not have it. Never fails: an input that cannot be read touches nothing.';
 
 create or replace function _touch_rules_of(p_tool_name text)
-  returns setof touch_rules
-  language sql
+  returns touch_rules[]
+  language plpgsql
   stable
-  rows 2
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  with called as (
-    select v.name, n, substr(lower(v.name), n + 1) as rest
-      from (select _tool_name(left(p_tool_name, 200))) as v(name)
-      cross join lateral generate_series(0, char_length(v.name)) as n
-     where n = 0 or substr(v.name, n, 1) in ('_', '-', '.', '/')
-  ), known as (
-    -- A user's own rules first, then built-in rules for the whole name, then those for the name behind a server's, the longest first.
-    select -1 as rank, r as rule from called c join touch_rules r on r.tool_name = c.name and not r.is_builtin where c.n = 0
-    union all
-    select c.n, r from called c join touch_rules r on r.tool_name = c.rest and r.is_builtin and (c.n = 0 or r.is_of_servers)
-  )
-  select (k.rule).* from known k where k.rank = (select min(rank) from known);
+declare
+  v_name text := _tool_name(left(p_tool_name, 200));
+  v_rest text := lower(v_name);
+  v_names text[] := '{}'; -- the name, and what stands behind each separator in it, the longest first
+begin
+  while v_rest is not null loop
+    v_names := v_names || v_rest;
+    v_rest := substring(v_rest from '[-_./](.*)$');
+  end loop;
+  return array(
+    select k.rule
+      from (select r as rule, v.rank, min(v.rank) over () as best
+              from touch_rules r
+             -- A user's own rules first, then built-in rules for the whole name, then those for the name behind a server's, the longest first.
+             cross join lateral (
+               select case when not r.is_builtin then case when r.tool_name = v_name then 0 end
+                           else array_position(case when r.is_of_servers then v_names else v_names[:1] end, r.tool_name) end as rank) v
+             where r.tool_name = any (v_names || v_name) and v.rank is not null) k
+     where k.rank = k.best);
+end
 $$;
 
 comment on function _touch_rules_of(text) is 'The rules for a tool, by the name that a model or a recorded run calls it.';

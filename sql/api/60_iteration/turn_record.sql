@@ -16,12 +16,13 @@ declare
   v_item work_items := _fence(p_work_item_id, p_lease);
   v_focus foci;
   v_turn turns;
+  v_flags iteration_flags;
 begin
   select * into v_focus from foci where id = v_item.focus_id for no key update;
   v_turn := _turn_asked(v_focus, p_turn_id);
   if v_turn.status <> 'completed' then
-    v_turn := _turn_record(v_item, v_focus, _faculty_config(v_focus), v_turn, p_response, p_begins);
-    perform _model_heard(v_turn);
+    v_flags := _turn_record(v_item, v_focus, _faculty_config(v_focus), v_turn, p_response, p_begins);
+    perform _model_heard(v_flags.last, v_flags.is_cooling);
   end if;
   return json_build_object('calls', _open_calls(v_turn.id), 'waiting', _waiting_calls(v_turn.id));
 end
@@ -57,13 +58,14 @@ create or replace function _turn_record(
     p_response json,
     p_begins boolean,
     p_results json default null)
-  returns turns
+  returns iteration_flags
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
   v_turn turns;
+  v_flags iteration_flags;
 begin
   p_response := _storable(p_response);
   if json_typeof(p_response -> 'content') is distinct from 'array' or p_response ->> 'stop_reason' is null then
@@ -71,38 +73,45 @@ begin
   end if;
 
   v_turn := _turn_answered(p_turn.id, 'completed', p_response, _try_json((p_response -> 'stop_details')::text));
-  perform _turn_heard(v_turn);
+  perform _turn_heard(v_turn) where exists (select from messages where turn_id = v_turn.id and role = 'user');
   perform _response_store(v_turn, p_config, p_response -> 'content', p_begins, p_results);
   if p_focus.model_error_count > 0 or p_focus.overflow_count > 0 then
     update foci set model_error_count = 0, overflow_count = 0 where id = p_focus.id;
   end if;
   perform _session_advance(p_focus.session_label, v_turn.id);
-  perform _turn_charge(v_turn);
-  if p_begins then
+  v_flags := _iteration_flags(p_item, p_focus, p_config, v_turn);
+  if v_flags.is_limited or v_turn.reserved_tokens is not null then
+    perform _turn_charge(v_turn);
+  end if;
+  if p_begins and v_flags.open_count + v_flags.waiting_count > 1 then
     perform _calls_begin(v_turn, p_config);
   end if;
-  perform _tell_watchers(p_item);
-  return v_turn;
+  if v_flags.is_watched then
+    perform _watchers_told(p_item);
+  end if;
+  return v_flags;
 end
 $$;
 
 comment on function _turn_record(work_items, foci, jsonb, turns, json, boolean, json) is
-  'Stores the response to a turn''s request, for turn_record() and iteration_step(), which do so once; the caller holds the locks on fence and focus, and calls _model_heard() last. p_results as for _response_store().';
+  'Stores the response to a turn''s request, for turn_record() and iteration_step(), which do so once; the caller holds the locks on fence and focus, and calls _model_heard() last. p_results as for _response_store(). Returns the flags after it.';
 
-create or replace function _model_heard(p_turn turns)
+create or replace function _model_heard(p_turn turns, p_is_cooling boolean)
   returns void
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  update models set cooldown_ends_at = null, cooldown_reason = null
-   where name = (select config ->> 'model' from turn_configs where content_hash = p_turn.config_hash) and cooldown_ends_at <= _now();
+  if p_is_cooling then
+    update models set cooldown_ends_at = null, cooldown_reason = null
+     where name = (select model from turn_configs where content_hash = p_turn.config_hash) and cooldown_ends_at <= _now();
+  end if;
   perform _calibrate(p_turn); -- after the update above, which may lock another model's row: this lock is not waited for
 end
 $$;
 
-comment on function _model_heard(turns) is 'What an answered turn says of its model: that it answers again, and how many tokens its text has. Locks models, so it is the last that a transaction does.';
+comment on function _model_heard(turns, boolean) is 'What an answered turn says of its model: that it answers again (p_is_cooling: the faculty''s model has a cooldown), and how many tokens its text has. Locks models, so it is the last that a transaction does.';
 
 create or replace function _turn_heard(p_turn turns)
   returns void
@@ -111,9 +120,6 @@ create or replace function _turn_heard(p_turn turns)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  if not exists (select from messages where turn_id = p_turn.id and role = 'user') then
-    return;
-  end if;
   insert into awareness_shown (focus_id, work_item_id, seq, path, turn_id, shown_at)
   select p_turn.focus_id, (s.entry ->> 0)::uuid, (s.entry ->> 1)::integer, s.entry ->> 2, p_turn.id, m.created_at
     from messages m
@@ -147,22 +153,25 @@ begin
   update turns
      set status = p_status,
          completed_at = _now(),
-         provider = coalesce(p_response ->> 'provider', 'anthropic'),
-         model = p_response ->> 'model',
-         stop_reason = p_response ->> 'stop_reason',
-         response_id = p_response ->> 'id',
-         request_id = p_response ->> 'request_id',
-         duration_ms = _count('duration_ms', p_response ->> 'duration_ms'),
-         first_token_ms = _count('first_token_ms', p_response ->> 'first_token_ms'),
-         error = coalesce(nullif(p_error, 'null'), error),
+         provider = coalesce(r.provider, 'anthropic'),
+         model = r.model,
+         stop_reason = r.stop_reason,
+         response_id = r.id,
+         request_id = r.request_id,
+         duration_ms = _count('duration_ms', r.duration_ms),
+         first_token_ms = _count('first_token_ms', r.first_token_ms),
+         error = coalesce(nullif(p_error, 'null'), turns.error),
          input_tokens = v_input,
          output_tokens = v_output,
          cached_input_tokens = v_cached,
          cache_write_tokens = v_written,
          reasoning_tokens = _count('usage.reasoning_tokens', v_usage ->> 'reasoning_tokens'),
          chain_tokens = chain_tokens + coalesce(v_input, 0) + coalesce(v_output, 0) + coalesce(v_cached, 0) + coalesce(v_written, 0)
-   where id = p_turn_id
-  returning * into v_turn;
+    -- One pass over a response that may be long.
+    from json_to_record(coalesce(p_response, '{}')) as r(
+           provider text, model text, stop_reason text, id text, request_id text, duration_ms text, first_token_ms text)
+   where turns.id = p_turn_id
+  returning turns.* into v_turn;
   perform _usage_add(v_turn);
   update model_calls set ended_at = v_turn.completed_at, request_id = v_turn.request_id where turn_id = v_turn.id and ended_at is null;
   return v_turn;
@@ -195,18 +204,16 @@ begin
   if v_chars < 1000 or v_tokens::double precision / v_chars not between 0.1 and 1.2 then
     return; -- too short to measure, or not a plausible count
   end if;
-  if not exists (select from models where name = p_turn.model) then
-    perform model_save(p_turn.model);
-  end if;
-  perform from models where name = p_turn.model for no key update skip locked; -- if another transaction has the row, this sample is dropped
-  if found then
-    update models
-       set sample_chars = case when sample_chars > 1000000 then sample_chars / 2 else sample_chars end + v_chars,
-           sample_tokens = case when sample_chars > 1000000 then sample_tokens / 2 else sample_tokens end + v_tokens,
-           sample_count = sample_count + 1,
+  loop
+    update models m
+       set sample_chars = case when m.sample_chars > 1000000 then m.sample_chars / 2 else m.sample_chars end + v_chars,
+           sample_tokens = case when m.sample_chars > 1000000 then m.sample_tokens / 2 else m.sample_tokens end + v_tokens,
+           sample_count = m.sample_count + 1,
            updated_at = _now()
-     where name = p_turn.model;
-  end if;
+     where m.name = (select l.name from models l where l.name = p_turn.model for no key update skip locked);
+    exit when found or exists (select from models where name = p_turn.model); -- if another transaction has the row, this sample is dropped
+    perform model_save(p_turn.model);
+  end loop;
 end
 $$;
 

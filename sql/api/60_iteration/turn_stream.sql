@@ -79,10 +79,18 @@ create or replace function _tell_watchers(p_item work_items)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select pg_notify('work_activity', p_item.id::text) where _is_watched(p_item.id);
+  select _watchers_told(p_item) where _is_watched(p_item.id);
 $$;
 
 comment on function _tell_watchers(work_items) is 'Notifies channel work_activity that work_activity() has news of a watched item.';
+
+create or replace function _watchers_told(p_item work_items)
+  returns void
+  language sql
+  volatile
+  return pg_notify('work_activity', p_item.id::text);
+
+comment on function _watchers_told(work_items) is '_tell_watchers() of an item that is watched.';
 
 create or replace function _stream_over()
   returns trigger

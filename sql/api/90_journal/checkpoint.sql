@@ -88,11 +88,22 @@ create or replace function _checkpoint_due(p_item work_items, p_turn turns)
 as $$
 declare
   v_last work_checkpoints := checkpoint_latest(p_item.id);
-  v_turns uuid[] := _turns_since(p_turn, v_last.turn_id);
-  v_trigger text := _checkpoint_trigger(
-    exists (select from work_ledger where work_item_id = p_item.id and seq > coalesce(v_last.ledger_seq, 0) and entry_type = 'step' and not is_inherited),
-    _tokens_new(v_turns), coalesce(v_last.created_at, p_item.started_at), _entries_made(v_turns) + ledger_count(p_item) - coalesce(v_last.ledger_seq, 0));
+  v_trigger text;
 begin
+  select _checkpoint_trigger(
+           exists (select from work_ledger
+                    where work_item_id = p_item.id and seq > coalesce(v_last.ledger_seq, 0) and entry_type = 'step' and not is_inherited),
+           n.tokens, coalesce(v_last.created_at, p_item.started_at), n.entries + ledger_count(p_item) - coalesce(v_last.ledger_seq, 0))
+    into v_trigger
+    from (
+      select -- what was written, and what was sent for the first time; not what a request sends again
+             coalesce(sum(greatest(
+               t.output_tokens, case when p.turn_type is distinct from 'compaction' then t.total_tokens - coalesce(p.total_tokens, 0) end)), 0) as tokens,
+             -- one for each turn, two for each call (request and result)
+             count(*) + 2 * coalesce(sum((select count(*) from tool_calls k where k.turn_id = t.id and k.tool_name <> 'ledger_append')), 0)::bigint as entries
+        from unnest(_turns_since(p_turn, v_last.turn_id)) as u(id)
+        join turns t on t.id = u.id
+        left join turns p on p.id = t.parent_turn_id) n;
   if v_trigger is not null then
     perform _checkpoint_create(p_item.id, v_trigger);
   end if;
@@ -105,15 +116,12 @@ create or replace function _checkpoint_trigger(p_is_block boolean, p_tokens bigi
   returns text
   language sql
   volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select case
-           when p_is_block then 'block'
-           when p_tokens >= 100000 then 'tokens'
-           when p_since < _now() - interval '15 minutes' then 'time'
-           when p_entries >= 50 then 'entries'
-         end;
-$$;
+  return case
+    when p_is_block then 'block'
+    when p_tokens >= 100000 then 'tokens'
+    when p_since < _now() - interval '15 minutes' then 'time'
+    when p_entries >= 50 then 'entries'
+  end;
 
 comment on function _checkpoint_trigger(boolean, bigint, timestamptz, bigint) is 'Why a checkpoint is due, from what came since the last one: a closed block, new tokens, the time, journal entries. Null: none is due.';
 
@@ -171,27 +179,3 @@ as $$
 $$;
 
 comment on function _turns_since(turns, uuid) is 'A turn and its ancestors, back to (not including) p_until_turn_id; at most 1,000.';
-
-create or replace function _entries_made(p_turns uuid[])
-  returns bigint
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select cardinality(p_turns) + (select count(*) * 2 from tool_calls where turn_id = any (p_turns) and tool_name <> 'ledger_append');
-$$;
-
-comment on function _entries_made(uuid[]) is 'The number of journal entries of these turns: one for each turn, two for each call (request and result).';
-
-create or replace function _tokens_new(p_turns uuid[])
-  returns bigint
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select coalesce(sum(greatest(t.output_tokens, case when p.turn_type is distinct from 'compaction' then t.total_tokens - coalesce(p.total_tokens, 0) end)), 0)
-    from turns t left join turns p on p.id = t.parent_turn_id
-   where t.id = any (p_turns);
-$$;
-
-comment on function _tokens_new(uuid[]) is 'Tokens that these turns added to their conversation: what was written, and what was sent for the first time; not what a request sends again.';

@@ -20,7 +20,7 @@ begin
           _is_kept_by_ledger _compaction_applied _query_blocks _elision_due _keep_of _elision_chain _newest_keep _kept_named
           _kept_read _kept_call _kept_block _message_parts _nudge _is_branched _draft_step _results_chars _exchange_chars
           _next_tokens _block_stub _told_in _changed_files _failed_calls _call_label _summary_attempt _told _exchange_sizes
-          _told_sizes _request_sizes
+          _told_sizes _request_sizes _iteration_flags
 
           _said_before _parts_of_page context_replay context_replay_turns context_timeline _turn_of_call _timeline explain_turn
           _edited_ahead _branch_turns _branch_sums _branch_entries _branch_files _tree_turns _tree_lanes
@@ -29,7 +29,7 @@ begin
 
           work_cancel
 
-          _checkpoint_due _journal_written _turns_since _tokens_new journal_page _journal_since journal_read _journal_until
+          _checkpoint_due _journal_written _turns_since journal_page _journal_since journal_read _journal_until
           _journal_size
 
           work_metrics_take
@@ -39,6 +39,8 @@ begin
 
           _open_calls_shown
         $$),
+        -- What an iteration runs is planned once and too short to be compiled, however dear it looks with scans switched off.
+        ('{jit}', 'iteration_step iteration_begin iteration_finish turn_record _iteration_flags _checkpoint_due'),
         ('{enable_seqscan}', '_refuse_entry _import_turns'),
         -- An index gives the order, too: the query ends at its limit.
         ('{enable_seqscan, enable_sort}', '_retention_due'),

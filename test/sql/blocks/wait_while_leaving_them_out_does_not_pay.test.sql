@@ -24,7 +24,7 @@ select play(format('[
 create temporary table head as select t from turns t join sessions s on s.head_turn_id = t.id;
 create function pg_temp.due(p_write numeric) returns elisions language sql as $$
   select from model_save('some-model', p_cache_write => p_write);
-  select (_elision_due(w, f, c.config -> 'engage', h.t, _elision_chain((h.t).elision_id)))[2]
+  select (_elision_due(w, f, c.config -> 'engage', h.t, _boundary((h.t).id), _elision_chain((h.t).elision_id), null))[2]
     from head h, foci f, faculties c, work_items w
    where c.content_hash = f.faculty_hash and w.id = f.work_item_id;
 $$;

@@ -1,7 +1,7 @@
 -- Whoever keeps the request of an iteration is sent only the messages that the next one adds to it, unless the next one is not the same with
 -- more at its end. What is kept and what is new are, byte for byte, the request that the rows give.
 begin;
-select plan(10);
+select plan(11);
 
 select agent('{"tools": ["look"], "elide_budget": 0}');
 select take(submit('Look'));
@@ -45,6 +45,8 @@ select is(pg_temp.answer(pg_temp.looks(7)), 'what is new', 'nor the one after it
 select is(pg_temp.answer('', 0), 'whole', 'after an empty response the last message grows');
 select is(pg_temp.answer(pg_temp.looks(9) || ', {"type": "tool_use", "id": "s", "name": "ledger_append", "input": {"entry_type": "step", "content": "Looked"}}'), 'whole', 'a cut changes the beginning');
 select is(pg_temp.answer(pg_temp.looks(10)), 'what is new', 'and after it, only the end is new');
+select from work_message(item(), 'Look twice');
+select is(pg_temp.answer(pg_temp.looks(11)), 'what is new', 'what people say in it belongs to what is new');
 
 select * from finish();
 rollback;

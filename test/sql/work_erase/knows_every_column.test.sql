@@ -10,14 +10,14 @@ create temporary table word as
      and (a.atttypid::regtype::text in ('text', 'text[]', 'json', 'jsonb', 'bytea', 'tsvector', 'jsonpath')
        or a.atttypid::regtype::text ~ 'ledger_entry_type|budget_resource|work_source|message_source');
 
--- What stays of each table: ids and keys of callers, kinds, states, models, hashes with a salt that is gone.
+-- What stays of each table: ids and keys of callers, kinds, states, models, names of tools, hashes with a salt that is gone.
 create temporary table stays (relation text, names text[]);
 insert into stays values
   ('work_items', '{work_type,faculty,source,idempotency_key,external_id,state,slot_faculty,workspace_daemon,workspace_host,erased_hash}'),
   ('work_ledger', '{entry_type,trust,idempotency_key,erased_hash,link}'),
   ('sessions', '{label,persona_id,parent_session_label,origin,origin_session_id,status}'),
   ('session_history', '{session_label}'),
-  ('foci', '{faculty,faculty_hash,session_label,lease_owner,compaction_trigger,outcome}'),
+  ('foci', '{faculty,faculty_hash,session_label,lease_owner,compaction_trigger,outcome,offered}'),
   ('turns', '{turn_type,status,config_hash,provider,model,role,stop_reason,response_id,request_id,external_id,erased_hash}'),
   ('messages', '{role,source,external_id,erased_hash}'),
   ('tool_calls', '{provider_id,given_id,tool_name,effect,status,code_run,external_id,erased_hash}'),
