@@ -2864,7 +2864,7 @@ create function _faculty_defaults() returns jsonb
 create function _faculty_for(p_faculty text, p_work_type text) returns faculties
   sql stable; -- body 2c886762, comment b1cdf03e
 create function _faculty_keys() returns TABLE(path text, type text, "least" numeric, most numeric, choices text[], default_value jsonb, says text)
-  sql immutable parallel safe; -- body c9f71a18, comment daa3a2db
+  sql immutable parallel safe; -- body cd5f0d0b, comment daa3a2db
 create function _faculty_label(p_faculty text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 2b78fe8e
 create function _faculty_of(p_item work_items) returns text
@@ -3017,6 +3017,8 @@ create function _is_owners() returns boolean
   sql stable; -- body 0a22bf7d, comment ed3c48c8
 create function _is_partial(p_call tool_calls) returns boolean
   sql immutable; -- body ee598f1d, comment 9cdb5566
+create function _is_reminded(p_focus foci) returns boolean
+  sql stable; -- body fb2ab098, comment 213e94fe
 create function _is_replicating() returns boolean
   sql stable; -- body d96e8fa3, comment d6a41e16
 create function _is_retracted(p_work_item_id uuid, p_seq integer, p_until_seq integer DEFAULT 2147483647) returns boolean
@@ -3025,6 +3027,8 @@ create function _is_told_over(p_work_item_id uuid) returns boolean
   sql stable; -- body dba5b745, comment 1208d477
 create function _is_trace_claimed(p_ends_at timestamp with time zone) returns boolean
   sql stable; -- body c3ebf7a3, comment 60c3b2f5
+create function _is_untimed(p_work_type text, p_params jsonb) returns boolean
+  sql immutable parallel safe; -- body d41d8cd9, comment 351d23a1
 create function _is_uuid(p_text text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 2a8a5cbf
 create function _is_watched(p_watch_ends_at timestamp with time zone) returns boolean
@@ -3046,7 +3050,7 @@ create function _item_problems(p_work_item_id uuid) returns TABLE(place text, pr
 create function _item_seal(p_item work_items) returns void
   plpgsql volatile; -- body 737308c6, comment 0ce96323
 create function _items_of(p_state text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(id uuid, faculty text, work_type text, description text, outcome text, at timestamp with time zone)
-  sql stable; -- body d41d8cd9, comment ce09c899
+  sql stable; -- body d41d8cd9, comment fa1d9fc1
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
   plpgsql volatile; -- body a4801f69, comment 32a0fca6
 create function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
@@ -3288,7 +3292,7 @@ create function _notify_journal() returns trigger
 create function _now() returns timestamp with time zone
   sql volatile; -- body d41d8cd9, comment 
 create function _nudge(p_item work_items, p_focus foci, p_head turns, p_written integer, p_interval integer, p_lease uuid, OUT says text, OUT unheeded integer, OUT has_drafted boolean) returns record
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a8f61b6e, comment d174d2be
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6a17aace, comment 552e72ad
 create function _offered(p_focus foci, p_config jsonb, p_registry text) returns json
   plpgsql volatile; -- body 34a6a160, comment a2d1102b
 create function _oldest_program() returns text
@@ -3592,7 +3596,7 @@ create function _session_advance(p_label text, p_turn_id uuid) returns void
 create function _session_defaults() returns TABLE(name text, value text, whose text, remedy text)
   sql stable; -- body 6a875ab5, comment e7002dad
 create function _session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body acb89fc2, comment a506fcbb
+  plpgsql volatile; -- body 69df02bb, comment a506fcbb
 create function _session_named(p_name text) returns sessions
   plpgsql stable; -- body 8ea51828, comment e84a1571
 create function _session_of(p_turn_id uuid) returns text
@@ -3729,12 +3733,14 @@ create function _timeline_replayed(p_session text, p_policy jsonb, p_head_id uui
   plpgsql volatile; -- body 20e347e5, comment f624a9af
 create function _tokens(p_chars bigint, p_model text) returns integer
   sql stable; -- body 073da629, comment 84cab99d
-create function _told(p_turn_id uuid, p_is_compaction boolean) returns TABLE(n bigint, said text)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7e6949ea, comment b27760e7
+create function _told(p_turn_id uuid, p_is_compaction boolean) returns TABLE(n bigint, said text, is_person boolean)
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9f283913, comment 819fb421
 create function _told_block(p_last_turn_id uuid, p_max_chars integer) returns text
   sql stable; -- body fbb1f056, comment d9d2f958
-create function _told_in(p_turn_id uuid, p_is_whole boolean DEFAULT false) returns TABLE(n integer, said text)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body de863467, comment 56c9ce1e
+create function _told_fitting(p_said text[], p_is_meant boolean[], p_max_chars integer, OUT shown text[], OUT chars integer) returns record
+  plpgsql immutable; -- body 4eac7d92, comment c6e9546a
+create function _told_in(p_turn_id uuid, p_is_whole boolean DEFAULT false) returns TABLE(n integer, said text, is_person boolean)
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e44a2fc0, comment 8ea8b3ab
 create function _told_part(p_message messages, p_is_root boolean) returns text
   sql immutable; -- body b82160ac, comment d6f2f425
 create function _told_sizes(p_turn turns, OUT task integer, OUT digest integer, OUT people integer, OUT engine integer) returns record
@@ -3742,7 +3748,7 @@ create function _told_sizes(p_turn turns, OUT task integer, OUT digest integer, 
 create function _told_store(p_work_item_id uuid, p_turn_id uuid, p_is_compaction boolean, p_shown text) returns void
   plpgsql volatile; -- body 30eb12a0, comment d675321d
 create function _told_text(p_turn_id uuid, p_is_compaction boolean, p_max_chars integer) returns text
-  plpgsql stable; -- body 49177db7, comment 41935ece
+  plpgsql stable; -- body 5d91e8af, comment 49c206b2
 create function _told_whole(p_told text[]) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment e2e462af
 create function _tool_name(p_ability text) returns text
@@ -3754,7 +3760,7 @@ create function _tool_role_check() returns void
 create function _tool_run(p_function text, p_path text, p_input jsonb) returns jsonb
   plpgsql volatile; -- body 6428abce, comment b3cbbcb6
 create function _toolset(p_config jsonb) returns SETOF abilities
-  sql stable; -- body 9d6ce492, comment 55bece61
+  sql stable; -- body 4a4119ed, comment 1052d01b
 create function _touch_rule(p_ability abilities, p_touch jsonb, p_position integer) returns touch_rules
   plpgsql stable; -- body d0ae4aa1, comment 2b4130f5
 create function _touch_rules_of(p_tool_name text) returns touch_rules[]
@@ -3923,8 +3929,8 @@ create function checkpoint_latest(p_work_item_id uuid) returns work_checkpoints
   sql stable; -- body aae116f7, comment cddf11c1
 create function context_at(p_turn_id uuid) returns json
   plpgsql stable; -- body 30d7276f, comment 1ed2ebb4
-create function context_compact(p_work_item_id uuid, p_instructions text DEFAULT NULL::text) returns void
-  plpgsql volatile; -- body 3f52128a, comment 352794da
+create function context_compact(p_work_item_id uuid, p_instructions text DEFAULT NULL::text) returns text
+  plpgsql volatile; -- body ab2df1de, comment bcf49e6b
 create function context_cost(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, tokens_elided integer, stub_tokens integer, tokens_kept integer, breaks_even_after integer, requests_since integer, input_before bigint, input_after bigint)
   plpgsql stable; -- body f68955ed, comment bcf729b7
 create function context_parts(p_turn_id uuid, p_after integer DEFAULT NULL::integer, p_limit integer DEFAULT NULL::integer) returns TABLE(n bigint, call integer, part text, role text, iteration integer, block integer, tokens integer, content text, cache text, why text, turn_id uuid)
@@ -4054,7 +4060,7 @@ create function person_list() returns TABLE(name text, created_at timestamp with
 create function person_revoke(p_name text) returns timestamp with time zone
   plpgsql volatile; -- body 2cb3dba7, comment 91934981
 create function recall_block(p_work_item_id uuid, p_block integer, p_query text DEFAULT NULL::text) returns text
-  plpgsql stable; -- body 5c84ba0a, comment bf372bab
+  plpgsql stable; -- body 8fdf0380, comment c934d5c1
 create function recorded_runs_parse(p_content text) returns jsonb
   sql immutable; -- body ba1e617e, comment 807c465b
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb
@@ -4076,7 +4082,7 @@ create function session_fork(p_session text, p_turn_id uuid, p_new_label text) r
 create function session_head_at(p_session text, p_at timestamp with time zone) returns uuid
   sql stable; -- body 78e7d17f, comment 66b51045
 create function session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 18869b1d, comment d93077d7
+  plpgsql volatile; -- body 18869b1d, comment 098c56a6
 create function session_import(p_format text, p_content text) returns jsonb
   plpgsql volatile; -- body 0f1f3b9e, comment 5183553a
 create function session_open(p_name text) returns sessions

@@ -176,7 +176,7 @@ function readAssistant(record: unknown, uuid: string | null, run: Conversation):
     if (type === 'text' && text !== null) exchange.text = exchange.text === '' ? text : `${exchange.text}\n\n${text}`;
     else if (type === 'thinking')
       run.thought(exchange, stringOf(field(block, 'thinking')) ?? '', stringOf(field(block, 'signature')) ?? '');
-    else if (type === 'tool_use') run.call(idOf(field(block, 'id')), newCall(field(block, 'name'), field(block, 'input')), exchange);
+    else if (type === 'tool_use') run.call(idOf(field(block, 'id')), newCall(field(block, 'name'), field(block, 'input')), exchange, uuid);
     else run.skip(`content block of type ${stringOf(type) ?? 'unknown'}`, block);
   }
 }

@@ -24,7 +24,8 @@ export class Conversation {
   #lastTaken: RecordedExchange | undefined;
   /** By the response's id; null: already taken, with its calls. */
   readonly #byId = new Map<string, RecordedExchange | null>();
-  readonly #calls = new Map<string, RecordedCall | null>();
+  /** By their ids, which providers may give again; empty: all are taken. */
+  readonly #calls = new Map<string, { call: RecordedCall; exchange: RecordedExchange }[]>();
   readonly #tools = new Set<string>();
   #summary: string | undefined;
   /** Images of the content that was read last: they go with the next message or result. */
@@ -72,29 +73,41 @@ export class Conversation {
     return this.#exchanges.at(-1) ?? this.exchange(null);
   }
 
-  /** A call of an exchange; default: the newest. */
-  call(id: string | null, call: RecordedCall, exchange = this.current()): void {
-    if (id !== null && this.#calls.has(id)) return this.skip('repeated call', call);
+  /**
+   * A call of an exchange; default: the newest. Some providers number anew in each response, so an id says nothing by itself: only the
+   * same call of an exchange again is a copy, where the records have no ids of their own (`record`; a repeated record is never read).
+   */
+  call(id: string | null, call: RecordedCall, exchange = this.current(), record: string | null = null): void {
+    const known = id === null ? [] : (this.#calls.get(id) ?? []);
+    const isCopy = (one: (typeof known)[number]): boolean =>
+      record === null &&
+      one.exchange === exchange &&
+      one.call.name === call.name &&
+      JSON.stringify(one.call.input) === JSON.stringify(call.input);
+    if (known.some(isCopy)) return this.skip('repeated call', call);
     exchange.calls.push(call);
     this.#tools.add(call.name);
     if (id === null) return;
-    this.#calls.set(id, call);
+    this.#calls.set(id, [...known, { call, exchange }]);
     call.id = id;
   }
 
   /** A result; if a call has several, the first counts. */
   result(id: string | null, text: string, isError: boolean): RecordedCall | undefined {
-    const call = id === null ? undefined : this.#calls.get(id);
+    const calls = id === null ? undefined : this.#calls.get(id);
+    // Of several with this id: the first that waits in the newest response.
+    const open = calls?.filter((one) => one.call.result === null) ?? [];
+    const call = (open.find(({ exchange }) => exchange === open.at(-1)?.exchange) ?? calls?.at(-1))?.call;
     const images = this.#images.splice(0);
     if (!call)
-      this.skip(call === null ? 'result that came too late' : 'result without its call', {
+      this.skip(calls ? 'result that came too late' : 'result without its call', {
         id,
         text,
         ...(images.length > 0 && { images }),
       });
     else if (call.result !== null) this.skip('second result of a call', { id, text, ...(images.length > 0 && { images }) });
     else Object.assign(call, { result: text, isError, ...(images.length > 0 && { images }) });
-    return call ?? undefined;
+    return call;
   }
 
   /** Calls without an answer. */
@@ -249,7 +262,13 @@ export class Conversation {
     this.#lastTaken = taken.at(-1) ?? before;
     this.#raw = [];
     const gone = new Set(taken);
-    for (const { calls } of taken) for (const { id } of calls) if (id !== undefined) this.#calls.set(id, null);
+    for (const { calls } of taken)
+      for (const { id } of calls)
+        if (id !== undefined)
+          this.#calls.set(
+            id,
+            (this.#calls.get(id) ?? []).filter(({ exchange }) => !gone.has(exchange)),
+          );
     for (const [id, exchange] of this.#byId) if (exchange && gone.has(exchange)) this.#byId.set(id, null);
     return run;
   }

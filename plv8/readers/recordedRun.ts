@@ -212,9 +212,11 @@ function openExchange(message: unknown, text: string, shown: string, reading: Re
 function answerById(exchange: OpenExchange, message: unknown, text: string, reading: Reading, skip: (reason: string) => unknown): void {
   const named = field(message, 'tool_call_ids') ?? [field(message, 'tool_call_id')];
   const ids: unknown[] = Array.isArray(named) ? named : [];
-  const answered = exchange.calls.filter((call, index) => call.result === null && ids.includes(exchange.ids[index]));
+  const waiting = (id: unknown): RecordedCall | undefined =>
+    exchange.calls.find((call, n) => call.result === null && exchange.ids[n] === id);
+  const answered = new Set(ids.flatMap((id) => waiting(id) ?? []));
   for (const call of answered) settle(call, text, reading);
-  if (answered.length === 0) skip('result without a call');
+  if (answered.size === 0) skip('result without a call');
 }
 
 /** Before function calling, results came as user messages: the first one after a call is its result, all others are ordinary messages. */

@@ -7,7 +7,7 @@ import { basename, join } from 'node:path';
 import type { ImportReport } from '../import/importFile.ts';
 import { importFile } from '../import/importFile.ts';
 import type { Db } from '../ledger/db.ts';
-import { LedgerError } from '../ledger/errors.ts';
+import { LedgerError, UsageError } from '../ledger/errors.ts';
 import { uuid } from './page.ts';
 
 type Fields = Record<string, unknown>;
@@ -35,7 +35,11 @@ const onWork: Record<string, Action> = {
   resume: (db, id) => done(db.workResume(id)),
   continue: (db, id) => done(db.journal.sessionStatus(id, 'active')),
   cancel: (db, id, fields) => done(db.workCancel(id, orNull(textOf(fields, 'reason')))),
-  compact: (db, id, fields) => done(db.console.compact(id, orNull(textOf(fields, 'instructions')))),
+  async compact(db, id, fields) {
+    const says = await db.console.compact(id, orNull(textOf(fields, 'instructions')));
+    if (says !== null) throw new UsageError(says);
+    return null;
+  },
   checkpoint: (db, id) => done(db.journal.checkpointCreate(id, 'manual')),
   complete: (db, id, fields) => done(db.console.complete(id, needed(fields, 'summary', 'a summary is needed: what was done?'))),
   feedback: (db, id, fields) =>

@@ -15,7 +15,9 @@ export function consoleActions({ call, row }: Calls) {
     reject: (toolCallId: string, reason: string | null) =>
       row('tool_call_reject', [toolCallId, reason], z.object({ work_item_id: z.string() })),
 
-    compact: (workItemId: string, instructions: string | null) => call('context_compact', [workItemId, instructions], z.unknown()),
+    /** Null, or why nothing would be gained. */
+    compact: (workItemId: string, instructions: string | null) =>
+      call('context_compact', [workItemId, instructions], z.string().nullable()),
 
     complete: (workItemId: string, summary: string) => row('work_complete', [workItemId, summary], workItem),
 

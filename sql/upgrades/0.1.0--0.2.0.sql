@@ -227,6 +227,9 @@ drop function if exists _said_done(turns, integer);
 drop function if exists _tokens_new(uuid[]);
 drop function if exists _touch_rules_of(text);
 drop function if exists _turn_create(work_items, foci, jsonb, uuid);
+drop function if exists context_compact(uuid, text);
+drop function if exists _told(uuid, boolean);
+drop function if exists _told_in(uuid, boolean);
 drop trigger if exists search_retracted on work_ledger;
 
 @functions@

@@ -297,7 +297,8 @@ test('people speak, interrupt, note, checkpoint, compact; what the database refu
   expect(await text(`/work/${root}?type=user_feedback`)).toContain('Well measured');
   expect((await post(`/work/${root}/checkpoint`, {})).status).toBe(200);
   expect(await text(`/work/${root}?type=checkpoint`)).toContain('manual');
-  expect((await post(`/work/${root}/compact`, { instructions: '' })).status).toBe(200);
+  const compacted = await post(`/work/${root}/compact`, { instructions: '' });
+  expect([compacted.status, await says(compacted)]).toEqual([409, expect.stringMatching(/^Nothing .* looks again\.$/)]);
   expect(await says(await post(`/work/${root}/complete`, { summary: 'By hand' }))).toMatch(/\(WL005\)/);
 });
 

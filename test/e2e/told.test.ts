@@ -124,7 +124,7 @@ test('of more messages than can have a place the newest stand, and a handle to a
   const request = await next(played, [look('a')]);
   expect(request).toContain('RULE-59.');
   expect(request).not.toContain('RULE-0.');
-  const handle = /\((\d+) older: artifact_read\(\\"([0-9a-f]{16})\\"\) has all of it\)/.exec(request);
+  const handle = /\((\d+) more: artifact_read\(\\"([0-9a-f]{16})\\"\) has all of it\)/.exec(request);
   expect(
     (await database.query<{ text: string }>(`select content as text from ledger.artifacts where content_hash like '${handle?.[2]}%'`))[0]
       ?.text,

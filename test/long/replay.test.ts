@@ -54,7 +54,7 @@ describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project'
     for (const cut of cuts) expect([cut.input_before, cut.input_after]).toEqual([null, null]);
     expect(
       (await database.query<{ text: string }>(`select replay_steps.recall_block('${report.workItemId}', 1, 'pylint') as text`))[0]?.text,
-    ).toMatch(/^\d+: .*pylint/i);
+    ).toMatch(/^\d+: .*pylint/im);
   });
 });
 

@@ -53,7 +53,7 @@ async function isWhole({ ledger }: Play, told: Told, text: string): Promise<bool
   if (text.includes(words)) return true;
   const handles = [...text.matchAll(/artifact_read\("([0-9a-f]{16})"\)/g)].map(([, handle]) => handle);
   const isCut = words.length > 900 && text.includes(words.slice(0, 100)) && text.includes(words.slice(-100));
-  if (!isCut && !/- \(\d+ older: artifact_read/.test(text)) return false;
+  if (!isCut && !/- \(\d+ more: artifact_read/.test(text)) return false;
   const rows = await ledger.rows<{ content: string }>(
     'select content from ledger.artifacts where left(content_hash, 16) = any ($1::text[])',
     handles,

@@ -148,6 +148,42 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/long/links.test.ts',
     title: 'with roles',
   },
+  // What was said
+  {
+    name: 'a word of a person gives way like any other',
+    file: 'sql/api/50_context/told.sql',
+    from: 'from _told_fitting(v_told, v_is_person, p_max_chars);',
+    to: 'from _told_fitting(v_told, (select array_agg(not p) from unnest(v_is_person) p), p_max_chars);',
+    test: 'test/sql/told/gives_way_first_what_nobody_said.test.sql',
+  },
+  {
+    name: 'an agent that may have no children is offered tools for them',
+    file: 'sql/api/10_faculty/turn_config.sql',
+    from: "p_config #>> '{engage,max_children}' is distinct from '0' or ",
+    to: 'true or ',
+    test: 'test/sql/engine_prompt/says_nothing_of_children_where_there_can_be_none.test.sql',
+  },
+  {
+    name: 'a reminder says why each time',
+    file: 'sql/api/50_context/nudge.sql',
+    from: 'when not _is_reminded(p_focus) then',
+    to: 'when true then',
+    test: 'test/sql/nudge/says_why_only_once.test.sql',
+  },
+  {
+    name: 'a compaction that gains nothing is not spoken of',
+    file: 'sql/api/55_looking/context_compact.sql',
+    from: 'when (n.compaction).compaction_type is null',
+    to: 'when false',
+    test: 'test/sql/context_compact/says_that_nothing_would_be_gained.test.sql',
+  },
+  {
+    name: 'an import without times ended just now',
+    file: 'sql/api/45_ledger/awareness_entries.sql',
+    from: "and (p_state <> 'completed' or not _is_untimed(i.work_type, i.params))",
+    to: '',
+    test: 'test/sql/session_import/says_no_age_that_nobody_knows.test.sql',
+  },
   // Costs
   {
     name: 'the cuts of an item that does not exist are none',
@@ -1885,6 +1921,20 @@ export const sqlMutants: readonly Mutant[] = [
     to: `(c.turn).parent_turn_id
 `,
     test: 'test/sql/recall_block/reaches_into_earlier_attempts.test.sql',
+  },
+  {
+    name: 'recall_block shows a hit without what is around it',
+    file: 'sql/api/55_looking/recall_block.sql',
+    from: 'rows between 2 preceding and 2 following',
+    to: 'rows between 0 preceding and 0 following',
+    test: 'test/sql/recall_block/shows_what_is_around_each_hit.test.sql',
+  },
+  {
+    name: 'recall_block does not say where one place ends',
+    file: 'sql/api/55_looking/recall_block.sql',
+    from: "case when n > before + 1 then E'--\\n' end, ",
+    to: '',
+    test: 'test/sql/recall_block/shows_what_is_around_each_hit.test.sql',
   },
   {
     name: 'recall_block stops at a compaction',

@@ -57,7 +57,7 @@ as $$
       ('engage.max_result_chars', 'whole number', 1000, null, null, '50000', 'Longer results are shown as head and tail, with a handle for the whole'),
       ('engage.require_approval', 'string', null, null, '{never,dangerous,moderate}', '"never"', 'The risk from which calls wait for approval: dangerous, or moderate and dangerous'),
       ('engage.approval_timeout', 'whole number', 1, null, null, '86400', 'Seconds that a call waits for approval; after that it is not run'),
-      ('engage.max_children', 'whole number', 0, null, null, '20', 'The most children of an attempt'),
+      ('engage.max_children', 'whole number', 0, null, null, '20', 'The most children of an attempt; 0: none, and no tools for them'),
       ('engage.max_descendants', 'whole number', 0, null, null, '100', 'The most items of a tree below its root'),
       ('engage.workspace', 'string', null, null, '{host,container,none}', '"container"', 'Where its files are and its commands run: on the worker''s machine, in a container for each item, or nowhere'),
       ('engage.workspace_dir', 'string', 1, null, null, null, 'The directory: copied into the container at the start, or used directly on the host; the worker must serve it (workspace_roots)'),

@@ -85,6 +85,15 @@ $$;
 comment on function _awareness_items(uuid, jsonb, uuid, timestamptz, timestamptz) is
   'The digest''s sections on running, queued and completed work, and on interactive sessions, of which the focus was not told yet. Columns as in _awareness_entries().';
 
+create or replace function _is_untimed(p_work_type text, p_params jsonb)
+  returns boolean
+  language sql
+  immutable
+  parallel safe
+  return p_work_type = 'import' and p_params ? 'isUntimed';
+
+comment on function _is_untimed(text, jsonb) is 'Whether nobody knows when the work was done: it is an imported session whose record has no times; those of its rows are when it was imported.';
+
 create or replace function _items_of(p_state text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamptz, p_max integer)
   returns table (id uuid, faculty text, work_type text, description text, outcome text, at timestamptz)
   language sql
@@ -96,6 +105,7 @@ begin atomic
     from work_items i
    where i.state = p_state and not (p_is_root and i.parent_id is not null) and i.id is distinct from p_but_id
      and case p_state when 'completed' then i.resolved_at when 'running' then i.started_at else i.created_at end > p_since
+     and (p_state <> 'completed' or not _is_untimed(i.work_type, i.params))
      and (p_state <> 'created' or (i.work_type = 'journal' and i.heartbeat_ends_at > _now()))
      and not exists (
        select from awareness_shown a
@@ -105,7 +115,7 @@ begin atomic
 end;
 
 comment on function _items_of(text, boolean, uuid, uuid, timestamptz, integer) is
-  'The newest work items in a state, but one, of which a focus was not told yet; of created ones those of interactive sessions that are alive. Written to be inlined with a literal p_state and p_is_root (true: no child items), so that each use has its own index.';
+  'The newest work items in a state, but one, of which a focus was not told yet; of created ones those of interactive sessions that are alive, of completed ones those of which it is known when. Written to be inlined with a literal p_state and p_is_root (true: no child items), so that each use has its own index.';
 
 create or replace function _awareness_told(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamptz)
   returns table (section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)

@@ -26,15 +26,32 @@ begin
     update foci set nudge_iteration = 0, unheeded_nudge_count = 0 where id = p_focus.id;
     return;
   end if;
-  says := '[engine] You have completed several iterations without updating your ledger. '
-    || 'Consider recording your progress — findings, completed steps, or plan updates. '
-    || 'Your ledger persists across context compactions; conversation history does not. '
-    || 'Add ledger_append(entry_type: "step", content: what you did and the outcome) beside your next call.';
+  says := case
+    when not _is_reminded(p_focus) then '[engine] You have completed several iterations without updating your ledger. '
+      || 'Consider recording your progress — findings, completed steps, or plan updates. '
+      || 'Your ledger persists across context compactions; conversation history does not.'
+    when unheeded = 0 then '[engine] Your ledger has no entry of the last iterations again.'
+    else '[engine] Still nothing is recorded. At the next reminder the engine drafts a step from your calls; what you found is not in it.'
+  end || ' Add ledger_append(entry_type: "step", content: what you did and the outcome) beside your next call.';
 end
 $$;
 
 comment on function _nudge(work_items, foci, turns, integer, integer, uuid) is
-  'The reminder for the next request after p_interval iterations (ledger_nudge_interval) without a ledger entry (p_written: the iteration of the newest); says null: none is due. unheeded: how many reminders in a row were followed by no entry. After two of those the engine drafts a step instead: has_drafted (one request later where another conversation continues from the same turn). A reminder counts when its turn is answered: see _turn_heard().';
+  'The reminder for the next request after p_interval iterations (ledger_nudge_interval) without a ledger entry (p_written: the iteration of the newest); says null: none is due. The first says why, the next ones what to do. unheeded: how many reminders in a row were followed by no entry. After two of those the engine drafts a step instead: has_drafted (one request later where another conversation continues from the same turn). A reminder counts when its turn is answered: see _turn_heard().';
+
+create or replace function _is_reminded(p_focus foci)
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select exists (
+    select from turns t
+      join messages m on m.turn_id = t.id and m.metadata ->> 'kind' = 'nudge'
+     where t.focus_id = p_focus.id and t.iteration > p_focus.iteration - 50 and t.status <> 'failed');
+$$;
+
+comment on function _is_reminded(foci) is 'Whether one of the last 50 requests of a focus ended with a reminder: the next one need not say again why.';
 
 create or replace function _is_branched(p_head turns)
   returns boolean

@@ -43,24 +43,25 @@ $$;
 comment on function _block_stub(uuid, turns[], integer, integer) is 'The stub of a closed block, for the agent of a work item, which may have taken back what it inherited with a fork: its steps, then a line for each message from a person or another agent and for each finding, decision and error recorded in it, then the files that its calls changed and the calls that failed. p_turns: turns that include those of the block and the turn that closed it. p_after_seq: any ledger entry older than the block.';
 
 create or replace function _told_in(p_turn_id uuid, p_is_whole boolean default false)
-  returns table (n integer, said text)
+  returns table (n integer, said text, is_person boolean)
   language sql
   stable
   rows 1
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   -- Text that a client inserted automatically (changed files, reminders) is not said by anyone: one line of it is enough.
-  select m.sequence, case when m.source = 'event' and not p_is_whole then _one_line(_result_text(m.content), 240) else _result_text(m.content) end
+  select m.sequence, case when m.source = 'event' and not p_is_whole then _one_line(_result_text(m.content), 240) else _result_text(m.content) end,
+         m.source = 'human'
     from messages m
    where m.turn_id = p_turn_id and m.role = 'user' and m.source <> 'engine' and m.metadata ->> 'kind' is distinct from 'task'
   union all
-  select 10000 + k.ordinal, format('[a person rejected your call: %s] %s', _call_label(k), a.reason)
+  select 10000 + k.ordinal, format('[a person rejected your call: %s] %s', _call_label(k), a.reason), true
     from tool_calls k
     join approvals a on a.tool_call_id = k.id and a.decision = 'rejected' and a.reason ~ '\S'
    where k.turn_id = p_turn_id;
 $$;
 
-comment on function _told_in(uuid, boolean) is 'What people and other agents said in a turn: messages with its request and, with n from 10000 on, reasons for rejecting its calls. Text that a client inserted automatically is shortened to one line, unless p_is_whole.';
+comment on function _told_in(uuid, boolean) is 'What people and other agents said in a turn: messages with its request and, with n from 10000 on, reasons for rejecting its calls. Text that a client inserted automatically is shortened to one line, unless p_is_whole. is_person: a person said it.';
 
 create or replace function _changed_files(p_turn_ids uuid[])
   returns text

@@ -1,13 +1,14 @@
 -- Compaction on request, and whether it will be needed soon.
 
 create or replace function context_compact(p_work_item_id uuid, p_instructions text default null)
-  returns void
+  returns text
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
   v_item work_items := _open_item(p_work_item_id);
+  v_focus foci;
 begin
   if v_item.focus_id is null then
     raise exception using errcode = 'WL008', message = format('work item %s has no attempt under way whose context could be compacted', v_item.id);
@@ -15,12 +16,21 @@ begin
   if octet_length(p_instructions) > 4096 then
     perform _raise_invalid('instructions for a summary can have at most 4 KiB');
   end if;
-  update foci set compaction_trigger = 'manual', compaction_instructions = nullif(btrim(p_instructions), '') where id = v_item.focus_id;
+  update foci set compaction_trigger = 'manual', compaction_instructions = nullif(btrim(p_instructions), '') where id = v_item.focus_id
+  returning * into v_focus;
+  return (
+    select case
+             when n.reason is not null then n.reason
+             when (n.head).id is null then 'Nothing is there yet to be compacted; the second request looks again.'
+             when (n.compaction).compaction_type is null
+               then 'Nothing would be gained now: less than a tenth of the context could leave. The next request looks again.'
+           end
+      from _context_next(v_item, v_focus, _faculty_config(v_focus)) n);
 end
 $$;
 
 comment on function context_compact(uuid, text) is
-  'Compacts the context of a work item''s current attempt with its next request, whatever its size: the ledger replaces old turns or, if it has hardly any entries or p_instructions is given, a summary by a model. p_instructions: what the summary should preserve above all. If less than a tenth would be freed, nothing happens; v_compactions shows what did. Raises WL001, WL002, WL003, WL008 (no attempt is under way).';
+  'Compacts the context of a work item''s current attempt with its next request, whatever its size: the ledger replaces old turns or, if it has hardly any entries or p_instructions is given, a summary by a model. p_instructions: what the summary should preserve above all. Returns null, or why nothing would be gained as the context is now: the next request decides anew, and if less than a tenth would be freed, nothing happens; v_compactions shows what did. Raises WL001, WL002, WL003, WL008 (no attempt is under way).';
 
 create or replace function work_approaching_limit(p_work_item_id uuid, p_threshold numeric default null)
   returns boolean

@@ -39,10 +39,13 @@ begin
     ) part
    where part.text is not null;
   if p_query is not null and p_query <> '' then
-    select string_agg(format('%s: %s', n, line), E'\n' order by n)
+    select string_agg(concat(case when n > before + 1 then E'--\n' end, n, case when is_hit then ': ' else '- ' end, line), E'\n' order by n)
       into v_text
-      from regexp_split_to_table(v_text, E'\n') with ordinality as l(line, n)
-     where strpos(lower(line), lower(p_query)) > 0;
+      from (select near.*, lag(n) over (order by n) as before
+              from (select l.*, bool_or(is_hit) over (order by n rows between 2 preceding and 2 following) as is_near
+                      from (select n, line, strpos(lower(line), lower(p_query)) > 0 as is_hit
+                              from regexp_split_to_table(v_text, E'\n') with ordinality as s(line, n)) l) near
+             where is_near) shown;
     v_text := coalesce(v_text, format('no line of block %s holds "%s"', p_block, _one_line(p_query, 100)));
   end if;
   return _cap_text(coalesce(v_text, '(the block is empty)'), 65536);
@@ -50,4 +53,4 @@ end
 $$;
 
 comment on function recall_block(uuid, integer, text) is
-  'A block of a work item''s conversation in full: messages to the agent, what the model said, its calls (inputs as lines "name: value", texts as they were) and their results (of images the handle; an agent that calls it is shown the newest ten). p_query: only the lines that contain this text (ignoring case), numbered. The conversation is that of the newest attempt, including the turns from which it was forked; blocks with lower numbers are those of earlier attempts. Returns at most about 64 KiB: head and tail of longer text. Raises WL001, WL002 (no such block).';
+  'A block of a work item''s conversation in full: messages to the agent, what the model said, its calls (inputs as lines "name: value", texts as they were) and their results (of images the handle; an agent that calls it is shown the newest ten). p_query: only the lines that contain this text (ignoring case), each with the two before and after it, numbered: "4: " begins a line that contains it, "3- " one beside it; -- stands between places. The conversation is that of the newest attempt, including the turns from which it was forked; blocks with lower numbers are those of earlier attempts. Returns at most about 64 KiB: head and tail of longer text. Raises WL001, WL002 (no such block).';

@@ -17,7 +17,7 @@ end
 $$;
 
 comment on function session_import(json) is
-  'Stores a recorded run: {format, sessionId, parentSessionId, prompt, isPromptByHarness, promptParts: [{text, isByHarness, images: [{media_type, data}]}], task, system, model, tools: [name], cwd, spawnedBy, exchanges: [{id, after, at, model, text, thinking, calls: [{id, name, input, result, isError, images, spawns}], usage, said, saidParts, followUp, isFollowUpByHarness, followUpParts, compactSummary, lints}], first, firstAfter, isPart, raw: [{line, reason, content}]}, as "work-ledger import" reads it from files, whole or in parts (first: the number of the first exchange in this part). The same run again adds nothing, a longer one only what is new; exchanges whose id another session of the same submitter already has are shared with it. Nobody adds to a session that somebody else imported. The session can be forked and read like any other. Returns {work_item_id, session, turns, calls}: the last two are the numbers added. A session that was erased stays so. Raises WL002, WL003 (erased), WL006 (its external id is another item''s), 42501 (imported by somebody else).';
+  'Stores a recorded run: {format, sessionId, parentSessionId, prompt, isPromptByHarness, promptParts: [{text, isByHarness, images: [{media_type, data}]}], task, system, model, tools: [name], cwd, spawnedBy, exchanges: [{id, after, at, model, text, thinking, calls: [{id, name, input, result, isError, images, spawns}], usage, said, saidParts, followUp, isFollowUpByHarness, followUpParts, compactSummary, lints}], first, firstAfter, isPart, raw: [{line, reason, content}]}, as "work-ledger import" reads it from files, whole or in parts (first: the number of the first exchange in this part). The same run again adds nothing, a longer one only what is new; exchanges whose id another session of the same submitter already has are shared with it. Nobody adds to a session that somebody else imported. The session can be forked and read like any other. If no exchange has an at (when it began), its rows have the time of the import, params says isUntimed, and no digest tells of it as recent. Returns {work_item_id, session, turns, calls}: the last two are the numbers added. A session that was erased stays so. Raises WL002, WL003 (erased), WL006 (its external id is another item''s), 42501 (imported by somebody else).';
 
 create or replace function session_import(p_format text, p_content text)
   returns jsonb
@@ -68,10 +68,11 @@ begin
   v_label := concat_ws(':', v_run.format, v_run."sessionId");
   v_at := coalesce(
     _recorded_time(v_run.exchanges #>> '{0,at}'),
-    (select min(_recorded_time(e ->> 'at')) from json_array_elements(v_run.exchanges) e),
-    _now());
+    (select min(_recorded_time(e ->> 'at')) from json_array_elements(v_run.exchanges) e));
   v_item := _import_item(v_label, coalesce(v_run.task, v_run.prompt), jsonb_strip_nulls(jsonb_build_object(
-    'conversationId', v_label, 'format', v_run.format, 'cwd', v_run.cwd, 'file', v_run.file)), v_at);
+    'conversationId', v_label, 'format', v_run.format, 'cwd', v_run.cwd, 'file', v_run.file,
+    'isUntimed', case when v_at is null then true end)), coalesce(v_at, _now()));
+  v_at := coalesce(v_at, _now());
   perform _check_submitter(v_item.id), _refuse_erased(v_item.id);
   -- Nor is a subagent put below a session of somebody else's.
   perform _check_submitter(w.id) from work_items w where w.external_id = 'import:' || v_run.format || ':' || v_run."parentSessionId";

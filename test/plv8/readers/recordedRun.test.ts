@@ -306,6 +306,32 @@ describe('Claude Code', () => {
     ]);
   });
 
+  it('counts calls by their records where a provider gives the same id again, and each result goes to the first that waits', () => {
+    const run = lines(
+      prompt,
+      block('m1', use('same', 'ls')),
+      block('m1', use('same', 'pwd')),
+      answer('same', 'a.py'),
+      answer('same', '/tmp'),
+      block('m2', use('same', 'ls')),
+      answer('same', 'b.py'),
+      block('m3', use('same', 'left open')),
+      block('m4', use('same', 'ls')),
+      answer('same', 'c.py'),
+      answer('same', 'late'),
+    );
+    expect(run.exchanges.map(({ calls }) => calls.map(({ input, result }) => [input['command'], result]))).toEqual([
+      [
+        ['ls', 'a.py'],
+        ['pwd', '/tmp'],
+      ],
+      [['ls', 'b.py']],
+      [['left open', 'late']],
+      [['ls', 'c.py']],
+    ]);
+    expect(run.skipped).toEqual([]);
+  });
+
   it('takes records that a continued session repeats once, two on one line both, and broken ones never', () => {
     const call = block('m1', use('a', 'ls'));
     const run = lines(
@@ -661,6 +687,20 @@ describe('Codex, who speaks and what fails', () => {
 });
 
 describe('a conversation', () => {
+  it('without ids of records takes a call of a response again as a copy, in another response as another call', () => {
+    const gemini = (id: string): Line => ({
+      id,
+      type: 'gemini',
+      content: '',
+      toolCalls: [1, 2].map(() => ({ id: 'call_1', name: 'bash', args: { command: 'ls' } })),
+    });
+    const run = parseRecordedRun(
+      JSON.stringify({ sessionId: 's', messages: [{ type: 'user', content: 'Fix it.' }, gemini('a'), gemini('b')] }),
+    );
+    expect(run.exchanges.map(({ calls }) => calls.length)).toEqual([1, 1]);
+    expect(run.skipped).toEqual([{ reason: 'repeated call', count: 2 }]);
+  });
+
   it('begins behind a compaction, puts each call on its own response, and keeps results that match nothing', () => {
     const record = (type: string, message: Line, more: Line = {}): Line => ({ type, sessionId: 's', message, ...more });
     const block = (id: string, content: Line): Line => record('assistant', { id, model: 'claude-opus-5', content: [content] });

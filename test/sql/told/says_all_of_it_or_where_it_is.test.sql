@@ -18,7 +18,7 @@ select is((select count(*)::integer from generate_series(40, 6000) n where (n < 
 select alike(_told_text((select id from last), true, 6000), '%NEVER TOUCH PRODUCTION%Only April%end of it%Only March%', 'with room all of it is said, whole');
 select alike(_told_text((select id from last), true, 1500), '%NEVER TOUCH PRODUCTION%Only April%artifact_read(%end of it%Only March%', 'with less room the long one is said by head, tail and handle');
 create temporary table small as select _told_text((select id from early), true, 60) as said;
-select matches(said, '^- \(1 older: artifact_read\("[0-9a-f]{16}"\) has all of it\)\n- .*\n  Only April', 'with hardly any room the newest is said, and a handle for the others') from small;
+select matches(said, '^- \(1 more: artifact_read\("[0-9a-f]{16}"\) has all of it\)\n- .*\n  Only April', 'with hardly any room the newest is said, and a handle for the others') from small;
 select from _told_store(item(), (select id from early), true, (select said from small));
 select alike((select content from artifacts where left(content_hash, 16) = substring(said from '"([0-9a-f]{16})"')), '%NEVER TOUCH PRODUCTION%Only April%', 'the handle gives all of it') from small;
 
