@@ -3238,7 +3238,7 @@ create function _message_hash(p_salt uuid, p_message messages) returns bytea
 create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9cc53b04, comment ff9015c1
 create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_is_kept boolean DEFAULT false) returns text
-  sql stable; -- body d5796a14, comment f6306798
+  sql stable; -- body 83899a6a, comment f6306798
 create function _messages_since(p_turn turns, p_parent turns, p_is_told boolean) returns json
   plpgsql stable; -- body e8d8a0ff, comment 5689134e
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import fc from 'fast-check';
+import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -14,6 +15,8 @@ import { importFile } from '../../runtime/import/importFile.ts';
 import type { ImportedSession } from '../../runtime/import/importFile.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
 import { createModelClient } from '../../runtime/model/callModel.ts';
+import type { ModelRequest } from '../../runtime/model/message.ts';
+import { validateRequest } from '../../runtime/model/validateRequest.ts';
 import { startWorker } from '../../runtime/worker/worker.ts';
 import type { TestDatabase } from '../database.ts';
 import { claudeSession, Importer } from '../importer.ts';
@@ -283,6 +286,48 @@ describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project'
         if (target === 8000) expect(packet.workSummary, file).not.toBe('');
       }
     }
+  });
+
+  test('every turn of every one forks, and the request that comes next is one that the API takes', async () => {
+    await db.facultySave({
+      name: 'forks',
+      awareness: { enabled: false },
+      engage: { workspace: 'none', context_window: 20_000_000, ledger_nudge_interval: 0 },
+    });
+    const turns = await database.query<{ id: string; depth: number; session: string; open: boolean }>(`
+      select t.id, t.depth, f.session_label as session, exists (select from ledger.tool_calls k where k.turn_id = t.id and k.completed_at is null) as open
+        from ledger.turns t join ledger.foci f on f.id = t.focus_id and f.faculty = 'imported' where t.turn_type = 'normal' order by f.session_label, t.depth`);
+    const broken: string[] = [];
+    let forks = 0;
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    try {
+      for (const turn of turns) {
+        // A message makes the last one a user's, also where nothing but text was answered. All of it is taken back.
+        await client.query('begin');
+        try {
+          const fork = await client.query<{ id: string }>(`select id from ledger.work_fork($1, 'Go on', 'forks')`, [turn.id]);
+          const id = fork.rows[0]!.id;
+          const claim = await client.query<{ lease: string }>(`select ledger.focus_claim($1, 'w') ->> 'lease' as lease`, [id]);
+          const begun = await client.query<{ stage: { kind: string; request: ModelRequest } }>(
+            'select ledger.iteration_begin($1, $2) as stage',
+            [id, claim.rows[0]!.lease],
+          );
+          const { kind, request } = begun.rows[0]!.stage;
+          const found = kind === 'call_model' ? validateRequest(request) : [kind];
+          if (found.length > 0) broken.push(`${turn.session} ${turn.depth}: ${found.slice(0, 2).join('; ')}`);
+          forks++;
+        } catch (error) {
+          if (!turn.open) broken.push(`${turn.session} ${turn.depth}: ${String(error)}`);
+        } finally {
+          await client.query('rollback');
+        }
+      }
+    } finally {
+      await client.end();
+    }
+    expect(broken).toEqual([]);
+    expect(forks).toBeGreaterThan(2000);
   });
 
   test('what people typed while the agent worked is told to it, and in the journal', async () => {

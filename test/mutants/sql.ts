@@ -184,6 +184,13 @@ export const sqlMutants: readonly Mutant[] = [
     to: '',
     test: 'test/sql/session_import/says_no_age_that_nobody_knows.test.sql',
   },
+  {
+    name: 'two responses without a word between them are two messages',
+    file: 'sql/api/50_context/messages.sql',
+    from: "p.role = 'assistant' and lag(p.role) over w is distinct from 'assistant' as is_next",
+    to: `p.role = 'assistant' and lag(p."position") over w is distinct from p."position" as is_next`,
+    test: 'test/sql/session_import/joins_responses_without_a_word_between.test.sql',
+  },
   // Costs
   {
     name: 'the cuts of an item that does not exist are none',

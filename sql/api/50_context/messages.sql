@@ -19,9 +19,9 @@ as $$
        and (p_is_kept or t.elision_id is not distinct from (p_elisions[cardinality(p_elisions)]).id)
   ),
   part as (
-    -- A response that came in pieces is one message.
+    -- A response that came in pieces is one message; so are two without a word between them, as some programs record them.
     select p.*,
-           p.role = 'assistant' and lag(p."position") over w is distinct from p."position" as is_next,
+           p.role = 'assistant' and lag(p.role) over w is distinct from 'assistant' as is_next,
            p."position" <= r."position" and lead(p."position") over w > r."position" as is_end,
            sum(b.count) filter (where p."position" > r."position") over () > 18 as is_far,
            sum(b.count) filter (where p."position" <= r."position" and p."position" > r.before) over () > 18 as was_far,
