@@ -3930,7 +3930,7 @@ create function checkpoint_latest(p_work_item_id uuid) returns work_checkpoints
 create function context_at(p_turn_id uuid) returns json
   plpgsql stable; -- body 30d7276f, comment 1ed2ebb4
 create function context_compact(p_work_item_id uuid, p_instructions text DEFAULT NULL::text) returns text
-  plpgsql volatile; -- body ab2df1de, comment bcf49e6b
+  plpgsql volatile; -- body d6cc2fac, comment bcf49e6b
 create function context_cost(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, tokens_elided integer, stub_tokens integer, tokens_kept integer, breaks_even_after integer, requests_since integer, input_before bigint, input_after bigint)
   plpgsql stable; -- body f68955ed, comment bcf729b7
 create function context_parts(p_turn_id uuid, p_after integer DEFAULT NULL::integer, p_limit integer DEFAULT NULL::integer) returns TABLE(n bigint, call integer, part text, role text, iteration integer, block integer, tokens integer, content text, cache text, why text, turn_id uuid)

@@ -309,7 +309,7 @@ test('the hooks of an interactive session journal it and put its packet in', asy
     await hook('post-tool-use', { cwd, tool_name: `mcp__${server}__ledger_append`, tool_input: {} });
   await call(await connect('--conversation', cwd), 'ledger_append', { entry_type: 'step', content: 'Rounding mended' });
   const compacted = await hook('pre-compact', { cwd, trigger: 'auto' });
-  expect(compacted.stdout).toMatch(/## Done\n\n- Rounding mended\n.*## Files written\n\n- \/home\/anna\/project\/money.ts/s);
+  expect(compacted.stdout).toMatch(/\nChanged in \/home\/anna\/project\/: money.ts\n.*## Done\n\n- Rounding mended\n/s);
   expect(await hook('stop', { cwd })).toMatchObject({ code: 0, stdout: '' });
   // What is recorded and what others say stands between markers that none of it can know, other ones each time.
   const forged = await db.workSubmit({ workType: 'x', description: 'Native work', workspaceDir: `${cwd}/packages/one` });

@@ -25,7 +25,7 @@ begin
              when (n.compaction).compaction_type is null
                then 'Nothing would be gained now: less than a tenth of the context could leave. The next request looks again.'
            end
-      from _context_next(v_item, v_focus, _faculty_config(v_focus)) n);
+      from _faculty_config(v_focus) c cross join lateral _context_next(v_item, v_focus, c, _iteration_flags(v_item, v_focus, c)) n);
 end
 $$;
 

@@ -5,7 +5,7 @@ select plan(3);
 set local work_ledger.now = '2026-11-20 12:00:00+00';
 select agent('{"tools": ["look"], "ledger_nudge_interval": 0}', '{"awareness": {"enabled": false}}');
 select submit('Fix it');
-select play(format('[[["look", "%s"], ["finding", "one"]], [["look", "b"], ["step", "two"]], [["look", "c"]]]', repeat('a ', 2000))::jsonb);
+select play(format('[[["look", "%s"], ["finding", "one"]], [["look", "b"], ["step", "two"]], [["look", "c"]]]', repeat('a ', 20000))::jsonb);
 create function pg_temp.overflows() returns void language sql as $$
   select drive(), iteration_fail(item(), lease(), '{"class": "context_overflow", "message": "too long"}') $$;
 select pg_temp.overflows(), pg_temp.overflows();
