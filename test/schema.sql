@@ -2444,7 +2444,7 @@ create function _ability_doubts(p_function regprocedure) returns TABLE(says text
 create function _ability_function(p_function regprocedure) returns text
   plpgsql stable; -- body ae9110f7, comment 7c83363d
 create function _ability_ledger_append(p_input jsonb) returns text
-  sql volatile; -- body c3a5eb24, comment 3d35a4c3
+  sql volatile; -- body 6dacd33f, comment 3d35a4c3
 create function _ability_ledger_read(p_input jsonb) returns text
   sql volatile; -- body f6deb1cc, comment f8f15a06
 create function _ability_path(p_schemas name[]) returns name[]
@@ -2668,7 +2668,7 @@ create function _clock_set_back(p_now timestamp with time zone, p_tolerance inte
 create function _code_check_child_work(p_input jsonb) returns jsonb
   sql volatile; -- body e7a91047, comment d6c5ebd6
 create function _code_ledger_append(p_input jsonb) returns text
-  sql volatile; -- body 9da3d594, comment f4649941
+  sql volatile; -- body 0aa6e784, comment f4649941
 create function _code_ledger_read(p_input jsonb) returns text
   sql volatile; -- body 1824c2f9, comment cb488a00
 create function _code_note() returns void
@@ -2842,7 +2842,7 @@ create function _execute_span_id(p_work_item_id uuid, p_attempt integer) returns
 create function _exit_code(p_said text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 26caca2b
 create function _explain_kept(p_cut elisions) returns TABLE(block integer, turns integer, chars bigint, why text)
-  sql stable; -- body 3cb1af85, comment 8c2fa2e2
+  sql stable; -- body f7e551de, comment 8c2fa2e2
 create function _facts_after(p_before jsonb, p_turn_ids uuid[]) returns jsonb
   sql stable; -- body 2d659047, comment 3e6bad58
 create function _facts_at(p_turn_id uuid) returns jsonb
@@ -3011,6 +3011,8 @@ create function _is_hint_due(p_notified_at timestamp with time zone, p_now times
   plpgsql volatile; -- body 8d9aabcc, comment b5add5e4
 create function _is_kept_by_ledger(p_work_item_id uuid, p_after_seq integer, p_turns turns[]) returns boolean
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bdb96646, comment e6819770
+create function _is_named(p_name text, p_target text) returns boolean
+  sql immutable parallel safe; -- body d41d8cd9, comment cc4ba54f
 create function _is_on_host(p_work_item_id uuid) returns boolean
   plpgsql stable; -- body 5e8e8659, comment 2b7b8061
 create function _is_owners() returns boolean
@@ -3119,18 +3121,28 @@ create function _json_with_key(p_object json, p_key text, p_value text) returns 
   plpgsql immutable; -- body 7111a5ed, comment 9dcca2b9
 create function _jsonb_of(p_json json) returns jsonb
   plpgsql immutable; -- body f21b1a56, comment 4edaa375
+create function _keep_answer(p_step work_ledger) returns text
+  plpgsql stable; -- body cca1684c, comment 95ca7d21
+create function _keep_at(p_work_item_id uuid, p_seq integer) returns text[]
+  sql stable; -- body 406d99e3, comment ec7cc30f
+create function _keep_leaving(p_step work_ledger) returns text[]
+  sql stable; -- body 04161bdc, comment 53d32bf1
+create function _keep_names(p_keep text[]) returns text[]
+  sql immutable parallel safe; -- body be68ba91, comment e113771e
 create function _keep_of(p_turn turns) returns text[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9f775975, comment b3ab39e7
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6582448f, comment 69557a8f
+create function _keep_unknown(p_step work_ledger) returns text[]
+  sql stable; -- body e0c1fb9e, comment c02498a6
 create function _kept(p_head turns, p_last_turn_id uuid, p_names text[], p_engage jsonb) returns json
   plpgsql stable; -- body 81db2131, comment 3c00cae5
 create function _kept_block(p_cut elisions) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 56998b4d, comment 7a1f556d
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 49899678, comment 7a1f556d
 create function _kept_call(p_call tool_calls) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2a1e1acc, comment fb26b933
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2cf11068, comment fb26b933
 create function _kept_named(p_head turns, p_last_depth integer, p_names text[]) returns TABLE(n bigint, target text, calls uuid[], artifact text)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 33de5c74, comment fbf18dfc
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 311528bc, comment fbf18dfc
 create function _kept_read(p_head turns, p_last_depth integer) returns TABLE(n bigint, target text, call_id uuid)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9e93daee, comment 16ce9b2d
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8a753988, comment 726717a8
 create function _kept_store(p_cut elisions) returns void
   sql volatile; -- body 4171c67a, comment cc860093
 create function _key_text(p_path text[]) returns text
@@ -3268,7 +3280,7 @@ create function _nearest(p_word text, p_words text[]) returns text
 create function _needs_approval(p_risk text, p_engage jsonb) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 09f664ab
 create function _newest_keep(p_work_item_id uuid) returns text[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4bca7f54, comment 7ced19bf
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0091485a, comment 00822eba
 create function _newest_lines(p_lines text[], p_max_chars integer) returns text
   sql immutable parallel safe; -- body a3c349e7, comment 29f10174
 create function _newest_plan(p_work_item_id uuid, p_until_seq integer DEFAULT 2147483647) returns work_ledger
@@ -3835,6 +3847,8 @@ create function _turns_unsealed(p_work_item_id uuid, p_since uuid) returns TABLE
   sql stable; -- body f17187aa, comment 56f16958
 create function _unlock_jobs(p_worker_ids text[]) returns void
   plpgsql volatile security definer; -- body f976320e, comment 58fbc3b6
+create function _unwrapped(p_result text, p_work_type text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 176e658f
 create function _usage_add(p_turn turns) returns void
   sql volatile; -- body 7496267d, comment 5a5da251
 create function _usage_of(p_work_item_ids uuid[], OUT tokens bigint, OUT cost numeric, OUT model_calls bigint) returns record

@@ -1,12 +1,12 @@
-// What an agent still needs of blocks that left stands behind their stubs, as it was seen: what its newest step named, else
-// what it read lately and has not changed since; as far as there is room.
+// What an agent still needs of blocks that left stands behind their stubs, as it was seen: what its newest step named or the
+// one before, else what it read lately and has not changed since; as far as there is room.
 
 import type { Read } from './checkRequest.ts';
 import { expect } from './expect.ts';
 import { policies } from './policies.ts';
 import { tokensPerChar } from './replies.ts';
 import { chainOf, stepsOf } from './world.ts';
-import type { Call, Item, Sent, World } from './world.ts';
+import type { Call, Entry, Item, Sent, World } from './world.ts';
 
 /** A call that had to do with a file; `number`: which call of the model it belongs to; `hasLeft`: its exchange is not shown any more. */
 type Touch = { path: string; call: Call; isRead: boolean; isNested: boolean; number: number; hasLeft: boolean };
@@ -18,13 +18,13 @@ export function checkKept(world: World, item: Item, sent: Sent, read: Read): voi
   const { head } = item;
   if (!head || sent.elisionId === null || sent.elisionId === head.sent.elisionId || sent.cut.kind === 'selective') return;
   const text = read.texts
-    .filter((one) => one.startsWith('[engine] Kept from closed blocks') || one.startsWith('[engine] Your newest step named'))
+    .filter((one) => one.startsWith('[engine] Kept from closed blocks') || one.startsWith('[engine] You named'))
     .join('\n\n');
   if (sent.cut.kind === 'floor') return expect(text === '', () => `where nothing has room, something is kept: ${text.slice(0, 200)}`);
   const steps = sent.cut.kind === 'elision' ? stepsOf(head) : item.entries.filter((entry) => entry.type === 'step');
   // A step that the engine drafted for this request may have come before its compaction or behind it.
   if (sent.cut.kind !== 'elision' && steps.at(-1)?.isAuto && steps.at(-1)?.turnId === head.turnId) return;
-  const names = steps.at(-1)?.keep ?? null;
+  const names = steps.length === 0 ? null : keptBy(item, steps.at(-1));
   const touches = touchesOf(item, read);
   const contents = names === null ? readLately(touches) : names.map((path): Content => ({ path, calls: contentOf(path, touches) }));
   const needed = new Set(contents.flatMap(({ calls }) => calls ?? []));
@@ -37,6 +37,12 @@ export function checkKept(world: World, item: Item, sent: Sent, read: Read): voi
           `${touch.call.name} ${JSON.stringify(touch.call.input)} is kept, and is not the newest of what ${names === null ? 'was read' : 'the step named'}`,
       );
   checkRoom(world, item, contents, text, names !== null);
+}
+
+/** What a step named; a list holds for one more step. */
+function keptBy(item: Item, step: Entry | undefined): readonly string[] | null {
+  const steps = item.entries.filter((entry) => entry.type === 'step');
+  return step?.keep ?? steps[steps.indexOf(step as Entry) - 1]?.keep ?? null;
 }
 
 /** What is needed stands there whole, or there was no room for it. */

@@ -90,11 +90,9 @@ create or replace function _keep_of(p_turn turns)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select l.keep
+  select _keep_at(p_turn.work_item_id, max(l.seq))
     from work_ledger l
-   where l.work_item_id = p_turn.work_item_id and l.turn_id = p_turn.id and l.entry_type = 'step'
-   order by l.seq desc
-   limit 1;
+   where l.work_item_id = p_turn.work_item_id and l.turn_id = p_turn.id and l.entry_type = 'step';
 $$;
 
-comment on function _keep_of(turns) is 'The keep of the newest step of a turn; null: it named nothing.';
+comment on function _keep_of(turns) is 'What the newest step of a turn keeps, see _keep_at(); null: nothing was named.';

@@ -1,6 +1,6 @@
 -- What an agent still needs of elided blocks, kept verbatim after their stubs: what its newest step named (keep) or, if it named
--- nothing, files that it read recently and has not changed since. Which calls are kept is fixed with the cut; their text comes
--- from their rows, which never change, so that nothing is stored twice.
+-- nothing, the one before; else files that it read recently and has not changed since. Which calls are kept is fixed with the cut;
+-- their text comes from their rows, which never change, so that nothing is stored twice.
 
 create or replace function _kept(p_head turns, p_last_turn_id uuid, p_names text[], p_engage jsonb)
   returns json
@@ -70,10 +70,123 @@ create or replace function _newest_keep(p_work_item_id uuid)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select l.keep from work_ledger l where l.work_item_id = p_work_item_id and l.entry_type = 'step' order by l.seq desc limit 1;
+  select _keep_at(p_work_item_id, 2147483647);
 $$;
 
-comment on function _newest_keep(uuid) is 'The keep of the newest step of an item; null: it named nothing.';
+comment on function _newest_keep(uuid) is 'What the newest step of an item keeps, see _keep_at(); null: nothing was named.';
+
+create or replace function _keep_at(p_work_item_id uuid, p_seq integer)
+  returns text[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with step as (
+    select l.keep, row_number() over (order by l.seq desc) as n
+      from (select * from work_ledger where work_item_id = p_work_item_id and entry_type = 'step' and seq <= p_seq order by seq desc limit 2) l
+  )
+  select coalesce((select s.keep from step s where s.n = 1), (select s.keep from step s where s.n = 2));
+$$;
+
+comment on function _keep_at(uuid, integer) is 'The keep of the newest step up to an entry or, if it names nothing, of the one before: a list holds for one more step. Null: neither names anything.';
+
+create or replace function _is_named(p_name text, p_target text)
+  returns boolean
+  language sql
+  immutable
+  parallel safe
+  return p_target = p_name or right(p_target, char_length(p_name) + 1) = '/' || p_name or right(p_name, char_length(p_target) + 1) = '/' || p_target;
+
+comment on function _is_named(text, text) is 'Whether a name of a keep list means what a call touched: the same path, or one is the end of the other.';
+
+create or replace function _keep_names(p_keep text[])
+  returns text[]
+  language sql
+  immutable
+  parallel safe
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select array(
+    select c.name
+      from unnest(p_keep) with ordinality as u(name, i), regexp_replace(btrim(u.name), '^(\./+)+', '') as c(name)
+     group by c.name
+     order by min(u.i));
+$$;
+
+comment on function _keep_names(text[]) is 'The names of a keep list, each once, without ./ before them.';
+
+create or replace function _keep_answer(p_step work_ledger)
+  returns text
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_unknown text[];
+  v_leaving text[];
+begin
+  if p_step.entry_type <> 'step' then
+    return null;
+  elsif p_step.keep is not null then
+    v_unknown := _keep_unknown(p_step);
+    return case when cardinality(v_unknown) > 0 then
+      format('keep: %s %s never read.', _list(v_unknown, 20), case cardinality(v_unknown) when 1 then 'was' else 'were' end) end;
+  end if;
+  v_leaving := _keep_leaving(p_step);
+  return case when cardinality(v_leaving) > 0 then format(
+    'When this block closes, %s %s your context; name %s in keep to hold %s.', _list(v_leaving, 6),
+    case cardinality(v_leaving) when 1 then 'leaves' else 'leave' end, case cardinality(v_leaving) when 1 then 'it' else 'them' end,
+    case cardinality(v_leaving) when 1 then 'it' else 'them' end) end;
+end
+$$;
+
+comment on function _keep_answer(work_ledger) is
+  'What a step is answered about what it keeps: names that match nothing; without a list the files that its block edited and that leave with it. Null: nothing is to be said.';
+
+create or replace function _keep_unknown(p_step work_ledger)
+  returns text[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with recursive line(work_item_id, fork_turn_id) as (
+    select w.id, w.fork_turn_id from work_items w where w.id = p_step.work_item_id
+    union all
+    select w.id, w.fork_turn_id from line l join turns t on t.id = l.fork_turn_id join work_items w on w.id = t.work_item_id
+  )
+  select array(
+    select _one_line(u.name, 200)
+      from unnest(_keep_names(p_step.keep)) with ordinality as u(name, n)
+     where not exists (
+             select from line l join touches x on x.work_item_id = l.work_item_id where x.action <> 'search' and _is_named(u.name, x.target))
+       and not (lower(u.name) ~ '^[0-9a-f]{16,64}$' and exists (
+             select from artifacts a where a.content_hash >= lower(u.name) and a.content_hash < lower(u.name) || 'g'))
+     order by u.n);
+$$;
+
+comment on function _keep_unknown(work_ledger) is 'The names of a step''s keep that no call of the conversation read or wrote, and that are no handles.';
+
+create or replace function _keep_leaving(p_step work_ledger)
+  returns text[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select array_agg(
+           _one_line(f.target, 200) || case f.times when 1 then ' (edited)' when 2 then ' (edited twice)' else format(' (edited %s times)', f.times) end
+           order by f.last)
+    from (select x.target, count(*) as times, max(array[u.n, k.ordinal]) as last
+            from turns t
+            join foci f on f.id = t.focus_id
+           cross join lateral unnest(_turns_of_block(t.id, t.block)) with ordinality as u(turn_id, n)
+            join tool_calls k on k.turn_id = u.turn_id and k.status = 'completed'
+            join touches x on x.tool_call_id = k.id and x.kind = 'path' and x.action in ('create', 'modify')
+           where t.id = p_step.turn_id and (_faculty_config(f) #>> '{engage,truncate_closed_blocks}')::boolean
+           group by x.target) f
+   where not exists (select from unnest(_keep_names(_keep_at(p_step.work_item_id, p_step.seq))) u(name) where _is_named(u.name, f.target));
+$$;
+
+comment on function _keep_leaving(work_ledger) is 'The files edited in the block that a step closes which neither it nor the step before keeps, with how often; null: none.';
 
 create or replace function _kept_named(p_head turns, p_last_depth integer, p_names text[])
   returns table (n bigint, target text, calls uuid[], artifact text)
@@ -85,11 +198,7 @@ as $$
 #variable_conflict use_column
 declare
   v_turn turns := p_head;
-  v_names text[] := array(
-    select c.name
-      from unnest(p_names) with ordinality as u(name, i), regexp_replace(btrim(u.name), '^(\./+)+', '') as c(name)
-     group by c.name
-     order by min(u.i));
+  v_names text[] := _keep_names(p_names);
   v_missing text[] := v_names;
   v_calls jsonb := '{}'; -- by name, oldest first
   v_parts text[] := '{}';
@@ -104,8 +213,7 @@ begin
         from tool_calls k
         left join tool_calls p on p.id = k.parent_call_id
         join touches x on x.tool_call_id = k.id
-        join unnest(v_missing) as m(name) on x.target = m.name or right(x.target, char_length(m.name) + 1) = '/' || m.name
-          or right(m.name, char_length(x.target) + 1) = '/' || x.target
+        join unnest(v_missing) as m(name) on _is_named(m.name, x.target)
        where k.turn_id = v_turn.id and k.status = 'completed' and x.action <> 'search'
          and (k.parent_call_id is null or x.action <> 'read') -- the model does not see what code reads
        order by coalesce(p.ordinal, k.ordinal) desc, k.parent_call_id is null, k.ordinal desc, x.ordinal desc
@@ -163,11 +271,13 @@ as $$
   )
   select w.n, w.target, w.id
     from newest w
-   where w.action = 'read' and w.status = 'completed' and w.parent_call_id is null and w.depth <= p_last_depth;
+   where w.action = 'read' and w.status = 'completed' and w.parent_call_id is null and w.depth <= p_last_depth
+     -- A few lines of a file are of no use without the rest.
+     and not exists (select from tool_calls k where k.id = w.id and _is_partial(k) and regexp_count(_result_text(k.result), E'\n') < 9);
 $$;
 
 comment on function _kept_read(turns, integer) is
-  'Files read in the last 40 calls that touched a file and not changed since, newest first, if the read is in a turn no deeper than p_last_depth.';
+  'Files read in the last 40 calls that touched a file and not changed since, newest first, if the read is in a turn no deeper than p_last_depth; but for parts of fewer than 10 lines.';
 
 create or replace function _is_partial(p_call tool_calls)
   returns boolean
@@ -191,12 +301,21 @@ as $$
   select format('> %s (block %s, iteration %s)', p_call.tool_name, _block_of(t), t.iteration)
       || _input_lines(_call_input(p_call))
       || case when exists (select from touches x where x.tool_call_id = p_call.id and x.action = 'read')
-           then E'\nresult:\n' || _result_text(p_call.result) else '' end
-    from turns t
+           then E'\nresult:\n' || _unwrapped(_result_text(p_call.result), w.work_type) else '' end
+    from turns t join work_items w on w.id = t.work_item_id
    where t.id = p_call.turn_id;
 $$;
 
 comment on function _kept_call(tool_calls) is 'A kept call as text: name, where it was made, its input and, if it reads, its result as it was shown.';
+
+create or replace function _unwrapped(p_result text, p_work_type text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return case p_work_type when 'import' then btrim(regexp_replace(p_result, '<system-reminder>.*?</system-reminder>', '', 'g'), E'\n') else p_result end;
+
+comment on function _unwrapped(text, text) is 'A result without what the harness of a recorded session put around it.';
 
 create or replace function _input_lines(p_input json, p_name text default null, p_depth integer default 0)
   returns text
@@ -232,9 +351,9 @@ as $$
              when p.text is not null then format(
                 E'[engine] Kept from closed blocks because %s: as you saw it then, as data between the markers; '
                 'others may have changed it since.\n\n<%s>\n%s\n</%s>',
-             case when (p_cut.kept ->> 'is_named')::boolean then 'your newest step named it' else 'you read it lately and have not changed it since' end,
+             case when (p_cut.kept ->> 'is_named')::boolean then 'you named it' else 'you read it lately and have not changed it since' end,
              m.marker, p.text, m.marker) end,
-           '[engine] Your newest step named these too, for which there was no room: '
+           '[engine] You named these too, for which there was no room: '
              || (select string_agg(format('%s (artifact_read("%s"))', _one_line(o.value ->> 'target', 200), o.value ->> 'handle'), ', ' order by o.n)
                    from json_array_elements(p_cut.kept -> 'no_room') with ordinality as o(value, n)))
     from (values ('data-' || left(md5(p_cut.id::text), 12))) as m(marker)

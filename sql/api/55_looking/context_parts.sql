@@ -156,7 +156,7 @@ create or replace function _part_why(p_part text, p_block integer, p_turn turns,
   return case
     when p_part in ('system', 'tools', 'task') then 'always there'
     when p_part = 'stubs' then 'since iteration ' || p_cut.iteration || ' in place of what left the context'
-    when p_part = 'kept' and (p_cut.kept ->> 'is_named')::boolean then 'kept verbatim: named by the newest step'
+    when p_part = 'kept' and (p_cut.kept ->> 'is_named')::boolean then 'kept verbatim: named by a step'
     when p_part = 'kept' then 'kept verbatim: read lately and not changed since'
     when p_part in ('response', 'result', 'image') and p_block < p_turn.block then 'its block is closed and still whole'
     when p_part in ('response', 'result', 'image') then 'its block is open'

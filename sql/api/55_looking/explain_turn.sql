@@ -90,7 +90,7 @@ create or replace function _explain_kept(p_cut elisions)
 as $$
   select min(_block_of(t)), count(distinct t.id)::integer, sum(char_length(_kept_call(k)))::bigint,
          format('%s: %s', o.value ->> 'target',
-           case when (p_cut.kept ->> 'is_named')::boolean then 'named by the newest step' else 'read lately and not changed since' end)
+           case when (p_cut.kept ->> 'is_named')::boolean then 'named by a step' else 'read lately and not changed since' end)
     from json_array_elements(p_cut.kept -> 'kept') o
     cross join json_array_elements_text(o.value -> 'calls') c
     join tool_calls k on k.id = c.value::uuid

@@ -32,7 +32,7 @@ as $$
            when octet_length(e.content) > 4096 then format(
              ' It has %s bytes, over the 4096 that an entry should have: say what matters in a few sentences.', octet_length(e.content))
            else '' end
-         || coalesce(' ' || _plan_left_out(e), '')
+         || coalesce(' ' || _plan_left_out(e), '') || coalesce(' ' || _keep_answer(e), '')
     from _ledger_append_json(p_input) e;
 $$;
 
@@ -168,7 +168,8 @@ create or replace function _code_ledger_append(p_input jsonb)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select jsonb_strip_nulls(jsonb_build_object('seq', e.seq, 'entry_type', e.entry_type, 'note', _plan_left_out(e)))::text
+  select jsonb_strip_nulls(jsonb_build_object('seq', e.seq, 'entry_type', e.entry_type,
+           'note', nullif(concat_ws(' ', _plan_left_out(e), _keep_answer(e)), '')))::text
     from _ledger_append_json(p_input) e;
 $$;
 

@@ -50,11 +50,11 @@ begin
   v_default := v_sizes.per_char ->> 'default';
   return json_build_object('prefix', v_sizes.prefix_tokens, 'per_char', v_default,
     'stubs', (select json_agg(case when stub = '' then 0 else ceil((char_length(stub) + 27) * v_default) end order by n)
-                from generate_series(1, _next_block(v_last) - 1) as n cross join lateral _block_stub(v_last.work_item_id, v_turns, 0, n) as stub),
+                from generate_series(1, _next_block(v_last, _boundary(v_last.id)) - 1) as n cross join lateral _block_stub(v_last.work_item_id, v_turns, 0, n) as stub),
     'exchanges', (select json_agg(x order by x.depth) from (
       select t.depth, coalesce(sum(s.tokens) filter (where p.kind = 'said'), 0) as said, coalesce(sum(s.tokens) filter (where p.kind = 'response'), 0) as response,
              coalesce(sum(s.bare) filter (where p.kind = 'response'), 0) as bare, coalesce(sum(s.tokens) filter (where p.kind = 'result'), 0) as results,
-             _exchange_chars(t.id) as chars, _boundary(t.id) as boundary, _next_block(t) - 1 as closed_blocks,
+             _exchange_chars(t.id) as chars, _boundary(t.id) as boundary, _next_block(t, _boundary(t.id)) - 1 as closed_blocks,
              (select coalesce(sum(_tokens(char_length(l.content) + 60, v_model)), 0) from work_ledger l where l.work_item_id = t.work_item_id and l.turn_id = t.id and l.entry_type = 'step') as step_output
         from unnest(v_turns) t
         left join _message_parts(v_last.id, null, '') p on p.turn_id = t.id
