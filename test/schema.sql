@@ -175,6 +175,7 @@ create table elisions (
   max_result_effect text,
   created_at timestamp with time zone not null default _now(),
   standing json,
+  thinking_depth integer,
   constraint blocks_are_in_order CHECK (first_block <= (last_block + 1)),
   constraint elisions_focus_id_fkey FOREIGN KEY (focus_id) REFERENCES foci(id),
   constraint elisions_last_turn_id_fkey FOREIGN KEY (last_turn_id) REFERENCES turns(id),
@@ -482,12 +483,16 @@ create table models (
   cooldown_ends_at timestamp with time zone,
   cooldown_reason text,
   updated_at timestamp with time zone not null default _now(),
+  takes jsonb,
+  cache_write_1h numeric not null default 2,
+  constraint cache_write_1h_is_a_multiple CHECK (cache_write_1h >= 0::numeric AND cache_write_1h <= 100::numeric),
   constraint cache_write_is_a_multiple CHECK (cache_write >= 0::numeric AND cache_write <= 100::numeric),
   constraint context_window_is_at_least_1000 CHECK (context_window >= 1000),
   constraint models_pkey PRIMARY KEY (name),
   constraint prices_are_not_negative CHECK (LEAST(input_price, output_price, cache_read_price, cache_write_price) >= 0::numeric),
   constraint prices_come_together CHECK (num_nulls(input_price, output_price, cache_read_price, cache_write_price) = ANY (ARRAY[0, 4])),
   constraint samples_are_positive CHECK (sample_chars > 0::double precision AND sample_tokens > 0::double precision),
+  constraint takes_is_an_object CHECK (jsonb_typeof(takes) = 'object'::text),
 ) with (fillfactor=50);
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF cooldown_reason ON ledger.models FOR EACH ROW WHEN (_may_hold_secret(new.cooldown_reason)) EXECUTE FUNCTION _redact_row('cooldown_reason');
 create table people (
@@ -719,6 +724,7 @@ create table turn_configs (
   system_hash text generated always as (md5((config ->> 'system'::text))) stored,
   tools_hash text generated always as (md5((config ->> 'tools'::text))) stored,
   created_at timestamp with time zone not null default _now(),
+  cache_ttl text generated always as (COALESCE((config #>> '{cache_control,ttl}'::text[]), '5m'::text)) stored,
   constraint turn_configs_pkey PRIMARY KEY (content_hash),
 );
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.turn_configs FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
@@ -980,6 +986,7 @@ create table work_usage (
   output_tokens bigint not null default 0,
   cached_input_tokens bigint not null default 0,
   cache_write_tokens bigint not null default 0,
+  hour_write_tokens bigint not null default 0,
   constraint work_usage_pkey PRIMARY KEY (work_item_id, model),
 ) with (fillfactor=50);
 create table workers (
@@ -1266,7 +1273,7 @@ create view v_cost_turns with (security_invoker=true) as
     t.output_tokens,
     t.input_tokens::numeric * m.input_price / 1000000::numeric AS input_cost,
     COALESCE(t.cached_input_tokens, 0)::numeric * m.cache_read_price / 1000000::numeric AS cache_read_cost,
-    COALESCE(t.cache_write_tokens, 0)::numeric * m.cache_write_price / 1000000::numeric AS cache_write_cost,
+    COALESCE(t.cache_write_tokens, 0)::numeric * h.write_price / 1000000::numeric AS cache_write_cost,
     t.output_tokens::numeric * m.output_price / 1000000::numeric AS output_cost,
     o.cost,
     s.step_tokens,
@@ -1279,7 +1286,7 @@ create view v_cost_turns with (security_invoker=true) as
     x.missed_tokens,
     x.missed_tokens::numeric * (
         CASE
-            WHEN t.cache_write_tokens > 0 THEN m.cache_write_price
+            WHEN t.cache_write_tokens > 0 THEN h.write_price
             ELSE m.input_price
         END - m.cache_read_price) / 1000000::numeric AS missed_cost
    FROM turns t
@@ -1288,7 +1295,12 @@ create view v_cost_turns with (security_invoker=true) as
      LEFT JOIN turn_configs c ON c.content_hash = t.config_hash
      CROSS JOIN LATERAL ( SELECT COALESCE(c.model, t.model) AS "coalesce") n(model)
      LEFT JOIN models m ON m.name = n.model
-     CROSS JOIN LATERAL ( SELECT (COALESCE(t.input_tokens, 0)::numeric * m.input_price + COALESCE(t.output_tokens, 0)::numeric * m.output_price + COALESCE(t.cached_input_tokens, 0)::numeric * m.cache_read_price + COALESCE(t.cache_write_tokens, 0)::numeric * m.cache_write_price) / 1000000::numeric AS "?column?") o(cost)
+     CROSS JOIN LATERAL ( SELECT
+                CASE c.cache_ttl
+                    WHEN '1h'::text THEN m.input_price * m.cache_write_1h
+                    ELSE m.cache_write_price
+                END AS cache_write_price) h(write_price)
+     CROSS JOIN LATERAL ( SELECT (COALESCE(t.input_tokens, 0)::numeric * m.input_price + COALESCE(t.output_tokens, 0)::numeric * m.output_price + COALESCE(t.cached_input_tokens, 0)::numeric * m.cache_read_price + COALESCE(t.cache_write_tokens, 0)::numeric * h.write_price) / 1000000::numeric AS "?column?") o(cost)
      CROSS JOIN LATERAL ( SELECT sum(_tokens((char_length(l.content) + 60)::bigint, n.model))::integer AS sum,
             count(*) > 0 AND _boundary(t.id) = 'after'::text AS "?column?"
            FROM work_ledger l
@@ -1536,7 +1548,9 @@ create view v_models with (security_invoker=true) as
             WHEN cooldown_ends_at > _now() THEN cooldown_reason
             ELSE NULL::text
         END AS cooldown_reason,
-    updated_at
+    updated_at,
+    cache_write_1h,
+    _model_takes(name) AS takes
    FROM models;
 create view v_now with (security_invoker=true) as
  SELECT w.id AS work_item_id,
@@ -1851,6 +1865,22 @@ create view v_streaming with (security_invoker=true) as
    FROM turns t
      CROSS JOIN LATERAL work_activity(t.work_item_id, t.id) a(turn_id, iteration, status, thinking, said, calls, updated_at)
   WHERE t.status = 'streaming'::text AND a.turn_id = t.id;
+create view v_turn_options with (security_invoker=true) as
+ SELECT t.id AS turn_id,
+    t.work_item_id,
+    c.model,
+    o.max_tokens,
+    o.thinking,
+    o.effort,
+    o.temperature,
+    o.top_p,
+    o.tool_choice,
+    c.cache_ttl,
+    o.service_tier,
+    o.betas
+   FROM turns t
+     JOIN turn_configs c ON c.content_hash = t.config_hash
+     CROSS JOIN LATERAL _options_of(c.config) o(max_tokens, thinking, effort, temperature, top_p, tool_choice, cache_ttl, service_tier, betas);
 create view v_turn_tools with (security_invoker=true) as
  SELECT t.id AS turn_id,
     t.work_item_id,
@@ -2511,6 +2541,8 @@ create function _away(p_item work_items, p_worker_id text, OUT item work_items, 
   plpgsql stable; -- body 50844dfe, comment 4bfddb10
 create function _begins_behind(p_call tool_calls) returns uuid[]
   sql stable; -- body c3434dc5, comment eae0afa7
+create function _binds_thinking(p_engage jsonb) returns boolean
+  sql stable; -- body 69bfd262, comment 0a9903f6
 create function _block_of(p_turn turns) returns integer
   sql stable; -- body a8319740, comment c208fef5
 create function _block_stub(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer) returns text
@@ -2534,7 +2566,7 @@ create function _branch_sums(p_turns uuid[], OUT turns integer, OUT model_calls 
 create function _branch_turns(p_head_id uuid, p_above_id uuid) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e8ef5eed, comment bd8965e0
 create function _breaks_even_after(p_cut elisions, p_model text) returns integer
-  sql stable; -- body b003bddf, comment 60b1a0df
+  sql stable; -- body d5710066, comment 60b1a0df
 create function _budget_amount(p_resource text, p_amount jsonb) returns numeric
   plpgsql immutable; -- body 48045f47, comment 98fa5ea9
 create function _budget_charge(p_due jsonb) returns void
@@ -2544,11 +2576,11 @@ create function _budget_child(p_parent_id uuid) returns void
 create function _budget_park(p_item work_items, p_reason text) returns jsonb
   plpgsql volatile; -- body a6fc870f, comment bd8eb1cd
 create function _budget_reserve(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_resources budget_resource[], p_input bigint, OUT lack text, OUT is_held_by_others boolean) returns record
-  plpgsql volatile; -- body e2970dce, comment 9ada1b18
+  plpgsql volatile; -- body 93bdf2a6, comment 9ada1b18
 create function _budget_resources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment b46f7e16
-create function _budget_room(p_budget budgets, p_model text, p_input bigint) returns numeric
-  plpgsql stable; -- body a386f433, comment 8b3d92bb
+create function _budget_room(p_budget budgets, p_model text, p_input bigint, p_hour_write bigint) returns numeric
+  plpgsql stable; -- body 375c3c05, comment 8b3d92bb
 create function _budget_spend(p_work_item_id uuid, p_deltas jsonb, p_released jsonb DEFAULT '{}'::jsonb) returns void
   sql volatile; -- body 18c34453, comment 70fe61b7
 create function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
@@ -2557,10 +2589,12 @@ create function _budgets_above(p_work_item_ids uuid[]) returns SETOF budgets
   sql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2046b576, comment c78201cc
 create function _budgets_by_default(p_work_item_id uuid, p_config jsonb) returns void
   sql volatile; -- body 3770954a, comment 48653199
+create function _cache_control(p_ttl text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment d258aa1e
 create function _cache_outcome(p_turn turns, p_before turns, OUT cache text, OUT seconds_since numeric) returns record
-  sql stable; -- body 5f4d873e, comment d5e07307
-create function _cache_seconds(p_cache_write numeric) returns integer
-  sql immutable parallel safe; -- body d41d8cd9, comment 38ca38b8
+  sql stable; -- body 0f1ad402, comment d5e07307
+create function _cache_seconds(p_cache_write numeric, p_ttl text) returns integer
+  sql immutable parallel safe; -- body d41d8cd9, comment f227691c
 create function _cached_total(p_turn turns) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 02901479
 create function _calibrate(p_turn turns) returns void
@@ -2614,7 +2648,7 @@ create function _changed_files(p_turn_ids uuid[]) returns text
 create function _chat_content(p_turn_id uuid) returns jsonb
   sql stable; -- body 53c9fa4c, comment 6048f900
 create function _chat_spans(p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 831dbe6b, comment 379d4b37
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 3538469e, comment 379d4b37
 create function _check_attempts(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
   sql stable; -- body 66008902, comment d039435f
 create function _check_calls(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
@@ -2639,6 +2673,8 @@ create function _check_span(p_what text, p_span interval) returns void
   plpgsql immutable; -- body 7a7bf701, comment 55ae8093
 create function _check_submitter(p_work_item_id uuid) returns void
   plpgsql stable; -- body 36ec047d, comment 850d2449
+create function _check_takes(p_takes jsonb) returns void
+  plpgsql immutable; -- body e62011b3, comment d346e82f
 create function _check_time(p_what text, p_at timestamp with time zone) returns void
   plpgsql stable; -- body 3be6ef02, comment 738d482f
 create function _check_turn() returns trigger
@@ -2692,7 +2728,7 @@ create function _compaction_applied(p_compaction compactions, p_cut elisions, p_
 create function _compaction_begun(p_state context_state, p_trigger text, p_tokens integer) returns compactions
   plpgsql stable; -- body 7df9cc1d, comment d342b706
 create function _compaction_cut(p_state context_state, p_keep integer, p_trigger text, p_ledger text, p_told_chars integer, p_summary text) returns elisions
-  plpgsql stable; -- body 16d842a1, comment 2ac84317
+  plpgsql stable; -- body 4ff47199, comment 2ac84317
 create function _compaction_due(p_state context_state, p_last turns, p_say text, p_may_summarize boolean, p_raw_chars integer, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7b0cf034, comment a7cc779d
 create function _compaction_ladder(p_state context_state, p_say text, p_may_summarize boolean, p_trigger text, p_tokens integer, p_chars bigint, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
@@ -2707,8 +2743,8 @@ create function _compaction_times(p_compaction compactions, p_turn turns, OUT st
   sql stable; -- body fb2c9b2b, comment 2418f67e
 create function _config_chars(p_turn turns) returns integer
   sql stable; -- body edbec15c, comment d72652b0
-create function _config_of(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text) returns text
-  plpgsql stable; -- body cb0d26d6, comment d6d72290
+create function _config_of(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text, p_thinks boolean DEFAULT true) returns text
+  plpgsql stable; -- body 63d9ea9e, comment 8c3b92e3
 create function _config_of(p_item work_items) returns jsonb
   sql stable; -- body e10f77c7, comment 62f1f58b
 create function _content_chars(p_content json) returns integer
@@ -2780,7 +2816,7 @@ create function _edited_ahead(p_turns turns[], p_ahead integer) returns text[]
 create function _elision_chain(p_elision_id uuid) returns elisions[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body affaae26, comment 8a5c4285
 create function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_boundary text, p_cuts elisions[], p_keep text[]) returns elisions[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f0f692d0, comment 7af3677a
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 29bb52a4, comment 53a2997f
 create function _elision_store(p_cut elisions) returns void
   plpgsql volatile; -- body 79361ac7, comment c890d406
 create function _engine_message(p_flags iteration_flags) returns text
@@ -2852,7 +2888,7 @@ create function _facts_before(p_cut elisions, p_shown turns[]) returns jsonb
 create function _facts_logged(p_work_item_id uuid) returns jsonb
   sql stable; -- body 3bc978ce, comment b0dffeab
 create function _faculty_check(p_config jsonb) returns void
-  plpgsql immutable; -- body 294a7240, comment b013347e
+  plpgsql stable; -- body 294a7240, comment b013347e
 create function _faculty_complete(p_given jsonb) returns jsonb
   sql immutable parallel safe; -- body ed63d33c, comment 71e49fb3
 create function _faculty_config(p_focus foci) returns jsonb
@@ -2864,7 +2900,7 @@ create function _faculty_defaults() returns jsonb
 create function _faculty_for(p_faculty text, p_work_type text) returns faculties
   sql stable; -- body 2c886762, comment b1cdf03e
 create function _faculty_keys() returns TABLE(path text, type text, "least" numeric, most numeric, choices text[], default_value jsonb, says text)
-  sql immutable parallel safe; -- body cd5f0d0b, comment daa3a2db
+  sql immutable parallel safe; -- body 48d90635, comment 0bd2f433
 create function _faculty_label(p_faculty text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 2b78fe8e
 create function _faculty_of(p_item work_items) returns text
@@ -2872,11 +2908,13 @@ create function _faculty_of(p_item work_items) returns text
 create function _faculty_takes(p_type text, p_least numeric, p_most numeric, p_choices text[]) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 1196145a
 create function _faculty_value_says(p_type text, p_least numeric, p_most numeric, p_choices text[], p_value jsonb) returns text
-  plpgsql immutable; -- body 530ffd27, comment 508dfaed
+  plpgsql immutable; -- body 7138ae13, comment 508dfaed
 create function _failed_calls(p_turn_ids uuid[], p_has_words boolean DEFAULT false) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7762e28d, comment 66e83cc9
 create function _family(p_model text, OUT context_window integer, OUT tokens_per_char double precision) returns record
   sql immutable parallel safe; -- body d41d8cd9, comment aa25c598
+create function _family_takes(p_model text) returns jsonb
+  plpgsql immutable parallel safe; -- body d64a7a36, comment f39668b9
 create function _fence(p_work_item_id uuid, p_lease uuid) returns work_items
   plpgsql volatile; -- body 8bb58854, comment 39a6e112
 create function _fence_create(p_item work_items) returns void
@@ -3025,6 +3063,10 @@ create function _is_replicating() returns boolean
   sql stable; -- body d96e8fa3, comment d6a41e16
 create function _is_retracted(p_work_item_id uuid, p_seq integer, p_until_seq integer DEFAULT 2147483647) returns boolean
   sql stable parallel safe; -- body d41d8cd9, comment dad2eac3
+create function _is_thinking(p_turn turns) returns boolean
+  sql stable; -- body c694aa61, comment 0136f971
+create function _is_told(p_turn turns) returns boolean
+  sql stable; -- body c4530ad9, comment 34db8fdd
 create function _is_told_over(p_work_item_id uuid) returns boolean
   sql stable; -- body dba5b745, comment 1208d477
 create function _is_trace_claimed(p_ends_at timestamp with time zone) returns boolean
@@ -3170,7 +3212,7 @@ create function _leap_of(p_parent turns) returns uuid
 create function _lease_drop(p_item work_items, p_slot text, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
   plpgsql volatile; -- body 51e8a501, comment 40495c1d
 create function _lease_due(p_focus foci, p_is_refused boolean DEFAULT false) returns jsonb
-  plpgsql volatile; -- body e73c2b63, comment 69d79c00
+  plpgsql volatile; -- body cffd1ad7, comment 69d79c00
 create function _lease_end(p_item work_items, OUT item work_items, OUT due jsonb) returns record
   plpgsql volatile; -- body 8ab567b6, comment b33931f6
 create function _lease_grant(p_item work_items, p_focus foci, p_worker_id text, p_lease_seconds integer, OUT item work_items, OUT answer jsonb) returns record
@@ -3231,6 +3273,8 @@ create function _lock_shared(p_purpose text, p_key text) returns void
   plpgsql volatile; -- body 71cc3362, comment 19e42624
 create function _lock_try(p_purpose text, p_key text DEFAULT NULL::text) returns boolean
   plpgsql volatile; -- body 502d4cfd, comment d7572faf
+create function _loop_thinks(p_engage jsonb, p_head turns, p_cuts elisions[]) returns boolean
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 59b7d769, comment 3e75773b
 create function _max_attempts(p_item work_items, p_focus foci) returns integer
   sql stable; -- body 6bb99acd, comment 2d4432ad
 create function _max_result_chars(p_call tool_calls) returns integer
@@ -3247,10 +3291,10 @@ create function _may_precede(p_ability abilities, p_config jsonb) returns boolea
   plpgsql immutable; -- body a5e80757, comment 20085382
 create function _message_hash(p_salt uuid, p_message messages) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 2d807ced
-create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9cc53b04, comment ff9015c1
-create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_is_kept boolean DEFAULT false) returns text
-  sql stable; -- body 83899a6a, comment f6306798
+create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid DEFAULT NULL::uuid, p_ttl text DEFAULT '5m'::text) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 04d287a6, comment 1a314dbf
+create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_is_kept boolean DEFAULT false, p_ttl text DEFAULT '5m'::text) returns text
+  sql stable; -- body d5dce0a5, comment a8bf56e1
 create function _messages_since(p_turn turns, p_parent turns, p_is_told boolean) returns json
   plpgsql stable; -- body e8d8a0ff, comment 5689134e
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
@@ -3265,6 +3309,10 @@ create function _milliseconds(p_from timestamp with time zone, p_to timestamp wi
   sql immutable parallel safe; -- body d41d8cd9, comment 147f9e94
 create function _model_heard(p_turn turns, p_is_cooling boolean) returns void
   plpgsql volatile; -- body 8bf3dc48, comment 91d0dbbe
+create function _model_problems(p_engage jsonb) returns TABLE(path text[], says text)
+  sql stable; -- body f97559a5, comment d9ca8156
+create function _model_takes(p_model text) returns jsonb
+  sql stable; -- body c33bca59, comment 0fa9afbb
 create function _moved() returns TABLE(direction text, peer text, address text)
   sql stable; -- body 8475c491, comment f8267634
 create function _ms(p_at timestamp with time zone) returns bigint
@@ -3305,8 +3353,8 @@ create function _now() returns timestamp with time zone
   sql volatile; -- body d41d8cd9, comment 
 create function _nudge(p_item work_items, p_focus foci, p_head turns, p_written integer, p_interval integer, p_lease uuid, OUT says text, OUT unheeded integer, OUT has_drafted boolean) returns record
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6a17aace, comment 552e72ad
-create function _offered(p_focus foci, p_config jsonb, p_registry text) returns json
-  plpgsql volatile; -- body 34a6a160, comment a2d1102b
+create function _offered(p_focus foci, p_config jsonb, p_registry text, p_thinks boolean) returns json
+  plpgsql volatile; -- body e3a6e15b, comment ecfce685
 create function _oldest_program() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 263235b6
 create function _one_line(p_text text, p_max_chars integer) returns text
@@ -3321,6 +3369,8 @@ create function _open_calls_shown(p_turn_id uuid) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d54a9335, comment fa22351d
 create function _open_item(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body 6a606059, comment 7852e177
+create function _options_of(p_config json, OUT max_tokens integer, OUT thinking text, OUT effort text, OUT temperature numeric, OUT top_p numeric, OUT tool_choice text, OUT cache_ttl text, OUT service_tier text, OUT betas text[]) returns record
+  sql immutable; -- body 6c2e96dc, comment 22a4158a
 create function _order_kept(p_call tool_calls, p_implementation text) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2f69d070, comment 4813d544
 create function _orient_text(p_item work_items, p_focus foci, p_config jsonb, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
@@ -3381,8 +3431,8 @@ create function _plan_states() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment 87fc1086
 create function _plan_text(p_plan work_ledger, p_until_seq integer DEFAULT 2147483647) returns text
   sql stable; -- body 6ef7295a, comment 7d09f037
-create function _price(p_model text, p_input bigint, p_output bigint, p_cache_read bigint DEFAULT 0, p_cache_write bigint DEFAULT 0) returns numeric
-  sql stable; -- body 3dd217d5, comment 73216a30
+create function _price(p_model text, p_input bigint, p_output bigint, p_cache_read bigint DEFAULT 0, p_cache_write bigint DEFAULT 0, p_hour_write bigint DEFAULT 0) returns numeric
+  sql stable; -- body c031d8fd, comment a48e0046
 create function _printed_files(p_command text) returns SETOF text
   sql immutable; -- body a102a112, comment 11e69a67
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
@@ -3465,8 +3515,8 @@ create function _refuse_moved() returns trigger
   plpgsql volatile; -- body 53560570, comment 819117d2
 create function _refuse_rewrite() returns trigger
   plpgsql volatile; -- body c3d84bae, comment e6ebdf3a
-create function _relative_prices(p_model text, OUT cache_read numeric, OUT cache_write numeric, OUT output numeric) returns record
-  sql stable; -- body 71a6c387, comment 7dddecb8
+create function _relative_prices(p_model text, p_ttl text, OUT cache_read numeric, OUT cache_write numeric, OUT output numeric) returns record
+  sql stable; -- body 4380753d, comment 093d84b7
 create function _relevance_query(p_work_item_id uuid) returns tsquery
   sql stable; -- body 155b76b6, comment c7653e87
 create function _replay_compaction(p_item work_items, p_focus foci, p_engage jsonb, p_turns turns[], p_cuts elisions[], p_limit integer, p_tokens integer, p_names text[]) returns elisions
@@ -3485,6 +3535,8 @@ create function _replay_sizes(p_turns turns[], p_model text, OUT prefix_tokens i
   plpgsql stable; -- body fa3272d6, comment 2b4fbc8f
 create function _request(p_config json, p_messages text) returns json
   sql immutable parallel safe; -- body d41d8cd9, comment 8f4b668b
+create function _request_attributes(p_config_hash text) returns jsonb
+  sql stable; -- body 860dcd68, comment ce034a3d
 create function _request_begin(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_parent turns, p_kept_turn_id uuid) returns json
   plpgsql volatile; -- body 64c95a15, comment fc5aaea7
 create function _request_chars(p_head turns, p_cuts elisions[], p_say text) returns bigint
@@ -3492,13 +3544,17 @@ create function _request_chars(p_head turns, p_cuts elisions[], p_say text) retu
 create function _request_make(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_flags iteration_flags, p_kept_turn_id uuid) returns json
   plpgsql volatile; -- body 157aaeb1, comment 776f4b76
 create function _request_obstacle(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns jsonb
-  plpgsql volatile; -- body 30b1e48f, comment 944a999e
+  plpgsql volatile; -- body fa9adfb7, comment 944a999e
+create function _request_options(p_engage jsonb, p_model text, p_max_tokens integer, p_tools text[], p_thinks boolean) returns text
+  plpgsql stable; -- body c23e9dca, comment 75cdadca
 create function _request_sent(p_turn turns, p_is_watched boolean, p_parent turns, p_kept_turn_id uuid, p_is_told boolean, p_early json) returns json
   plpgsql volatile; -- body c2f23a24, comment f94f3e35
 create function _request_sizes(p_turn turns, OUT task integer, OUT digest integer, OUT stubs integer, OUT kept integer, OUT closed integer, OUT words integer, OUT results integer, OUT people integer, OUT engine integer) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 83d3611f, comment 87d226d9
 create function _resources_limited(p_work_item_id uuid) returns budget_resource[]
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0faf19e9, comment eab36145
+create function _response_begins(p_turn turns) returns text
+  sql stable; -- body 5de7c8bc, comment 61460962
 create function _response_store(p_turn turns, p_config jsonb, p_content json, p_begins boolean, p_results json DEFAULT NULL::json) returns void
   plpgsql volatile; -- body ff786686, comment d2c0c0a4
 create function _response_text(p_turn_id uuid) returns text
@@ -3598,7 +3654,7 @@ create function _secrets_whole() returns text
 create function _selected(p_turns turns[], p_cut elisions) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 95b2d83f, comment 94e3ab86
 create function _selective_cut(p_state context_state, p_keep integer) returns elisions
-  plpgsql stable; -- body c8f81e8d, comment d4f0eb15
+  plpgsql stable; -- body b1145c60, comment d4f0eb15
 create function _sent_at(p_turn turns) returns timestamp with time zone
   sql immutable parallel safe; -- body d41d8cd9, comment 2cd049e5
 create function _session(p_name text, p_is_locked boolean DEFAULT false) returns sessions
@@ -3735,6 +3791,8 @@ create function _text_of(p_entity jsonb, p_key text, p_is_optional boolean DEFAU
   plpgsql stable; -- body 9028ee75, comment faaf0b34
 create function _text_written(p_input jsonb) returns text
   sql immutable; -- body 020cee3c, comment 1ebe61f6
+create function _thinking_depth(p_head turns, p_engage jsonb) returns integer
+  sql stable; -- body 95607477, comment ade59c1e
 create function _thought_end(p_stop_reason text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment b4718ff2
 create function _timeline(p_head_id uuid, p_after integer, p_limit integer) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
@@ -3807,12 +3865,12 @@ create function _turn_asked(p_focus foci, p_turn_id uuid) returns turns
   plpgsql stable; -- body dba6a3f6, comment 56248ac7
 create function _turn_charge(p_turn turns) returns void
   plpgsql volatile; -- body 4799fffd, comment 9aa065d2
-create function _turn_config(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text) returns text
-  plpgsql volatile; -- body d06ddcc6, comment b18218ee
+create function _turn_config(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text, p_thinks boolean DEFAULT true) returns text
+  plpgsql volatile; -- body 222e61e7, comment b18218ee
 create function _turn_cost(p_turn turns) returns numeric
-  sql stable; -- body b23a6756, comment 3d5e1e1e
+  sql stable; -- body f6a61c33, comment 3d5e1e1e
 create function _turn_create(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_flags iteration_flags, OUT turn turns, OUT reason text, OUT is_told boolean, OUT offered json) returns record
-  plpgsql volatile; -- body f60d547f, comment 60311ab3
+  plpgsql volatile; -- body fb0a1a74, comment 60311ab3
 create function _turn_hash(p_salt uuid, p_turn turns, p_message_count integer, p_call_count integer) returns bytea
   sql stable; -- body e9221b3e, comment 89e03473
 create function _turn_heard(p_turn turns) returns void
@@ -3850,9 +3908,9 @@ create function _unlock_jobs(p_worker_ids text[]) returns void
 create function _unwrapped(p_result text, p_work_type text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 176e658f
 create function _usage_add(p_turn turns) returns void
-  sql volatile; -- body 7496267d, comment 5a5da251
+  sql volatile; -- body 996fb3c2, comment 5a5da251
 create function _usage_of(p_work_item_ids uuid[], OUT tokens bigint, OUT cost numeric, OUT model_calls bigint) returns record
-  sql stable; -- body 5685b97f, comment 3833818a
+  sql stable; -- body 84fb92f2, comment 3833818a
 create function _uuids(p_what text, p_ids jsonb) returns uuid[]
   plpgsql immutable; -- body ad9f3d3b, comment e0432eb9
 create function _uuidv7() returns uuid
@@ -3865,6 +3923,8 @@ create function _waiting_calls(p_turn_id uuid) returns json
   sql stable; -- body 5cc480de, comment e8d8c21d
 create function _waits_for(p_turn_id uuid) returns text
   sql stable; -- body 88a6ae05, comment 10952f82
+create function _waits_for_thinking(p_head turns, p_boundary text, p_engage jsonb) returns boolean
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 84718e38, comment 96eb1b3c
 create function _waits_move(p_now timestamp with time zone, p_by interval, p_was_due timestamp with time zone, p_from uuid) returns uuid
   plpgsql volatile; -- body aa3c8e3d, comment 446b9332
 create function _waits_over(p_item work_items, p_turn_id uuid, OUT waits_until timestamp with time zone, OUT open_count integer, OUT is_approved boolean) returns record
@@ -3881,7 +3941,7 @@ create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 5072fb77, comment b4772990
 create function _wire_name(p_name text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment b2821160
-create function _with_breakpoint(p_blocks text) returns text
+create function _with_breakpoint(p_blocks text, p_ttl text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7424df52
 create function _with_cut(p_cuts elisions[], p_cut elisions) returns elisions[]
   sql immutable parallel safe; -- body d41d8cd9, comment a1681f44
@@ -3895,6 +3955,8 @@ create function _without_digest(p_content json) returns json
   sql immutable; -- body e558977f, comment 74463425
 create function _without_thinking(p_content json) returns text
   sql immutable; -- body 5672d6c0, comment e32e7dad
+create function _words_of(p_list jsonb) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 6b392178
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
   plpgsql volatile; -- body 765ff1af, comment 4b519098
 create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text)
@@ -3942,7 +4004,7 @@ create function checkpoint_create(p_work_item_id uuid, p_trigger text DEFAULT 'm
 create function checkpoint_latest(p_work_item_id uuid) returns work_checkpoints
   sql stable; -- body aae116f7, comment cddf11c1
 create function context_at(p_turn_id uuid) returns json
-  plpgsql stable; -- body 30d7276f, comment 1ed2ebb4
+  plpgsql stable; -- body 8caa0bd6, comment 1ed2ebb4
 create function context_compact(p_work_item_id uuid, p_instructions text DEFAULT NULL::text) returns text
   plpgsql volatile; -- body d6cc2fac, comment bcf49e6b
 create function context_cost(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, tokens_elided integer, stub_tokens integer, tokens_kept integer, breaks_even_after integer, requests_since integer, input_before bigint, input_after bigint)
@@ -3950,23 +4012,23 @@ create function context_cost(p_work_item_id uuid) returns TABLE(attempt integer,
 create function context_parts(p_turn_id uuid, p_after integer DEFAULT NULL::integer, p_limit integer DEFAULT NULL::integer) returns TABLE(n bigint, call integer, part text, role text, iteration integer, block integer, tokens integer, content text, cache text, why text, turn_id uuid)
   plpgsql stable; -- body 3ed85d7d, comment 6cf56ed2
 create function context_replay(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(model_calls integer, input_tokens bigint, cached_input_tokens bigint, extra_output_tokens bigint, peak_tokens integer, cuts integer, cost numeric)
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 465a9859, comment a23cc982
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 5143fcb7, comment a23cc982
 create function context_replay_turns(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean)
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 496e25e9, comment d00e4072
 create function context_timeline(p_session text, p_policy jsonb DEFAULT NULL::jsonb, p_after uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 500) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 343cd89e, comment 14ba0e4a
 create function context_window(p_focus_id uuid) returns TABLE(system json, messages json, tools json, request json)
-  plpgsql volatile; -- body fae36578, comment d0ef1c57
+  plpgsql volatile; -- body 35532a99, comment d0ef1c57
 create function cost_by(p_by text, p_work_item_id uuid DEFAULT NULL::uuid) returns TABLE(key text, says text, requests bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, summary_cost numeric, step_cost numeric, missed_tokens bigint, missed_cost numeric, unpriced_requests bigint)
   plpgsql stable; -- body 9524012f, comment b40cf25a
 create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, expected_left integer, expected_rewritten integer, expected_after integer, left_tokens bigint, rewritten_tokens bigint, paid_after bigint, requests integer, saved_tokens numeric, summary_cost numeric, saved_cost numeric)
-  plpgsql stable; -- body ebc924df, comment 3e673dfb
+  plpgsql stable; -- body ae8bbfb7, comment 3e673dfb
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ddd2cc0b, comment a7dfef04
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
   plpgsql volatile; -- body ac7d945f, comment d5e05a24
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
-  sql immutable; -- body c2236d64, comment 40e5d5f1
+  sql stable; -- body 4eae49d9, comment 034bd0da
 create function faculty_save(p_config jsonb) returns faculties
   plpgsql volatile; -- body f5882d16, comment 6b15648b
 create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
@@ -4063,8 +4125,8 @@ create function message_lints_save(p_message_id uuid, p_lints jsonb) returns int
   plpgsql volatile; -- body f6f8667d, comment 762f9fc6
 create function model_price_save(p_name text, p_input numeric, p_output numeric, p_cache_read numeric DEFAULT NULL::numeric, p_cache_write numeric DEFAULT NULL::numeric) returns models
   plpgsql volatile; -- body 7a6edc23, comment 357e8407
-create function model_save(p_name text, p_context_window integer DEFAULT NULL::integer, p_cache_write numeric DEFAULT NULL::numeric) returns models
-  plpgsql volatile; -- body eff29f1f, comment d30859f4
+create function model_save(p_name text, p_context_window integer DEFAULT NULL::integer, p_cache_write numeric DEFAULT NULL::numeric, p_cache_write_1h numeric DEFAULT NULL::numeric, p_takes jsonb DEFAULT NULL::jsonb) returns models
+  plpgsql volatile; -- body 4dd0aa26, comment 05f5fb9d
 create function person_add(p_name text) returns TABLE(name text, token text)
   plpgsql volatile; -- body 198cb552, comment b0805c97
 create function person_current() returns text

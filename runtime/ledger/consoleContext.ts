@@ -76,6 +76,18 @@ const requestPart = z.object({
 });
 export type RequestPart = z.infer<typeof requestPart>;
 
+const turnOptions = z.object({
+  thinking: text,
+  effort: text,
+  temperature: number,
+  top_p: number,
+  tool_choice: text,
+  cache_ttl: z.string(),
+  service_tier: text,
+  betas: z.array(z.string()).nullable(),
+});
+export type TurnOptions = z.infer<typeof turnOptions>;
+
 export function consoleContext({ call, run, named, invoked }: Calls) {
   return {
     /**
@@ -127,6 +139,14 @@ export function consoleContext({ call, run, named, invoked }: Calls) {
     /** Of the `limit` calls after call `after` only; null: from the beginning, to the end. */
     requestParts: (turnId: string, after: number | null, limit: number | null) =>
       run(() => sql.type(requestPart)`select * from ${invoked('context_parts', [turnId, after, limit])} order by n`),
+
+    turnOptions: async (turnId: string) =>
+      (
+        await run(
+          () => sql.type(turnOptions)`
+      select thinking, effort, temperature::float8 as temperature, top_p::float8 as top_p, tool_choice, cache_ttl, service_tier, betas from ${named('v_turn_options')} where turn_id = ${turnId}::uuid`,
+        )
+      )[0] ?? null,
 
     recallBlock: (workItemId: string, block: number) => call('recall_block', [workItemId, block], z.string()),
   };

@@ -61,10 +61,16 @@ export function createModelClient(options: ModelClientOptions = {}): ModelClient
     let failure: unknown = null;
     try {
       // The whole body, with `stream` in its place: create() stringifies it as it is, stream() would move that key.
-      // Only user_profile_id and workspace_id would be taken out (they become headers); nothing here sends them.
-      const body = request as unknown as Anthropic.MessageCreateParamsStreaming;
+      // Only user_profile_id and workspace_id would be taken out (they become headers); nothing here sends them. betas becomes one here.
+      const { betas, ...rest } = request;
+      const body = rest as unknown as Anthropic.MessageCreateParamsStreaming;
       client ??= connect(await loadSdk(), options, totalTimeoutMs);
-      const answer = await client.messages.create(body, { signal: AbortSignal.any([signal, watchdog.signal]) }).withResponse();
+      const answer = await client.messages
+        .create(body, {
+          signal: AbortSignal.any([signal, watchdog.signal]),
+          ...(betas && betas.length > 0 && { headers: { 'anthropic-beta': betas.join(',') } }),
+        })
+        .withResponse();
       requestId = answer.request_id ?? null;
       for await (const event of answer.data) {
         watchdog.heard();

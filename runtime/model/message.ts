@@ -3,13 +3,14 @@
 export type ContentBlock = { type: string; [key: string]: unknown };
 export type Message = { role: 'user' | 'assistant' | 'system'; content: string | ContentBlock[] };
 
-/** The body as the database assembled it. */
+/** The body as the database assembled it; betas goes as a header. */
 export type ModelRequest = {
   model: string;
   max_tokens: number;
   system: string | ContentBlock[];
   messages: Message[];
   tools?: Record<string, unknown>[];
+  betas?: string[];
   stream: true;
   [key: string]: unknown;
 };

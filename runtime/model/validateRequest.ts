@@ -20,6 +20,7 @@ const megabyte = 1_000_000;
 const maxBytes = 24 * megabyte;
 const apiMaxBytes = 32 * megabyte;
 const toolName = /^[a-zA-Z0-9_-]{1,128}$/;
+const betaName = /^[a-z0-9][a-z0-9-]{0,99}$/;
 
 /** The broken rules; empty if the request is valid. */
 export function validateRequest(request: ModelRequest): string[] {
@@ -64,6 +65,27 @@ function checkHead(body: Json, report: Report): void {
   // 0 is allowed: it warms the cache.
   if (!Number.isSafeInteger(body['max_tokens']) || (body['max_tokens'] as number) < 0) report('max_tokens', 'is not a whole number from 0');
   if (body['stream'] !== true) report('stream', 'is not true');
+  checkOptions(body, report);
+}
+
+/** What is asked besides the conversation; which model takes what is known to the database. */
+function checkOptions({ max_tokens, thinking, temperature, top_p, tool_choice, tools, betas }: Json, report: Report): void {
+  if (isObject(thinking) && thinking['type'] === 'enabled') {
+    const budget = thinking['budget_tokens'];
+    if (!Number.isSafeInteger(budget) || (budget as number) < 1024) report('thinking.budget_tokens', 'is not a whole number from 1024');
+    else if (typeof max_tokens === 'number' && (budget as number) >= max_tokens)
+      report('thinking.budget_tokens', 'is refused: `max_tokens` must be greater than `thinking.budget_tokens`');
+    if (isObject(tool_choice) && (tool_choice['type'] === 'any' || tool_choice['type'] === 'tool'))
+      report('tool_choice', 'is refused: Thinking may not be enabled when tool_choice forces tool use.');
+  }
+  for (const [name, value] of Object.entries({ temperature, top_p }))
+    if (value !== undefined && (typeof value !== 'number' || value < 0 || value > 1)) report(name, 'is not a number from 0 to 1');
+  if (isObject(tool_choice) && tool_choice['type'] === 'tool') {
+    const isOffered = Array.isArray(tools) && tools.some((tool: unknown) => isObject(tool) && tool['name'] === tool_choice['name']);
+    if (!isOffered) report('tool_choice', `names a tool that is not offered: ${show(tool_choice['name'])}`);
+  }
+  if (betas !== undefined && !(Array.isArray(betas) && betas.every((beta) => typeof beta === 'string' && betaName.test(beta))))
+    report('betas', 'is not a list of names of beta features');
 }
 
 function checkTools(tools: unknown, report: Report): void {
@@ -177,6 +199,12 @@ function checkBreakpoints(body: Json, turns: readonly Turn[], report: Report): v
     }
   }
   const marked = places.filter(([, place]) => isObject(place) && place['cache_control'] != null);
+  // The request's own stands at its end.
+  const ttls = [...marked.filter(([, place]) => place !== body), ...marked.filter(([, place]) => place === body)].map(
+    ([at, place]) => [at, JSON.stringify((place as Json)['cache_control']).includes('"1h"')] as const,
+  );
+  const late = ttls.find(([, isLong], n) => isLong && ttls.slice(0, n).some(([, before]) => !before));
+  if (late) report(late[0], "is refused: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block");
   for (const [at, place] of marked) {
     if (isObject(place) && isThinking(place['type'])) report(at, 'is a thinking block with cache_control');
   }

@@ -104,4 +104,4 @@ comment on column foci.overflow_count is 'Requests in a row that the model refus
 comment on column foci.round_hash is 'Hash of the calls and results of the last iteration; null: there was none, or it does not count, see _round_hash().';
 comment on column foci.round_count is 'Iterations in a row with these same calls and results.';
 comment on column foci.stall_count is 'Responses in a row that neither called a tool nor ended the work; a pause with text is not counted.';
-comment on column foci.offered is 'What its requests offered last, to be made anew only when something of it changes: {mark: of the registry of abilities, max_tokens, config: the hash of turn_configs, early: as iteration_begin() answers}. Null: nothing yet.';
+comment on column foci.offered is 'What its requests offered last, to be made anew only when something of it changes: {mark: of the registry of abilities and of how the model thinks, max_tokens, config: the hash of turn_configs, early: as iteration_begin() answers}. Null: nothing yet.';

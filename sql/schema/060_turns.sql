@@ -6,7 +6,8 @@ create table turn_configs (
   model text generated always as (config ->> 'model') stored,
   system_hash text generated always as (md5(config ->> 'system')) stored,
   tools_hash text generated always as (md5(config ->> 'tools')) stored,
-  created_at timestamptz not null default _now()
+  created_at timestamptz not null default _now(),
+  cache_ttl text generated always as (coalesce(config #>> '{cache_control,ttl}', '5m')) stored
 );
 
 create table turns (
@@ -152,6 +153,7 @@ create index tool_calls_completed on tool_calls (work_item_id, completed_at);
 comment on table turn_configs is 'Everything in a request except its messages (model, limits, system prompt, tools), one row for each distinct content.';
 comment on column turn_configs.content_hash is 'SHA-256 of config.';
 comment on column turn_configs.config is 'Everything of a request but its messages, as it is sent.';
+comment on column turn_configs.cache_ttl is 'How long the provider keeps what the request leaves in its cache: 5m or 1h.';
 comment on column turn_configs.tools_hash is 'Tells whether two requests have the same tools.';
 comment on column turn_configs.system_hash is 'Tells whether two requests have the same system prompt; tools_hash: the same tools. A provider''s cache serves the beginning of a request that is the same.';
 comment on table turns is 'One row for each model call: what was asked (config_hash, elision_id and the chain of parents), what came back, what it cost. Never deleted.';

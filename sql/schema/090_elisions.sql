@@ -26,6 +26,7 @@ create table elisions (
   max_result_effect text,
   created_at timestamptz not null default _now(),
   standing json,
+  thinking_depth integer,
   constraint blocks_are_in_order check (first_block <= last_block + 1),
   constraint stubs_are_a_list check (json_typeof(stubs) = 'array'),
   constraint kept_is_an_object check (json_typeof(kept) = 'object')
@@ -42,7 +43,8 @@ comment on column elisions.max_result_depth is 'Results of turns up to this dept
 comment on column elisions.ordinal is
   'Position among the cuts since the last compaction, which is 0. Row n holds the stubs of as many elisions as the value of the lowest set bit of n, so that a request reads one row for each set bit, not one for each elision.';
 comment on column elisions.iteration is 'The first iteration of the focus whose request uses the cut.';
-comment on column elisions.depth is 'Depth of the first turn whose request uses the cut; requests no longer hold the thinking of turns above it.';
+comment on column elisions.depth is 'Depth of the first turn whose request uses the cut.';
+comment on column elisions.thinking_depth is 'Requests with the cut no longer hold the thinking of turns above this depth; null: of those above depth. One less than depth: the response whose results the first of them sends keeps its thinking.';
 comment on column elisions.root_turn_id is 'The first turn of the conversation, whose first message (the task) always stays.';
 comment on column elisions.last_seq is 'The newest ledger entry of the blocks that are left out.';
 comment on column elisions.last_turn_id is 'The newest turn that is left out; the turns after it are shown verbatim. Null: all turns are shown, and only results are shortened.';

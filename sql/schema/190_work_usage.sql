@@ -8,6 +8,7 @@ create table work_usage (
   output_tokens bigint not null default 0,
   cached_input_tokens bigint not null default 0,
   cache_write_tokens bigint not null default 0,
+  hour_write_tokens bigint not null default 0,
   primary key (work_item_id, model)
 ) with (fillfactor = 50);
 
@@ -21,4 +22,5 @@ comment on column work_usage.model is 'The model that was asked.';
 comment on column work_usage.input_tokens is 'Neither read from the provider''s cache nor written to it.';
 comment on column work_usage.cached_input_tokens is 'Read from the provider''s cache.';
 comment on column work_usage.cache_write_tokens is 'Written to the provider''s cache.';
+comment on column work_usage.hour_write_tokens is 'Of these, those written for an hour (cache_ttl).';
 comment on column work_usage.model_calls is 'Turns that were answered, summaries included.';

@@ -65,6 +65,13 @@ create table people (
 create unique index people_current on people (name) where revoked_at is null;
 alter table people enable row level security;
 alter table approvals add column person text;
+alter table models add column takes jsonb;
+alter table models add constraint takes_is_an_object check (jsonb_typeof(takes) = 'object');
+alter table elisions add column thinking_depth integer;
+alter table models add column cache_write_1h numeric not null default 2;
+alter table models add constraint cache_write_1h_is_a_multiple check (cache_write_1h between 0 and 100);
+alter table turn_configs add column cache_ttl text generated always as (coalesce(config #>> '{cache_control,ttl}', '5m')) stored;
+alter table work_usage add column hour_write_tokens bigint not null default 0;
 alter table inbox add column person text;
 create table linked_digests (
   name text not null,
@@ -228,6 +235,15 @@ drop function if exists _tokens_new(uuid[]);
 drop function if exists _touch_rules_of(text);
 drop function if exists _turn_create(work_items, foci, jsonb, uuid);
 drop function if exists context_compact(uuid, text);
+drop function if exists model_save(text, integer, numeric);
+drop function if exists _price(text, bigint, bigint, bigint, bigint);
+drop function if exists _relative_prices(text);
+drop function if exists _budget_room(budgets, text, bigint);
+drop function if exists _cache_seconds(numeric);
+drop function if exists _turn_config(foci, jsonb, text);
+drop function if exists _config_of(foci, jsonb, text);
+drop function if exists _message_parts(uuid, elisions[], text, uuid);
+drop function if exists _with_breakpoint(text);
 drop function if exists _told(uuid, boolean);
 drop function if exists _told_in(uuid, boolean);
 drop trigger if exists search_retracted on work_ledger;

@@ -54,7 +54,7 @@ export async function checkRequest(play: Play, item: Item, turnId: string, body:
   expect(item.pending === null, () => `turn ${turnId} is asked while ${item.pending?.sent.turnId} is`);
   const read = readRequest(request, item, (row.own ?? []).flat());
   sent.shown = checkExchanges(item, sent, read);
-  checkAppendOnly(item, sent);
+  checkAppendOnly(play, item, sent, read);
   checkStubs(item, sent, read);
   checkKept(world, item, sent, read);
   checkStood(item, sent, read.texts);
@@ -221,9 +221,9 @@ const messagesText = (body: string): string =>
 
 /**
  * Between two cuts the next request begins with the one before it, but for where its breakpoints are; a cut comes where a block closed, and
- * behind it stands no thinking of before.
+ * behind it stands no thinking of before, but that of the response whose results are sent, unless the model binds it to what is before it.
  */
-function checkAppendOnly(item: Item, sent: Sent): void {
+function checkAppendOnly({ world }: Play, item: Item, sent: Sent, read: Read): void {
   const before = item.head?.sent;
   if (!before || !item.head) return;
   const now = messagesText(sent.body);
@@ -234,7 +234,19 @@ function checkAppendOnly(item: Item, sent: Sent): void {
     );
     return;
   }
-  expect(!now.includes('"type":"thinking"') && !now.includes('"type":"redacted_thinking"'), 'thinking stands behind what was cut');
+  const newest = read.shown.get(item.head)?.message;
+  const thought = (message: Message | undefined): ContentBlock[] => ((message?.content ?? []) as ContentBlock[]).filter(isThinking);
+  const older = read.messages.filter((message) => message.role === 'assistant' && message !== newest);
+  expect(
+    older.every((message) => thought(message).length === 0),
+    'thinking stands behind what was cut',
+  );
+  const stays = newest && !world.bindsThinking ? item.head.content.filter(isThinking) : [];
+  expect(
+    JSON.stringify(thought(newest)) === JSON.stringify(stays),
+    () => `the response whose results are sent has the thinking ${JSON.stringify(thought(newest))}, not ${JSON.stringify(stays)}`,
+  );
+  if (stays.length > 0) world.note(item, 'thinking at a cut');
   const boundary = blocksOf(item.head).open !== blocksOf(item.head.parent).open;
   expect(boundary || sent.cut.isCompacted || sent.cut.kind === 'selective', 'something was elided in the middle of a block');
 }

@@ -118,8 +118,16 @@ export class Play implements Stage {
 
   async #faculty(policy: Policy, name = `p${this.key}${++this.#policies}`): Promise<string> {
     const model = `claude-sonnet-5-5 ${this.key}`;
+    // Half of the models bind thinking to what is before it; half of the others are asked for thinking within a budget, a third of all for an hour.
+    const n = Number(this.key.replace('x', '0'));
+    const asked = { cache_ttl: n % 3 === 0 ? '1h' : '5m', ...(n % 4 === 1 && { thinking: 2000 }) };
+    this.world.bindsThinking = n % 2 === 0;
+    await this.ledger.call('model_save', model, null, null, null, {
+      binds_thinking: this.world.bindsThinking,
+      thinking: ['adaptive', 'budget'],
+    });
     await this.ledger.call('model_price_save', model, 3, 15);
-    await this.ledger.call('faculty_save', faculty(name, model, policy));
+    await this.ledger.call('faculty_save', faculty(name, model, policy, asked));
     this.world.policies.set(name, policy);
     return name;
   }

@@ -108,5 +108,6 @@ export const mustMeet: readonly string[] = [
   ...each('kept by name', 'elision', 'compaction', 'fork', 'retry', 'message', 'crash', 'sliding window', 'periodic'),
   ...each('kept unasked', 'elision', 'compaction', 'fork', 'drafted step', 'sliding window', 'image'),
   ...each('sliding window', 'message', 'long message', 'fork', 'digest', 'keep', 'image', 'thinking', 'periodic'),
+  ...each('thinking at a cut', 'elision', 'compaction', 'fork', 'step', 'crash'),
   ...each('periodic', 'elision', 'message', 'interrupt', 'crash'),
 ];

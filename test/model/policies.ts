@@ -41,12 +41,12 @@ export const policies = {
 export const policyNames = Object.keys(policies) as Policy[];
 
 /** The faculty of that policy, under a name and with a model of the conversation's own. */
-export function faculty(name: string, model: string, policy: Policy): Record<string, unknown> & { engage: object } {
+export function faculty(name: string, model: string, policy: Policy, asked: object = {}): Record<string, unknown> & { engage: object } {
   const { engage, ...rest } = policies[policy] as { engage: object; recover?: object };
   return {
     name,
     accepts: [name],
-    engage: { ...base, model, ...engage },
+    engage: { ...base, model, ...asked, ...engage },
     awareness: { refresh_every: 1, include_child_work: true },
     ...rest,
     recover: { max_attempts: 5, backoff: 'constant', ...rest.recover },

@@ -115,6 +115,8 @@ export class World {
   /** Texts of agents that pretend to be the engine's. */
   readonly forged: string[] = [];
   readonly pairs = new Set<string>();
+  /** Its model refuses thinking when anything before it has changed. */
+  bindsThinking = false;
   /** What each faculty says now; an attempt keeps what it began with. */
   readonly policies = new Map<string, Policy>();
   #marks = 0;

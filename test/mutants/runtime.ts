@@ -3,6 +3,15 @@
 import type { Mutant } from './mutant.ts';
 
 export const runtimeMutants: readonly Mutant[] = [
+  // Requests
+  {
+    name: 'betas stay in the body of a request',
+    file: 'runtime/model/callModel.ts',
+    from: "...(betas && betas.length > 0 && { headers: { 'anthropic-beta': betas.join(',') } }),",
+    to: '',
+    test: 'test/runtime/model/callModel.test.ts',
+    title: 'sends betas as a header',
+  },
   // Streams of the console
   {
     name: 'one visitor opens as many streams as there are',

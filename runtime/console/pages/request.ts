@@ -1,7 +1,7 @@
 // One request of a conversation, part by part, the cut before it, and its difference to the one before. Of a long one its beginning
 // and its end, and what is between them by pages: what is shown costs what it holds, however long the conversation is.
 
-import type { ContextBucket, ContextColumn, RequestPart } from '../../ledger/consoleContext.ts';
+import type { ContextBucket, ContextColumn, RequestPart, TurnOptions } from '../../ledger/consoleContext.ts';
 import { swatch } from '../draw.ts';
 import type { Layer } from '../drawTimeline.ts';
 import { brief, count, k, num } from '../format.ts';
@@ -94,7 +94,11 @@ export async function requestPart(view: View, looked: Looked): Promise<Html> {
   const beside = await view.db.console.timeline(session, Math.max(1, selected - 1), selected + 1, 1);
   const [before, one, after] = [selected - 1, selected, selected + 1].map((n) => beside.find((column) => column.n === n));
   if (!one) return html``;
-  const [pieces, panelOfDifference] = await Promise.all([partsOf(view, one), difference(view, before, one)]);
+  const [pieces, panelOfDifference, options] = await Promise.all([
+    partsOf(view, one),
+    difference(view, before, one),
+    view.db.console.turnOptions(one.turn_id),
+  ]);
   const blocks = pieces.some(({ rows }) => rows.some((part) => part.part === 'stubs')) ? await view.db.explainTurn(one.turn_id) : [];
   const step = (to: ContextColumn | undefined, label: string): Html | string =>
     to ? html`<a class="btn small" href="${address(view, { turn: String(to.n), after: '' })}#request">${label}</a>` : '';
@@ -104,7 +108,24 @@ export async function requestPart(view: View, looked: Looked): Promise<Html> {
     html`${rows.map((part) => (part.part === 'stubs' ? stubRows(view, part, blocks) : partRow(part)))}${gap ? gapRow(gap) : ''}`;
   return html`<div class="cols" id="request"><section class="panel" aria-label="Request ${one.n}"><header><h2>Request ${one.n}, part by part</h2><span class="quiet">${num(one.sent)} tokens, estimated${before ? ` · the one before had ${num(before.sent)}` : ''}</span></header><div class="body"><table class="parts"><thead><tr><th>Part</th><th>What it says, or why it is out</th><th class="n">Tokens</th><th class="hide-s">Cache</th></tr></thead><tbody>${pieces.map(piece)}</tbody></table></div></section>
 <div class="stack">${cutPanel(view, one, looked)}${panelOfDifference}
-${panel('This call', null, html`<div class="body stack"><dl class="kv"><dt>Model</dt><dd>${one.model}</dd><dt>Attempt, iteration</dt><dd>${one.attempt}, ${one.iteration}</dd><dt>From the cache</dt><dd>${one.cached_tokens === null ? 'not counted' : num(one.cached_tokens)}</dd><dt>Written to it</dt><dd>${one.written_tokens === null ? 'not counted' : num(one.written_tokens)}</dd><dt>Answer</dt><dd>${one.output_tokens === null ? '–' : num(one.output_tokens)}</dd></dl><div class="actions">${step(before, 'The one before')}${step(after, 'The next one')}<a class="btn" href="/turn/${one.turn_id}/request">Exact bytes</a>${one.status === 'completed' && view.formToken !== null ? forkLine(view, one.turn_id) : ''}</div></div>`)}</div></div>`;
+${panel('This call', null, html`<div class="body stack"><dl class="kv"><dt>Model</dt><dd>${one.model}</dd><dt>Asked of it</dt><dd>${askedWords(options)}</dd><dt>Attempt, iteration</dt><dd>${one.attempt}, ${one.iteration}</dd><dt>From the cache</dt><dd>${one.cached_tokens === null ? 'not counted' : num(one.cached_tokens)}</dd><dt>Written to it</dt><dd>${one.written_tokens === null ? 'not counted' : num(one.written_tokens)}</dd><dt>Answer</dt><dd>${one.output_tokens === null ? '–' : num(one.output_tokens)}</dd></dl><div class="actions">${step(before, 'The one before')}${step(after, 'The next one')}<a class="btn" href="/turn/${one.turn_id}/request">Exact bytes</a>${one.status === 'completed' && view.formToken !== null ? forkLine(view, one.turn_id) : ''}</div></div>`)}</div></div>`;
+}
+
+/** What the faculty asks of the model besides the conversation. */
+function askedWords(options: TurnOptions | null): string {
+  if (!options) return 'nothing';
+  const { thinking, effort, temperature, top_p, tool_choice, cache_ttl, service_tier, betas } = options;
+  const asked = {
+    thinking,
+    effort,
+    temperature,
+    top_p: top_p,
+    'tool choice': tool_choice,
+    'service tier': service_tier,
+    betas: betas?.join(', '),
+  };
+  const words = Object.entries(asked).flatMap(([name, value]) => (value === null || value === undefined ? [] : `${name} ${value}`));
+  return [...words, `cache for ${cache_ttl === '1h' ? 'an hour' : 'five minutes'}`].join(' · ');
 }
 
 function partRow(part: RequestPart): Html {

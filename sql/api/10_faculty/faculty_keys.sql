@@ -39,6 +39,14 @@ as $$
       ('engage.toolset', 'string', 1, null, null, null, 'A name for its set of tools; stored with its turns. Default: the faculty''s name'),
       ('engage.max_turns', 'whole number', 1, null, null, '50', 'The most iterations of an attempt; an item that needs more fails'),
       ('engage.max_output_tokens', 'whole number', 1, null, null, '32000', 'The most tokens of a response'),
+      ('engage.thinking', 'word or whole number', 1024, null, '{off,adaptive}', null, 'How the model thinks: off, adaptive (it decides when and how much), or at most so many tokens, fewer than max_output_tokens. Default: as the model does'),
+      ('engage.effort', 'string', null, null, '{low,medium,high,xhigh,max}', null, 'How much effort it puts into a response. Default: the model''s'),
+      ('engage.temperature', 'number', 0, 1, null, null, 'How freely it chooses words. Default: the model''s'),
+      ('engage.top_p', 'number', 0, 1, null, null, 'The share of likely words that it chooses from. Default: the model''s'),
+      ('engage.tool_choice', 'string', 1, 128, null, null, 'auto, any (some tool), none, or the tool that each response must call. Default: auto'),
+      ('engage.cache_ttl', 'string', null, null, '{5m,1h}', '"5m"', 'How long the provider keeps what a request leaves in its cache; writing for an hour costs more (models.cache_write_1h)'),
+      ('engage.service_tier', 'string', null, null, '{auto,standard_only}', null, 'Whether a request may use priority capacity (auto). Default: as the provider does'),
+      ('engage.betas', 'list of strings', null, null, null, '[]', 'Beta features of the API that requests ask for, by name'),
       ('engage.parallel_tool_execution', 'boolean', null, null, null, 'true', 'Whether the calls of one response run in parallel'),
       ('engage.max_parallel_tools', 'whole number', 1, null, null, '8', 'The most calls that run in parallel'),
       ('engage.compact_threshold', 'number', 0, 1, null, '0.7', 'The fraction of the model''s window that a request may fill before it is compacted; 0: never'),
@@ -118,7 +126,7 @@ as $$
 $$;
 
 comment on function _faculty_keys() is
-  'Every key of a faculty. path: such as engage.model. type: string, command (a string), size, address (a URL), variable (an environment variable''s name, never what it holds), list of strings, boolean, whole number, number or table. least and most: limits of a number, or of the length of a string (least 1: not blank); most null: 2147483647 for a number. choices: the only strings allowed. default_value null: no default. says: documentation.';
+  'Every key of a faculty. path: such as engage.model. type: string, word or whole number (one of choices, or a number), command (a string), size, address (a URL), variable (an environment variable''s name, never what it holds), list of strings, boolean, whole number, number or table. least and most: limits of a number, or of the length of a string (least 1: not blank); most null: 2147483647 for a number. choices: the only strings allowed, of a word or whole number besides numbers. default_value null: no default. says: documentation.';
 
 create or replace function _faculty_takes(p_type text, p_least numeric, p_most numeric, p_choices text[])
   returns text
@@ -126,6 +134,7 @@ create or replace function _faculty_takes(p_type text, p_least numeric, p_most n
   immutable
   parallel safe
   return case
+    when p_type = 'word or whole number' then format('%s or a whole number from %s', array_to_string(p_choices, ', '), p_least)
     when p_choices is not null then regexp_replace(array_to_string(p_choices, ', '), ', ([^,]*)$', ' or \1')
     when p_type in ('whole number', 'number') then format('a %s from %s', p_type, p_least) || coalesce(' to ' || p_most, '')
     when p_type = 'boolean' then 'true or false'

@@ -84,12 +84,13 @@ declare
   v_takes text := _faculty_takes(p_type, p_least, p_most, p_choices);
   v_text text := p_value #>> '{}';
   v_kind text := case p_type when 'boolean' then 'boolean' when 'whole number' then 'number' when 'number' then 'number'
-                             when 'list of strings' then 'array' when 'table' then 'object' else 'string' end;
+                             when 'list of strings' then 'array' when 'table' then 'object'
+                             when 'word or whole number' then case jsonb_typeof(p_value) when 'number' then 'number' else 'string' end else 'string' end;
   v_must text := case
     when jsonb_typeof(p_value) <> v_kind then v_takes
     when v_kind = 'number' then
-      case when v_text::numeric > coalesce(p_most, 2147483647) then _faculty_takes(p_type, p_least, coalesce(p_most, 2147483647), null)
-           when v_text::numeric < p_least or p_type = 'whole number' and v_text::numeric % 1 <> 0 then v_takes end
+      case when v_text::numeric > coalesce(p_most, 2147483647) then _faculty_takes(p_type, p_least, coalesce(p_most, 2147483647), p_choices)
+           when v_text::numeric < p_least or p_type in ('whole number', 'word or whole number') and v_text::numeric % 1 <> 0 then v_takes end
     when v_kind <> 'string' then null
     when p_choices is not null then case when v_text <> all (p_choices) then v_takes end
     when p_type = 'address' then case when v_text !~* '^https?://[^\s/@?#]+(/[^\s@?#]*)?$' then v_takes end
@@ -113,7 +114,7 @@ comment on function _faculty_value_says(text, numeric, numeric, text[], jsonb) i
 create or replace function faculty_problems(p_config jsonb)
   returns table (path text[], says text)
   language sql
-  immutable
+  stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with config as (
@@ -157,10 +158,92 @@ as $$
         cross join lateral (select _faculty_value_says('string', 1, null, null, e.value)) as f(says)
       union all
       select '{engage,mode}', 'engage.mode = "external" needs engage.command, the program that does the work'
-        from config c where c.value #>> '{engage,mode}' = 'external' and coalesce(c.value #> '{engage,command}', 'null') = 'null') as p(path, says)
+        from config c where c.value #>> '{engage,mode}' = 'external' and coalesce(c.value #> '{engage,command}', 'null') = 'null'
+      union all
+      select m.path, m.says from config c cross join lateral _model_problems(c.value -> 'engage') m
+       where jsonb_typeof(c.value -> 'engage') = 'object') as p(path, says)
    where p.says is not null
    order by p.path;
 $$;
 
 comment on function faculty_problems(jsonb) is
-  'All problems of a faculty configuration, whose keys are those of v_faculty_keys; no row: faculty_save() accepts it. path: the key, such that p_config #> path is its value; for an element of a list its index is added; {} is the configuration itself. says: what is wrong and what is allowed, as a sentence. Null counts as a key left out.';
+  'All problems of a faculty configuration, whose keys are those of v_faculty_keys; no row: faculty_save() accepts it. What is asked of its models is held against what is known of them (models), see model_save(). path: the key, such that p_config #> path is its value; for an element of a list its index is added; {} is the configuration itself. says: what is wrong and what is allowed, as a sentence. Null counts as a key left out.';
+
+create or replace function _model_problems(p_engage jsonb)
+  returns table (path text[], says text)
+  language sql
+  stable
+  rows 1
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with given as (
+    select e.value ->> 'thinking' as thinking, e.value ->> 'effort' as effort, e.value ->> 'tool_choice' as tool_choice, e.value ->> 'cache_ttl' as cache_ttl,
+           e.value ->> 'service_tier' as service_tier, e.value ->> 'model' as model, e.value ->> 'fallback_model' as fallback_model,
+           case when jsonb_typeof(e.value -> 'thinking') = 'number' then 'budget'
+                when e.value ->> 'thinking' in ('off', 'adaptive') then e.value ->> 'thinking' end as kind,
+           case when jsonb_typeof(e.value -> 'thinking') = 'number' then (e.value ->> 'thinking')::numeric end as budget,
+           case when jsonb_typeof(e.value -> 'temperature') = 'number' then (e.value ->> 'temperature')::numeric end as temperature,
+           case when jsonb_typeof(e.value -> 'top_p') = 'number' then (e.value ->> 'top_p')::numeric end as top_p,
+           case when jsonb_typeof(e.value -> 'max_output_tokens') = 'number' then (e.value ->> 'max_output_tokens')::numeric end as max_tokens,
+           e.value -> 'betas' as betas, e.value -> 'tools' as tools
+      from (select _faculty_defaults() -> 'engage' || jsonb_strip_nulls(p_engage)) e(value)
+  ), model as (
+    select m.name, m.takes from given g cross join lateral (
+      select n as name, _model_takes(n) as takes from unnest(array[g.model, g.fallback_model]) n where n is not null) m
+  )
+  select array['engage', p.key], format(p.says, m.name)
+    from given g
+    cross join model m
+    cross join lateral (values
+      ('thinking', case when not m.takes -> 'thinking' ? g.kind
+        then format('engage.thinking = %s: %%s takes %s', to_json(g.thinking), coalesce(_words_of(m.takes -> 'thinking'), 'none')) end),
+      ('effort', case
+        when m.takes -> 'effort' = '[]' then 'engage.effort: %s takes none'
+        when not m.takes -> 'effort' ? g.effort then format('engage.effort = "%s": %%s takes %s', g.effort, _words_of(m.takes -> 'effort'))
+        when g.thinking = 'off' and not m.takes -> 'effort_off' ? g.effort
+          then format('engage.effort = "%s": with thinking off %%s takes %s', g.effort, _words_of(m.takes -> 'effort_off')) end
+        || left(g.effort, 0)),
+      ('temperature', case
+        when m.takes ->> 'sampling' = 'none' then 'engage.temperature: %s takes none'
+        when g.temperature <> 1 and g.kind in ('adaptive', 'budget') and m.takes ? 'thinking' then 'engage.temperature: while it thinks %s takes only 1' end
+        || left(g.temperature::text, 0)),
+      ('top_p', case
+        when m.takes ->> 'sampling' = 'none' then 'engage.top_p: %s takes none'
+        when m.takes ->> 'sampling' = 'one' and g.temperature is not null then 'engage.top_p: %s takes temperature or top_p, not both'
+        when g.top_p < 0.95 and g.kind in ('adaptive', 'budget') and m.takes ? 'thinking' then 'engage.top_p: while it thinks %s takes 0.95 to 1' end
+        || left(g.top_p::text, 0)),
+      ('tool_choice', case
+        when not m.takes -> 'tool_choice' ? case when g.tool_choice in ('auto', 'any', 'none') then g.tool_choice else 'tool' end
+          then format('engage.tool_choice = %s: %%s takes %s', to_json(g.tool_choice), _words_of(m.takes -> 'tool_choice'))
+        when g.kind = 'budget' and g.tool_choice not in ('auto', 'none') and m.takes ? 'thinking'
+          then format('engage.tool_choice = %s: with a budget for thinking %%s takes auto or none', to_json(g.tool_choice)) end || left(g.tool_choice, 0)),
+      ('cache_ttl', case when not m.takes -> 'cache_ttl' ? g.cache_ttl
+        then format('engage.cache_ttl = "%s": %%s takes %s', g.cache_ttl, _words_of(m.takes -> 'cache_ttl')) end),
+      ('service_tier', case when not m.takes -> 'service_tier' ? g.service_tier
+        then format('engage.service_tier = "%s": %%s takes %s', g.service_tier, _words_of(m.takes -> 'service_tier')) end)) as p(key, says)
+   where p.says is not null
+  union all
+  select '{engage,thinking}', format('engage.thinking must be less than engage.max_output_tokens (%s), not %s', g.max_tokens, g.thinking)
+    from given g where g.budget >= g.max_tokens
+  union all
+  select '{engage,tool_choice}', format('engage.tool_choice = %s is no tool of it; auto, any and none are taken, too', to_json(_one_line(g.tool_choice, 130)))
+    from given g
+   where g.tool_choice not in ('auto', 'any', 'none', 'execute_code') and not g.tools ? g.tool_choice
+     and not exists (select from abilities a where a.name = g.tool_choice and a.implementation = 'engine')
+  union all
+  select array['engage', 'betas', (b.n - 1)::text], format('engage.betas[%s] must be the name of a beta feature like "context-1m-2025-08-07"', b.n - 1)
+    from given g
+    cross join jsonb_array_elements_text(case jsonb_typeof(g.betas) when 'array' then g.betas else '[]' end) with ordinality as b(value, n)
+   where b.value !~ '^[a-z0-9][a-z0-9-]{0,99}$';
+$$;
+
+comment on function _model_problems(jsonb) is 'What a faculty''s [engage] asks of its models that they do not take, as far as it is known (_model_takes()), as rows of faculty_problems(). A value of a wrong type is told elsewhere.';
+
+create or replace function _words_of(p_list jsonb)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return (select regexp_replace(string_agg(w, ', ' order by n), ', ([^,]*)$', ' or \1') from jsonb_array_elements_text(p_list) with ordinality as l(w, n));
+
+comment on function _words_of(jsonb) is 'A list of words as text: low, medium or high; null: it is empty.';

@@ -3,7 +3,7 @@
 create or replace function _faculty_check(p_config jsonb)
   returns void
   language plpgsql
-  immutable
+  stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare

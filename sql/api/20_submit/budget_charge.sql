@@ -99,7 +99,9 @@ begin
     -- A request without an answer: the provider charges at least for the input. It does not charge for a request it refused.
     if not p_is_refused then
       v_spent := v_spent || jsonb_build_object('tokens', v_turn.reserved_input_tokens, 'calls', 1,
-        'money', coalesce(_price((select model from turn_configs where content_hash = v_turn.config_hash), 0, 0, 0, v_turn.reserved_input_tokens), 0));
+        'money', coalesce((
+          select _price(c.model, 0, 0, 0, v_turn.reserved_input_tokens, case c.cache_ttl when '1h' then v_turn.reserved_input_tokens else 0 end)
+            from turn_configs c where c.content_hash = v_turn.config_hash), 0));
     end if;
   end if;
   return jsonb_build_object(p_focus.work_item_id, jsonb_build_object('spent', v_spent, 'released', v_released));

@@ -13,6 +13,7 @@ declare
   v_config json;
   v_model text;
   v_most integer;
+  v_hour bigint;
   v_output numeric;
   v_room numeric;
   v_is_settled boolean;
@@ -26,13 +27,14 @@ begin
   select config into v_config from turn_configs where content_hash = p_turn.config_hash;
   v_model := v_config ->> 'model';
   v_most := (v_config ->> 'max_tokens')::integer;
+  v_hour := case v_config #>> '{cache_control,ttl}' when '1h' then p_input else 0 end;
   -- First with the reservations of other calls counted as spent, then as if they were all released.
   foreach v_is_settled in array array[false, true] loop
     v_output := v_most;
     lack := null;
     foreach v_budget in array v_budgets loop
       v_budget.spent := v_budget.spent + case when v_is_settled then 0 else v_budget.reserved end;
-      v_room := _budget_room(v_budget, v_model, p_input);
+      v_room := _budget_room(v_budget, v_model, p_input, v_hour);
       v_output := least(v_output, v_room);
       if v_room is null then
         lack := format('no price of model %s is known, and work item %s has a budget of money: model_price_save() sets one',
@@ -53,12 +55,12 @@ begin
   end if;
   if v_output < v_most then
     p_focus.max_tokens := v_output;
-    update turns set config_hash = _turn_config(p_focus, p_config, v_model) where id = p_turn.id;
+    update turns set config_hash = _turn_config(p_focus, p_config, v_model, v_config -> 'thinking' is not null) where id = p_turn.id;
   end if;
   update turns
      set reserved_tokens = p_input + v_output,
          reserved_input_tokens = p_input,
-         reserved_money = coalesce(_price(v_model, 0, v_output::bigint, 0, p_input), 0)
+         reserved_money = coalesce(_price(v_model, 0, v_output::bigint, 0, p_input, v_hour), 0)
    where id = p_turn.id
   returning * into p_turn;
   update budgets b
@@ -76,7 +78,7 @@ $$;
 comment on function _budget_reserve(work_items, foci, jsonb, turns, budget_resource[], bigint) is
   'Reserves the most that a turn''s request may use in the budgets of its item and all ancestors, lowering its output limit to what is left. p_resources: of which there are budgets, see _resources_limited(). p_input: the estimated tokens of the request. lack: which budget is used up; null: none. is_held_by_others: there would be enough, but other calls have reserved it.';
 
-create or replace function _budget_room(p_budget budgets, p_model text, p_input bigint)
+create or replace function _budget_room(p_budget budgets, p_model text, p_input bigint, p_hour_write bigint)
   returns numeric
   language plpgsql
   stable
@@ -90,7 +92,7 @@ begin
     when 'tokens' then
       return v_left - p_input;
     when 'money' then
-      v_money := _price(p_model, 0, 0, 0, p_input);
+      v_money := _price(p_model, 0, 0, 0, p_input, p_hour_write);
       if v_money is null then
         return null;
       elsif _price(p_model, 0, 1000000) > 0 then
@@ -107,4 +109,4 @@ begin
 end
 $$;
 
-comment on function _budget_room(budgets, text, bigint) is 'How many output tokens a budget has room for, after a request''s input; infinity: it does not limit output; null: it is a budget of money, and the model has no price.';
+comment on function _budget_room(budgets, text, bigint, bigint) is 'How many output tokens a budget has room for, after a request''s input; infinity: it does not limit output; null: it is a budget of money, and the model has no price.';

@@ -6,16 +6,21 @@ create or replace function _usage_add(p_turn turns)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  insert into work_usage as u (work_item_id, model, model_calls, input_tokens, output_tokens, cached_input_tokens, cache_write_tokens)
-  select p_turn.work_item_id, coalesce((select model from turn_configs where content_hash = p_turn.config_hash), p_turn.model, 'unknown'), 1,
+  insert into work_usage as u (work_item_id, model, model_calls, input_tokens, output_tokens, cached_input_tokens, cache_write_tokens,
+                               hour_write_tokens)
+  select p_turn.work_item_id, coalesce(c.model, p_turn.model, 'unknown'), 1,
          coalesce(p_turn.input_tokens, 0), coalesce(p_turn.output_tokens, 0),
-         coalesce(p_turn.cached_input_tokens, 0), coalesce(p_turn.cache_write_tokens, 0)
+         coalesce(p_turn.cached_input_tokens, 0), coalesce(p_turn.cache_write_tokens, 0),
+         case c.cache_ttl when '1h' then coalesce(p_turn.cache_write_tokens, 0) else 0 end
+    from (values (1)) one
+    left join turn_configs c on c.content_hash = p_turn.config_hash
   on conflict (work_item_id, model) do update
     set model_calls = u.model_calls + 1,
         input_tokens = u.input_tokens + excluded.input_tokens,
         output_tokens = u.output_tokens + excluded.output_tokens,
         cached_input_tokens = u.cached_input_tokens + excluded.cached_input_tokens,
-        cache_write_tokens = u.cache_write_tokens + excluded.cache_write_tokens;
+        cache_write_tokens = u.cache_write_tokens + excluded.cache_write_tokens,
+        hour_write_tokens = u.hour_write_tokens + excluded.hour_write_tokens;
 $$;
 
 comment on function _usage_add(turns) is 'Adds what an answered turn used to the sums of its work item. Once for each turn.';
@@ -26,11 +31,11 @@ create or replace function _usage_of(p_work_item_ids uuid[], out tokens bigint, 
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select coalesce(sum(u.input + u.output + u.cache_read + u.cache_write), 0)::bigint,
-         sum(_price(u.model, u.input, u.output, u.cache_read, u.cache_write)),
+         sum(_price(u.model, u.input, u.output, u.cache_read, u.cache_write, u.hour_write)),
          coalesce(sum(u.calls), 0)::bigint
     from (
       select model, sum(input_tokens)::bigint as input, sum(output_tokens)::bigint as output, sum(cached_input_tokens)::bigint as cache_read,
-             sum(cache_write_tokens)::bigint as cache_write, sum(model_calls) as calls
+             sum(cache_write_tokens)::bigint as cache_write, sum(hour_write_tokens)::bigint as hour_write, sum(model_calls) as calls
         from work_usage
        where work_item_id = any (p_work_item_ids)
        group by model) u;

@@ -37,6 +37,7 @@ begin
   v_cut.focus_id := (p_state.focus).id;
   v_cut.iteration := (p_state.focus).iteration + 1;
   v_cut.depth := (p_state.head).depth + 1;
+  v_cut.thinking_depth := _thinking_depth(p_state.head, p_state.engage);
   v_cut.root_turn_id := coalesce(v_current.root_turn_id, (p_state.shown[1]).id);
   v_cut.first_block := coalesce(v_current.first_block, (p_state.shown[1]).block);
   v_cut.last_block := coalesce(v_current.last_block, v_cut.first_block - 1);

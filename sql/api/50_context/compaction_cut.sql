@@ -28,6 +28,7 @@ begin
   v_cut.focus_id := (p_state.focus).id;
   v_cut.iteration := (p_state.focus).iteration + 1;
   v_cut.depth := (p_state.head).depth + 1;
+  v_cut.thinking_depth := _thinking_depth(p_state.head, p_state.engage);
   v_cut.root_turn_id := coalesce(v_current.root_turn_id, (p_state.shown[1]).id);
   v_cut.last_turn_id := coalesce((v_leaving[cardinality(v_leaving)]).id, v_current.last_turn_id);
   v_cut.first_block := (select block from turns where id = v_cut.root_turn_id);

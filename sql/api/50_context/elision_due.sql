@@ -33,10 +33,9 @@ begin
     into v_closed_chars, v_kept_chars, v_said_chars, v_closed
     from unnest(v_shown) t
     cross join lateral (select _block_of(t) as block offset 0) b; -- once for each turn
-  if _tokens(v_closed_chars, v_model) <= (p_engage ->> 'elide_budget')::integer then
+  if _tokens(v_closed_chars, v_model) <= (p_engage ->> 'elide_budget')::integer * (1 + 3 * _waits_for_thinking(p_head, p_boundary, p_engage)::integer) then
     return p_cuts;
   end if;
-
   v_due.id := _uuidv7();
   v_due.ordinal := coalesce(v_current.ordinal, 0) + 1;
   v_merged_from := v_due.ordinal & (v_due.ordinal - 1); -- without its lowest set bit
@@ -45,6 +44,7 @@ begin
   v_due.focus_id := p_focus.id;
   v_due.iteration := p_focus.iteration + 1;
   v_due.depth := greatest(p_head.depth + 1, v_current.depth); -- a compaction turn may be between
+  v_due.thinking_depth := _thinking_depth(p_head, p_engage);
   v_due.root_turn_id := coalesce(v_current.root_turn_id, (v_shown[1]).id);
   v_due.first_block := coalesce(v_current.last_block + 1, (v_shown[1]).block);
   v_due.last_block := v_open - 1;
@@ -82,7 +82,44 @@ end
 $$;
 
 comment on function _elision_due(work_items, foci, jsonb, turns, text, elisions[], text[]) is
-  'The cuts for the request after p_head, whose _boundary() is p_boundary: p_cuts, those so far, and a new elision (not stored yet) if a block has just closed and the closed blocks hold more than elide_budget tokens (0: at every step). It waits if more than 1,000 tokens come after the stubs and it would pay only after more than 15 requests. p_engage: the [engage] part of a faculty. p_keep: what to keep, in place of what the newest step named; null: that.';
+  'The cuts for the request after p_head, whose _boundary() is p_boundary: p_cuts, those so far, and a new elision (not stored yet) if a block has just closed and the closed blocks hold more than elide_budget tokens (0: at every step). It waits if more than 1,000 tokens come after the stubs and it would pay only after more than 15 requests; and up to four times elide_budget while it would take the thinking of the response whose results are sent. p_engage: the [engage] part of a faculty. p_keep: what to keep, in place of what the newest step named; null: that.';
+
+create or replace function _thinking_depth(p_head turns, p_engage jsonb)
+  returns integer
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select p_head.depth + case when _binds_thinking(p_engage) then 1 else 0 end;
+$$;
+
+comment on function _thinking_depth(turns, jsonb) is 'elisions.thinking_depth of a cut made for the request after p_head. In a tool loop the newest response goes back as it came, thinking included; but a model that binds thinking to all that is before it would refuse it behind a cut.';
+
+create or replace function _binds_thinking(p_engage jsonb)
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(bool_or((_model_takes(m) ->> 'binds_thinking')::boolean), false)
+    from unnest(array[p_engage ->> 'model', p_engage ->> 'fallback_model']) m
+   where m is not null;
+$$;
+
+comment on function _binds_thinking(jsonb) is 'Whether one of the models of a faculty''s [engage] refuses thinking if anything before it has changed since.';
+
+create or replace function _waits_for_thinking(p_head turns, p_boundary text, p_engage jsonb)
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select p_boundary = 'before' and _binds_thinking(p_engage)
+     and exists (select from messages m, json_array_elements(m.content) b
+                  where m.turn_id = p_head.id and m.role = 'assistant' and b ->> 'type' in ('thinking', 'redacted_thinking'));
+$$;
+
+comment on function _waits_for_thinking(turns, text, jsonb) is 'Whether a cut at p_head, whose _boundary() is p_boundary, would take thinking from a response whose results the next request sends: its step came with other calls, it holds thinking, and the model binds that to all that is before it.';
 
 create or replace function _keep_of(p_turn turns)
   returns text[]

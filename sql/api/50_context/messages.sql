@@ -4,7 +4,8 @@
 -- last stub, and where the previous request ended if the exchange since then is long; two more are in the config (see
 -- _turn_config()), and the API takes at most four.
 
-create or replace function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_is_kept boolean default false)
+create or replace function _messages(
+    p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_is_kept boolean default false, p_ttl text default '5m')
   returns text
   language sql
   stable
@@ -26,7 +27,7 @@ as $$
            sum(b.count) filter (where p."position" > r."position") over () > 18 as is_far,
            sum(b.count) filter (where p."position" <= r."position" and p."position" > r.before) over () > 18 as was_far,
            p."position" > r."position" as is_new
-      from _message_parts(p_parent_turn_id, p_elisions, p_query_blocks, case when p_is_kept then (select after_turn_id from previous) end) p
+      from _message_parts(p_parent_turn_id, p_elisions, p_query_blocks, case when p_is_kept then (select after_turn_id from previous) end, p_ttl) p
       left join previous r on true
      -- Once for each part, and only where it matters: it reads the text as JSON.
      cross join lateral (
@@ -44,7 +45,7 @@ as $$
     -- where the previous request had its last one. The stubs have their own.
     select n.message, n.role, bool_or(n.is_far or coalesce(n.was_far, false)) as is_moved,
            string_agg(
-             case when n.is_end and n.is_far and n.kind <> 'stubs' then _with_breakpoint(w.blocks) else w.blocks end, ','
+             case when n.is_end and n.is_far and n.kind <> 'stubs' then _with_breakpoint(w.blocks, p_ttl) else w.blocks end, ','
              order by n."position", n.rank, n.ordinal) as blocks
       from numbered n
       cross join lateral (select case n.role when 'user' then _with_images(n.blocks) else n.blocks end as blocks) w
@@ -56,9 +57,10 @@ as $$
   having not p_is_kept or (count(*) = 2 and not coalesce(bool_or(m.is_moved), false));
 $$;
 
-comment on function _messages(uuid, elisions[], text, boolean) is 'The messages of the request after a turn, as JSON text; arguments as in _message_parts(). p_is_kept: only what comes after the request of p_parent_turn_id itself: its response and what follows it; null if that is no message more, or a breakpoint moves.';
+comment on function _messages(uuid, elisions[], text, boolean, text) is 'The messages of the request after a turn, as JSON text; arguments as in _message_parts(). p_is_kept: only what comes after the request of p_parent_turn_id itself: its response and what follows it; null if that is no message more, or a breakpoint moves. p_ttl: how long the provider keeps what the request leaves in its cache, 5m or 1h.';
 
-create or replace function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid default null)
+create or replace function _message_parts(
+    p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid default null, p_ttl text default '5m')
   returns table (kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
   language sql
   stable
@@ -82,7 +84,8 @@ as $$
     select case when m.role = 'assistant' then 'response' else 'said' end as kind, c.id as turn_id,
            c.depth * 2 + case m.role when 'assistant' then 1 else 0 end as "position",
            2 as rank, m.sequence as ordinal, m.role,
-           case when m.role = 'assistant' and c.depth < (select depth from cut) then _without_thinking(coalesce(m.sent_content, m.content))
+           case when m.role = 'assistant' and c.depth < (select coalesce(thinking_depth, depth) from cut)
+                  then _without_thinking(coalesce(m.sent_content, m.content))
                 else _blocks(coalesce(m.sent_content, m.content)) end as blocks,
            null::integer as chars
       from chain c
@@ -95,7 +98,7 @@ as $$
     union all
     select 'stubs', null, -1, 2 * e.ordinality::integer, 0, 'user',
            case when e.ordinality < cardinality(p_elisions) or e.stubs::text = '[]' then _blocks(e.stubs)
-                else _with_breakpoint(_blocks(e.stubs)) end, null
+                else _with_breakpoint(_blocks(e.stubs), p_ttl) end, null
       from unnest(p_elisions) with ordinality as e
     union all
     -- Before the first stub; the text of a compaction comes before it and needs no introduction.
@@ -137,8 +140,8 @@ as $$
    order by p."position", p.rank, p.ordinal;
 $$;
 
-comment on function _message_parts(uuid, elisions[], text, uuid) is
-  'The parts of a request''s messages, in order: the task, the stubs of each cut, where the agent stands and what it keeps by the newest cut, then for each turn shown: what was said, the response, each result, images of failed calls. p_elisions: the cuts, oldest first; null: none. p_query_blocks: what the request says to the model besides results. p_after_turn_id: only the turns after it.';
+comment on function _message_parts(uuid, elisions[], text, uuid, text) is
+  'The parts of a request''s messages, in order: the task, the stubs of each cut, where the agent stands and what it keeps by the newest cut, then for each turn shown: what was said, the response, each result, images of failed calls. p_elisions: the cuts, oldest first; null: none. p_query_blocks: what the request says to the model besides results. p_after_turn_id: only the turns after it. p_ttl as in _messages().';
 
 create or replace function _blocks(p_content json)
   returns text
@@ -150,14 +153,15 @@ create or replace function _blocks(p_content json)
 
 comment on function _blocks(json) is 'A list of blocks as text, without its brackets.';
 
-create or replace function _with_breakpoint(p_blocks text)
+create or replace function _with_breakpoint(p_blocks text, p_ttl text)
   returns text
   language sql
   immutable
   parallel safe
-  return convert_from(substring(convert_to(p_blocks, 'UTF8') from 1 for octet_length(p_blocks) - 1), 'UTF8') || ',"cache_control":{"type":"ephemeral"}}';
+  return convert_from(substring(convert_to(p_blocks, 'UTF8') from 1 for octet_length(p_blocks) - 1), 'UTF8')
+    || ',"cache_control":' || _cache_control(p_ttl) || '}';
 
-comment on function _with_breakpoint(text) is 'Blocks as text, with a cache breakpoint on the last one.';
+comment on function _with_breakpoint(text, text) is 'Blocks as text, with a cache breakpoint on the last one.';
 
 create or replace function _shortened(p_call tool_calls, p_max_chars integer)
   returns json

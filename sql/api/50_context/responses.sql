@@ -86,3 +86,82 @@ end
 $$;
 
 comment on function _content_chars(json) is 'Characters of content in a request. An image counts as 4,700 characters: its tokens (about 1,600) do not depend on its bytes.';
+
+create or replace function _loop_thinks(p_engage jsonb, p_head turns, p_cuts elisions[])
+  returns boolean
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_cut elisions := p_cuts[cardinality(p_cuts)];
+begin
+  if jsonb_typeof(p_engage -> 'thinking') is distinct from 'number' then
+    return true;
+  end if;
+  return (
+    with recursive loop as (
+      -- is_told: whether anything but results is said between this response and the next one.
+      select t.parent_turn_id, t.depth, r.kind, true as is_told, _is_told(t) as is_asked
+        from turns t
+       cross join lateral _response_begins(t) r(kind)
+       where t.id = p_head.id and t.id is distinct from v_cut.last_turn_id
+         and (r.kind is null or exists (select from tool_calls k where k.turn_id = t.id and k.parent_call_id is null))
+      union all
+      -- Back as far as each response called something, or nothing was said after it; an empty one is none.
+      select t.parent_turn_id, t.depth, r.kind, n.is_told, _is_told(t)
+        from loop l
+        join turns t on t.id = l.parent_turn_id
+       cross join lateral _response_begins(t) r(kind)
+       cross join lateral (select l.is_asked or (l.kind is null and l.is_told) as is_told) n
+       where t.id is distinct from v_cut.last_turn_id
+         and (r.kind is null or not n.is_told or exists (select from tool_calls k where k.turn_id = t.id and k.parent_call_id is null))
+    )
+    select coalesce((
+      select l.kind in ('thinking', 'redacted_thinking') and l.depth >= coalesce(v_cut.thinking_depth, v_cut.depth, 0)
+        from loop l
+       where l.kind is not null
+       order by l.depth
+       limit 1), true));
+end
+$$;
+
+comment on function _loop_thinks(jsonb, turns, elisions[]) is
+  'Whether the request after p_head, with these cuts, may have a thinking budget: the API asks for a tool loop that begins with thinking then, so one whose first response shown has none goes on without. True: no results are being sent, or the faculty (p_engage: its [engage]) names no budget.';
+
+create or replace function _response_begins(p_turn turns)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(m.sent_content, m.content) -> 0 ->> 'type'
+    from messages m
+   where m.turn_id = p_turn.id and m.role = 'assistant' and p_turn.turn_type = 'normal'
+   order by m.sequence
+   limit 1;
+$$;
+
+comment on function _response_begins(turns) is 'The type of the first block of a turn''s response as requests show it; null: they show none.';
+
+create or replace function _is_told(p_turn turns)
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select p_turn.turn_type = 'normal' and exists (select from messages m where m.turn_id = p_turn.id and m.role = 'user');
+$$;
+
+comment on function _is_told(turns) is 'Whether requests show anything besides results that a turn said to the model.';
+
+create or replace function _is_thinking(p_turn turns)
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce((select config -> 'thinking' is not null from turn_configs where content_hash = p_turn.config_hash), true);
+$$;
+
+comment on function _is_thinking(turns) is 'Whether the request of a turn says how to think: one that is asked again with another model or output limit does the same.';

@@ -19,7 +19,7 @@ begin
       join turns t on t.id = r.turn_id
       join foci f on f.id = t.focus_id
       join faculties c on c.content_hash = f.faculty_hash
-      cross join lateral _relative_prices(c.config -> 'engage' ->> 'model') p;
+      cross join lateral _relative_prices(c.config -> 'engage' ->> 'model', c.config -> 'engage' ->> 'cache_ttl') p;
 end
 $$;
 

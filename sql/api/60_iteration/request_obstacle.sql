@@ -19,7 +19,7 @@ begin
    where c.content_hash = p_turn.config_hash and m.cooldown_ends_at > _now();
   if found and p_turn.turn_type = 'normal' and v_fallback <> v_cooldown.name
     and not exists (select from models where name = v_fallback and cooldown_ends_at > _now()) then
-    update turns set config_hash = _turn_config(p_focus, p_config, v_fallback) where id = p_turn.id returning * into p_turn;
+    update turns set config_hash = _turn_config(p_focus, p_config, v_fallback, _is_thinking(p_turn)) where id = p_turn.id returning * into p_turn;
   elsif v_cooldown.name is not null then
     -- Spread by a quarter, so that the items do not all retry at once.
     return _iteration_again(p_item, v_cooldown.cooldown_reason,

@@ -51,7 +51,7 @@ begin
     v_cuts := _elision_due(p_item, p_focus, v_engage, v_head, p_flags.boundary, v_cuts, null);
     perform _elision_store(v_cuts[cardinality(v_cuts)]);
   end if;
-  offered := _offered(p_focus, p_config, p_flags.registry);
+  offered := _offered(p_focus, p_config, p_flags.registry, _loop_thinks(v_engage, v_head, v_cuts));
   insert into turns (
     parent_turn_id, fork_turn_id, depth, work_item_id, focus_id, iteration, config_hash, chain_tokens, block, elision_id, role, workspace_path, call_count)
   values (
@@ -72,7 +72,7 @@ $$;
 
 comment on function _turn_create(work_items, foci, jsonb, uuid, iteration_flags) is 'Makes the pending turn of the next iteration, a child of the session''s head; the request is fixed here, before it is sent. call_count 1: nothing (a hook, a budget, a cooldown that may be over) can hold it, and it counts as begun. is_told: whether it says anything besides results. offered: foci.offered for it. If a summary has to be written first: the turn that asks for it. If no further request is possible: null, and the reason.';
 
-create or replace function _offered(p_focus foci, p_config jsonb, p_registry text)
+create or replace function _offered(p_focus foci, p_config jsonb, p_registry text, p_thinks boolean)
   returns json
   language plpgsql
   volatile
@@ -80,17 +80,19 @@ create or replace function _offered(p_focus foci, p_config jsonb, p_registry tex
 as $$
 declare
   v_offered json := p_focus.offered;
+  v_mark text := concat_ws(' ', p_registry, p_thinks,
+    case p_config #>> '{engage,thinking}' when 'off' then _model_takes(p_config #>> '{engage,model}') ->> 'thinking_off' end);
 begin
-  if v_offered ->> 'mark' is distinct from p_registry or v_offered ->> 'max_tokens' is distinct from p_focus.max_tokens::text then
+  if v_offered ->> 'mark' is distinct from v_mark or v_offered ->> 'max_tokens' is distinct from p_focus.max_tokens::text then
     v_offered := json_build_object(
-      'mark', p_registry, 'max_tokens', p_focus.max_tokens, 'config', _turn_config(p_focus, p_config), 'early', _early_tools(p_config));
+      'mark', v_mark, 'max_tokens', p_focus.max_tokens, 'config', _turn_config(p_focus, p_config, null, p_thinks), 'early', _early_tools(p_config));
     update foci set offered = v_offered where id = p_focus.id;
   end if;
   return v_offered;
 end
 $$;
 
-comment on function _offered(foci, jsonb, text) is 'What the next request of a focus offers, as in foci.offered: as it was, or made anew. p_registry: iteration_flags.registry.';
+comment on function _offered(foci, jsonb, text, boolean) is 'What the next request of a focus offers, as in foci.offered: as it was, or made anew. p_registry: iteration_flags.registry. p_thinks: see _loop_thinks().';
 
 create or replace function _turn_told(
     p_item work_items,

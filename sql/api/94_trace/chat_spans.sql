@@ -33,13 +33,30 @@ as $$
       jsonb_build_object(
         'work.iteration', a.iteration, 'work.turn.id', c.turn_id, 'work.model_call.attempt', c.attempt,
         'gen_ai.operation.name', 'chat', 'gen_ai.provider.name', coalesce((a.turn).provider, 'anthropic'), 'gen_ai.request.model', c.model,
-        'gen_ai.request.max_tokens', (select config ->> 'max_tokens' from turn_configs where content_hash = (a.turn).config_hash)::integer,
         'gen_ai.request.stream', case when (a.turn).external_id is null then true end, 'gen_ai.conversation.id', p_focus.session_label)
+      || coalesce(_request_attributes((a.turn).config_hash), '{}')
       || r.attributes
       || case when p_with_content and c.error_class is null then _chat_content((a.turn).id) else '{}' end) s;
 $$;
 
 comment on function _chat_spans(foci, integer, integer, boolean) is 'A gen_ai.chat span for each request sent for these iterations that is over.';
+
+create or replace function _request_attributes(p_config_hash text)
+  returns jsonb
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select jsonb_build_object(
+           'gen_ai.request.max_tokens', o.max_tokens, 'gen_ai.request.temperature', o.temperature, 'gen_ai.request.top_p', o.top_p,
+           'work.request.thinking', o.thinking, 'work.request.effort', o.effort, 'work.request.tool_choice', o.tool_choice,
+           'work.request.cache_ttl', o.cache_ttl, 'work.request.service_tier', o.service_tier, 'work.request.betas', o.betas)
+    from turn_configs c
+   cross join lateral _options_of(c.config) o
+   where c.content_hash = p_config_hash;
+$$;
+
+comment on function _request_attributes(text) is 'What a request asked of the model, as attributes of its span.';
 
 create or replace function _answer_attributes(p_turn turns)
   returns jsonb

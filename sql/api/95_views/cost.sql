@@ -1,13 +1,13 @@
 -- What work costs: each request to a model with its money and why its cache was missed; sums of that; what cuts cost and saved.
 
-create or replace function _cache_seconds(p_cache_write numeric)
+create or replace function _cache_seconds(p_cache_write numeric, p_ttl text)
   returns integer
   language sql
   immutable
   parallel safe
-  return case when p_cache_write >= 2 then 3600 else 300 end;
+  return case when p_ttl = '1h' or p_cache_write >= 2 then 3600 else 300 end;
 
-comment on function _cache_seconds(numeric) is 'How long a provider keeps a prefix in its cache after the last request that used it: an hour if writing to it costs twice the input price (models.cache_write), else five minutes.';
+comment on function _cache_seconds(numeric, text) is 'How long a provider keeps a prefix in its cache after the last request that used it: an hour if that was asked for (cache_ttl), or if writing to it costs twice the input price (models.cache_write), else five minutes.';
 
 create or replace function _sent_at(p_turn turns)
   returns timestamptz
@@ -37,7 +37,7 @@ as $$
            when p_before.id is null then 'first'
            when _cached_total(p_before) = 0 and coalesce(p_turn.cached_input_tokens, 0) = 0 then 'uncached'
            when p_turn.cached_input_tokens >= 0.9 * _cached_total(p_before) then 'hit'
-           when g.seconds > _cache_seconds((select m.cache_write from models m where m.name = c.model)) then 'expired'
+           when g.seconds > _cache_seconds((select m.cache_write from models m where m.name = c.model), c.cache_ttl) then 'expired'
            when c.model <> d.model then 'model'
            when c.tools_hash is distinct from d.tools_hash then 'tools'
            when c.system_hash is distinct from d.system_hash then 'prompt'
@@ -58,20 +58,21 @@ create or replace view v_cost_turns with (security_invoker = true) as
          case t.turn_type when 'compaction' then 'summary' else 'turn' end as purpose, n.model, t.provider, t.completed_at,
          t.input_tokens, t.cached_input_tokens, t.cache_write_tokens, t.output_tokens,
          t.input_tokens * m.input_price / 1000000 as input_cost, coalesce(t.cached_input_tokens, 0) * m.cache_read_price / 1000000 as cache_read_cost,
-         coalesce(t.cache_write_tokens, 0) * m.cache_write_price / 1000000 as cache_write_cost, t.output_tokens * m.output_price / 1000000 as output_cost,
+         coalesce(t.cache_write_tokens, 0) * h.write_price / 1000000 as cache_write_cost, t.output_tokens * m.output_price / 1000000 as output_cost,
          o.cost, s.step_tokens,
          case when s.is_alone then o.cost else coalesce(s.step_tokens, 0) * m.output_price / 1000000 end as step_cost,
          k.cache, k.seconds_since, x.missed_tokens,
-         x.missed_tokens * ((case when t.cache_write_tokens > 0 then m.cache_write_price else m.input_price end) - m.cache_read_price) / 1000000 as missed_cost
+         x.missed_tokens * ((case when t.cache_write_tokens > 0 then h.write_price else m.input_price end) - m.cache_read_price) / 1000000 as missed_cost
     from turns t
     join work_items w on w.id = t.work_item_id
     left join foci f on f.id = t.focus_id
     left join turn_configs c on c.content_hash = t.config_hash
     cross join lateral (select coalesce(c.model, t.model)) n(model)
     left join models m on m.name = n.model
+    cross join lateral (select case c.cache_ttl when '1h' then m.input_price * m.cache_write_1h else m.cache_write_price end) h(write_price)
     cross join lateral (
       select (coalesce(t.input_tokens, 0) * m.input_price + coalesce(t.output_tokens, 0) * m.output_price
-              + coalesce(t.cached_input_tokens, 0) * m.cache_read_price + coalesce(t.cache_write_tokens, 0) * m.cache_write_price) / 1000000) o(cost)
+              + coalesce(t.cached_input_tokens, 0) * m.cache_read_price + coalesce(t.cache_write_tokens, 0) * h.write_price) / 1000000) o(cost)
     cross join lateral (
       select sum(_tokens(char_length(l.content) + 60, n.model))::integer, count(*) > 0 and _boundary(t.id) = 'after'
         from work_ledger l where l.turn_id = t.id and l.entry_type = 'step' and l.work_item_id = t.work_item_id and not l.is_auto) s(step_tokens, is_alone)
@@ -83,7 +84,7 @@ create or replace view v_cost_turns with (security_invoker = true) as
                   then greatest(least(_cached_total(b), _input_total(t)) - coalesce(t.cached_input_tokens, 0), 0) else 0 end) x(missed_tokens)
    where t.total_tokens > 0;
 comment on view v_cost_turns is
-  'Each answered request to a model: its tokens (input_tokens: neither read from the cache nor written to it), its money at today''s prices in models, null if the model has none (model_price_save() sets them), and what became of the provider''s cache. purpose: turn, or summary (of a compaction). step_tokens: estimated output tokens of the steps that it recorded; step_cost: their price, or that of the whole request if it did nothing but record. cache: hit (at least nine tenths of what the request before left in the cache was read), first (no request before in its conversation), uncached (the request before left nothing in the cache: it was too short, or its provider does not say), or why it was missed: expired (longer since that request, seconds_since, than the provider''s cache lives: 5 minutes, or an hour if models.cache_write is 2 or more; whatever else changed, it would have been missed), model, tools, prompt (changed since), compaction, cut (this request leaves out what that one showed), other (nothing of that; the provider did not have it). Null: the provider counted no input. missed_tokens: how many were not read although the request before had left them; missed_cost: what that cost more.';
+  'Each answered request to a model: its tokens (input_tokens: neither read from the cache nor written to it), its money at today''s prices in models, null if the model has none (model_price_save() sets them), and what became of the provider''s cache. purpose: turn, or summary (of a compaction). step_tokens: estimated output tokens of the steps that it recorded; step_cost: their price, or that of the whole request if it did nothing but record. cache: hit (at least nine tenths of what the request before left in the cache was read), first (no request before in its conversation), uncached (the request before left nothing in the cache: it was too short, or its provider does not say), or why it was missed: expired (longer since that request, seconds_since, than the provider''s cache lives: 5 minutes, or an hour with cache_ttl = 1h or if models.cache_write is 2 or more; whatever else changed, it would have been missed), model, tools, prompt (changed since), compaction, cut (this request leaves out what that one showed), other (nothing of that; the provider did not have it). Null: the provider counted no input. missed_tokens: how many were not read although the request before had left them; missed_cost: what that cost more.';
 comment on column v_cost_turns.model is 'The model that was asked.';
 comment on column v_cost_turns.purpose is 'turn, or summary (of a compaction).';
 comment on column v_cost_turns.input_cost is 'Of input tokens outside of the cache, in the currency of the prices; null without prices, like all costs here.';
@@ -187,7 +188,7 @@ begin
          where r.focus_id = f.id and r.turn_type = 'normal' and r.status = 'completed' and r.iteration >= c.iteration
            and r.iteration < coalesce((select min(l.iteration) from elisions l where l.focus_id = f.id and l.ordinal = 0 and l.iteration > c.iteration),
                                       r.iteration + 1)) n(requests)
-      cross join lateral _relative_prices(g.model) p
+      cross join lateral _relative_prices(g.model, g.cache_ttl) p
       cross join lateral (
         select ceil(a.rewritten * greatest(p.cache_write - p.cache_read, 0) / nullif(a.left_tokens * p.cache_read, 0))::bigint,
                round(n.requests * a.left_tokens * p.cache_read - a.rewritten * greatest(p.cache_write - p.cache_read, 0), 1)) s(paid_after, saved)

@@ -65,6 +65,24 @@ comment on column v_turn_tools.tools_used is 'What it and its code called.';
 comment on column v_turn_tools.permissions_granted is 'What its tools may do.';
 comment on column v_turn_tools.permissions_used is 'What its calls did.';
 
+create or replace view v_turn_options with (security_invoker = true) as
+  select t.id as turn_id, t.work_item_id, c.model, o.max_tokens, o.thinking, o.effort, o.temperature, o.top_p, o.tool_choice, c.cache_ttl,
+         o.service_tier, o.betas
+    from turns t
+    join turn_configs c on c.content_hash = t.config_hash
+   cross join lateral _options_of(c.config) o;
+comment on view v_turn_options is 'What the request of each turn asked of the model besides its messages, prompt and tools, as its faculty says it. Null: nothing was asked, and the model does as it does.';
+comment on column v_turn_options.model is 'The model that was asked.';
+comment on column v_turn_options.max_tokens is 'The most tokens of the response.';
+comment on column v_turn_options.thinking is 'adaptive, disabled or between_tools (off), or the most tokens for it.';
+comment on column v_turn_options.effort is 'low, medium, high, xhigh or max.';
+comment on column v_turn_options.temperature is 'How freely words are chosen.';
+comment on column v_turn_options.top_p is 'The share of likely words to choose from.';
+comment on column v_turn_options.tool_choice is 'auto, any, none, or the tool that had to be called.';
+comment on column v_turn_options.cache_ttl is 'How long the provider keeps what the request leaves in its cache: 5m or 1h.';
+comment on column v_turn_options.service_tier is 'auto or standard_only.';
+comment on column v_turn_options.betas is 'Beta features of the API that it asked for.';
+
 create or replace view v_calls_out_of_toolset with (security_invoker = true) as
   select k.id as tool_call_id, k.work_item_id, k.turn_id, k.tool_name, k.status, k.is_error, k.parent_call_id is not null as is_from_code, k.created_at
     from tool_calls k

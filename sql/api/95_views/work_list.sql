@@ -45,8 +45,10 @@ comment on view v_abilities is 'Everything that can be called: the engine''s own
 create or replace view v_models with (security_invoker = true) as
   select name as model, context_window, tokens_per_char, sample_count, input_price, output_price, cache_read_price, cache_write_price,
          case when cooldown_ends_at > _now() then cooldown_ends_at end as cooldown_ends_at,
-         case when cooldown_ends_at > _now() then cooldown_reason end as cooldown_reason, updated_at
+         case when cooldown_ends_at > _now() then cooldown_reason end as cooldown_reason, updated_at, cache_write_1h, _model_takes(name) as takes
     from models;
 comment on view v_models is 'The models that are known: window, prices per million tokens, what was learned of their tokens, and until when no worker asks one.';
+comment on column v_models.cache_write_1h is 'Cost of a token written to the cache for an hour, in input tokens.';
+comment on column v_models.takes is 'What it takes, as far as its name tells or model_save() said; the comment of model_save() explains each key.';
 comment on column v_models.cooldown_ends_at is 'No worker asks it before; null: it may be asked.';
 comment on column v_models.cooldown_reason is 'What its provider said; null: it may be asked.';

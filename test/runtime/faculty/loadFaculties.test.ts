@@ -196,7 +196,7 @@ describe('a mistake in a faculty file', () => {
       engage('# compact_treshold\ncompact_treshold = 0.5'),
       'social.toml:5:1: unknown key engage.compact_treshold; did you mean engage.compact_threshold?',
     ],
-    ['an unknown key like none', engage('temperature = 1'), 'social.toml:4:1: unknown key engage.temperature'],
+    ['an unknown key like none', engage('unheard_of = 1'), 'social.toml:4:1: unknown key engage.unheard_of'],
     [
       'a key of another section',
       '[faculty]\nname = "a"\nmax_turns = 3',

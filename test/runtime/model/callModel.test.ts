@@ -422,3 +422,23 @@ it('prints nothing, whatever ANTHROPIC_LOG says and however old the model is', a
   await failed(call(await streaming(`${start}event: message_delta\ndata: {\n\n`)));
   for (const spy of spies) expect(spy).not.toHaveBeenCalled();
 });
+
+it('sends betas as a header, and everything else as it is', async () => {
+  const seen: { beta: unknown; body: string }[] = [];
+  const server = await raw((incoming, response) => {
+    let body = '';
+    incoming.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    incoming.on('end', () => {
+      seen.push({ beta: incoming.headers['anthropic-beta'], body });
+      response.writeHead(529).end();
+    });
+  });
+  const client = createModelClient({ apiKey, baseURL: server.url });
+  const options = { thinking: { type: 'adaptive' }, output_config: { effort: 'low' }, service_tier: 'auto', tool_choice: { type: 'auto' } };
+  await client.call({ ...request, ...options, betas: ['one-2026-01-01', 'two-2026-01-01'] }, { signal: new AbortController().signal });
+  await client.call({ ...request, ...options }, { signal: new AbortController().signal });
+  expect(seen).toEqual([
+    { beta: 'one-2026-01-01,two-2026-01-01', body: JSON.stringify({ ...request, ...options }) },
+    { beta: undefined, body: JSON.stringify({ ...request, ...options }) },
+  ]);
+});

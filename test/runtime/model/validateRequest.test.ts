@@ -29,6 +29,29 @@ const broken: [rule: string, request: unknown, sentences: (string | RegExp)[]][]
   ['no model', { ...base, model: '' }, ['model is not a name']],
   ['a fraction of a token', { ...base, max_tokens: 1.5 }, ['max_tokens is not a whole number from 0']],
   ['not streaming', { ...base, stream: false }, ['stream is not true']],
+  [
+    'a budget for thinking as large as the response',
+    { ...base, max_tokens: 2000, thinking: { type: 'enabled', budget_tokens: 2000 } },
+    ['thinking.budget_tokens is refused: `max_tokens` must be greater than `thinking.budget_tokens`'],
+  ],
+  [
+    'a small budget for thinking',
+    { ...base, thinking: { type: 'enabled', budget_tokens: 10 } },
+    ['thinking.budget_tokens is not a whole number from 1024'],
+  ],
+  [
+    'a forced tool with a budget for thinking',
+    { ...base, max_tokens: 2000, thinking: { type: 'enabled', budget_tokens: 1024 }, tool_choice: { type: 'any' } },
+    ['tool_choice is refused: Thinking may not be enabled when tool_choice forces tool use.'],
+  ],
+  ['a temperature', { ...base, temperature: 2, top_p: 0.5 }, ['temperature is not a number from 0 to 1']],
+  ['a forced tool', { ...base, tool_choice: { type: 'tool', name: 'there' } }, ['tool_choice names a tool that is not offered: there']],
+  ['betas', { ...base, betas: ['a, b'] }, ['betas is not a list of names of beta features']],
+  [
+    'an hour behind five minutes',
+    { ...base, system: [{ ...text('a'), ...mark }], cache_control: { type: 'ephemeral', ttl: '1h' } },
+    ["request is refused: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block"],
+  ],
   ['no messages', { ...base, messages: [] }, ['messages is not an array with at least one message']],
   [
     'too many messages',
@@ -206,7 +229,11 @@ const broken: [rule: string, request: unknown, sentences: (string | RegExp)[]][]
   ],
   [
     'a tool loop that lost its thinking',
-    { ...talk(user(text('Go.')), model(call('a')), user(result('a'))), thinking: { type: 'enabled', budget_tokens: 1024 } },
+    {
+      ...talk(user(text('Go.')), model(call('a')), user(result('a'))),
+      max_tokens: 2000,
+      thinking: { type: 'enabled', budget_tokens: 1024 },
+    },
     ['messages[1] begins the tool loop without a thinking block although thinking is enabled'],
   ],
   [
@@ -274,7 +301,8 @@ it.each<[string, ModelRequest]>([
     'a loop in which only its first message thinks',
     {
       ...talk(user(text('Go.')), model(thinking, call('a')), user(result('a')), model(call('b')), user(result('b'))),
-      thinking: { type: 'enabled' },
+      max_tokens: 2000,
+      thinking: { type: 'enabled', budget_tokens: 1024 },
     },
   ],
   [

@@ -27,13 +27,13 @@ select is_empty(
       where k.type in ('whole number', 'number') and (pg_temp.is_problem(k.path, to_jsonb(m.most)) or not pg_temp.is_problem(k.path, to_jsonb(m.most + 1))) $$,
   'the most of every number is taken, more is not');
 select is_empty(
-  $$ select path from _faculty_keys() where type = 'whole number' and not pg_temp.is_problem(path, to_jsonb(least + 1.5)) $$,
+  $$ select path from _faculty_keys() where type in ('whole number', 'word or whole number') and not pg_temp.is_problem(path, to_jsonb(least + 1.5)) $$,
   'a whole number has no fraction');
 select is_empty(
   $$ select k.path, c from _faculty_keys() k, unnest(k.choices || '{none of them,""}') c where pg_temp.is_problem(k.path, to_jsonb(c)) = (c = any (k.choices)) $$,
   'a choice is taken, another word is not');
 select is_empty(
-  $$ select k.path from _faculty_keys() k where k.type not in ('table', 'boolean', 'whole number', 'number', 'size', 'address', 'variable', 'string', 'command', 'list of strings')
+  $$ select k.path from _faculty_keys() k where k.type not in ('table', 'boolean', 'whole number', 'word or whole number', 'number', 'size', 'address', 'variable', 'string', 'command', 'list of strings')
         or (k.type in ('whole number', 'number') and k.least is null) or k.says !~ '\S' or pg_temp.is_problem(k.path, k.default_value)
         or (k.path ~ '\.' and not exists (select from _faculty_keys() s where s.path = split_part(k.path, '.', 1) and s.type = 'table')) $$,
   'every key is of a type that is checked, in a section, says what it is for and takes its default');

@@ -5,7 +5,7 @@ select plan(6);
 select results_eq(
   $$ select path::text, says from faculty_problems('{
        "nam": 1, "max_turns": 3, "max_concurrent": 0, "accepts": ["a", 1, {"x": 2}, null, " "], "orient": 3,
-       "engage": {"max_trns": 3, "temperature": 1, "max_turns": "50", "mode": "external"}}') $$,
+       "engage": {"max_trns": 3, "unheard_of": 1, "max_turns": "50", "mode": "external"}}') $$,
   $$ values ('{accepts,1}', 'accepts[1] must be a string, not 1'),
             ('{accepts,2}', 'accepts[2] must be a string, not a table'),
             ('{accepts,3}', 'accepts[3] must be a string, not null'),
@@ -13,7 +13,7 @@ select results_eq(
             ('{engage,max_trns}', 'unknown key engage.max_trns; did you mean engage.max_turns?'),
             ('{engage,max_turns}', 'engage.max_turns must be a whole number from 1, not "50"'),
             ('{engage,mode}', 'engage.mode = "external" needs engage.command, the program that does the work'),
-            ('{engage,temperature}', 'unknown key engage.temperature'),
+            ('{engage,unheard_of}', 'unknown key engage.unheard_of'),
             ('{max_concurrent}', 'max_concurrent must be a whole number from 1, not 0'),
             ('{max_turns}', 'unknown key max_turns; did you mean engage.max_turns?'),
             ('{nam}', 'unknown key nam; did you mean name?'),
