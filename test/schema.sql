@@ -2838,7 +2838,7 @@ create function _entry_link(p_previous bytea, p_salt uuid, p_entry work_ledger) 
 create function _entry_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
   sql stable; -- body 07289d7b, comment 1b40c484
 create function _entry_with_plan(p_entry_type text, p_content text, p_items jsonb, p_done integer[], p_doing integer) returns text
-  plpgsql immutable; -- body 480a163d, comment a01916a6
+  plpgsql immutable; -- body d29bb804, comment a01916a6
 create function _erasable() returns TABLE(n integer, relation text, of_item text, becomes jsonb, hashed text[])
   sql immutable parallel safe; -- body 5b2575fc, comment a33fa238
 create function _erasable_set(p_relation text, p_becomes jsonb, p_hashed text[], p_joined_by text) returns text
@@ -3294,7 +3294,7 @@ create function _message_hash(p_salt uuid, p_message messages) returns bytea
 create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid DEFAULT NULL::uuid, p_ttl text DEFAULT '5m'::text) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 04d287a6, comment 1a314dbf
 create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_is_kept boolean DEFAULT false, p_ttl text DEFAULT '5m'::text) returns text
-  sql stable; -- body d5dce0a5, comment a8bf56e1
+  sql stable; -- body 38e0d6ae, comment a8bf56e1
 create function _messages_since(p_turn turns, p_parent turns, p_is_told boolean) returns json
   plpgsql stable; -- body e8d8a0ff, comment 5689134e
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)

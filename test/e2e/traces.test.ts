@@ -261,7 +261,9 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
     }
     expect([...seen.events].toSorted()).toEqual([...new Set([...table.values()].flatMap((row) => row.events))].toSorted());
     // A failure of each kind of span, and what a summary's request is below, is checked where it is made to happen.
-    const elsewhere = new Set(['error.type']);
+    // So is what a faculty may ask of a model (test/sql/work_trace).
+    const asked = ['thinking', 'effort', 'tool_choice', 'cache_ttl', 'service_tier', 'betas'].map((name) => `work.request.${name}`);
+    const elsewhere = new Set(['error.type', 'gen_ai.request.temperature', 'gen_ai.request.top_p', ...asked]);
     for (const [name, { attributes }] of table) {
       if (name === 'sandbox.tool.call' || (name === 'work.tool.execute' && noDocker !== null)) continue;
       expect(

@@ -390,6 +390,14 @@ const bad: Record<string, string[]> = {
     `array[${long}]`,
     `array_fill('x'::text, array[1000])`,
   ],
+  'integer[]': [
+    `'{}'`,
+    'array[null]::integer[]',
+    'array[1, 1, -1]',
+    'array[2147483647]',
+    'array[[1, 2], [3, 4]]',
+    'array_fill(1, array[1000])',
+  ],
   'name[]': [
     `'{}'`,
     'array[null]::name[]',

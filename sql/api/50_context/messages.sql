@@ -42,10 +42,11 @@ as $$
   ),
   message as (
     -- The provider looks back 20 blocks from a breakpoint for what it has cached: after a longer exchange, a breakpoint is put
-    -- where the previous request had its last one. The stubs have their own.
+    -- where the previous request had its last one. The stubs have their own, but what stands behind them has none.
     select n.message, n.role, bool_or(n.is_far or coalesce(n.was_far, false)) as is_moved,
            string_agg(
-             case when n.is_end and n.is_far and n.kind <> 'stubs' then _with_breakpoint(w.blocks, p_ttl) else w.blocks end, ','
+             case when n.is_end and n.is_far and (n.kind <> 'stubs' or n.rank = 2147483646) then _with_breakpoint(w.blocks, p_ttl)
+                  else w.blocks end, ','
              order by n."position", n.rank, n.ordinal) as blocks
       from numbered n
       cross join lateral (select case n.role when 'user' then _with_images(n.blocks) else n.blocks end as blocks) w

@@ -14,7 +14,7 @@ select pg_temp.looks(1);
 select pg_temp.looks(11, '[["step", "Looked"]]');
 select pg_temp.looks(12);
 select pg_temp.looks(1);
--- A step alone: all leaves, and the request ends with the stubs.
+-- A step alone: all leaves, and the request ends behind the stubs, with where the agent stands.
 select play('[[["step", "Looked"]]]');
 select pg_temp.looks(12);
 select pg_temp.looks(1);
@@ -27,7 +27,7 @@ select is((select array_agg(block ->> 'text') from blocks(5) where block -> 'cac
 select is(cardinality(pg_temp.marked(6)), 2, 'in the request behind a cut, after 24 blocks, both breakpoints stand');
 select is((select max(m) from unnest(pg_temp.marked(6)) m), pg_temp.size(5), 'the second one stands where the request with the stubs ended');
 select is((select array_length(regexp_split_to_array(body::text, '"cache_control"'), 1) - 1 from request where n = 6), 4, 'with those of system prompt and request there are as many breakpoints as the API takes');
-select is((select array_length(regexp_split_to_array((body -> 'messages')::text, '"cache_control"'), 1) - 1 from request where n = 9), 1, 'where the request before ended with the stubs, their breakpoint is the only one');
+select is((select array_length(regexp_split_to_array((body -> 'messages')::text, '"cache_control"'), 1) - 1 from request where n = 9), 2, 'where the request before ended with where the agent stands, so does the second');
 select is(rebuilt(), 9::bigint, 'every request is rebuilt to the byte');
 
 select * from finish();
