@@ -4026,7 +4026,7 @@ create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, it
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ddd2cc0b, comment a7dfef04
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
-  plpgsql volatile; -- body ac7d945f, comment d5e05a24
+  plpgsql volatile; -- body 89daa74b, comment d5e05a24
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
   sql stable; -- body 4eae49d9, comment 034bd0da
 create function faculty_save(p_config jsonb) returns faculties

@@ -139,7 +139,7 @@ declare
   v_packet jsonb;
 begin
   -- Where it stands takes a third of the room, unless the essentials need it.
-  v_standing := _standing_of((select w from work_items w where w.id = p_work_item_id), null, 'packet', least(8000, (v_target - 500) * 4 / 3));
+  v_standing := _standing_of((select w from work_items w where w.id = p_work_item_id), null, 'packet', least(6000, v_target - 500) * 4 / 3);
   begin
     v_packet := resumption_context(p_work_item_id, v_target - coalesce(_tokens(char_length(v_standing), _item_model(p_work_item_id)), 0));
   exception when sqlstate 'WL002' then
