@@ -66,9 +66,12 @@ async function ledgerAtWork(): Promise<World> {
     ]);
     return turn;
   };
-  const step = await respond([{ type: 'tool_use', id: 't1', name: 'ledger_append', input: { entry_type: 'step', content: 'Looked' } }]);
+  const step = await respond([
+    { type: 'tool_use', id: 't0', name: 'ledger_append', input: { entry_type: 'plan', content: '1. Look 2. See' } },
+    { type: 'tool_use', id: 't1', name: 'ledger_append', input: { entry_type: 'step', content: 'Looked' } },
+  ]);
   await client.query(
-    `select tool_call_execute('${item}', '${lease}', id) from tool_calls where turn_id = '${step}'; select iteration_finish('${item}', '${lease}')`,
+    `select tool_call_execute('${item}', '${lease}', id) from tool_calls where turn_id = '${step}' order by ordinal; select iteration_finish('${item}', '${lease}')`,
   );
   lease = await one(`select focus_claim('${item}', 'w') ->> 'lease'`);
   const turn = await respond([{ type: 'tool_use', id: 't2', name: 'ledger_read', input: {} }]);
@@ -107,7 +110,7 @@ const call = {
 
 /** An input of each ability in which every key of its schema is given. */
 const plausible = ({ children, handle }: Pick<World, 'children' | 'handle'>): Record<string, object> => ({
-  ledger_append: { entry_type: 'step', content: 'A sentence', keep: ['src/a.ts'] },
+  ledger_append: { entry_type: 'step', content: 'A sentence', keep: ['src/a.ts'], items: [], done: [1], doing: 2 },
   ledger_read: { entry_type: 'step', last_n: 3 },
   recall_block: { n: 1, query: 'Looked' },
   artifact_read: { handle, range: '1-20', pattern: 'line' },
