@@ -123,6 +123,7 @@ const outside: Record<string, string[]> = {
     'lease_expires_at',
     'crash_count',
     'model_error_count',
+    'offered: could not be changed',
     'stall_count',
     'round_hash',
     'round_count',
