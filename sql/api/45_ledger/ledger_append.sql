@@ -21,7 +21,7 @@ declare
   v_fence fences;
   v_entry work_ledger;
 begin
-  if coalesce(p_items::text, p_done::text, p_doing::text) is not null then
+  if p_items is not null or p_done is not null or p_doing is not null then
     p_content := _entry_with_plan(p_entry_type, p_content, p_items, p_done, p_doing);
   end if;
   -- Nearly all entries are words alone: seen here they need no call, which would cost a tenth of an append.
