@@ -2988,7 +2988,7 @@ create function _import_compaction(p_focus foci, p_last turns, p_summary text, p
 create function _import_config(p_model text, p_system text, p_tools json) returns text
   plpgsql volatile; -- body 7707559a, comment 76b4128a
 create function _import_exchanges(p_run record, p_focus foci, p_head turns, INOUT last_at timestamp with time zone, OUT parent turns, OUT turns_added integer, OUT calls_added integer, OUT last_iteration integer, OUT shared_turn_id uuid) returns record
-  plpgsql volatile; -- body 92be2027, comment 3bb1f22c
+  plpgsql volatile; -- body e6248ca5, comment 3bb1f22c
 create function _import_faculty() returns text
   plpgsql volatile; -- body e52bc3c5, comment 772e73f7
 create function _import_focus(p_work_item_id uuid, p_label text, p_at timestamp with time zone) returns foci
@@ -3004,7 +3004,7 @@ create function _import_refused(p_label text, p_exchange json, p_reason text) re
 create function _import_response(p_turn turns, p_text text, p_thinking json, p_calls json, p_n integer, p_is_past boolean) returns integer
   plpgsql volatile; -- body 20527373, comment b6a16d0f
 create function _import_said(p_turn turns, p_parts json, p_speaker text) returns void
-  plpgsql volatile; -- body 15117cf7, comment a418efba
+  plpgsql volatile; -- body 91d6ca3e, comment bbd16568
 create function _import_session(p_format text, p_session text, p_parent text, p_description text, p_at timestamp with time zone) returns void
   plpgsql volatile; -- body c724bf76, comment c49af3a8
 create function _import_spawned(p_label text, p_parent_label text, p_call_id text) returns void

@@ -42,11 +42,10 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.getByText('More', { exact: true }).click();
     await page.getByText('Compact…').click();
     await page.getByRole('button', { name: 'Compact', exact: true }).click();
-    await until(
-      async () =>
-        (await database.query(`select 1 from ledger.foci where work_item_id = '${root}' and compaction_trigger = 'manual'`)).length === 1,
-    );
-    await page.getByText('More', { exact: true }).click();
+    await page.locator('.refused', { hasText: 'Nothing would be gained now' }).waitFor();
+    expect(await database.query(`select compaction_trigger from ledger.foci where work_item_id = '${root}'`)).toEqual([
+      { compaction_trigger: 'manual' },
+    ]);
     await page.getByText('Complete…').click();
     await page.getByLabel('Summary').fill('By hand');
     await page.getByRole('button', { name: 'Complete', exact: true }).click();

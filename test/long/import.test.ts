@@ -288,7 +288,7 @@ describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project'
     }
   });
 
-  test('every turn of every one forks, and the request that comes next is one that the API takes', async () => {
+  test('every one forks, at its end and along its way, and the request that comes next is one that the API takes', async () => {
     await db.facultySave({
       name: 'forks',
       awareness: { enabled: false },
@@ -296,7 +296,9 @@ describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project'
     });
     const turns = await database.query<{ id: string; depth: number; session: string; open: boolean }>(`
       select t.id, t.depth, f.session_label as session, exists (select from ledger.tool_calls k where k.turn_id = t.id and k.completed_at is null) as open
-        from ledger.turns t join ledger.foci f on f.id = t.focus_id and f.faculty = 'imported' where t.turn_type = 'normal' order by f.session_label, t.depth`);
+        from ledger.turns t join ledger.foci f on f.id = t.focus_id and f.faculty = 'imported' where t.turn_type = 'normal'
+       and (t.depth % 8 = 0 or f.session_label like 'claude-code:odd-%' or not exists (select from ledger.turns n where n.parent_turn_id = t.id))
+       order by f.session_label, t.depth`);
     const broken: string[] = [];
     let forks = 0;
     const client = new pg.Client({ connectionString: database.url });
@@ -327,7 +329,7 @@ describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project'
       await client.end();
     }
     expect(broken).toEqual([]);
-    expect(forks).toBeGreaterThan(2000);
+    expect(forks).toBeGreaterThan(300);
   });
 
   test('what people typed while the agent worked is told to it, and in the journal', async () => {

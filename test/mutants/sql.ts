@@ -192,6 +192,20 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/session_import/joins_responses_without_a_word_between.test.sql',
   },
   {
+    name: 'an imported run without a prompt begins with a response',
+    file: 'sql/api/92_import/import_exchanges.sql',
+    from: 'if not found and p_turn.parent_turn_id is null then',
+    to: 'if false then',
+    test: 'test/sql/session_import/begins_with_a_word_to_the_model.test.sql',
+  },
+  {
+    name: 'an empty summary takes the place of what was said',
+    file: 'sql/api/92_import/import_exchanges.sql',
+    from: `v_exchange."compactSummary" ~ '\\S'`,
+    to: 'v_exchange."compactSummary" is not null',
+    test: 'test/sql/session_import/begins_with_a_word_to_the_model.test.sql',
+  },
+  {
     name: 'thinking leaves the response whose results are sent',
     file: 'sql/api/50_context/messages.sql',
     from: 'c.depth < (select coalesce(thinking_depth, depth) from cut)',

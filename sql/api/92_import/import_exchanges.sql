@@ -47,7 +47,7 @@ begin
         perform _import_branch(v_label, case
           when turns_added = 0 and v_left.id is null and p_head.id is distinct from v_parent.id then p_head else v_left end);
         last_at := greatest(_recorded_time(v_exchange.at), last_at);
-        if v_exchange."compactSummary" is not null and v_parent.id is not null then
+        if v_exchange."compactSummary" ~ '\S' and v_parent.id is not null then
           v_parent := _import_compaction(p_focus, v_parent, v_exchange."compactSummary", last_at);
         end if;
         v_turn := _import_turn(p_run, v_exchange, p_focus, v_parent, v_ids, last_iteration + 1, v_config, last_at);
@@ -219,11 +219,18 @@ begin
          p_turn.started_at
     from json_array_elements(p_parts) with ordinality as p(value, n)
    where p.value ->> 'text' ~ '\S' or json_array_length(p.value -> 'images') > 0;
+  if not found and p_turn.parent_turn_id is null then
+    -- A conversation begins with a word to the model: here the work item's, which says that there is no prompt.
+    insert into messages (turn_id, sequence, role, source, content, created_at)
+    select p_turn.id, 1, 'user', 'event', ('[' || _text_block(w.description) || ']')::json, p_turn.started_at
+      from work_items w where w.id = p_turn.work_item_id;
+  end if;
   perform _turn_sizes_store(p_turn);
 end
 $$;
 
-comment on function _import_said(turns, json, text) is 'Stores what the model of a recorded run was told before a turn, one message for each part, and the sizes of its request.';
+comment on function _import_said(turns, json, text) is
+  'Stores what the model of a recorded run was told before a turn, one message for each part, and the sizes of its request. A first turn that was told nothing is told the work item''s description.';
 
 create or replace function _import_refused(p_label text, p_exchange json, p_reason text)
   returns void
