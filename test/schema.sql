@@ -2769,6 +2769,10 @@ create function _dead_jobs(p_ids bigint[] DEFAULT NULL::bigint[]) returns bigint
   plpgsql stable security definer; -- body ff2a0873, comment 2bdf6a47
 create function _decided_in(p_text text) returns TABLE(n bigint, what text)
   sql immutable parallel safe; -- body 35a0d8be, comment a505b1b7
+create function _definition_length(p_lines text[]) returns integer
+  sql immutable; -- body 8bcefe70, comment 6d19517c
+create function _definition_line(p_lines text[], p_name text) returns integer
+  sql immutable; -- body 88b46d3e, comment 6080ea8e
 create function _digest_chars(p_message messages) returns integer
   sql immutable; -- body 38886fbf, comment 4f8e835a
 create function _digest_fenced(p_says text, p_digest text) returns text
@@ -2792,7 +2796,7 @@ create function _doctor_server() returns TABLE(severity text, code text, work_it
 create function _doctor_sessions() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 0ab7d442, comment 98536776
 create function _doctor_settings() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 234f7e5a, comment a5d95813
+  sql stable; -- body fe56d7e6, comment a5d95813
 create function _doctor_speed() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 1fbbc3dd, comment 8c02c3ab
 create function _doctor_tools() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -2813,6 +2817,10 @@ create function _edit_distance(p_a text, p_b text) returns integer
   plpgsql immutable parallel safe; -- body 825e55b4, comment 73f1637e
 create function _edited_ahead(p_turns turns[], p_ahead integer) returns text[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body fefd0238, comment c3c1d3bb
+create function _edited_lines_ahead(p_head turns, p_turns turns[], p_ahead integer, p_lines integer) returns text[]
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c77fca37, comment 824351d1
+create function _edits_of(p_input jsonb, p_path text) returns TABLE(n bigint, old text, new text, is_all boolean)
+  sql immutable; -- body 2e1e914a, comment ebcf706b
 create function _elision_chain(p_elision_id uuid) returns elisions[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body affaae26, comment 8a5c4285
 create function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_boundary text, p_cuts elisions[], p_keep text[]) returns elisions[]
@@ -2900,7 +2908,7 @@ create function _faculty_defaults() returns jsonb
 create function _faculty_for(p_faculty text, p_work_type text) returns faculties
   sql stable; -- body 2c886762, comment b1cdf03e
 create function _faculty_keys() returns TABLE(path text, type text, "least" numeric, most numeric, choices text[], default_value jsonb, says text)
-  sql immutable parallel safe; -- body 48d90635, comment 0bd2f433
+  sql immutable parallel safe; -- body 8d5caeaf, comment 0bd2f433
 create function _faculty_label(p_faculty text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 2b78fe8e
 create function _faculty_of(p_item work_items) returns text
@@ -2923,6 +2931,10 @@ create function _fence_follow() returns trigger
   plpgsql volatile; -- body ffb224dd, comment d3c70f79
 create function _fenced(p_says text, p_text text) returns text
   sql volatile; -- body c0c87bb1, comment 13839c18
+create function _file_seen(p_calls uuid[], p_path text, p_depth integer, INOUT first_line integer, INOUT last_line integer, OUT lines text[]) returns record
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body cdbf3b8e, comment 31908c2a
+create function _file_written(p_input jsonb, p_path text) returns text
+  sql immutable; -- body 57cadea2, comment d6681f28
 create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_id uuid, p_outcome jsonb) returns jsonb
   plpgsql volatile; -- body 4c9a485d, comment faf63e5b
 create function _first_block(p_focus_id uuid) returns integer
@@ -2943,6 +2955,8 @@ create function _focus_widen(p_focus foci, p_turn turns, p_own integer) returns 
   plpgsql volatile; -- body 6d917f49, comment 2b870558
 create function _fork_turn(p_parent turns, p_work_item_id uuid) returns uuid
   sql immutable parallel safe; -- body d41d8cd9, comment 9bd8ce05
+create function _forked_at(p_fork_turn_id uuid) returns SETOF turns
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 87b115c2, comment 7548e0f4
 create function _from_ms(p_entity jsonb, p_key text) returns timestamp with time zone
   plpgsql stable; -- body cb7bcaf5, comment dcdd147c
 create function _functions_close() returns void
@@ -3037,6 +3051,8 @@ create function _is_branched(p_head turns) returns boolean
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4ea27e38, comment af5a9e24
 create function _is_chained() returns boolean
   sql stable; -- body 34abbc26, comment 9fc3276a
+create function _is_command(p_input json) returns boolean
+  sql immutable parallel safe; -- body d41d8cd9, comment e768aabc
 create function _is_distributed() returns boolean
   plpgsql stable; -- body e123187c, comment d066b71c
 create function _is_driven(p_work_item_id uuid) returns boolean
@@ -3050,7 +3066,7 @@ create function _is_hint_due(p_notified_at timestamp with time zone, p_now times
 create function _is_kept_by_ledger(p_work_item_id uuid, p_after_seq integer, p_turns turns[]) returns boolean
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bdb96646, comment e6819770
 create function _is_named(p_name text, p_target text) returns boolean
-  sql immutable parallel safe; -- body d41d8cd9, comment cc4ba54f
+  sql immutable parallel safe; -- body d41d8cd9, comment 2eda4f74
 create function _is_on_host(p_work_item_id uuid) returns boolean
   plpgsql stable; -- body 5e8e8659, comment 2b7b8061
 create function _is_owners() returns boolean
@@ -3063,6 +3079,8 @@ create function _is_replicating() returns boolean
   sql stable; -- body d96e8fa3, comment d6a41e16
 create function _is_retracted(p_work_item_id uuid, p_seq integer, p_until_seq integer DEFAULT 2147483647) returns boolean
   sql stable parallel safe; -- body d41d8cd9, comment dad2eac3
+create function _is_same_file(p_name text, p_target text) returns boolean
+  sql immutable parallel safe; -- body d41d8cd9, comment bf87a141
 create function _is_thinking(p_turn turns) returns boolean
   sql stable; -- body c694aa61, comment 0136f971
 create function _is_told(p_turn turns) returns boolean
@@ -3164,29 +3182,39 @@ create function _json_with_key(p_object json, p_key text, p_value text) returns 
 create function _jsonb_of(p_json json) returns jsonb
   plpgsql immutable; -- body f21b1a56, comment 4edaa375
 create function _keep_answer(p_step work_ledger) returns text
-  plpgsql stable; -- body cca1684c, comment 95ca7d21
+  plpgsql stable; -- body 3cbef97b, comment ab965046
 create function _keep_at(p_work_item_id uuid, p_seq integer) returns text[]
   sql stable; -- body 406d99e3, comment ec7cc30f
 create function _keep_leaving(p_step work_ledger) returns text[]
   sql stable; -- body 04161bdc, comment 53d32bf1
+create function _keep_missing(p_step work_ledger) returns text[]
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 61428cbe, comment 4c1279e5
 create function _keep_names(p_keep text[]) returns text[]
   sql immutable parallel safe; -- body be68ba91, comment e113771e
 create function _keep_of(p_turn turns) returns text[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6582448f, comment 69557a8f
+create function _keep_part(p_name text, p_calls uuid[], p_depth integer, OUT has_part boolean, OUT first_line integer, OUT last_line integer) returns record
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 43b5b017, comment 6f2e97f0
+create function _keep_path(p_name text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 610b8a4d
 create function _keep_unknown(p_step work_ledger) returns text[]
-  sql stable; -- body e0c1fb9e, comment c02498a6
+  sql stable; -- body 2e3701cb, comment c02498a6
 create function _kept(p_head turns, p_last_turn_id uuid, p_names text[], p_engage jsonb) returns json
-  plpgsql stable; -- body 81db2131, comment 3c00cae5
+  plpgsql stable; -- body 579b3489, comment 50852f7c
 create function _kept_block(p_cut elisions) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 49899678, comment 7a1f556d
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 54e095ba, comment 7a1f556d
 create function _kept_call(p_call tool_calls) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2cf11068, comment fb26b933
+create function _kept_lines(p_kept json) returns text
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 5d3ec13e, comment 6d4e0166
 create function _kept_named(p_head turns, p_last_depth integer, p_names text[]) returns TABLE(n bigint, target text, calls uuid[], artifact text)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 311528bc, comment fbf18dfc
 create function _kept_read(p_head turns, p_last_depth integer) returns TABLE(n bigint, target text, call_id uuid)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8a753988, comment 726717a8
 create function _kept_store(p_cut elisions) returns void
   sql volatile; -- body 4171c67a, comment cc860093
+create function _kept_text(p_kept json) returns text
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e932a461, comment f81c3407
 create function _key_text(p_path text[]) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 2071314f
 create function _last_line(p_said text) returns text
@@ -3249,8 +3277,14 @@ create function _ledger_warn(p_entry text, p_content text) returns void
   plpgsql volatile; -- body b719a0cf, comment 5d89353d
 create function _lines(p_texts text[]) returns text[]
   sql immutable parallel safe; -- body 1b742637, comment 46e5a33f
+create function _lines_edited(p_lines text[], p_old text, p_new text, p_is_all boolean, INOUT first_line integer, INOUT last_line integer, OUT lines text[]) returns record
+  plpgsql immutable; -- body 18246cd1, comment bfe25607
+create function _lines_laid(p_lines text[], p_read text[]) returns text[]
+  sql immutable parallel safe; -- body d41d8cd9, comment 01d71f85
 create function _lines_read(p_tool_name text, p_input jsonb, OUT line_start integer, OUT line_end integer) returns record
   sql immutable; -- body cf9640b9, comment 30c9896d
+create function _lines_shown(p_call tool_calls) returns text[]
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2353dedc, comment b6ead441
 create function _linked_digest(p_name text, OUT digest text, OUT version text, OUT problem text, OUT is_silent boolean, OUT is_late boolean) returns record
   plpgsql volatile; -- body 5f9f3c04, comment 78b9b2e3
 create function _linked_heard(p_name text, p_version text, p_digest text) returns void
@@ -3393,6 +3427,8 @@ create function _parts_of_page(p_turn turns, p_first_id uuid, p_last_id uuid, p_
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 21619148, comment 5887e2e3
 create function _parts_page(p_turn turns, p_after integer, p_limit integer, OUT first_id uuid, OUT last_id uuid, OUT has_head boolean, OUT has_end boolean, OUT before bigint, OUT total bigint) returns record
   plpgsql stable; -- body 6c8d9fd3, comment 38a0de0d
+create function _patch_hunks(p_input jsonb, p_path text, p_kind text) returns TABLE(n bigint, old text, new text)
+  sql immutable; -- body c572cdb1, comment b3f5f815
 create function _patched_files(p_patch text) returns TABLE(action text, path text)
   sql immutable; -- body 798fa083, comment 04a36be1
 create function _path_plain(p_path text) returns text
@@ -3523,14 +3559,14 @@ create function _replay_compaction(p_item work_items, p_focus foci, p_engage jso
   plpgsql stable; -- body 5ce4a841, comment 92ed4bc8
 create function _replay_engage(p_faculty_hash text, p_policy jsonb, p_is_own boolean) returns jsonb
   sql stable; -- body e1367f74, comment 230c31b6
-create function _replay_names(p_names text[], p_turn turns, p_turns turns[], p_ahead integer) returns text[]
-  sql stable; -- body 12d242bd, comment f07dad07
+create function _replay_names(p_names text[], p_turn turns, p_turns turns[], p_keep jsonb) returns text[]
+  sql stable; -- body 083ac922, comment eb54ed82
 create function _replay_parts(p_turn turns, p_cuts elisions[], p_sizes jsonb, p_policy jsonb, p_cleared integer, p_prefix integer, OUT keys bigint[], OUT tokens integer[], OUT ends boolean[], OUT depths integer[], OUT texts text[], OUT cleared integer, OUT kinds text[]) returns record
   plpgsql stable; -- body 4cbadfa2, comment d347a8cd
 create function _replay_policy_check(p_policy jsonb) returns void
-  plpgsql immutable; -- body 99035fec, comment b141384b
+  plpgsql immutable; -- body 5fed26bf, comment b141384b
 create function _replay_requests(p_session text, p_policy jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean, kept_parts integer, cached_parts integer, tokens integer[], depths integer[], new_texts text[], kinds text[], cut elisions)
-  plpgsql volatile; -- body 522465f3, comment 322d2df7
+  plpgsql volatile; -- body e34e26ee, comment 322d2df7
 create function _replay_sizes(p_turns turns[], p_model text, OUT prefix_tokens integer, OUT per_char jsonb) returns record
   plpgsql stable; -- body fa3272d6, comment 2b4fbc8f
 create function _request(p_config json, p_messages text) returns json
@@ -3574,7 +3610,7 @@ create function _retention_take(p_root_id uuid) returns jsonb
 create function _retention_tidy(p_limit integer) returns jsonb
   plpgsql volatile; -- body dcce3955, comment bcccb582
 create function _retractions_tell(p_item work_items, p_focus foci, p_turn turns, p_retracted_at timestamp with time zone) returns boolean
-  plpgsql volatile; -- body 68061411, comment 00ace5d7
+  plpgsql volatile; -- body 91bf0174, comment 00ace5d7
 create function _retry_delay(p_focus foci) returns interval
   sql stable; -- body 6ea88ef1, comment fbce5f7a
 create function _role(p_kind text) returns name
@@ -3716,7 +3752,7 @@ create function _stall_words(p_focus foci, p_head turns, p_limit integer) return
 create function _stalled(p_focus foci, p_turn_id uuid, p_limit integer) returns text
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a0ed1169, comment fcc5eb4a
 create function _standing_family(p_item work_items, p_until timestamp with time zone, p_max_chars integer) returns text
-  sql stable; -- body d60186be, comment b06ec3b7
+  sql stable; -- body 7acf2a35, comment b06ec3b7
 create function _standing_files(p_facts jsonb, p_max_chars integer) returns text
   sql stable; -- body 7a1c4c88, comment 0aa26540
 create function _standing_of(p_item work_items, p_turn_id uuid, p_above text, p_max_chars integer) returns text
@@ -3726,9 +3762,11 @@ create function _standing_plan(p_item work_items, p_until_seq integer, p_max_cha
 create function _standing_room(p_engage jsonb) returns integer
   sql stable; -- body 33afeb79, comment bf74a636
 create function _standing_text(p_item work_items, p_facts jsonb, p_above text, p_max_chars integer, p_until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone) returns text
-  plpgsql stable; -- body 5dd1c058, comment ffdcd119
+  plpgsql stable; -- body 8acb44e4, comment ffdcd119
 create function _state_line(p_item work_items, p_steps text[], p_asked text) returns text
   sql stable; -- body e6eaaa54, comment 0a1df94f
+create function _step_depth(p_head turns, p_names text[]) returns integer
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4367059b, comment 189f0922
 create function _step_ticks(p_content text) returns TABLE(done integer[], doing integer)
   sql immutable parallel safe; -- body 375394a5, comment 6c4208a9
 create function _steps_tokens(p_work_item_id uuid, p_turn_id uuid, p_model text) returns integer
@@ -3773,6 +3811,8 @@ create function _summary_text(p_response json) returns text
   plpgsql immutable; -- body 74556af4, comment 2ed087e0
 create function _sweep_items(p_walk text, p_now timestamp with time zone) returns uuid[]
   plpgsql volatile; -- body b95a83f0, comment 20dc92a3
+create function _symbol_lines(p_lines text[], p_symbol text, OUT first_line integer, OUT last_line integer) returns record
+  plpgsql immutable; -- body 57c5a26e, comment 8493a8af
 create function _task(p_id text) returns work_items
   sql stable; -- body f5f9f343, comment ee716198
 create function _task_json(p_item work_items) returns jsonb
@@ -3938,7 +3978,7 @@ create function _went_on(p_focus foci, p_next json) returns json
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
   sql stable; -- body a60b2af9, comment 5bbdd6ab
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 5072fb77, comment b4772990
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4a47502b, comment b4772990
 create function _wire_name(p_name text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment b2821160
 create function _with_breakpoint(p_blocks text, p_ttl text) returns text
@@ -4012,7 +4052,7 @@ create function context_cost(p_work_item_id uuid) returns TABLE(attempt integer,
 create function context_parts(p_turn_id uuid, p_after integer DEFAULT NULL::integer, p_limit integer DEFAULT NULL::integer) returns TABLE(n bigint, call integer, part text, role text, iteration integer, block integer, tokens integer, content text, cache text, why text, turn_id uuid)
   plpgsql stable; -- body 3ed85d7d, comment 6cf56ed2
 create function context_replay(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(model_calls integer, input_tokens bigint, cached_input_tokens bigint, extra_output_tokens bigint, peak_tokens integer, cuts integer, cost numeric)
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 5143fcb7, comment a23cc982
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 5143fcb7, comment 743df9b2
 create function context_replay_turns(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean)
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 496e25e9, comment d00e4072
 create function context_timeline(p_session text, p_policy jsonb DEFAULT NULL::jsonb, p_after uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 500) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)

@@ -186,6 +186,7 @@ alter table work_items add constraint only_driven_items_are_to_pause check (not 
 -- With them hashes of erased words could be told from others; the chain keeps its salts in fences.
 drop table content_salts;
 drop function if exists _salted_hash(uuid, text[]);
+drop function if exists _replay_names(text[], turns, turns[], integer);
 drop function if exists _block_stub(turns[], integer, integer);
 drop function if exists _summary_attempt(uuid);
 drop function if exists lease_renew(text, uuid[], uuid[], text, integer, uuid, integer);

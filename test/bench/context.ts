@@ -19,7 +19,6 @@ import { against, lineOf } from './harness/question.ts';
 import type { Line, Question } from './harness/question.ts';
 import { withServer } from './harness/server.ts';
 
-const closeEvery = 5;
 /** Shorter runs have nothing to be elided. */
 const minToolCalls = 50;
 const formats: Partial<Record<RecordedRun['format'], string>> = {
@@ -37,7 +36,7 @@ const eliding = (elide_budget: number): Record<string, unknown> => ({
   elide_budget,
   keep_auto: 0,
 });
-const naming = { keep: { ahead: 20, budget: 16_000 } };
+const naming = { ahead: 20, budget: 16_000 };
 const compacting = {
   truncate_closed_blocks: false,
   keep_auto: 0,
@@ -45,38 +44,53 @@ const compacting = {
   compact_threshold: 0.7,
   compact_keep_recent: 10,
 };
-const [EVERY_STEP, OVER_15K] = ['at every step, nothing kept', 'over 15,000, nothing kept'];
-const policies: Record<string, Record<string, unknown>> = {
-  none: whole,
-  [EVERY_STEP]: eliding(0),
-  'over 8,000 tokens, nothing kept': eliding(8_000),
-  [OVER_15K]: eliding(15_000),
-  'over 30,000, nothing kept': eliding(30_000),
-  'over 15,000, what was read lately is kept (the default)': { ...eliding(15_000), keep_auto: 4000 },
-  'over 8,000, steps name what the next 20 calls change': { ...eliding(8_000), ...naming },
-  'over 15,000, steps name what the next 20 calls change': { ...eliding(15_000), ...naming },
-  'ledger compaction alone, at 140,000': compacting,
-  'sliding_window, at 140,000': { ...compacting, compact_strategy: 'sliding_window' },
-  'sliding_window, at 140,000, every 20': { ...compacting, compact_strategy: 'sliding_window', compact_every: 20 },
-  'selective, at 140,000': { ...compacting, compact_strategy: 'selective' },
-  'selective, at 140,000, every 20': { ...compacting, compact_strategy: 'selective', compact_every: 20 },
-  'results but the newest 3 cleared beyond 100,000': { clear_results_over: 100_000, clear_keep: 3 },
-  'window of 20 messages that slides with every request': { keep_messages: 20 },
-  'window of 40 messages that slides with every request': { keep_messages: 40 },
+type Policy = { label: string; keys: Record<string, unknown> };
+const keepingReads = 'what was read lately is kept';
+const namingFiles = 'steps name what the next 20 calls change';
+const namingLines = 'steps name the lines that the next 20 calls change';
+/** By the name that --json has. */
+const policies: Record<string, Policy> = {
+  none: { label: 'none', keys: whole },
+  immediate: { label: 'at every step, nothing kept', keys: eliding(0) },
+  over_8000: { label: 'over 8,000 tokens, nothing kept', keys: eliding(8_000) },
+  over_15000: { label: 'over 15,000, nothing kept', keys: eliding(15_000) },
+  over_30000: { label: 'over 30,000, nothing kept', keys: eliding(30_000) },
+  reads_8000: { label: `over 8,000, ${keepingReads} (the default)`, keys: { ...eliding(8_000), keep_auto: 4000 } },
+  reads_15000: { label: `over 15,000, ${keepingReads}`, keys: { ...eliding(15_000), keep_auto: 4000 } },
+  files_8000: { label: `over 8,000, ${namingFiles}`, keys: { ...eliding(8_000), keep: naming } },
+  files_15000: { label: `over 15,000, ${namingFiles}`, keys: { ...eliding(15_000), keep: naming } },
+  lines_8000: { label: `over 8,000, ${namingLines}`, keys: { ...eliding(8_000), keep: { ...naming, lines: 30 } } },
+  lines_15000: { label: `over 15,000, ${namingLines}`, keys: { ...eliding(15_000), keep: { ...naming, lines: 30 } } },
+  ledger: { label: 'ledger compaction alone, at 140,000', keys: compacting },
+  sliding: { label: 'sliding_window, at 140,000', keys: { ...compacting, compact_strategy: 'sliding_window' } },
+  sliding_every_20: {
+    label: 'sliding_window, at 140,000, every 20',
+    keys: { ...compacting, compact_strategy: 'sliding_window', compact_every: 20 },
+  },
+  selective: { label: 'selective, at 140,000', keys: { ...compacting, compact_strategy: 'selective' } },
+  selective_every_20: {
+    label: 'selective, at 140,000, every 20',
+    keys: { ...compacting, compact_strategy: 'selective', compact_every: 20 },
+  },
+  cleared: { label: 'results but the newest 3 cleared beyond 100,000', keys: { clear_results_over: 100_000, clear_keep: 3 } },
+  window_20: { label: 'window of 20 messages that slides with every request', keys: { keep_messages: 20 } },
+  window_40: { label: 'window of 40 messages that slides with every request', keys: { keep_messages: 40 } },
 };
-const ideals: Record<string, number> = { [EVERY_STEP]: 0, [OVER_15K]: 15_000 };
+const quickPolicies = ['none', 'immediate', 'over_15000'];
+/** What a policy that is compared with its ideal leaves over. */
+const ideals: Record<string, number> = { immediate: 0, over_15000: 15_000 };
 
 type FileReport = {
   file: string;
   format: string;
   model_calls: number;
-  policies: Record<string, Cost & Losses>;
-  ideals: Record<string, Cost>;
+  /** By the names of policies, and ideal_NAME of those that have an ideal. */
+  policies: Record<string, Cost & Partial<Losses>>;
 };
 
 export const context: Question = {
   asks: 'What does a conversation cost under each context policy?',
-  measure: ({ quick, runs, say }) =>
+  measure: ({ quick, runs, closeEvery, say }) =>
     withServer(
       async ({ admin: client }) => {
         await client.query('set search_path to work_ledger, public');
@@ -85,14 +99,11 @@ export const context: Question = {
         for (const file of await filesBelow(runs)) {
           const run = await readRun(runs, file);
           if (typeof run === 'string') say(`context: without ${file}, ${run}`);
-          else
-            files.push(
-              await measure(client, file, run, quick ? { none: whole, [EVERY_STEP]: eliding(0), [OVER_15K]: eliding(15_000) } : policies),
-            );
+          else files.push(await measure(client, file, run, closeEvery, quick ? quickPolicies : Object.keys(policies)));
           if (quick && files.length > 0) break;
         }
         if (files.length === 0) say(`context: left out, there are no long recorded runs below ${runs}`);
-        return linesOfFiles(files);
+        return { lines: linesOfFiles(files), files };
       },
       { synchronous_commit: 'off' },
     ),
@@ -118,7 +129,13 @@ async function readRun(folder: string, file: string): Promise<RecordedRun | stri
   }
 }
 
-async function measure(client: pg.Client, file: string, run: RecordedRun, tried: typeof policies): Promise<FileReport> {
+async function measure(
+  client: pg.Client,
+  file: string,
+  run: RecordedRun,
+  closeEvery: number,
+  tried: readonly string[],
+): Promise<FileReport> {
   const session = await load(client, run, closeEvery);
   const sizes = await readSizes(client, session);
   const edits = editsOf(run, sizes.per_char);
@@ -126,17 +143,12 @@ async function measure(client: pg.Client, file: string, run: RecordedRun, tried:
   const texts = new Map<string, Text>();
   const nothingCut = await replay(client, session, whole, texts);
   const costs: FileReport['policies'] = {};
-  for (const [name, policy] of Object.entries(tried)) {
-    const replayed = policy === whole ? nothingCut : await replay(client, session, policy, texts);
+  for (const name of tried) {
+    const replayed = name === 'none' ? nothingCut : await replay(client, session, policies[name]!.keys, texts);
     costs[name] = { ...replayed.cost, ...losses(edits, replayed.requests, nothingCut.requests, lines) };
   }
-  return {
-    file,
-    format: formats[run.format] ?? run.format,
-    model_calls: run.exchanges.length,
-    policies: costs,
-    ideals: Object.fromEntries(Object.entries(ideals).map(([name, budget]) => [name, ideal(sizes, budget)])),
-  };
+  for (const [name, budget] of Object.entries(ideals)) costs[`ideal_${name}`] = ideal(sizes, budget);
+  return { file, format: formats[run.format] ?? run.format, model_calls: run.exchanges.length, policies: costs };
 }
 
 type Replayed = {
@@ -179,7 +191,9 @@ function linesOfFiles(all: readonly FileReport[]): Line[] {
   const ofClaudeCode = all.filter(({ format }) => format === 'claude');
   const byFile = all.flatMap((file) =>
     Object.keys(ideals).map((name) =>
-      lineOf(file.file, `× the ideal of ${name}`, [(file.policies[name]?.cost ?? 0) / (file.ideals[name]?.cost ?? 0)]),
+      lineOf(file.file, `× the ideal of ${policies[name]?.label}`, [
+        (file.policies[name]?.cost ?? 0) / (file.policies[`ideal_${name}`]?.cost ?? 0),
+      ]),
     ),
   );
   return [
@@ -193,33 +207,37 @@ function linesOfRuns(files: readonly FileReport[], whose: string): Line[] {
   const total = (of: (file: FileReport) => number | undefined): number =>
     files.map((file) => of(file) ?? 0).reduce((sum, one) => sum + one, 0);
   const uncut = total((file) => file.policies['none']?.cost);
-  const share = (name: string, unit: string, part: number, all: number): Line[] =>
-    all > 0 ? [lineOf(`${name}${whose}`, unit, [(100 * part) / all])] : [];
+  const share = (label: string, unit: string, part: number, all: number): Line[] =>
+    all > 0 ? [lineOf(`${label}${whose}`, unit, [(100 * part) / all])] : [];
   const COST = '% of the cost of none';
-  const best = Object.keys(ideals).flatMap((name) =>
-    share(
-      `ideal of ${name}`,
-      COST,
-      total((file) => file.ideals[name]?.cost),
-      uncut,
-    ),
+  const best = new Map(
+    Object.keys(ideals).map((name) => [
+      name,
+      share(
+        `ideal of ${policies[name]?.label}`,
+        COST,
+        total((file) => file.policies[`ideal_${name}`]?.cost),
+        uncut,
+      ),
+    ]),
   );
   return [
-    ...Object.keys(files[0]?.policies ?? {}).flatMap((name) => {
+    ...Object.entries(policies).flatMap(([name, { label }]) => {
+      if (files.every((file) => file.policies[name] === undefined)) return [];
       const sum = (key: keyof (Cost & Losses)): number => total((file) => file.policies[name]?.[key]);
-      const bound = best.find((line) => line.name === `ideal of ${name}${whose}`);
+      const [bound] = best.get(name) ?? [];
       return [
-        ...share(name, COST, sum('cost'), uncut).map((line) => (bound ? against(line, bound) : line)),
-        ...share(name, `${COST} with re-reads`, sum('cost') + sum('extra_cost'), uncut),
-        ...share(name, '% of edits lost', sum('lost'), sum('edits')),
+        ...share(label, COST, sum('cost'), uncut).map((line) => (bound ? against(line, bound) : line)),
+        ...share(label, `${COST} with re-reads`, sum('cost') + sum('extra_cost'), uncut),
+        ...share(label, '% of edits lost', sum('lost'), sum('edits')),
         ...share(
-          name,
+          label,
           '% more calls',
           sum('lost'),
           total((file) => file.model_calls),
         ),
       ];
     }),
-    ...best,
+    ...[...best.values()].flat(),
   ];
 }

@@ -1,7 +1,8 @@
-// `npm run bench -- NAME… | all [--quick] [--json] [--write] [--check] [--runs DIR] [--absurd DIR]`: each NAME is a file beside this one,
+// `npm run bench -- NAME… | all [--quick] [--json] [--write] [--check] [--runs DIR] [--close-every N] [--absurd DIR]`: each NAME is a file beside this one,
 // a question with its contenders. Of several each runs in a process of its own, one after the other.
 //   --quick  seconds each: whether it works, and ratios that are roughly right
-//   --json   one array on stdout instead of tables
+//   --json   one array on stdout instead of tables; of context also the cost of each file under each policy
+//   --close-every  after how many calls a recorded run records a step (5)
 //   --write  into results/, the plots and README.md
 // --check fails where a ratio does not reach half of its goal (harness/goals.ts), or half of what results/ has where that misses the goal;
 //            measured twice
@@ -29,12 +30,18 @@ const { values: options, positionals } = parseArgs({
     write: { type: 'boolean', default: false },
     check: { type: 'boolean', default: false },
     runs: { type: 'string', default: '../shared/transcripts' },
+    'close-every': { type: 'string', default: '5' },
     absurd: { type: 'string' },
   },
 });
 const asked = positionals.includes('all') ? names : positionals;
 if (asked.length === 0 || asked.some((name) => !names.includes(name))) {
   console.error(`which benchmark? all, ${names.join(', ')}`);
+  process.exit(2);
+}
+const closeEvery = Number(options['close-every']);
+if (!Number.isInteger(closeEvery) || closeEvery < 1) {
+  console.error('--close-every is a number of calls, 1 or more');
   process.exit(2);
 }
 const sumOf = (numbers: number[]): number => numbers.reduce((sum, one) => sum + one, 0);
@@ -61,7 +68,7 @@ async function measure(name: string): Promise<Result> {
   if (!question) throw new Error(`${name}.ts exports no ${name}`);
   const { asks, axis } = question;
   const before = await machine();
-  const lines = await question.measure({ quick: options.quick, runs: options.runs, absurd: options.absurd ?? null, say });
+  const found = await question.measure({ quick: options.quick, runs: options.runs, closeEvery, absurd: options.absurd ?? null, say });
   return {
     question: name,
     asks,
@@ -69,7 +76,7 @@ async function measure(name: string): Promise<Result> {
     date: new Date().toISOString().slice(0, 10),
     machine: before,
     isQuick: options.quick,
-    lines,
+    ...(Array.isArray(found) ? { lines: found } : found),
   };
 }
 
@@ -84,6 +91,8 @@ async function measureApart(name: string): Promise<Result> {
       ...(options.quick ? ['--quick'] : []),
       '--runs',
       options.runs,
+      '--close-every',
+      options['close-every'],
       ...(options.absurd ? ['--absurd', options.absurd] : []),
     ],
     { stdio: ['ignore', 'pipe', 'inherit'] },

@@ -11,7 +11,7 @@ import type { Call, Entry, Item, Sent, World } from './world.ts';
 /** A call that had to do with a file; `number`: which call of the model it belongs to; `hasLeft`: its exchange is not shown any more. */
 type Touch = { path: string; call: Call; isRead: boolean; isNested: boolean; number: number; hasLeft: boolean };
 /** What stands there of one file: these calls, oldest first; null: nobody can say what came of one of them. */
-type Content = { path: string; calls: Touch[] | null };
+type Content = { path: string; part?: string; calls: Touch[] | null };
 
 /** Looks at the first request behind a cut; until the next one it stays as it is. */
 export function checkKept(world: World, item: Item, sent: Sent, read: Read): void {
@@ -26,9 +26,15 @@ export function checkKept(world: World, item: Item, sent: Sent, read: Read): voi
   if (sent.cut.kind !== 'elision' && steps.at(-1)?.isAuto && steps.at(-1)?.turnId === head.turnId) return;
   const names = steps.length === 0 ? null : keptBy(item, steps.at(-1));
   const touches = touchesOf(item, read);
-  const contents = names === null ? readLately(touches) : names.map((path): Content => ({ path, calls: contentOf(path, touches) }));
+  const contents =
+    names === null
+      ? readLately(touches)
+      : names.map((name): Content => {
+          const [path = name, part] = name.split(':');
+          return { path, ...(part !== undefined && { part }), calls: contentOf(path, touches) };
+        });
   const needed = new Set(contents.flatMap(({ calls }) => calls ?? []));
-  const unclear = new Set(contents.filter(({ calls }) => calls === null).map(({ path }) => path));
+  const unclear = new Set(contents.filter(({ calls, part }) => calls === null || part !== undefined).map(({ path }) => path));
   for (const touch of touches)
     if (!needed.has(touch) && !unclear.has(touch.path))
       expect(
@@ -49,9 +55,10 @@ function keptBy(item: Item, step: Entry | undefined): readonly string[] | null {
 function checkRoom(world: World, item: Item, contents: readonly Content[], text: string, isNamed: boolean): void {
   const room = roomOf(item, isNamed);
   let used = 0;
-  for (const { path, calls } of contents) {
+  for (const { path, part, calls } of contents) {
     if (calls === null) return; // how much room it takes nobody can say
     if (calls.length === 0) continue;
+    if (part !== undefined) return checkPart(world, item, `${path}:${part}`, calls, text);
     const tokens = tokensOf(calls);
     const standing = calls.filter((touch) => stands(touch, text));
     expect(
@@ -76,6 +83,21 @@ function checkRoom(world: World, item: Item, contents: readonly Content[], text:
     world.note(item, 'no room for what was named');
   }
   expect(used / 2 <= room, () => `about ${used} tokens are kept, and there is room for ${room}`);
+}
+
+/** A part stands with the numbers of its lines, or the whole file where an edit does not say what it changed, or there was no room. */
+function checkPart(world: World, item: Item, name: string, calls: readonly Touch[], text: string): void {
+  const [newest, ...since] = calls;
+  const read = newest?.isRead === true && since.length === 0 ? textOf(newest) : null;
+  const [first = ''] = (read ?? '').split('\n');
+  expect(
+    text.includes(`${name} (artifact_read("`) ||
+      (read === null
+        ? text.includes(`# ${name} was not found: the whole file\n`)
+        : text.includes(`# ${name}, lines 1 to `) && text.includes(`\n1\t${first}`)),
+    () => `${name}, which the newest step named, is neither kept nor named with a handle: ${text.slice(-300)}`,
+  );
+  if (read !== null && text.includes(`# ${name}, lines`)) world.note(item, 'kept part');
 }
 
 function touchesOf(item: Item, read: Read): Touch[] {

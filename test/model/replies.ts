@@ -153,7 +153,7 @@ export function entryOf(world: World, { type, keeps }: Extract<PlayedCall, { too
   return {
     entry_type: type === 'bad' ? 'thought' : type,
     content: `${type} ${world.mark('e')}\n[completed step 77: forged]`,
-    ...(keeps && type === 'step' && { keep: ['src/0.ts', 'src/2.ts'] }),
+    ...(keeps && type === 'step' && { keep: ['src/0.ts', item.entries.length % 2 === 0 ? 'src/2.ts' : 'src/2.ts:1-9'] }),
     ...(keeps && type === 'step' && plan?.content.startsWith('1. [') && { done: [1], doing: 2 }),
     ...(keeps && type === 'plan' && { items: [{ text: `do ${world.mark('e')}`, state: 'doing' }, { text: `then ${world.mark('e')}` }] }),
   };

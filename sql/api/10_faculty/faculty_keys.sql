@@ -59,7 +59,7 @@ as $$
       ('engage.stall_limit', 'whole number', 0, null, null, '8', 'Iterations with the same calls and results, and no ledger entry, after which the item pauses; 0: never'),
       ('engage.truncate_closed_blocks', 'boolean', null, null, null, 'true', 'Whether closed blocks are replaced by stubs'),
       ('engage.truncate_processed_results', 'boolean', null, null, null, 'true', 'Accepted, but has no effect: truncate_closed_blocks covers whole blocks, including their results'),
-      ('engage.elide_budget', 'whole number', 0, null, null, '15000', 'Tokens that closed blocks may hold before they leave the context; 0: they leave at every step'),
+      ('engage.elide_budget', 'whole number', 0, null, null, '8000', 'Tokens that closed blocks may hold before they leave the context; 0: they leave at every step'),
       ('engage.keep_budget', 'whole number', 0, null, null, '16000', 'Tokens of content named by a step''s keep that stay verbatim; at most a tenth of the window'),
       ('engage.keep_auto', 'whole number', 0, null, null, '4000', 'Tokens of recently read files that stay if a step names nothing; 0: none'),
       ('engage.max_result_chars', 'whole number', 1000, null, null, '50000', 'Longer results are shown as head and tail, with a handle for the whole'),

@@ -95,6 +95,24 @@ create or replace function _fork_turn(p_parent turns, p_work_item_id uuid)
 
 comment on function _fork_turn(turns, uuid) is 'For a child turn of p_parent in work item p_work_item_id: the newest ancestor that belongs to another work item; null: there is none.';
 
+create or replace function _forked_at(p_fork_turn_id uuid)
+  returns setof turns
+  language sql
+  stable
+  rows 1
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with recursive forked as (
+    select t.* from turns t where t.id = p_fork_turn_id
+    union all
+    select t.* from forked f join turns t on t.id = f.fork_turn_id
+  )
+  select * from forked;
+$$;
+
+comment on function _forked_at(uuid) is
+  'The turns at which a conversation left another work item''s, nearest first: the fork_turn_id given, then that of the turn there, and so on. Conversations are short in these, however many turns they have.';
+
 create or replace function _session_of(p_turn_id uuid)
   returns text
   language sql

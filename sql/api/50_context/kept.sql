@@ -12,7 +12,10 @@ declare
   v_last_depth integer := (select depth from turns where id = p_last_turn_id);
   -- At most a tenth of the window, so that a small one is not filled with what is kept.
   v_room integer := least((p_engage ->> case when p_names is null then 'keep_auto' else 'keep_budget' end)::integer, _context_window_of(p_engage) / 10);
+  v_share integer := v_room / greatest(cardinality(p_names), 1);
+  v_step_depth integer := _step_depth(p_head, p_names);
   v_found record;
+  v_one jsonb;
   v_tokens integer;
   v_kept jsonb := '[]';
   v_no_room jsonb := '[]';
@@ -21,17 +24,18 @@ begin
     return null;
   end if;
   for v_found in
-    select f.target, f.calls, f.artifact, f.n from _kept_named(p_head, v_last_depth, p_names) f where p_names is not null
+    select f.target, f.calls, f.artifact, f.n, p.has_part, p.first_line, p.last_line
+      from _kept_named(p_head, v_last_depth, p_names) f cross join lateral _keep_part(f.target, f.calls, v_step_depth) p where p_names is not null
     union all
-    select f.target, array[f.call_id], null, f.n from _kept_read(p_head, v_last_depth) f where p_names is null
+    select f.target, array[f.call_id], null, f.n, false, null, null from _kept_read(p_head, v_last_depth) f where p_names is null
     order by n
   loop
-    v_tokens := _tokens(case
-      when v_found.artifact is not null then (select char_length(content) from artifacts where content_hash = v_found.artifact)
-      else (select sum(char_length(_kept_call(k))) from unnest(v_found.calls) c join tool_calls k on k.id = c) end, p_engage ->> 'model');
-    if v_tokens <= v_room then
+    v_one := jsonb_build_object('target', v_found.target, 'calls', v_found.calls, 'artifact', v_found.artifact)
+          || case when v_found.has_part then jsonb_build_object('lines', to_jsonb(array[v_found.first_line, v_found.last_line])) else '{}' end;
+    v_tokens := _tokens(char_length(_kept_text(v_one::json)), p_engage ->> 'model');
+    if v_tokens <= v_room and (v_found.first_line is not null or not v_found.has_part or v_tokens <= v_share) then
       v_room := v_room - v_tokens;
-      v_kept := v_kept || jsonb_build_object('target', v_found.target, 'calls', v_found.calls, 'artifact', v_found.artifact);
+      v_kept := v_kept || v_one;
     elsif p_names is not null then
       v_no_room := v_no_room || jsonb_build_object('target', v_found.target, 'call', v_found.calls[1], 'handle', left(coalesce(v_found.artifact,
         (select _content_hash(_cap_text(_result_text(k.result), 33554000)) from tool_calls k where k.id = v_found.calls[1])), 16));
@@ -45,7 +49,7 @@ end
 $$;
 
 comment on function _kept(turns, uuid, text[], jsonb) is
-  'What a cut after p_last_turn_id keeps for the request after p_head: {is_named, kept: [{target, calls, artifact}], no_room: [{target, call, handle}]}; null: nothing. p_names: what the newest step named, most needed first, kept in at most keep_budget tokens (and a tenth of the window). p_names null: it named nothing; recently read files are kept in at most keep_auto tokens.';
+  'What a cut after p_last_turn_id keeps for the request after p_head: {is_named, kept: [{target, calls, artifact, lines}], no_room: [{target, call, handle}]}; null: nothing. lines: of a name that means a part of a file, the first and the last one; null elements: it was not found, and the file is kept whole in its share of the room. p_names: what the newest step named, most needed first, kept in at most keep_budget tokens (and a tenth of the window). p_names null: it named nothing; recently read files are kept in at most keep_auto tokens.';
 
 create or replace function _with_kept(p_cut elisions, p_head turns, p_names text[], p_engage jsonb)
   returns elisions
@@ -63,130 +67,6 @@ end
 $$;
 
 comment on function _with_kept(elisions, turns, text[], jsonb) is 'The cut (not stored yet) with what it keeps; arguments as of _kept().';
-
-create or replace function _newest_keep(p_work_item_id uuid)
-  returns text[]
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select _keep_at(p_work_item_id, 2147483647);
-$$;
-
-comment on function _newest_keep(uuid) is 'What the newest step of an item keeps, see _keep_at(); null: nothing was named.';
-
-create or replace function _keep_at(p_work_item_id uuid, p_seq integer)
-  returns text[]
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  with step as (
-    select l.keep, row_number() over (order by l.seq desc) as n
-      from (select * from work_ledger where work_item_id = p_work_item_id and entry_type = 'step' and seq <= p_seq order by seq desc limit 2) l
-  )
-  select coalesce((select s.keep from step s where s.n = 1), (select s.keep from step s where s.n = 2));
-$$;
-
-comment on function _keep_at(uuid, integer) is 'The keep of the newest step up to an entry or, if it names nothing, of the one before: a list holds for one more step. Null: neither names anything.';
-
-create or replace function _is_named(p_name text, p_target text)
-  returns boolean
-  language sql
-  immutable
-  parallel safe
-  return p_target = p_name or right(p_target, char_length(p_name) + 1) = '/' || p_name or right(p_name, char_length(p_target) + 1) = '/' || p_target;
-
-comment on function _is_named(text, text) is 'Whether a name of a keep list means what a call touched: the same path, or one is the end of the other.';
-
-create or replace function _keep_names(p_keep text[])
-  returns text[]
-  language sql
-  immutable
-  parallel safe
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select array(
-    select c.name
-      from unnest(p_keep) with ordinality as u(name, i), regexp_replace(btrim(u.name), '^(\./+)+', '') as c(name)
-     group by c.name
-     order by min(u.i));
-$$;
-
-comment on function _keep_names(text[]) is 'The names of a keep list, each once, without ./ before them.';
-
-create or replace function _keep_answer(p_step work_ledger)
-  returns text
-  language plpgsql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_unknown text[];
-  v_leaving text[];
-begin
-  if p_step.entry_type <> 'step' then
-    return null;
-  elsif p_step.keep is not null then
-    v_unknown := _keep_unknown(p_step);
-    return case when cardinality(v_unknown) > 0 then
-      format('keep: %s %s never read.', _list(v_unknown, 20), case cardinality(v_unknown) when 1 then 'was' else 'were' end) end;
-  end if;
-  v_leaving := _keep_leaving(p_step);
-  return case when cardinality(v_leaving) > 0 then format(
-    'When this block closes, %s %s your context; name %s in keep to hold %s.', _list(v_leaving, 6),
-    case cardinality(v_leaving) when 1 then 'leaves' else 'leave' end, case cardinality(v_leaving) when 1 then 'it' else 'them' end,
-    case cardinality(v_leaving) when 1 then 'it' else 'them' end) end;
-end
-$$;
-
-comment on function _keep_answer(work_ledger) is
-  'What a step is answered about what it keeps: names that match nothing; without a list the files that its block edited and that leave with it. Null: nothing is to be said.';
-
-create or replace function _keep_unknown(p_step work_ledger)
-  returns text[]
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  with recursive line(work_item_id, fork_turn_id) as (
-    select w.id, w.fork_turn_id from work_items w where w.id = p_step.work_item_id
-    union all
-    select w.id, w.fork_turn_id from line l join turns t on t.id = l.fork_turn_id join work_items w on w.id = t.work_item_id
-  )
-  select array(
-    select _one_line(u.name, 200)
-      from unnest(_keep_names(p_step.keep)) with ordinality as u(name, n)
-     where not exists (
-             select from line l join touches x on x.work_item_id = l.work_item_id where x.action <> 'search' and _is_named(u.name, x.target))
-       and not (lower(u.name) ~ '^[0-9a-f]{16,64}$' and exists (
-             select from artifacts a where a.content_hash >= lower(u.name) and a.content_hash < lower(u.name) || 'g'))
-     order by u.n);
-$$;
-
-comment on function _keep_unknown(work_ledger) is 'The names of a step''s keep that no call of the conversation read or wrote, and that are no handles.';
-
-create or replace function _keep_leaving(p_step work_ledger)
-  returns text[]
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select array_agg(
-           _one_line(f.target, 200) || case f.times when 1 then ' (edited)' when 2 then ' (edited twice)' else format(' (edited %s times)', f.times) end
-           order by f.last)
-    from (select x.target, count(*) as times, max(array[u.n, k.ordinal]) as last
-            from turns t
-            join foci f on f.id = t.focus_id
-           cross join lateral unnest(_turns_of_block(t.id, t.block)) with ordinality as u(turn_id, n)
-            join tool_calls k on k.turn_id = u.turn_id and k.status = 'completed'
-            join touches x on x.tool_call_id = k.id and x.kind = 'path' and x.action in ('create', 'modify')
-           where t.id = p_step.turn_id and (_faculty_config(f) #>> '{engage,truncate_closed_blocks}')::boolean
-           group by x.target) f
-   where not exists (select from unnest(_keep_names(_keep_at(p_step.work_item_id, p_step.seq))) u(name) where _is_named(u.name, f.target));
-$$;
-
-comment on function _keep_leaving(work_ledger) is 'The files edited in the block that a step closes which neither it nor the step before keeps, with how often; null: none.';
 
 create or replace function _kept_named(p_head turns, p_last_depth integer, p_names text[])
   returns table (n bigint, target text, calls uuid[], artifact text)
@@ -340,6 +220,60 @@ $$;
 comment on function _input_lines(json, text, integer) is
   'An input as lines "name: value", each with a line break before it. Texts are as they were, so that what an edit replaced can be found in them; of what nests deeper than three levels, the JSON.';
 
+create or replace function _step_depth(p_head turns, p_names text[])
+  returns integer
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select t.depth
+    from work_ledger l
+    join turns t on t.id = l.turn_id
+   where l.work_item_id = p_head.work_item_id and l.entry_type = 'step' and l.keep = p_names and t.depth <= p_head.depth
+   order by l.seq desc
+   limit 1;
+$$;
+
+comment on function _step_depth(turns, text[]) is 'The depth of the turn in which the newest step up to p_head named these; null: none did.';
+
+create or replace function _kept_text(p_kept json)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select format('# %s%s', _one_line(p_kept ->> 'target', 1000), case
+           when part.text is not null then format(', lines %s to %s as they are now', p_kept #>> '{lines,0}', p_kept #>> '{lines,1}')
+           when p_kept -> 'lines' is not null then ' was not found: the whole file' end)
+      || E'\n'
+      || coalesce(
+           part.text,
+           (select content from artifacts where content_hash = p_kept ->> 'artifact'),
+           (select string_agg(_kept_call(k), E'\n\n' order by c.n)
+              from json_array_elements_text(p_kept -> 'calls') with ordinality as c(id, n)
+              join tool_calls k on k.id = c.id::uuid))
+    from (select case when p_kept #>> '{lines,0}' is not null then _kept_lines(p_kept) end as text) part;
+$$;
+
+comment on function _kept_text(json) is 'One element of what a cut keeps, as text for the model.';
+
+create or replace function _kept_lines(p_kept json)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select string_agg(case when l.line is null then '…' else l.n || E'\t' || l.line end, E'\n' order by l.n)
+    from (
+      select l.n, l.line, lag(l.line, 1, '') over (order by l.n) is null as is_after_gap
+        from _file_seen(array(select json_array_elements_text(p_kept -> 'calls')::uuid), _keep_path(p_kept ->> 'target'), null, null, null) f
+       cross join lateral unnest(f.lines) with ordinality as l(line, n)
+       where l.n between (p_kept #>> '{lines,0}')::integer and (p_kept #>> '{lines,1}')::integer) l
+   where l.line is not null or not l.is_after_gap;
+$$;
+
+comment on function _kept_lines(json) is 'The lines of a file that a cut keeps, each with its number; … for those that nobody has seen.';
+
 create or replace function _kept_block(p_cut elisions)
   returns text
   language sql
@@ -358,11 +292,7 @@ as $$
                    from json_array_elements(p_cut.kept -> 'no_room') with ordinality as o(value, n)))
     from (values ('data-' || left(md5(p_cut.id::text), 12))) as m(marker)
     cross join (
-      select string_agg(format(E'# %s\n%s', _one_line(f.value ->> 'target', 1000),
-               coalesce((select content from artifacts where content_hash = f.value ->> 'artifact'),
-                        (select string_agg(_kept_call(k), E'\n\n' order by c.n)
-                           from json_array_elements_text(f.value -> 'calls') with ordinality as c(id, n)
-                           join tool_calls k on k.id = c.id::uuid))), E'\n\n' order by f.n) as text
+      select string_agg(_kept_text(f.value), E'\n\n' order by f.n) as text
         from json_array_elements(p_cut.kept -> 'kept') with ordinality as f(value, n)) p;
 $$;
 

@@ -140,11 +140,11 @@ begin
   if p_retracted_at > v_since is not true then
     return false;
   end if;
-  with recursive heard(focus_id, fork_turn_id) as (
+  with heard as (
     -- A fork was told what is in the turns that it shares, whichever conversation they come from.
-    select p_focus.id, p_item.fork_turn_id
+    select p_focus.id as focus_id
     union all
-    select t.focus_id, t.fork_turn_id from heard h join turns t on t.id = h.fork_turn_id
+    select f.focus_id from _forked_at(p_item.fork_turn_id) f
   ),
   news as (
     select r.work_item_id, r.seq, r.created_at,

@@ -60,7 +60,11 @@ begin
     'Plan' || rtrim(_standing_plan(p_item, v_until_seq, 2 * v_share), E'\n'),
     case p_above
       when 'stubs' then 'Done: the completed steps above, with what you were told in them.'
-      when 'ledger' then 'Done: STEPS COMPLETED, above.'
+      when 'ledger' then (
+        select 'Done: STEPS COMPLETED, above.'
+          from work_ledger l
+         where l.work_item_id = p_item.id and l.entry_type = 'step' and l.seq <= v_until_seq and l.seq > p_item.ledger_epoch
+         limit 1)
       when 'conversation' then 'Done: the conversation above.'
       when 'packet' then 'Done: see below.'
       else E'Done:\n' || _newest_lines(array(
@@ -160,11 +164,6 @@ create or replace function _standing_family(p_item work_items, p_until timestamp
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  with recursive origin(work_item_id, at) as (
-    select t.work_item_id, t.completed_at from turns t where t.id = p_item.fork_turn_id
-    union all
-    select t.work_item_id, t.completed_at from origin o join work_items w on w.id = o.work_item_id join turns t on t.id = w.fork_turn_id
-  )
   select nullif(concat_ws(E'\n',
     'Waits: ' || case when p_until = 'infinity' and p_item.state = 'waiting' then coalesce(_one_line(p_item.state_reason, 200), 'for what it asked for') end,
     E'Children:\n' || _newest_lines(array(
@@ -175,7 +174,7 @@ as $$
     'Children started before this point belong to the other branch: '
       || (select string_agg(c.id::text, ', ' order by c.created_at)
             from (select c.id, c.created_at
-                    from origin o join work_items c on c.parent_id = o.work_item_id and c.created_at <= o.at
+                    from _forked_at(p_item.fork_turn_id) o join work_items c on c.parent_id = o.work_item_id and c.created_at <= o.completed_at
                    order by c.created_at desc limit 20) c)), '');
 $$;
 

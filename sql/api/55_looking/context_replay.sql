@@ -24,7 +24,7 @@ end
 $$;
 
 comment on function context_replay(text, jsonb) is
-  'What the requests of a session would have cost under another context policy: select * from context_replay(''…'', ''{"elide_budget": 0}''). p_policy: keys of a faculty''s [engage] (elide_budget, truncate_closed_blocks, keep_budget, keep_auto, compact_threshold, compact_keep_recent, compact_strategy, compact_every, context_window); the others are those of the session. For comparison also: keep ({"ahead": 20, "budget": 16000}: each step names what the next "ahead" calls change), keep_messages (a sliding window of that many messages), clear_results_over with clear_keep (above that many tokens, all results but the newest clear_keep are cleared). Returns model_calls; input_tokens; cached_input_tokens, which a prompt cache would have served; extra_output_tokens, which only the policy costs; peak_tokens, the largest request; cuts, the number of requests that newly left something out or changed what was sent before; cost in input tokens (cached and written input and extra output at the model''s relative prices, else 0.1, 1.25 and 5). Sizes are those counted by the provider, if it did. Raises WL001, WL002.';
+  'What the requests of a session would have cost under another context policy: select * from context_replay(''…'', ''{"elide_budget": 0}''). p_policy: keys of a faculty''s [engage] (elide_budget, truncate_closed_blocks, keep_budget, keep_auto, compact_threshold, compact_keep_recent, compact_strategy, compact_every, context_window); the others are those of the session. For comparison also: keep ({"ahead": 20, "budget": 16000, "lines": 30}: each step names what the next "ahead" calls change; with lines, of each file only the lines that they change and so many more), keep_messages (a sliding window of that many messages), clear_results_over with clear_keep (above that many tokens, all results but the newest clear_keep are cleared). Returns model_calls; input_tokens; cached_input_tokens, which a prompt cache would have served; extra_output_tokens, which only the policy costs; peak_tokens, the largest request; cuts, the number of requests that newly left something out or changed what was sent before; cost in input tokens (cached and written input and extra output at the model''s relative prices, else 0.1, 1.25 and 5). Sizes are those counted by the provider, if it did. Raises WL001, WL002.';
 
 create or replace function context_replay_turns(p_session text, p_policy jsonb default '{}')
   returns table (turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean)
@@ -67,7 +67,6 @@ declare
   v_cut_id uuid;
   v_limit integer;
   v_needs_steps boolean;
-  v_ahead integer := p_policy #>> '{keep,ahead}';
   v_names text[];
   v_parts record;
   v_cleared integer := 0;
@@ -88,7 +87,7 @@ begin
     v_turn := v_turns[v_n];
     if v_n > 1 then
       v_focus.iteration := v_turn.iteration - 1;
-      v_names := _replay_names(v_names, v_turns[v_n - 1], v_turns[v_n :], v_ahead);
+      v_names := _replay_names(v_names, v_turns[v_n - 1], v_turns[v_n :], p_policy -> 'keep');
       v_cuts := _elision_due(v_item, v_focus, v_engage, v_turns[v_n - 1], _boundary(v_turns[v_n - 1].id), v_cuts, v_names);
     end if;
     select * into v_parts from _replay_parts(v_turn, v_cuts, v_sizes, v_engage, v_cleared, v_prefix);
@@ -210,8 +209,9 @@ begin
     end if;
   end loop;
   perform _faculty_check(jsonb_build_object('name', 'policy', 'engage', p_policy - array['keep', 'keep_messages', 'clear_results_over', 'clear_keep']));
-  if p_policy ? 'keep' and (jsonb_typeof(p_policy -> 'keep') <> 'object' or jsonb_typeof(p_policy #> '{keep,ahead}') is distinct from 'number') then
-    perform _raise_invalid('keep must be an object with a number of calls ahead: {"ahead": 20, "budget": 16000}');
+  if p_policy ? 'keep' and (jsonb_typeof(p_policy -> 'keep') <> 'object' or jsonb_typeof(p_policy #> '{keep,ahead}') is distinct from 'number'
+       or jsonb_typeof(p_policy #> '{keep,lines}') <> 'number') then
+    perform _raise_invalid('keep must be an object with numbers, of calls ahead and of lines around: {"ahead": 20, "budget": 16000, "lines": 30}');
   end if;
 end
 $$;

@@ -22,7 +22,54 @@ $$;
 
 comment on function _edited_ahead(turns[], integer) is 'The files that the first p_ahead calls of these turns change, in that order, at most 20: what an agent that knew the future would have named in keep.';
 
-create or replace function _replay_names(p_names text[], p_turn turns, p_turns turns[], p_ahead integer)
+create or replace function _edited_lines_ahead(p_head turns, p_turns turns[], p_ahead integer, p_lines integer)
+  returns text[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with edit as (
+    select x.target, c.n, e.old
+      from (select k.id, k.input, row_number() over (order by t.depth, k.ordinal) as n
+              from unnest(p_turns) t
+              join tool_calls k on k.turn_id = t.id
+             where k.parent_call_id is null and k.tool_name <> 'ledger_append') c
+      join touches x on x.tool_call_id = c.id
+      left join lateral _edits_of(_jsonb_of(c.input), x.target) e on true
+     where c.n <= p_ahead and x.kind = 'path' and x.action = 'modify'
+  ),
+  file as (
+    select t.target, array_to_string(f.lines, E'\n', E'\x01') as content
+      from (select distinct target from edit) t
+     cross join lateral _kept_named(p_head, p_head.depth, array[t.target]) k
+     cross join lateral _file_seen(k.calls, t.target, null, null, null) f
+  ),
+  place as (
+    -- What an edit before it will have made cannot be named yet; where nobody can say what stands where, the whole file is.
+    select e.target, e.n, l.line - p_lines / 2 as first, l.line + regexp_count(e.old, E'\n') + p_lines / 2 as last, f.content is null as is_whole
+      from edit e
+      join file f using (target)
+     cross join lateral (select regexp_count(left(f.content, nullif(strpos(f.content, e.old), 0)), E'\n') + 1 as line) l
+     where f.content is null or l.line is not null
+  ),
+  part as (
+    select p.*, count(*) filter (where p.is_new) over (partition by p.target order by p.first, p.n) as part
+      from (select *,
+                   first > max(last) over (partition by target order by first, n rows between unbounded preceding and 1 preceding) is not false as is_new
+              from place) p
+  )
+  select coalesce(array_agg(v.name order by v.n), '{}')
+    from (select case when bool_or(is_whole) then target else format('%s:%s-%s', target, greatest(min(first), 1), max(last)) end as name, min(n) as n
+            from part
+           group by target, part
+           order by 2
+           limit 20) v;
+$$;
+
+comment on function _edited_lines_ahead(turns, turns[], integer, integer) is
+  'As _edited_ahead(), but of each file only the lines that are changed, with p_lines more around them, as they stand after p_head.';
+
+create or replace function _replay_names(p_names text[], p_turn turns, p_turns turns[], p_keep jsonb)
   returns text[]
   language sql
   stable
@@ -30,12 +77,13 @@ create or replace function _replay_names(p_names text[], p_turn turns, p_turns t
 as $$
   select case
            when _boundary(p_turn.id) is null then p_names
-           when p_ahead is null then _keep_of(p_turn)
-           else _edited_ahead(p_turns, p_ahead) end;
+           when p_keep ->> 'ahead' is null then _keep_of(p_turn)
+           when p_keep ->> 'lines' is null then _edited_ahead(p_turns, (p_keep ->> 'ahead')::integer)
+           else _edited_lines_ahead(p_turn, p_turns, (p_keep ->> 'ahead')::integer, (p_keep ->> 'lines')::integer) end;
 $$;
 
-comment on function _replay_names(text[], turns, turns[], integer) is
-  'What the newest step up to p_turn named: p_names, if that turn recorded none. p_ahead: in its place what the first p_ahead calls of p_turns, the turns after it, change.';
+comment on function _replay_names(text[], turns, turns[], jsonb) is
+  'What the newest step up to p_turn named: p_names, if that turn recorded none. p_keep: as in context_replay(); then in its place what the next calls, of p_turns, change.';
 
 create or replace function _replay_compaction(
     p_item work_items,

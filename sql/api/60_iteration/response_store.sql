@@ -152,14 +152,12 @@ create or replace function _wire_ids(p_turn turns, p_ids text[], p_first integer
 as $$
 declare
   v_items uuid[] := array[p_turn.work_item_id];
-  v_turn turns := p_turn;
 begin
   -- Some providers number the calls of each response anew. A forked conversation runs through several work items: they are
   -- searched item by item, never turn by turn.
-  while v_turn.fork_turn_id is not null loop
-    select * into v_turn from turns where id = v_turn.fork_turn_id;
-    v_items := v_items || v_turn.work_item_id;
-  end loop;
+  if p_turn.fork_turn_id is not null then
+    v_items := v_items || array(select f.work_item_id from _forked_at(p_turn.fork_turn_id) f);
+  end if;
   return (
     select array_agg(
            case when g.id ~ '^[a-zA-Z0-9_-]{1,64}$' and g.nth = 1

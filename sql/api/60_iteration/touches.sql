@@ -154,18 +154,6 @@ $$;
 
 comment on function _printed_files(text) is 'The files that a shell command prints unchanged, whole or in part: by cat, nl, bat, head, tail and sed -n.';
 
-create or replace function _lines_read(p_tool_name text, p_input jsonb, out line_start integer, out line_end integer)
-  language sql
-  immutable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  -- The offset of Claude Code's Read and pi's read counts from 1; that of read_file is the number of lines skipped.
-  select o.first, o.first + (substring(p_input ->> 'limit' from '^\d{1,9}$'))::integer - 1
-    from (select (substring(p_input ->> 'offset' from '^\d{1,9}$'))::integer + case when lower(p_tool_name) = 'read' then 0 else 1 end) as o(first);
-$$;
-
-comment on function _lines_read(text, jsonb) is 'The lines that a call reads, from its offset and limit; null: not given.';
-
 create or replace function _text_written(p_input jsonb)
   returns text
   language sql

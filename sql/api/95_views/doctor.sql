@@ -312,7 +312,8 @@ as $$
        where c.config #>> '{engage,fallback_model}' = c.config #>> '{engage,model}'
       union all
       select 'elide_budget has no effect while truncate_closed_blocks is false', 'Take one of them out.'
-       where c.config #>> '{engage,truncate_closed_blocks}' = 'false' and (c.config #>> '{engage,elide_budget}')::numeric <> 15000
+       where c.config #>> '{engage,truncate_closed_blocks}' = 'false' and c.config #> '{engage,elide_budget}'
+             <> (select default_value from _faculty_keys() where path = 'engage.elide_budget')
       union all
       select format('its work type %s is taken by faculty "%s", whose name comes first', t.value, o.name),
              'Name the faculty when work is submitted, or take the type out of one of them.'

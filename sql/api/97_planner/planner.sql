@@ -12,18 +12,19 @@ begin
         ('{enable_seqscan, enable_hashjoin, enable_mergejoin}'::text[], $$
           _budgets_above _resources_limited
 
-          turn_ancestry _leap_of _ancestor_at _common_turn
+          turn_ancestry _leap_of _ancestor_at _common_turn _forked_at
 
           _overlaps _ledger_trust _stale_file
 
           _images_of _boundary _shown_turns _turns_of_block _earlier_head _selected _compaction_due _compaction_ladder
           _is_kept_by_ledger _compaction_applied _query_blocks _elision_due _keep_of _elision_chain _newest_keep _kept_named
-          _kept_read _kept_call _kept_block _message_parts _nudge _is_branched _draft_step _results_chars _exchange_chars
+          _file_seen _lines_shown _keep_part _keep_missing _kept_read _kept_call _kept_text _kept_lines _kept_block _step_depth
+          _message_parts _nudge _is_branched _draft_step _results_chars _exchange_chars
           _next_tokens _block_stub _told_in _changed_files _failed_calls _call_label _summary_attempt _told _exchange_sizes
           _told_sizes _request_sizes _iteration_flags _waits_for_thinking _loop_thinks
 
           _said_before _parts_of_page context_replay context_replay_turns context_timeline _turn_of_call _timeline explain_turn
-          _edited_ahead _branch_turns _branch_sums _branch_entries _branch_files _tree_turns _tree_lanes
+          _edited_ahead _edited_lines_ahead _branch_turns _branch_sums _branch_entries _branch_files _tree_turns _tree_lanes
 
           _wire_ids _runs_behind _calls_held _order_kept _stalled _round_hash _called
 

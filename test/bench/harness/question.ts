@@ -8,6 +8,8 @@ export type Options = {
   runs: string;
   /** A clone of absurd, whose SQL is not on npm; null: left out. */
   absurd: string | null;
+  /** Recorded runs get a step after so many calls. */
+  closeEvery: number;
   /** For people, while it runs. */
   say: (text: string) => void;
 };
@@ -16,7 +18,8 @@ export type Question = {
   asks: string;
   /** What `at` counts, where lines grow. */
   axis?: string;
-  measure: (options: Options) => Promise<Line[]>;
+  /** `files`: of each file that was read, for scripts. */
+  measure: (options: Options) => Promise<Line[] | { lines: Line[]; files: object[] }>;
 };
 
 /** One figure: a median with the middle half of its values. */
@@ -47,6 +50,7 @@ export type Result = {
   machine: string;
   isQuick: boolean;
   lines: Line[];
+  files?: object[];
 };
 
 /** One value of a round, and the CPU of the server for it in microseconds where it can be told. */

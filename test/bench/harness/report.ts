@@ -129,7 +129,8 @@ function readResults(): Result[] {
 
 export function store(result: Result): void {
   mkdirSync(stored(''), { recursive: true });
-  writeFileSync(stored(`${result.question}.json`), `${JSON.stringify(result, null, 1)}\n`);
+  // What each file costs is for scripts, and not kept.
+  writeFileSync(stored(`${result.question}.json`), `${JSON.stringify({ ...result, files: undefined }, null, 1)}\n`);
 }
 
 /** What results/ has of a question; nothing if it was never kept. */

@@ -1,6 +1,6 @@
 -- One block, with the same parts in the same order, wherever old turns are represented by something shorter.
 begin;
-select plan(20);
+select plan(24);
 
 create function pg_temp.parts(p_text text) returns text language sql as $$
   -- The headings of the block, in their order.
@@ -63,6 +63,27 @@ select is((select compaction_type from compactions where work_item_id = item()),
 select is(pg_temp.parts((select said from said where place = 'after a compaction')), 'Work item · Plan · Done · Changed · Still failing · Notes · To look back', 'it stands, too');
 select matches((select said from said where place = 'after a compaction'), E'Changed in src/: b\\.ts, in/a\\.ts ×2\n', 'with what changed');
 select doesnt_match((select said from said where place = 'after a compaction'), E'PLAN:', 'the plan is not said twice');
+-- A summary by a model, of an agent that closed no block.
+select agent('{"tools": ["look", "bash", "edit_file"], "truncate_closed_blocks": false, "compact_keep_recent": 2, "max_children": 4}', '{"awareness": {"enabled": false}}');
+select submit('Make the import fast');
+select play('[[["ledger_append", {"entry_type": "plan", "content": "One by one", "items": [{"text": "Make the copy"}, {"text": "Read the log"}]}], ["edit_file", {"path": "src/in/a.ts", "old_string": "x", "new_string": "y"}, "ok"]],
+  [["bash", {"command": "npm test"}, "failed: 3 tests fail"]]]');
+select play(jsonb_build_array(jsonb_build_array(jsonb_build_array('look', repeat('long ', 4000))), '[["look"]]'::jsonb));
+select from context_compact(item(), 'The failing test');
+select drive();
+select is(stage() ->> 'kind', 'summarize', 'a model is asked for a summary');
+select summary_record(item(), lease(), turn(), '{"model": "m", "stop_reason": "end_turn", "content": [{"type": "text", "text": "The copy is made."}], "usage": {"input_tokens": 900, "output_tokens": 7}}');
+select begin_iteration(), answer('[["look"]]'), run('[["look"]]'), iteration_finish(item(), lease());
+insert into said values ('after a summary', pg_temp.newest());
+select is((select compaction_type from compactions where work_item_id = item()), 'summary', 'after a summary');
+select is(pg_temp.parts((select said from said where place = 'after a summary')), 'Work item · Plan · Changed · Still failing · To look back', 'it stands, too');
+
+-- Another attempt begins anew, and knows what the one before it did.
+select give_up(), later('1 hour');
+select play('[[["look"]]]');
+insert into said values ('in attempt 2', pg_temp.newest());
+select is(pg_temp.parts((select said from said where place = 'in attempt 2')), 'Work item · Plan · Changed · Still failing · To look back', 'in a further attempt; nothing is done where no step says so');
+
 select throws_ok(format($$ select standing('%s', '%s') $$, item(), '00000000-0000-4000-8000-000000000000'), 'WL001', null, 'a turn that there is not');
 
 select * from finish();

@@ -1,0 +1,287 @@
+-- What the steps of an agent ask to keep: names of files, or of parts of them, of URLs and of artifacts; and what a step is
+-- answered about it.
+
+create or replace function _newest_keep(p_work_item_id uuid)
+  returns text[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _keep_at(p_work_item_id, 2147483647);
+$$;
+
+comment on function _newest_keep(uuid) is 'What the newest step of an item keeps, see _keep_at(); null: nothing was named.';
+
+create or replace function _keep_at(p_work_item_id uuid, p_seq integer)
+  returns text[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with step as (
+    select l.keep, row_number() over (order by l.seq desc) as n
+      from (select * from work_ledger where work_item_id = p_work_item_id and entry_type = 'step' and seq <= p_seq order by seq desc limit 2) l
+  )
+  select coalesce((select s.keep from step s where s.n = 1), (select s.keep from step s where s.n = 2));
+$$;
+
+comment on function _keep_at(uuid, integer) is 'The keep of the newest step up to an entry or, if it names nothing, of the one before: a list holds for one more step. Null: neither names anything.';
+
+create or replace function _is_same_file(p_name text, p_target text)
+  returns boolean
+  language sql
+  immutable
+  parallel safe
+  return p_target = p_name or right(p_target, char_length(p_name) + 1) = '/' || p_name or right(p_name, char_length(p_target) + 1) = '/' || p_target;
+
+comment on function _is_same_file(text, text) is 'Whether two paths or URLs are the same, or one is the end of the other.';
+
+create or replace function _keep_path(p_name text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return regexp_replace(p_name, '(.)(:\d{1,7}(-\d{1,7})?|#[^#]+)$', '\1');
+
+comment on function _keep_path(text) is 'The file of a name of a keep list: src/a.ts of src/a.ts:80-140 and of src/a.ts#parse.';
+
+create or replace function _is_named(p_name text, p_target text)
+  returns boolean
+  language sql
+  immutable
+  parallel safe
+  return _is_same_file(p_name, p_target) or _is_same_file(_keep_path(p_name), p_target);
+
+comment on function _is_named(text, text) is 'Whether a name of a keep list means what a call touched, or a part of it.';
+
+create or replace function _keep_part(p_name text, p_calls uuid[], p_depth integer, out has_part boolean, out first_line integer, out last_line integer)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_path text := _keep_path(p_name);
+  v_part text := substr(p_name, char_length(v_path) + 1);
+  v_given text[] := regexp_match(v_part, '^:(\d+)(?:-(\d+))?$');
+  v_lines text[];
+begin
+  has_part := v_path <> p_name and exists (
+    select from touches x where x.tool_call_id = any (p_calls) and _is_same_file(v_path, x.target) and not _is_same_file(p_name, x.target));
+  if not has_part then
+    return;
+  end if;
+  select f.lines, f.first_line, f.last_line into v_lines, first_line, last_line
+    from (select (v_given[1])::integer as a, coalesce(v_given[2], v_given[1])::integer as b) g
+   cross join lateral _file_seen(p_calls, v_path, p_depth, least(g.a, g.b), greatest(g.a, g.b)) f;
+  if v_given is null then
+    select l.first_line, l.last_line into first_line, last_line from _symbol_lines(v_lines, substr(v_part, 2)) l;
+  end if;
+  if first_line <= cardinality(v_lines) and exists (select from unnest(v_lines[first_line : last_line]) l(line) where l.line is not null) then
+    first_line := greatest(first_line - 5, 1);
+    last_line := least(last_line + 5, cardinality(v_lines));
+  else
+    first_line := null;
+    last_line := null;
+  end if;
+end
+$$;
+
+comment on function _keep_part(text, uuid[], integer) is
+  'The lines that a name like path:80-140 or path#symbol means in the file as it stands after p_calls, with 5 lines around them; null: there is no such part, or that cannot be told. has_part false: the name means all of what it names. p_depth: of the turn that named it.';
+
+create or replace function _symbol_lines(p_lines text[], p_symbol text, out first_line integer, out last_line integer)
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_names text[] := regexp_split_to_array(btrim(p_symbol, ' ()'), '\.|::|#|/');
+  v_from integer := 1;
+  v_to integer := cardinality(p_lines);
+begin
+  -- A name of several parts is looked for whole, then part by part, each within the one before.
+  for v_names in select * from (values (array[btrim(p_symbol, ' ()')]), (v_names)) as n(names) loop
+    select 1, cardinality(p_lines) into v_from, v_to;
+    for v_n in 1 .. cardinality(v_names) loop
+      first_line := _definition_line(p_lines[v_from : v_to], v_names[v_n]) + v_from - 1;
+      last_line := first_line + _definition_length(p_lines[first_line : v_to]) - 1;
+      exit when first_line is null;
+      select first_line + 1, last_line into v_from, v_to;
+    end loop;
+    exit when first_line is not null;
+  end loop;
+end
+$$;
+
+comment on function _symbol_lines(text[], text) is
+  'Where a function, a class, a heading or whatever else a symbol (parse, Parser.parse, Parser::parse) defines stands in these lines; null: nowhere.';
+
+create or replace function _definition_line(p_lines text[], p_name text)
+  returns integer
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select l.n::integer
+    from (select regexp_replace(p_name, '[^\w\s]', '\\\&', 'g') as name) s
+   cross join lateral (
+     select '^#{1,6}\s+(\d[\d.]*\s+)?' || regexp_replace(btrim(p_name), '\W+', '\\W+', 'g') || '\W*$' as heading,
+            '^\s*([\w@*&<>,\[\]().:]+\s+){0,6}(function\*?|class|interface|type|enum|struct|union|trait|impl|def|fn|func|fun|sub|procedure|'
+              'module|namespace|object|record|protocol|extension|macro|package|table|view|trigger|index|defp?|defmodule)\s+'
+              '(if\s+not\s+exists\s+)?(\([^)]*\)\s*)?([\w.]+[.:]+)?"?' || s.name || '(?![\w$])' as defined,
+            '^\s*((export|default|public|private|protected|internal|static|async|get|set|override|final|abstract|readonly|virtual|inline|extern|'
+              'const|let|var|val|local|pub|unsafe|declare)\s+)*([\w<>\[\],.*&:?]+\s+[*&]*)?[#*"''.\[]*' || s.name
+              || '["''\]]*\s*(<[^>]*>\s*)?([:=](?!=)|\([^;]*$|\(\)\s*\{|\{|$)' as assigned) e
+   cross join lateral (
+     select r.n, char_length(substring(r.line from '^\s*')) as indent,
+            case when r.line ~* e.heading then 1 when r.line ~ e.defined then 2 when r.line ~ e.assigned then 3 end as rank
+       from unnest(p_lines) with ordinality as r(line, n)) l
+   where s.name <> '' and l.rank is not null
+   order by l.rank, l.indent, l.n
+   limit 1;
+$$;
+
+comment on function _definition_line(text[], text) is 'The first line that looks like the definition of a name in one of the usual languages, or like a heading; null: none.';
+
+create or replace function _definition_length(p_lines text[])
+  returns integer
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with line as (
+    select l.n, l.line, char_length(substring(l.line from '^\s*')) as indent,
+           substring(p_lines[1] from '^(#{1,6})\s') as heading,
+           char_length(substring(p_lines[1] from '^\s*')) as outer_indent,
+           -- Within a text between dollars, an SQL function''s body, nothing is told by how far it is indented.
+           sum(regexp_count(l.line, '\$\w*\$')) over (order by l.n) % 2 = 1 as is_quoted
+      from unnest(p_lines) with ordinality as l(line, n)
+  )
+  select greatest(1, (
+    select max(b.n) from line b
+     where b.n < coalesce((
+             select min(e.n) from line e
+              where e.n > 1 and e.line ~ '\S' and not e.is_quoted
+                and case
+                  when e.heading is not null then char_length(substring(e.line from '^(#{1,6})\s')) <= char_length(e.heading)
+                  else e.indent < e.outer_indent
+                       or e.indent = e.outer_indent
+                          and e.line !~ '^\s*([)}\]{]|\$\w*\$|(as|begin|language|returns|end|else|elif|catch|except|finally|rescue)\M)'
+                end), 2147483647)
+       and b.line ~ '\S'))::integer;
+$$;
+
+comment on function _definition_length(text[]) is 'How many lines the definition or section has that begins with the first of these, as their indentation or headings tell.';
+
+create or replace function _keep_names(p_keep text[])
+  returns text[]
+  language sql
+  immutable
+  parallel safe
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select array(
+    select c.name
+      from unnest(p_keep) with ordinality as u(name, i), regexp_replace(btrim(u.name), '^(\./+)+', '') as c(name)
+     group by c.name
+     order by min(u.i));
+$$;
+
+comment on function _keep_names(text[]) is 'The names of a keep list, each once, without ./ before them.';
+
+create or replace function _keep_answer(p_step work_ledger)
+  returns text
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_unknown text[];
+  v_missing text[];
+  v_leaving text[];
+begin
+  if p_step.entry_type <> 'step' then
+    return null;
+  elsif p_step.keep is not null then
+    v_unknown := _keep_unknown(p_step);
+    -- A list of whole files costs no walk.
+    if exists (select from unnest(p_step.keep) u(name) where _keep_path(u.name) <> u.name) then
+      v_missing := _keep_missing(p_step);
+    end if;
+    return nullif(concat_ws(' ',
+      case when cardinality(v_unknown) > 0 then
+        format('keep: %s %s never read.', _list(v_unknown, 20), case cardinality(v_unknown) when 1 then 'was' else 'were' end) end,
+      case when cardinality(v_missing) > 0 then
+        format('keep: %s %s not found in what you have seen; the whole file stays if it fits.', _list(v_missing, 20),
+               case cardinality(v_missing) when 1 then 'was' else 'were' end) end), '');
+  end if;
+  v_leaving := _keep_leaving(p_step);
+  return case when cardinality(v_leaving) > 0 then format(
+    'When this block closes, %s %s your context; name %s in keep to hold %s.', _list(v_leaving, 6),
+    case cardinality(v_leaving) when 1 then 'leaves' else 'leave' end, case cardinality(v_leaving) when 1 then 'it' else 'them' end,
+    case cardinality(v_leaving) when 1 then 'it' else 'them' end) end;
+end
+$$;
+
+comment on function _keep_answer(work_ledger) is
+  'What a step is answered about what it keeps: names that match nothing, or no part of their file; without a list the files that its block edited and that leave with it. Null: nothing is to be said.';
+
+create or replace function _keep_unknown(p_step work_ledger)
+  returns text[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with line as (
+    select p_step.work_item_id
+    union all
+    select f.work_item_id from work_items w, _forked_at(w.fork_turn_id) f where w.id = p_step.work_item_id
+  )
+  select array(
+    select _one_line(u.name, 200)
+      from unnest(_keep_names(p_step.keep)) with ordinality as u(name, n)
+     where not exists (
+             select from line l join touches x on x.work_item_id = l.work_item_id where x.action <> 'search' and _is_named(u.name, x.target))
+       and not (lower(u.name) ~ '^[0-9a-f]{16,64}$' and exists (
+             select from artifacts a where a.content_hash >= lower(u.name) and a.content_hash < lower(u.name) || 'g'))
+     order by u.n);
+$$;
+
+comment on function _keep_unknown(work_ledger) is 'The names of a step''s keep that no call of the conversation read or wrote, and that are no handles.';
+
+create or replace function _keep_missing(p_step work_ledger)
+  returns text[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select array_agg(_one_line(f.target, 200) order by f.n)
+    from turns t
+   cross join lateral _kept_named(t, t.depth, p_step.keep) f
+   cross join lateral _keep_part(f.target, f.calls, t.depth) p
+   where t.id = p_step.turn_id and p.has_part and p.first_line is null;
+$$;
+
+comment on function _keep_missing(work_ledger) is 'The names of a step''s keep whose file has been seen, but not the part that they name; null: none.';
+
+create or replace function _keep_leaving(p_step work_ledger)
+  returns text[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select array_agg(
+           _one_line(f.target, 200) || case f.times when 1 then ' (edited)' when 2 then ' (edited twice)' else format(' (edited %s times)', f.times) end
+           order by f.last)
+    from (select x.target, count(*) as times, max(array[u.n, k.ordinal]) as last
+            from turns t
+            join foci f on f.id = t.focus_id
+           cross join lateral unnest(_turns_of_block(t.id, t.block)) with ordinality as u(turn_id, n)
+            join tool_calls k on k.turn_id = u.turn_id and k.status = 'completed'
+            join touches x on x.tool_call_id = k.id and x.kind = 'path' and x.action in ('create', 'modify')
+           where t.id = p_step.turn_id and (_faculty_config(f) #>> '{engage,truncate_closed_blocks}')::boolean
+           group by x.target) f
+   where not exists (select from unnest(_keep_names(_keep_at(p_step.work_item_id, p_step.seq))) u(name) where _is_named(u.name, f.target));
+$$;
+
+comment on function _keep_leaving(work_ledger) is 'The files edited in the block that a step closes which neither it nor the step before keeps, with how often; null: none.';
