@@ -2720,7 +2720,7 @@ create function _code_waits(p_call tool_calls) returns boolean
 create function _common_beginning(p_before bigint[], p_after bigint[]) returns integer
   plpgsql immutable; -- body 53ade590, comment d2ec562c
 create function _common_folder(p_first text, p_last text) returns text
-  sql immutable parallel safe; -- body fc1d0f85, comment 6090ebf0
+  sql immutable parallel safe; -- body 4cd7e8bd, comment 6090ebf0
 create function _common_turn(p_a uuid, p_b uuid) returns turns
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 432ebc71, comment 169bcdc0
 create function _compaction_applied(p_compaction compactions, p_cut elisions, p_shown turns[], p_leaving turns[], p_tokens_after integer) returns compactions
@@ -2772,7 +2772,7 @@ create function _decided_in(p_text text) returns TABLE(n bigint, what text)
 create function _definition_length(p_lines text[]) returns integer
   sql immutable; -- body 8bcefe70, comment 6d19517c
 create function _definition_line(p_lines text[], p_name text) returns integer
-  sql immutable; -- body 88b46d3e, comment 6080ea8e
+  sql immutable; -- body 40f182b8, comment 6080ea8e
 create function _digest_chars(p_message messages) returns integer
   sql immutable; -- body 38886fbf, comment 4f8e835a
 create function _digest_fenced(p_says text, p_digest text) returns text
@@ -2888,7 +2888,7 @@ create function _exit_code(p_said text) returns text
 create function _explain_kept(p_cut elisions) returns TABLE(block integer, turns integer, chars bigint, why text)
   sql stable; -- body f7e551de, comment 8c2fa2e2
 create function _facts_after(p_before jsonb, p_turn_ids uuid[]) returns jsonb
-  sql stable; -- body 2d659047, comment 3e6bad58
+  sql stable; -- body 1713cbf4, comment 3e6bad58
 create function _facts_at(p_turn_id uuid) returns jsonb
   plpgsql stable; -- body 649ad446, comment 5b27291d
 create function _facts_before(p_cut elisions, p_shown turns[]) returns jsonb
@@ -2932,7 +2932,7 @@ create function _fence_follow() returns trigger
 create function _fenced(p_says text, p_text text) returns text
   sql volatile; -- body c0c87bb1, comment 13839c18
 create function _file_seen(p_calls uuid[], p_path text, p_depth integer, INOUT first_line integer, INOUT last_line integer, OUT lines text[]) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body cdbf3b8e, comment 31908c2a
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 1966b2a8, comment 31908c2a
 create function _file_written(p_input jsonb, p_path text) returns text
   sql immutable; -- body 57cadea2, comment d6681f28
 create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_id uuid, p_outcome jsonb) returns jsonb
@@ -3193,20 +3193,18 @@ create function _keep_names(p_keep text[]) returns text[]
   sql immutable parallel safe; -- body be68ba91, comment e113771e
 create function _keep_of(p_turn turns) returns text[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6582448f, comment 69557a8f
-create function _keep_part(p_name text, p_calls uuid[], p_depth integer, OUT has_part boolean, OUT first_line integer, OUT last_line integer) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 43b5b017, comment 6f2e97f0
+create function _keep_part(p_name text, p_calls uuid[], p_depth integer, OUT has_part boolean, OUT first_line integer, OUT last_line integer, OUT part text) returns record
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c0654eb4, comment 6cf1bedb
 create function _keep_path(p_name text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 610b8a4d
 create function _keep_unknown(p_step work_ledger) returns text[]
   sql stable; -- body 2e3701cb, comment c02498a6
 create function _kept(p_head turns, p_last_turn_id uuid, p_names text[], p_engage jsonb) returns json
-  plpgsql stable; -- body 579b3489, comment 50852f7c
+  plpgsql stable; -- body dad7c909, comment 50852f7c
 create function _kept_block(p_cut elisions) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 54e095ba, comment 7a1f556d
 create function _kept_call(p_call tool_calls) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2cf11068, comment fb26b933
-create function _kept_lines(p_kept json) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 5d3ec13e, comment 6d4e0166
 create function _kept_named(p_head turns, p_last_depth integer, p_names text[]) returns TABLE(n bigint, target text, calls uuid[], artifact text)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 311528bc, comment fbf18dfc
 create function _kept_read(p_head turns, p_last_depth integer) returns TABLE(n bigint, target text, call_id uuid)
@@ -3214,11 +3212,11 @@ create function _kept_read(p_head turns, p_last_depth integer) returns TABLE(n b
 create function _kept_store(p_cut elisions) returns void
   sql volatile; -- body 4171c67a, comment cc860093
 create function _kept_text(p_kept json) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e932a461, comment f81c3407
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9b7ff2aa, comment f81c3407
 create function _key_text(p_path text[]) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 2071314f
 create function _last_line(p_said text) returns text
-  sql immutable; -- body fdb8a9a4, comment 9a30e118
+  sql immutable; -- body 5188f5df, comment 65e5ddff
 create function _ldg_batch_save(p_input jsonb) returns jsonb
   plpgsql volatile; -- body c26b8f5f, comment 7df88ee4
 create function _ldg_call_list(p_input jsonb) returns jsonb
@@ -3277,14 +3275,12 @@ create function _ledger_warn(p_entry text, p_content text) returns void
   plpgsql volatile; -- body b719a0cf, comment 5d89353d
 create function _lines(p_texts text[]) returns text[]
   sql immutable parallel safe; -- body 1b742637, comment 46e5a33f
-create function _lines_edited(p_lines text[], p_old text, p_new text, p_is_all boolean, INOUT first_line integer, INOUT last_line integer, OUT lines text[]) returns record
-  plpgsql immutable; -- body 18246cd1, comment bfe25607
 create function _lines_laid(p_lines text[], p_read text[]) returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment 01d71f85
 create function _lines_read(p_tool_name text, p_input jsonb, OUT line_start integer, OUT line_end integer) returns record
   sql immutable; -- body cf9640b9, comment 30c9896d
 create function _lines_shown(p_call tool_calls) returns text[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2353dedc, comment b6ead441
+  sql stable; -- body 2783e5b6, comment b98db598
 create function _linked_digest(p_name text, OUT digest text, OUT version text, OUT problem text, OUT is_silent boolean, OUT is_late boolean) returns record
   plpgsql volatile; -- body 5f9f3c04, comment 78b9b2e3
 create function _linked_heard(p_name text, p_version text, p_digest text) returns void
@@ -3387,12 +3383,16 @@ create function _now() returns timestamp with time zone
   sql volatile; -- body d41d8cd9, comment 
 create function _nudge(p_item work_items, p_focus foci, p_head turns, p_written integer, p_interval integer, p_lease uuid, OUT says text, OUT unheeded integer, OUT has_drafted boolean) returns record
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6a17aace, comment 552e72ad
+create function _numbered_lines(p_lines text[], p_first integer, p_last integer) returns text
+  sql immutable parallel safe; -- body 43c7309b, comment 5e5a5512
 create function _offered(p_focus foci, p_config jsonb, p_registry text, p_thinks boolean) returns json
   plpgsql volatile; -- body e3a6e15b, comment ecfce685
 create function _oldest_program() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 263235b6
 create function _one_line(p_text text, p_max_chars integer) returns text
   plpgsql immutable parallel safe; -- body 39c811e5, comment 1e359c8d
+create function _only_looks(p_call tool_calls) returns boolean
+  sql stable; -- body 12e2250a, comment 41a06664
 create function _open_actions(p_plan text[], p_uncertain text[], p_children text[]) returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment 9c4e67b8
 create function _open_call(p_call tool_calls) returns json
@@ -3762,7 +3762,7 @@ create function _standing_plan(p_item work_items, p_until_seq integer, p_max_cha
 create function _standing_room(p_engage jsonb) returns integer
   sql stable; -- body 33afeb79, comment bf74a636
 create function _standing_text(p_item work_items, p_facts jsonb, p_above text, p_max_chars integer, p_until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone) returns text
-  plpgsql stable; -- body 8acb44e4, comment ffdcd119
+  plpgsql stable; -- body dd61f8fe, comment ffdcd119
 create function _state_line(p_item work_items, p_steps text[], p_asked text) returns text
   sql stable; -- body e6eaaa54, comment 0a1df94f
 create function _step_depth(p_head turns, p_names text[]) returns integer
@@ -3812,7 +3812,7 @@ create function _summary_text(p_response json) returns text
 create function _sweep_items(p_walk text, p_now timestamp with time zone) returns uuid[]
   plpgsql volatile; -- body b95a83f0, comment 20dc92a3
 create function _symbol_lines(p_lines text[], p_symbol text, OUT first_line integer, OUT last_line integer) returns record
-  plpgsql immutable; -- body 57c5a26e, comment 8493a8af
+  plpgsql immutable; -- body fa7217cf, comment 8493a8af
 create function _task(p_id text) returns work_items
   sql stable; -- body f5f9f343, comment ee716198
 create function _task_json(p_item work_items) returns jsonb
@@ -3827,6 +3827,8 @@ create function _tell_watchers(p_item work_items) returns void
   sql volatile; -- body 8f59bc27, comment f1445795
 create function _text_block(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment eec14ad3
+create function _text_edited(p_text text, p_old text, p_new text, p_is_all boolean, INOUT first_line integer, INOUT last_line integer, OUT text text) returns record
+  plpgsql immutable; -- body 17e2d9ee, comment 32945f0f
 create function _text_of(p_entity jsonb, p_key text, p_is_optional boolean DEFAULT false) returns text
   plpgsql stable; -- body 9028ee75, comment faaf0b34
 create function _text_written(p_input jsonb) returns text

@@ -3529,6 +3529,21 @@ it stays.`,
     test: 'test/sql/ledger_append/answers_what_a_step_keeps.test.sql',
   },
   {
+    name: 'a search that found nothing is said to fail',
+    file: 'sql/api/50_context/standing.sql',
+    from: 'and not _only_looks(c.call)',
+    to: '',
+    test: 'test/sql/standing/has_the_same_parts_everywhere.test.sql',
+  },
+  {
+    name: 'steps are said to stand above where there are none',
+    file: 'sql/api/50_context/standing.sql',
+    from: `where l.work_item_id = p_item.id and l.entry_type = 'step' and l.seq <= v_until_seq and l.seq > p_item.ledger_epoch
+         limit 1)`,
+    to: 'limit 1)',
+    test: 'test/sql/standing/has_the_same_parts_everywhere.test.sql',
+  },
+  {
     name: 'a part of a file stays where it was named, whatever is edited before it',
     file: 'sql/api/50_context/file_seen.sql',
     from: `if v_line + v_breaks < first_line then
@@ -3583,14 +3598,14 @@ it stays.`,
     name: 'an edit that nobody can follow leaves a file as it was',
     file: 'sql/api/50_context/file_seen.sql',
     from: `if not found then
-        lines := null;`,
+        v_text := null;`,
     to: `if false then
-        lines := null;`,
+        v_text := null;`,
     test: 'test/sql/blocks/keep_parts_of_files.test.sql',
   },
   {
     name: 'lines that nobody has seen are shown as empty ones',
-    file: 'sql/api/50_context/kept.sql',
+    file: 'sql/api/50_context/keep.sql',
     from: `case when l.line is null then '…' else`,
     to: `case when false then '…' else`,
     test: 'test/sql/blocks/keep_parts_of_files.test.sql',

@@ -17,6 +17,7 @@ declare
   v_edit record;
   v_after record;
   v_read text[];
+  v_text text;
 begin
   for v_call in
     select k as call, _jsonb_of(k.input) as input, x.action, t.depth >= p_depth as is_later
@@ -30,24 +31,29 @@ begin
   loop
     if v_call.action = 'read' then
       v_read := _lines_shown(v_call.call);
-      lines := case when _is_partial(v_call.call) and lines is not null then _lines_laid(lines, v_read) else v_read end;
+      if v_text is not null and _is_partial(v_call.call) then
+        v_read := _lines_laid(string_to_array(v_text, E'\n', E'\x01'), v_read);
+      end if;
+      v_text := array_to_string(v_read, E'\n', E'\x01');
     elsif v_call.action = 'create' then
-      lines := string_to_array(_file_written(v_call.input, p_path), E'\n');
+      v_text := _file_written(v_call.input, p_path);
+      v_text := case when char_length(v_text) <= 300000 then v_text end;
     else
       for v_edit in select * from _edits_of(v_call.input, p_path) e order by e.n loop
-        v_after := _lines_edited(lines, v_edit.old, v_edit.new, v_edit.is_all, first_line, last_line);
-        lines := v_after.lines;
+        v_after := _text_edited(v_text, v_edit.old, v_edit.new, v_edit.is_all, first_line, last_line);
+        v_text := v_after.text;
         if v_call.is_later then
           first_line := v_after.first_line;
           last_line := v_after.last_line;
         end if;
       end loop;
       if not found then
-        lines := null; -- nobody can say what it did
+        v_text := null; -- nobody can say what it did
       end if;
     end if;
-    exit when lines is null;
+    exit when v_text is null;
   end loop;
+  lines := string_to_array(v_text, E'\n', E'\x01');
 end
 $$;
 
@@ -63,13 +69,13 @@ as $$
   with shown as (
     select _unwrapped(coalesce(a.content, _result_text(p_call.result)), w.work_type) as text
       from work_items w
-      left join artifacts a on p_call.is_truncated and a.content_hash = p_call.artifact_hash
-     where w.id = p_call.work_item_id
+      left join artifacts a on a.content_hash = p_call.artifact_hash
+     where w.id = p_call.work_item_id and not p_call.is_truncated
   ),
   line as (
     select l.n, l.line, regexp_match(l.line, '^\s*(\d{1,7})(?:→|\t|: ?|\s*\| ?)(.*)$') as numbered
       from shown s cross join lateral string_to_table(s.text, E'\n') with ordinality as l(line, n)
-     where char_length(s.text) <= 2000000
+     where char_length(s.text) <= 300000
   ),
   numbers as (
     -- Many tools print the number before each line, and a note or two behind them.
@@ -87,13 +93,18 @@ as $$
           from shown s) f
      where not are_there and not _is_command(p_call.input) and l.line !~ '^\[lines \d+ to \d+ of \d+; .*\]$'
   )
-  select array_agg(p.line order by g.n)
-    from generate_series(1, (select max(n) from placed)) as g(n)
-    left join placed p on p.n = g.n;
+  -- Grouped, not joined: a walk's plan would join line by line.
+  select array_agg(l.line order by l.n)
+    from (select n, max(line) as line
+            from (select n, line from placed
+                  union all
+                  select n, null from generate_series(1, (select max(n) from placed having max(n) <= 200000)) as g(n)) a
+           where (select max(n) from placed) <= 200000
+           group by n) l;
 $$;
 
 comment on function _lines_shown(tool_calls) is
-  'The lines of a file that a call has read, each at its place, without the numbers that the tool printed before them; null: that cannot be told, as where a shell printed them.';
+  'The lines of a file that a call has read, each at its place, without the numbers that the tool printed before them; null: that cannot be told, as where a shell printed them, or of more than 300,000 characters. A result that is shown as head and tail is read whole.';
 
 create or replace function _is_command(p_input json)
   returns boolean
@@ -122,9 +133,12 @@ create or replace function _lines_laid(p_lines text[], p_read text[])
   language sql
   immutable
   parallel safe
-  return (select array_agg(coalesce(n.line, b.line) order by coalesce(n.n, b.n))
-            from unnest(p_lines) with ordinality as b(line, n)
-            full join unnest(p_read) with ordinality as n(line, n) on n.n = b.n
+  return (select array_agg(l.line order by l.n)
+            from (select n, coalesce(max(line) filter (where is_new), max(line)) as line
+                    from (select n, line, false as is_new from unnest(p_lines) with ordinality as b(line, n)
+                          union all
+                          select n, line, true from unnest(p_read) with ordinality as r(line, n)) a
+                   group by n) l
            where p_read is not null);
 
 comment on function _lines_laid(text[], text[]) is 'Lines with what was read of them since; null: what was read cannot be told.';
@@ -191,23 +205,22 @@ $$;
 
 comment on function _patch_hunks(jsonb, text, text) is 'The hunks of a patch for a file: what stands before and after. p_kind: Update or Add.';
 
-create or replace function _lines_edited(
-    p_lines text[], p_old text, p_new text, p_is_all boolean, inout first_line integer, inout last_line integer, out lines text[])
+create or replace function _text_edited(
+    p_text text, p_old text, p_new text, p_is_all boolean, inout first_line integer, inout last_line integer, out text text)
   language plpgsql
   immutable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_rest text := array_to_string(p_lines, E'\n', E'\x01');
+  v_rest text := p_text;
   v_done text := '';
   v_at integer := strpos(v_rest, p_old);
   v_breaks constant integer := regexp_count(p_old, E'\n');
   v_more constant integer := regexp_count(p_new, E'\n') - v_breaks;
-  v_line integer;
+  v_line integer := 1;
 begin
   while v_at > 0 loop
-    v_done := v_done || left(v_rest, v_at - 1);
-    v_line := regexp_count(v_done, E'\n') + 1;
+    v_line := v_line + regexp_count(left(v_rest, v_at - 1), E'\n');
     if v_line + v_breaks < first_line then
       first_line := first_line + v_more;
       last_line := last_line + v_more;
@@ -215,14 +228,15 @@ begin
       first_line := least(first_line, v_line);
       last_line := greatest(last_line, v_line + v_breaks) + v_more;
     end if;
-    v_done := v_done || p_new;
+    v_line := v_line + v_breaks + v_more;
+    v_done := v_done || left(v_rest, v_at - 1) || p_new;
     v_rest := substr(v_rest, v_at + char_length(p_old));
-    lines := string_to_array(v_done || v_rest, E'\n', E'\x01');
+    text := v_done || v_rest;
     exit when not p_is_all;
     v_at := strpos(v_rest, p_old);
   end loop;
 end
 $$;
 
-comment on function _lines_edited(text[], text, text, boolean, integer, integer) is
-  'Lines after a passage of them is replaced, once or wherever it stands, and where first_line to last_line stand then; lines null: it does not stand there.';
+comment on function _text_edited(text, text, text, boolean, integer, integer) is
+  'A text after a passage of it is replaced, once or wherever it stands, and where its lines first_line to last_line stand then; text null: it does not stand there.';

@@ -54,7 +54,8 @@ create or replace function _is_named(p_name text, p_target text)
 
 comment on function _is_named(text, text) is 'Whether a name of a keep list means what a call touched, or a part of it.';
 
-create or replace function _keep_part(p_name text, p_calls uuid[], p_depth integer, out has_part boolean, out first_line integer, out last_line integer)
+create or replace function _keep_part(
+    p_name text, p_calls uuid[], p_depth integer, out has_part boolean, out first_line integer, out last_line integer, out part text)
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -79,6 +80,7 @@ begin
   if first_line <= cardinality(v_lines) and exists (select from unnest(v_lines[first_line : last_line]) l(line) where l.line is not null) then
     first_line := greatest(first_line - 5, 1);
     last_line := least(last_line + 5, cardinality(v_lines));
+    part := _numbered_lines(v_lines, first_line, last_line);
   else
     first_line := null;
     last_line := null;
@@ -87,7 +89,22 @@ end
 $$;
 
 comment on function _keep_part(text, uuid[], integer) is
-  'The lines that a name like path:80-140 or path#symbol means in the file as it stands after p_calls, with 5 lines around them; null: there is no such part, or that cannot be told. has_part false: the name means all of what it names. p_depth: of the turn that named it.';
+  'The lines that a name like path:80-140 or path#symbol means in the file as it stands after p_calls, with 5 lines around them; null: there is no such part, or that cannot be told. part: these lines as they are shown. has_part false: the name means all of what it names. p_depth: of the turn that named it.';
+
+create or replace function _numbered_lines(p_lines text[], p_first integer, p_last integer)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select string_agg(case when l.line is null then '…' else p_first + l.n - 1 || E'\t' || l.line end, E'\n' order by l.n)
+    from (select n, line, lag(line, 1, '') over (order by n) is null as is_after_gap
+            from unnest(p_lines[p_first : p_last]) with ordinality as u(line, n)) l
+   where l.line is not null or not l.is_after_gap;
+$$;
+
+comment on function _numbered_lines(text[], integer, integer) is 'Some lines of a file, each with its number; … for those that nobody has seen.';
 
 create or replace function _symbol_lines(p_lines text[], p_symbol text, out first_line integer, out last_line integer)
   language plpgsql
@@ -104,7 +121,7 @@ begin
     select 1, cardinality(p_lines) into v_from, v_to;
     for v_n in 1 .. cardinality(v_names) loop
       first_line := _definition_line(p_lines[v_from : v_to], v_names[v_n]) + v_from - 1;
-      last_line := first_line + _definition_length(p_lines[first_line : v_to]) - 1;
+      last_line := first_line + _definition_length(p_lines[first_line : least(v_to, first_line + 3000)]) - 1;
       exit when first_line is null;
       select first_line + 1, last_line into v_from, v_to;
     end loop;
@@ -134,7 +151,10 @@ as $$
               || '["''\]]*\s*(<[^>]*>\s*)?([:=](?!=)|\([^;]*$|\(\)\s*\{|\{|$)' as assigned) e
    cross join lateral (
      select r.n, char_length(substring(r.line from '^\s*')) as indent,
-            case when r.line ~* e.heading then 1 when r.line ~ e.defined then 2 when r.line ~ e.assigned then 3 end as rank
+            case when left(r.line, 1) = '#' and r.line ~* e.heading then 1
+                 when strpos(r.line, p_name) = 0 then null
+                 when left(r.line, 1000) ~ e.defined then 2
+                 when left(r.line, 1000) ~ e.assigned then 3 end as rank
        from unnest(p_lines) with ordinality as r(line, n)) l
    where s.name <> '' and l.rank is not null
    order by l.rank, l.indent, l.n

@@ -24,15 +24,15 @@ begin
     return null;
   end if;
   for v_found in
-    select f.target, f.calls, f.artifact, f.n, p.has_part, p.first_line, p.last_line
+    select f.target, f.calls, f.artifact, f.n, p.has_part, p.first_line, p.last_line, p.part
       from _kept_named(p_head, v_last_depth, p_names) f cross join lateral _keep_part(f.target, f.calls, v_step_depth) p where p_names is not null
     union all
-    select f.target, array[f.call_id], null, f.n, false, null, null from _kept_read(p_head, v_last_depth) f where p_names is null
+    select f.target, array[f.call_id], null, f.n, false, null, null, null from _kept_read(p_head, v_last_depth) f where p_names is null
     order by n
   loop
     v_one := jsonb_build_object('target', v_found.target, 'calls', v_found.calls, 'artifact', v_found.artifact)
           || case when v_found.has_part then jsonb_build_object('lines', to_jsonb(array[v_found.first_line, v_found.last_line])) else '{}' end;
-    v_tokens := _tokens(char_length(_kept_text(v_one::json)), p_engage ->> 'model');
+    v_tokens := _tokens(char_length(coalesce(v_found.part, _kept_text(v_one::json))), p_engage ->> 'model');
     if v_tokens <= v_room and (v_found.first_line is not null or not v_found.has_part or v_tokens <= v_share) then
       v_room := v_room - v_tokens;
       v_kept := v_kept || v_one;
@@ -252,27 +252,13 @@ as $$
            (select string_agg(_kept_call(k), E'\n\n' order by c.n)
               from json_array_elements_text(p_kept -> 'calls') with ordinality as c(id, n)
               join tool_calls k on k.id = c.id::uuid))
-    from (select case when p_kept #>> '{lines,0}' is not null then _kept_lines(p_kept) end as text) part;
+    from (select case when p_kept #>> '{lines,0}' is not null then (
+            select _numbered_lines(f.lines, (p_kept #>> '{lines,0}')::integer, (p_kept #>> '{lines,1}')::integer)
+              from _file_seen(array(select json_array_elements_text(p_kept -> 'calls')::uuid), _keep_path(p_kept ->> 'target'), null, null, null) f)
+          end as text) part;
 $$;
 
 comment on function _kept_text(json) is 'One element of what a cut keeps, as text for the model.';
-
-create or replace function _kept_lines(p_kept json)
-  returns text
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select string_agg(case when l.line is null then '…' else l.n || E'\t' || l.line end, E'\n' order by l.n)
-    from (
-      select l.n, l.line, lag(l.line, 1, '') over (order by l.n) is null as is_after_gap
-        from _file_seen(array(select json_array_elements_text(p_kept -> 'calls')::uuid), _keep_path(p_kept ->> 'target'), null, null, null) f
-       cross join lateral unnest(f.lines) with ordinality as l(line, n)
-       where l.n between (p_kept #>> '{lines,0}')::integer and (p_kept #>> '{lines,1}')::integer) l
-   where l.line is not null or not l.is_after_gap;
-$$;
-
-comment on function _kept_lines(json) is 'The lines of a file that a cut keeps, each with its number; … for those that nobody has seen.';
 
 create or replace function _kept_block(p_cut elisions)
   returns text

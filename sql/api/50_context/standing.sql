@@ -56,7 +56,9 @@ declare
 begin
   return concat_ws(E'\n',
     '=== WHERE YOU STAND ===', '',
-    format('Work item %s: %s', p_item.id, _one_line(p_item.description, least(300, v_share))),
+    -- Where the task itself stands above, its beginning will do.
+    format('Work item %s: %s', p_item.id,
+      _one_line(p_item.description, least(case when p_above in ('stubs', 'ledger', 'conversation') then 120 else 300 end, v_share))),
     'Plan' || rtrim(_standing_plan(p_item, v_until_seq, 2 * v_share), E'\n'),
     case p_above
       when 'stubs' then 'Done: the completed steps above, with what you were told in them.'
@@ -153,7 +155,7 @@ as $$
   select coalesce(substring(left(p_first, (
            select coalesce(min(n) - 1, least(char_length(p_first), char_length(p_last)))::integer
              from generate_series(1, least(char_length(p_first), char_length(p_last), 500)) n
-            where substr(p_first, n, 1) <> substr(p_last, n, 1))) from '^.*/'), '');
+            where substr(p_first, n, 1) <> substr(p_last, n, 1))) from '^.*[/\\]'), '');
 $$;
 
 comment on function _common_folder(text, text) is 'The folder, with its slash, in which the first and the last of some sorted paths are, and so all; empty: none.';
@@ -270,7 +272,8 @@ as $$
     select distinct on (r.label) r.label, r.is_error, r.n, case when r.is_error then r.said end as said
       from (select _call_label(c.call) as label, (c.call).is_error, c.n, _result_text((c.call).result) as said
               from call c
-             where (c.call).tool_name not in ('ledger_append', 'ledger_read', 'recall_block', 'artifact_read', 'execute_code')) r
+             where (c.call).tool_name not in ('ledger_append', 'ledger_read', 'recall_block', 'artifact_read', 'execute_code')
+               and not _only_looks(c.call)) r
      order by r.label, r.n desc
   ), failing as (
     select coalesce(r.label || coalesce(' (exit ' || _exit_code(r.said) || ')', ''), b.value ->> 0) as label,
@@ -287,6 +290,24 @@ $$;
 
 comment on function _facts_after(jsonb, uuid[]) is
   'The facts after some turns, oldest first, given those before: {changed: [[path, times, is_deleted]], failing: [[what, last words, command]]}, each the oldest first; at most the newest 200 files and 30 commands. Null: none.';
+
+create or replace function _only_looks(p_call tool_calls)
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  -- Quoted text and where errors go say nothing about it; whatever else writes a file, or goes on with another command, is no look.
+  select coalesce(
+    regexp_replace(c.command, '''[^'']*''|"[^"]*"|\d?>(&\d|\s*/dev/null)', ' ', 'g') ~ concat(
+      '^\s*(cd\s+[^;&|<>]+&&)?', l.look, '(\|', l.look, ')*$'),
+    (select bool_and(x.action in ('read', 'search')) from touches x where x.tool_call_id = p_call.id), false)
+    from (select case json_typeof(p_call.input) when 'object' then coalesce(p_call.input ->> 'command', p_call.input ->> 'cmd') end as command) c,
+         (values ('\s*(grep|egrep|rg|ag|ls|cat|bat|find|fd|head|tail|sed -n|nl|wc|sort|uniq|cut|which|stat|tree|file|pwd|'
+            'git (status|log|diff|show|grep|branch))\M[^;&|<>\n]*')) as l(look);
+$$;
+
+comment on function _only_looks(tool_calls) is 'Whether a call only reads or searches: that it found nothing is no failure that anybody has to fix.';
 
 create or replace function _facts_logged(p_work_item_id uuid)
   returns jsonb

@@ -148,8 +148,9 @@ as $$
   select _one_line(l.line, 160)
     from regexp_split_to_table(right(p_said, 2000), E'\n') with ordinality as l(line, n)
    where l.line ~ '\S' and l.line !~* '^\s*[\[(]?(process )?(exit|exited with|killed)[^a-z]' and l.line !~* '^\s*\[exit code'
+     and l.line !~ '^\s*</?\w+>\s*$'
    order by l.n desc
    limit 1;
 $$;
 
-comment on function _last_line(text) is 'The last line of a result, skipping lines that only report how the process ended; null: none.';
+comment on function _last_line(text) is 'The last line of a result, skipping lines that only report how the process ended, or hold nothing but a tag; null: none.';

@@ -1,6 +1,6 @@
 -- A step may keep a part of a file, by its lines or by what it defines: the part stays with 5 lines around it, as it stands now.
 begin;
-select plan(21);
+select plan(24);
 
 select agent('{"tools": ["read_file", "edit_file", "write_file", "bash"], "elide_budget": 0, "keep_budget": 2000, "ledger_nudge_interval": 0}', '{"awareness": {"enabled": false}}');
 create function pg_temp.file(p_n integer) returns text language sql as $$ select string_agg('line ' || n || ' of it', E'\n' order by n) from generate_series(1, p_n) n $$;
@@ -57,13 +57,21 @@ select play(jsonb_build_array('[["write_file", {"path": "c.md", "content": "# On
 select matches(pg_temp.now(), E'# c.md#two, lines 1 to 4 as they are now\n.*\n4\tmuch more', 'a file that was written whole has parts, too');
 select matches(pg_temp.now(), E'# d.ts:1 was not found: the whole file\n> bash', 'of what a shell printed nobody can say which lines it is');
 
+select play(jsonb_build_array('[["edit_file", {"path": "b.ts", "line": 3, "text": "three"}, "ok"]]'::jsonb, jsonb_build_array(jsonb_build_array('read_file', '{"path": "mid.txt"}'::jsonb, pg_temp.file(160))),
+  pg_temp.step('["b.ts:12", "mid.txt:900", "c.md#two"]'), '[["bash", {"command": "true"}, "ok"]]'::jsonb));
+select matches(pg_temp.now(), E'# b.ts:12 was not found: the whole file', 'nor what an edit changed that does not say what it replaced');
+select matches(pg_temp.now(), E'no room: mid\\.txt:900 \\(artifact_read', 'a file without the part named takes no more than its share');
+
+select play(jsonb_build_array(jsonb_build_array(jsonb_build_array('read_file', '{"path": "long.txt"}'::jsonb, pg_temp.file(6000))), pg_temp.step('["long.txt:3000"]'), '[["bash", {"command": "true"}, "ok"]]'::jsonb));
+select matches(pg_temp.now(), E'# long.txt:3000, lines 2995 to 3005 as they are now\n2995\tline 2995 of it\n', 'of a result that was shown as head and tail, what stands between them');
+
 -- The edits that well-known agents make.
 select results_eq($$ select old, new, is_all from _edits_of('{"file_path": "a", "edits": [{"old_string": "1", "new_string": "2", "replace_all": true}, {"oldText": "3", "newText": "4"}]}', 'a') order by n $$, $$ values ('1', '2', true), ('3', '4', false) $$, 'several in one call');
 select results_eq($$ select old, new, is_all from _edits_of('{"input": "*** Begin Patch\n*** Update File: x/a\n@@ f\n one\n-two\n+2\n three\n@@\n-four\n*** Update File: b\n-q\n+r\n*** End Patch"}', 'x/a') order by n $$,
   $$ values (E'one\ntwo\nthree', E'one\n2\nthree', false), ('four', '', false) $$, 'the hunks of a patch, of this file alone');
 select is(_file_written('{"input": "*** Begin Patch\n*** Add File: n\n+one\n+two\n*** End Patch"}', 'n'), E'one\ntwo', 'a file that a patch adds');
-select is(_lines_edited(array['a x a', null, 'x'], 'x', E'y\nz', true, 3, 3)::text, '(4,5,"{""a y"",""z a"",NULL,y,z}")', 'wherever a passage stands; lines that nobody has seen stay so');
-select is((_lines_edited(array['a'], 'b', 'c', false, 1, 1)).lines, null, 'an edit of what is not there leaves nothing to be said');
+select is(_text_edited(E'a x a\n\x01\nx', 'x', E'y\nz', true, 3, 3)::text, E'(4,5,"a y\nz a\n\x01\ny\nz")', 'wherever a passage stands; lines that nobody has seen stay so');
+select is((_text_edited('a', 'b', 'c', false, 1, 1)).text, null, 'an edit of what is not there leaves nothing to be said');
 
 select * from finish();
 rollback;

@@ -14,7 +14,7 @@ select alike((select text from prompt), '%Name in the step''s `keep` what you wi
 
 create function pg_temp.tool(p_name text) returns json language sql as $$ select t from request, json_array_elements(body -> 'tools') t where t ->> 'name' = p_name $$;
 select alike(pg_temp.tool('ledger_append') ->> 'description', '%With a step, name in keep what you will change next.%', 'the tool says it, too');
-select alike(pg_temp.tool('ledger_append') #>> '{input_schema,properties,keep,description}', '%paths as your calls name them), URLs or artifact handles that you will change or quote next%', 'its parameter says what can be named');
+select alike(pg_temp.tool('ledger_append') #>> '{input_schema,properties,keep,description}', '%change or quote next, most needed first: parts of files (src/a.ts:80-140, src/a.ts#parse), files (paths as your calls name them), URLs, artifact handles%', 'its parameter says what can be named');
 
 select * from finish();
 rollback;
