@@ -2886,7 +2886,7 @@ create function _execute_span_id(p_work_item_id uuid, p_attempt integer) returns
 create function _exit_code(p_said text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 26caca2b
 create function _explain_kept(p_cut elisions) returns TABLE(block integer, turns integer, chars bigint, why text)
-  sql stable; -- body f7e551de, comment 8c2fa2e2
+  sql stable; -- body e64d32a7, comment 8c2fa2e2
 create function _facts_after(p_before jsonb, p_turn_ids uuid[]) returns jsonb
   sql stable; -- body 1713cbf4, comment 3e6bad58
 create function _facts_at(p_turn_id uuid) returns jsonb

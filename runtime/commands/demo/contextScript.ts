@@ -36,7 +36,7 @@ const replies: ContentBlock[][] = [
     call('bash', { command: 'node --test', timeout: 60 }),
   ],
   [
-    append('step', 'Rounded in toCents(); all three tests pass.', { done: [3, 4], keep: ['src/money.js', 'test/invoice.test.js'] }),
+    append('step', 'Rounded in toCents(); all three tests pass.', { done: [3, 4], keep: ['src/money.js#toCents', 'test/invoice.test.js'] }),
     call('bash', { command: 'git status || true' }),
   ],
   [call('work_complete', { summary: 'toCents() truncated; it rounds now. All three tests pass.', evidence: ['node --test'] })],

@@ -88,14 +88,16 @@ create or replace function _explain_kept(p_cut elisions)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select min(_block_of(t)), count(distinct t.id)::integer, sum(char_length(_kept_call(k)))::bigint,
-         format('%s: %s', o.value ->> 'target',
+  select c.block, c.turns, char_length(_kept_text(o))::bigint,
+         format('%s: %s', o ->> 'target',
            case when (p_cut.kept ->> 'is_named')::boolean then 'named by a step' else 'read lately and not changed since' end)
     from json_array_elements(p_cut.kept -> 'kept') o
-    cross join json_array_elements_text(o.value -> 'calls') c
-    join tool_calls k on k.id = c.value::uuid
-    join turns t on t.id = k.turn_id
-   group by o.value ->> 'target';
+   cross join lateral (
+     select min(_block_of(t)) as block, count(distinct t.id)::integer as turns
+       from json_array_elements_text(o -> 'calls') c
+       join tool_calls k on k.id = c.value::uuid
+       join turns t on t.id = k.turn_id) c
+   where c.turns > 0;
 $$;
 
 comment on function _explain_kept(elisions) is 'What of the blocks that left stays verbatim after a cut, by what it is about.';
