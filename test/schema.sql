@@ -3562,7 +3562,7 @@ create function _replay_engage(p_faculty_hash text, p_policy jsonb, p_is_own boo
 create function _replay_names(p_names text[], p_turn turns, p_turns turns[], p_keep jsonb) returns text[]
   sql stable; -- body 083ac922, comment eb54ed82
 create function _replay_parts(p_turn turns, p_cuts elisions[], p_sizes jsonb, p_policy jsonb, p_cleared integer, p_prefix integer, OUT keys bigint[], OUT tokens integer[], OUT ends boolean[], OUT depths integer[], OUT texts text[], OUT cleared integer, OUT kinds text[]) returns record
-  plpgsql stable; -- body 4cbadfa2, comment d347a8cd
+  plpgsql stable; -- body 0b693f0d, comment d347a8cd
 create function _replay_policy_check(p_policy jsonb) returns void
   plpgsql immutable; -- body 5fed26bf, comment b141384b
 create function _replay_requests(p_session text, p_policy jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean, kept_parts integer, cached_parts integer, tokens integer[], depths integer[], new_texts text[], kinds text[], cut elisions)

@@ -2106,6 +2106,13 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/blocks/keep_an_artifact_that_the_step_names.test.sql',
   },
   {
+    name: 'a replay has no breakpoint before the place where the agent stands',
+    file: 'sql/api/55_looking/replay_request.sql',
+    from: 'lead(case when p.rank < 2147483646 then p.kind end)',
+    to: 'lead(p.kind)',
+    test: 'test/sql/context_replay/assembles_the_past_under_another_policy.test.sql',
+  },
+  {
     name: 'a replay knows at a compaction what was named only later',
     file: 'sql/api/55_looking/replay_request.sql',
     from: '    v_head, p_names, p_engage);',

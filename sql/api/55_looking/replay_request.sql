@@ -206,7 +206,9 @@ begin
                    when 'task' then null
                    else p.turn_id end::text)::double precision,
                  v_default))::integer as tokens,
-             p.kind = 'stubs' and lead(p.kind) over (order by p."position", p.rank, p.ordinal, s.n) is distinct from 'stubs' as is_end
+             -- The last stub, and not where the agent stands behind it: that is another with each cut.
+             p.kind = 'stubs' and p.rank < 2147483646
+               and lead(case when p.rank < 2147483646 then p.kind end) over (order by p."position", p.rank, p.ordinal, s.n) is distinct from 'stubs' as is_end
         from _message_parts(p_turn.id, p_cuts, '') p
         left join lateral json_array_elements(case p.kind when 'stubs' then ('[' || p.blocks || ']')::json end) with ordinality as s(value, n) on true
         left join turns t on t.id = p.turn_id

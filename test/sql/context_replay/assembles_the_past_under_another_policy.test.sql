@@ -1,6 +1,6 @@
 -- A session is assembled anew under another policy of context: which cuts there would have been, and what the requests would have cost.
 begin;
-select plan(10);
+select plan(11);
 
 select agent('{"tools": ["look"], "elide_budget": 0}', '{"awareness": {"enabled": false}}');
 select submit('Fix it');
@@ -24,6 +24,11 @@ select is(
   (select count(*) from context_replay_turns((select label from session), '{"elide_budget": 0}') r join turns t on t.id = r.turn_id
     where abs(r.input_tokens - t.input_tokens) <= 0.15 * t.input_tokens), 12::bigint,
   'the sizes are those that the provider counted');
+
+select is(
+  (select string_agg(distinct coalesce(r.kinds[r.cached_parts], 'nothing'), ' ')
+     from (select *, row_number() over (order by iteration) as n from _replay_requests((select label from session), '{}') where (cut).id is not null) r
+    where r.n > 1), 'stubs', 'at a cut the cache still serves the stubs of the cut before it');
 
 create temporary table policy as
   select name, (context_replay((select label from session), policy)).*
