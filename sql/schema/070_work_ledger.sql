@@ -61,7 +61,7 @@ comment on column work_ledger.link is 'SHA-256 of the entry before it and of thi
 comment on column work_ledger.seq is '1, 2, 3, ... within the work item, without gaps, in the order of commit.';
 comment on column work_ledger.id is 'For references from outside; to look up an entry, use (work_item_id, seq).';
 comment on column work_ledger.attempt is 'The attempt that wrote the entry; 0: written before the first attempt started.';
-comment on column work_ledger.keep is 'Of a step: paths, URLs and artifact handles whose newest content stays verbatim in the context when the step''s block leaves it, most needed first.';
+comment on column work_ledger.keep is 'Of a step: paths, parts of files (path:80-140, path#symbol), URLs and artifact handles whose newest content stays verbatim in the context when the step''s block leaves it, most needed first.';
 comment on column work_ledger.is_auto is 'Drafted by the engine, not by the agent.';
 comment on column work_ledger.is_inherited is 'True: copied by work_fork() from the item that was forked.';
 comment on column work_ledger.is_child_work is 'True: the work item has a parent. A digest without child work finds the other entries by index.';

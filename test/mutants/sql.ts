@@ -2151,8 +2151,7 @@ export const sqlMutants: readonly Mutant[] = [
     name: 'the prompt does not say that a step names what is changed next',
     file: 'sql/api/10_faculty/prompt.sql',
     from: ` Name in the
-step''s \`keep\` what you will change next, best only the part (\`src/a.ts:80-140\`, \`src/a.ts#parse\`):
-it stays.`,
+step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#parse\`): it stays.`,
     to: '',
     test: 'test/sql/engine_prompt/says_what_becomes_of_closed_blocks.test.sql',
   },

@@ -26,8 +26,8 @@ Use `ledger_append` to record:
 Recording a step closes your current context block. Once closed blocks are large, each is
 shown only by what you recorded in it, so write down the paths, names and numbers that you will
 need; `recall_block(n, query)` brings the calls and results of a closed block back. Name in the
-step''s `keep` what you will change next, best only the part (`src/a.ts:80-140`, `src/a.ts#parse`):
-it stays. Your current working context is always preserved in full.
+step''s `keep` what you will change next (`src/a.ts:80-140`, `src/a.ts#parse`): it stays.
+Your current working context is always preserved in full.
 Record a step in the same response as your next tool call, so that it costs no turn of its own.
 
 Use `ledger_read` to review your progress if your context feels incomplete.',
