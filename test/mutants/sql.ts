@@ -3574,7 +3574,7 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   },
   {
     name: 'a part is kept without the lines around it',
-    file: 'sql/api/50_context/keep.sql',
+    file: 'sql/api/50_context/keep_part.sql',
     from: `first_line := greatest(first_line - 5, 1);`,
     to: `first_line := greatest(first_line, 1);`,
     test: 'test/sql/blocks/keep_parts_of_files.test.sql',
@@ -3611,14 +3611,14 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   },
   {
     name: 'lines that nobody has seen are shown as empty ones',
-    file: 'sql/api/50_context/keep.sql',
+    file: 'sql/api/50_context/keep_part.sql',
     from: `case when l.line is null then '…' else`,
     to: `case when false then '…' else`,
     test: 'test/sql/blocks/keep_parts_of_files.test.sql',
   },
   {
     name: 'a method hides the function of its name',
-    file: 'sql/api/50_context/keep.sql',
+    file: 'sql/api/50_context/keep_part.sql',
     from: `order by l.rank, l.indent, l.n`,
     to: `order by l.rank, l.n`,
     test: 'test/sql/blocks/keep_parts_of_files.test.sql',
