@@ -4158,7 +4158,7 @@ create function ledger_unlink(p_name text) returns void
 create function ledger_verify(p_work_item_id uuid DEFAULT NULL::uuid, p_heads jsonb DEFAULT NULL::jsonb) returns TABLE(work_item_id uuid, place text, problem text)
   plpgsql stable; -- body 55ef5d30, comment 2a5a43a1
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
-  plpgsql volatile; -- body 238cf0ee, comment 1ff2e21f
+  plpgsql volatile set lock_timeout=1s; -- body 238cf0ee, comment 52289049
 create function markdown_codeblocks(p_text text) returns jsonb
   sql immutable; -- body 6c0befa0, comment ba734472
 create function markdown_file_references(p_text text) returns jsonb

@@ -10,6 +10,7 @@ import type { Db } from '../ledger/db.ts';
 import { listen } from '../ledger/listener.ts';
 import type { Listener } from '../ledger/listener.ts';
 import { visible } from '../visible.ts';
+import { errorWords } from './page.ts';
 
 const SWAP_MS = 250;
 const LOOK_MS = 2000;
@@ -58,6 +59,12 @@ export async function* follow(
     hinted.resolve();
   });
   let watchedUntil = 0;
+  const watched = new Set<string>();
+  /** Nobody waits for it: whoever writes to an item in a long transaction holds it up. */
+  const watch = (id: string): void => {
+    watched.add(id);
+    db.ledgerWatch(id, WATCH_SECONDS).catch(() => {});
+  };
   let lookedAt = -Infinity;
   try {
     while (!signal.aborted) {
@@ -65,27 +72,30 @@ export async function* follow(
         const versions = Object.fromEntries(await page.versions());
         const now = JSON.stringify(versions);
         const hasChanged = now !== told;
-        if (hasChanged) items = await page.agents();
-        const isDue = performance.now() > watchedUntil;
-        // a reader may not: then the page is looked at every few seconds
-        for (const id of page.isReadOnly ? [] : items) if (isDue || !words.has(id)) await db.ledgerWatch(id, WATCH_SECONDS).catch(() => {});
-        if (isDue) watchedUntil = performance.now() + (WATCH_SECONDS * 1000) / 2;
-        for (const id of words.keys()) if (!items.includes(id)) words.delete(id);
-        const isRound = performance.now() - lookedAt > LOOK_MS;
-        if (isRound) lookedAt = performance.now();
-        const heard = new Set(active);
-        active.clear();
-        for (const id of items) {
-          const one = words.get(id) ?? new Words(db, id);
-          if (words.has(id) && !isRound && !heard.has(id)) continue;
-          words.set(id, one);
-          const data = await one.read();
-          if (data) yield { event: 'words', data };
-        }
+        // first of all: nothing about an agent keeps a page from being live
         yield hasChanged ? { event: 'parts', data: { versions } } : { event: 'alive', data: {} };
+        if (hasChanged) items = await page.agents();
         told = now;
-      } catch {
-        yield { event: 'alive', data: { isBroken: true } }; // the database is away: the next look says everything
+      } catch (error) {
+        yield { event: 'alive', data: { isBroken: true, why: errorWords(error) } }; // mostly the database is away: the next look says everything
+      }
+      if (performance.now() > watchedUntil) {
+        watched.clear();
+        watchedUntil = performance.now() + (WATCH_SECONDS * 1000) / 2;
+      }
+      // a reader may not: then the page is looked at every few seconds
+      for (const id of page.isReadOnly ? [] : items) if (!watched.has(id)) watch(id);
+      for (const id of words.keys()) if (!items.includes(id)) words.delete(id);
+      const isRound = performance.now() - lookedAt > LOOK_MS;
+      if (isRound) lookedAt = performance.now();
+      const heard = new Set(active);
+      active.clear();
+      for (const id of items) {
+        const one = words.get(id) ?? new Words(db, id);
+        if (words.has(id) && !isRound && !heard.has(id)) continue;
+        words.set(id, one);
+        const data = await one.read().catch(() => null); // in the next round
+        if (data) yield { event: 'words', data };
       }
       await Promise.race([sleep(LOOK_MS, undefined, { signal, ref: false }), hinted.promise]).catch(() => {});
       hinted = Promise.withResolvers();

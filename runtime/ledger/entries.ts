@@ -11,6 +11,7 @@ import type { Calls } from './pool.ts';
 
 /** read_only_sql_transaction */
 const READ_ONLY = '25006';
+const LOCK_NOT_AVAILABLE = '55P03';
 
 export const entries = ({ call, row, rows, run, named }: Calls) => ({
   ledgerAppend: (workItemId: string, entryType: string, content: string, idempotencyKey: string = randomUUID()) =>
@@ -34,10 +35,13 @@ export const entries = ({ call, row, rows, run, named }: Calls) => ({
         )`select work_item_id, seq, entry_type, content, keep, retracts, created_at from ${named('v_ledger')} where work_item_id = ${workItemId}::uuid and seq > ${seq} order by seq`,
     ),
 
-  /** Null: a standby, which cannot be told to notify; whoever watches there reads again every few seconds. */
+  /**
+   * Null: a standby, which cannot be told to notify, or an item that an open transaction has written to; whoever watches reads again every
+   * few seconds.
+   */
   ledgerWatch: (workItemId: string, seconds: number): Promise<string | null> =>
     call('ledger_watch', [workItemId, seconds], z.string()).catch((error: unknown) => {
-      if (sqlState(error) !== READ_ONLY) throw error;
+      if (![READ_ONLY, LOCK_NOT_AVAILABLE].includes(sqlState(error) ?? '')) throw error;
       return null;
     }),
 

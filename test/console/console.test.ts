@@ -611,10 +611,9 @@ test('a long request is shown from its beginning and its end, and what is betwee
 
 type Told = { event: string; data: { versions?: Record<string, string>; text?: string } };
 
-test('a page is told which of its parts changed, and the words of an agent while they stream', async () => {
-  const { measure } = crew.ids;
-  const gone = new AbortController();
-  const answer = await fetch(at(`/events?page=${encodeURIComponent(`/work/${measure}`)}`), { headers: { cookie }, signal: gone.signal });
+/** Reads the events of a page until `gone`; what has come is in `told`. */
+async function toldOf(page: string, gone: AbortSignal): Promise<{ told: Told[]; reading: Promise<void> }> {
+  const answer = await fetch(at(`/events?page=${encodeURIComponent(page)}`), { headers: { cookie }, signal: gone });
   const told: Told[] = [];
   const reading = (async () => {
     let rest = '';
@@ -630,6 +629,30 @@ test('a page is told which of its parts changed, and the words of an agent while
       }
     }
   })().catch(() => {});
+  return { told, reading };
+}
+
+test('a page is live while an open transaction holds its items, and a watch does not wait for it', async () => {
+  const client = new pg.Client(database.url);
+  await client.connect();
+  await client.query('begin');
+  await client.query('select from ledger.fences where work_item_id = any ($1) for update', [[crew.ids.measure, crew.ids.review]]);
+  const gone = new AbortController();
+  const open = await Promise.all(['/', '/', `/work/${crew.ids.measure}`].map((page) => toldOf(page, gone.signal)));
+  for (const { told } of open) await until(() => told.some(({ event }) => event === 'parts'));
+  await expect(database.query(`select ledger.ledger_watch('${crew.ids.measure}')`)).rejects.toMatchObject({ code: '55P03' });
+  expect(await crew.db.ledgerWatch(crew.ids.measure, 60)).toBeNull();
+  await client.query('rollback');
+  expect(await crew.db.ledgerWatch(crew.ids.measure, 60)).not.toBeNull();
+  await client.end();
+  gone.abort();
+  for (const { reading } of open) await reading;
+});
+
+test('a page is told which of its parts changed, and the words of an agent while they stream', async () => {
+  const { measure } = crew.ids;
+  const gone = new AbortController();
+  const { told, reading } = await toldOf(`/work/${measure}`, gone.signal);
   await until(() => told.some(({ event }) => event === 'parts'));
   await until(() => told.some(({ event, data }) => event === 'words' && /Sixteen writers/.test(data.text ?? '')));
   await crew.db.ledgerAppend(crew.ids.untaken, 'note', 'something else');

@@ -51,6 +51,9 @@ export async function look(options: { unchecked?: string } = {}): Promise<Lookin
   page.on('console', (message) => {
     if (/Content Security Policy/.test(message.text())) faults.push(message.text());
   });
+  const unanswered = new Set<string>();
+  page.on('request', (request) => unanswered.add(request.url()));
+  page.on('response', (response) => unanswered.delete(response.url()));
   const looking: Looking = {
     database,
     crew,
@@ -61,7 +64,13 @@ export async function look(options: { unchecked?: string } = {}): Promise<Lookin
     faults,
     go: async (path) => {
       await page.goto(new URL(path, looking.running.address).href);
-      await page.locator('#connection .good').waitFor();
+      await page
+        .locator('#connection .good')
+        .waitFor()
+        .catch(async (cause: unknown) => {
+          const says = await page.evaluate<string>(`document.querySelector('#connection').outerHTML`);
+          throw new Error(`${path} is not live: ${says}; without an answer: ${[...unanswered].join(', ')}`, { cause });
+        });
     },
     stateOf: async (id) => (await crew.db.workItem(id))?.state,
   };

@@ -1607,10 +1607,18 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'nothing is watched where nothing can be written',
     file: 'runtime/ledger/entries.ts',
-    from: 'if (sqlState(error) !== READ_ONLY) throw error;',
-    to: 'throw error;',
+    from: '[READ_ONLY, LOCK_NOT_AVAILABLE]',
+    to: '[LOCK_NOT_AVAILABLE]',
     test: 'test/long/standby.test.ts',
     title: 'resources are read and watched over MCP',
+  },
+  {
+    name: 'whoever watches an item fails over an open transaction that holds it',
+    file: 'runtime/ledger/entries.ts',
+    from: '[READ_ONLY, LOCK_NOT_AVAILABLE]',
+    to: '[READ_ONLY]',
+    test: 'test/console/console.test.ts',
+    title: 'a page is live while an open transaction holds its items',
   },
   {
     name: 'a listener of a standby does not notice that it was promoted',

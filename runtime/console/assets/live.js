@@ -10,9 +10,11 @@ let versions = {};
 /** The last words of each agent: a row may come after them. */
 const words = new Map();
 
-function say(sign, className, text) {
+function say(sign, className, text, why = '') {
   const place = $('#connection');
-  if (!place || place.dataset.says === text) return;
+  if (!place) return;
+  place.title = why;
+  if (place.dataset.says === text) return;
   place.dataset.says = text;
   const dot = document.createElement('span');
   dot.className = className;
@@ -36,8 +38,9 @@ export function connect() {
     void compare(versions);
   });
   source.addEventListener('alive', (event) => {
-    if (JSON.parse(event.data).isBroken) {
-      lost();
+    const { isBroken, why } = JSON.parse(event.data);
+    if (isBroken) {
+      lost(why);
       return;
     }
     isBack();
@@ -70,9 +73,9 @@ onArrival((within) => {
   for (const place of $$('[data-words]', within)) if (words.has(place.dataset.words)) tell(place, words.get(place.dataset.words));
 });
 
-function lost() {
+function lost(why = '') {
   lostSince ??= clock();
-  say('○', 'warn', `not live since ${lostSince}, trying again`);
+  say('○', 'warn', `not live since ${lostSince}, trying again`, why);
 }
 
 function disconnect() {

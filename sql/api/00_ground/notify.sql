@@ -41,6 +41,7 @@ create or replace function ledger_watch(
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
+  set lock_timeout = '1s'
 as $$
 declare
   v_until timestamptz := _now() + make_interval(secs => least(greatest(coalesce(p_seconds, 60), 0), 3600));
@@ -58,7 +59,7 @@ end
 $$;
 
 comment on function ledger_watch(uuid, integer) is
-  'Watches a work item for the next p_seconds (default 60; at most 3600). Meanwhile appends send notifications on channel work_ledger (payload: the work item''s id; at most ten a second, so that watching costs writers nothing), each step of its agent one on channel work_activity, and work_activity() shows the model''s response as it arrives. Returns when the watch ends; call it again before then to renew. Read the ledger again at each notification, once more 200 ms and 1.2 s later (entries within 100 ms of a notification send none of their own, on a busy server within a second), and every few seconds without one. Raises WL001.';
+  'Watches a work item for the next p_seconds (default 60; at most 3600). Meanwhile appends send notifications on channel work_ledger (payload: the work item''s id; at most ten a second, so that watching costs writers nothing), each step of its agent one on channel work_activity, and work_activity() shows the model''s response as it arrives. Returns when the watch ends; call it again before then to renew. Read the ledger again at each notification, once more 200 ms and 1.2 s later (entries within 100 ms of a notification send none of their own, on a busy server within a second), and every few seconds without one. Raises WL001; 55P03 if a transaction that has written to the item stays open for a second: read every few seconds, and call it again later.';
 
 create or replace function _is_watched(p_watch_ends_at timestamptz)
   returns boolean
