@@ -2614,7 +2614,7 @@ create function _call_hash(p_salt uuid, p_call tool_calls) returns bytea
 create function _call_input(p_call tool_calls) returns json
   sql immutable parallel safe; -- body d41d8cd9, comment b3fd3344
 create function _call_label(p_call tool_calls) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 437d1e38, comment 17ca0e93
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e791dee3, comment 17ca0e93
 create function _call_new(p_turn turns, p_ordinal integer, p_block json, p_ability abilities) returns tool_calls
   plpgsql volatile; -- body 0bf697dd, comment c12559b0
 create function _call_of(p_item work_items, p_tool_call_id uuid) returns tool_calls
@@ -2717,6 +2717,8 @@ create function _code_spawn_child_work(p_input jsonb) returns text
   sql volatile; -- body 1896d007, comment 87b12856
 create function _code_waits(p_call tool_calls) returns boolean
   sql stable; -- body e6a11ba7, comment 62f38dba
+create function _command_of(p_input json) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 28820de0
 create function _common_beginning(p_before bigint[], p_after bigint[]) returns integer
   plpgsql immutable; -- body 53ade590, comment d2ec562c
 create function _common_folder(p_first text, p_last text) returns text
@@ -3072,7 +3074,7 @@ create function _is_on_host(p_work_item_id uuid) returns boolean
 create function _is_owners() returns boolean
   sql stable; -- body 0a22bf7d, comment ed3c48c8
 create function _is_partial(p_call tool_calls) returns boolean
-  sql immutable; -- body ee598f1d, comment 9cdb5566
+  sql immutable; -- body e033e909, comment 9cdb5566
 create function _is_reminded(p_focus foci) returns boolean
   sql stable; -- body fb2ab098, comment 213e94fe
 create function _is_replicating() returns boolean
@@ -3392,7 +3394,7 @@ create function _oldest_program() returns text
 create function _one_line(p_text text, p_max_chars integer) returns text
   plpgsql immutable parallel safe; -- body 39c811e5, comment 1e359c8d
 create function _only_looks(p_call tool_calls) returns boolean
-  sql stable; -- body 12e2250a, comment 41a06664
+  sql stable; -- body 6bc347f2, comment 41a06664
 create function _open_actions(p_plan text[], p_uncertain text[], p_children text[]) returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment 9c4e67b8
 create function _open_call(p_call tool_calls) returns json
@@ -3506,7 +3508,7 @@ create function _recorded_entries(p_item work_items) returns TABLE(seq bigint, e
 create function _recorded_exchanges(p_exchanges json) returns TABLE(id text, after text, at text, model text, "compactSummary" text, text text, thinking json, calls json, usage jsonb, said text, "saidParts" json, "followUp" text, "isFollowUpByHarness" boolean, "followUpParts" json, lints jsonb, ordinality bigint)
   sql stable; -- body 66bd1187, comment c4cf5034
 create function _recorded_failures(p_turn_ids uuid[]) returns TABLE(n bigint, what text)
-  sql stable; -- body 776150bb, comment 392db4e8
+  sql stable; -- body 1c304b3b, comment 392db4e8
 create function _recorded_images(p_work_item_id uuid, p_images json) returns text
   plpgsql volatile; -- body 38bcb8b8, comment 7d799bf8
 create function _recorded_joined(p_parts json, p_more json) returns json

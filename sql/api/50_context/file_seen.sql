@@ -106,16 +106,6 @@ $$;
 comment on function _lines_shown(tool_calls) is
   'The lines of a file that a call has read, each at its place, without the numbers that the tool printed before them; null: that cannot be told, as where a shell printed them, or of more than 300,000 characters. A result that is shown as head and tail is read whole.';
 
-create or replace function _is_command(p_input json)
-  returns boolean
-  language sql
-  immutable
-  parallel safe
-  return coalesce(json_typeof(p_input) <> 'object' or p_input ->> 'command' is not null or p_input ->> 'cmd' is not null, true)
-     and p_input ->> 'path' is null;
-
-comment on function _is_command(json) is 'Whether a call runs a shell command: what it prints may be anything.';
-
 create or replace function _lines_read(p_tool_name text, p_input jsonb, out line_start integer, out line_end integer)
   language sql
   immutable

@@ -165,7 +165,7 @@ create or replace function _is_partial(p_call tool_calls)
   immutable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select coalesce(p_call.input ->> 'command', p_call.input ->> 'cmd') ~ '\m(sed -n|head|tail)\M' is true
+  select _command_of(p_call.input) ~ '\m(sed -n|head|tail)\M' is true
          or exists (select from json_each(case json_typeof(p_call.input) when 'object' then p_call.input else '{}' end) i
                   where i.key ~* '(offset|limit|line|range|start|end|page)' and i.value::text not in ('null', '0', '""'));
 $$;

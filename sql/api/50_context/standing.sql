@@ -299,11 +299,10 @@ create or replace function _only_looks(p_call tool_calls)
 as $$
   -- Quoted text and where errors go say nothing about it; whatever else writes a file, or goes on with another command, is no look.
   select coalesce(
-    regexp_replace(c.command, '''[^'']*''|"[^"]*"|\d?>(&\d|\s*/dev/null)', ' ', 'g') ~ concat(
+    regexp_replace(_command_of(p_call.input), '''[^'']*''|"[^"]*"|\d?>(&\d|\s*/dev/null)', ' ', 'g') ~ concat(
       '^\s*(cd\s+[^;&|<>]+&&)?', l.look, '(\|', l.look, ')*$'),
     (select bool_and(x.action in ('read', 'search')) from touches x where x.tool_call_id = p_call.id), false)
-    from (select case json_typeof(p_call.input) when 'object' then coalesce(p_call.input ->> 'command', p_call.input ->> 'cmd') end as command) c,
-         (values ('\s*(grep|egrep|rg|ag|ls|cat|bat|find|fd|head|tail|sed -n|nl|wc|sort|uniq|cut|which|stat|tree|file|pwd|'
+    from (values ('\s*(grep|egrep|rg|ag|ls|cat|bat|find|fd|head|tail|sed -n|nl|wc|sort|uniq|cut|which|stat|tree|file|pwd|'
             'git (status|log|diff|show|grep|branch))\M[^;&|<>\n]*')) as l(look);
 $$;
 

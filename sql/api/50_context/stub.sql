@@ -122,10 +122,8 @@ create or replace function _call_label(p_call tool_calls)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select _one_line(coalesce(
-           case json_typeof(c.command) when 'string' then c.command #>> '{}' when 'array' then c.command ->> -1 end,
-           concat_ws(' ', p_call.tool_name, (select x.target from touches x where x.tool_call_id = p_call.id order by x.ordinal limit 1))), 80)
-    from (select case json_typeof(i.input) when 'object' then coalesce(i.input -> 'command', i.input -> 'cmd') end as command
-            from (select _call_input(p_call) as input) i) c;
+           _command_of(_call_input(p_call)),
+           concat_ws(' ', p_call.tool_name, (select x.target from touches x where x.tool_call_id = p_call.id order by x.ordinal limit 1))), 80);
 $$;
 
 comment on function _call_label(tool_calls) is 'A short label for a call: its command or, without one, its tool and target; at most 80 characters.';

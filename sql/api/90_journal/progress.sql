@@ -171,7 +171,7 @@ as $$
   select row_number() over (order by t.depth desc, k.ordinal desc),
          format(
            '%s: %s',
-           concat_ws(' ', k.tool_name, _one_line(coalesce(x.target, _jsonb_of(k.input) ->> 'command', _jsonb_of(k.input) ->> 'cmd'), 60)),
+           concat_ws(' ', k.tool_name, _one_line(coalesce(x.target, _command_of(k.input)), 60)),
            _one_line(_result_text(k.result), 200))
     from turns t join tool_calls k on k.turn_id = t.id left join touches x on x.tool_call_id = k.id and x.ordinal = 0
    where t.id = any (p_turn_ids) and k.is_error and _result_text(k.result) <> '[engine] The record has no result for this call.'

@@ -1,6 +1,6 @@
 -- One block, with the same parts in the same order, wherever old turns are represented by something shorter.
 begin;
-select plan(27);
+select plan(28);
 
 create function pg_temp.parts(p_text text) returns text language sql as $$
   -- The headings of the block, in their order.
@@ -89,6 +89,9 @@ select is(_common_folder(E'D:\\a\\b\\c.ts', E'D:\\a\\d.ts'), E'D:\\a\\', 'folder
 select results_eq($$ select _only_looks(jsonb_populate_record(null::tool_calls, jsonb_build_object('id', gen_random_uuid(), 'input', jsonb_build_object('command', c))))
     from unnest(array['rg "a|b > c" src 2>&1 | head -5', 'cd x && git log', 'ls; make', 'cat <<EOF > f', 'grep x y && npm test', 'git push', 'grep a | xargs rm', 'catch']) with ordinality u(c, n) order by n $$,
   $$ values (true), (true), (false), (false), (false), (false), (false), (false) $$, 'what looks is told by all of a command');
+select results_eq($$ select _command_of(i::json) from unnest(array['{"command": "make"}', '{"command": null, "cmd": "ls"}', '{"command": ["bash", "-lc", "rg x"]}',
+    '{"cmd": {"a": 1}}', '{"path": "a"}', '["make"]', '5', null]) with ordinality u(i, n) order by n $$,
+  $$ values ('make'), ('ls'), ('rg x'), (null), (null), (null), (null), (null) $$, 'a command is found as harnesses name it');
 select throws_ok(format($$ select standing('%s', '%s') $$, item(), '00000000-0000-4000-8000-000000000000'), 'WL001', null, 'a turn that there is not');
 
 select * from finish();
