@@ -2943,6 +2943,8 @@ create function _first_block(p_focus_id uuid) returns integer
   sql stable; -- body 4f2e3f5c, comment c295e06c
 create function _floor_cut(p_state context_state, p_trigger text, p_say text, p_max_chars integer) returns elisions
   plpgsql stable; -- body 3f15476d, comment 28780376
+create function _focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer, OUT answer json, OUT has_told boolean) returns record
+  plpgsql volatile; -- body 1db26b0d, comment dd2c3a34
 create function _focus_close(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, OUT item work_items, OUT due jsonb) returns record
   plpgsql volatile; -- body 69f75205, comment da4ba3d3
 create function _focus_create(p_item work_items) returns foci
@@ -3476,7 +3478,7 @@ create function _printed_files(p_command text) returns SETOF text
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
   sql stable; -- body 7ca72f21, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body 14c95c7d, comment 2217b3b2
+  sql immutable parallel safe; -- body ddcf9cb0, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
@@ -4075,8 +4077,10 @@ create function faculty_problems(p_config jsonb) returns TABLE(path text[], says
   sql stable; -- body 4eae49d9, comment 034bd0da
 create function faculty_save(p_config jsonb) returns faculties
   plpgsql volatile; -- body f5882d16, comment 6b15648b
+create function focus_begin(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
+  plpgsql volatile; -- body 41d1a5d4, comment 44db51c4
 create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
-  plpgsql volatile; -- body 894f6d2f, comment 6131beda
+  sql volatile; -- body af45113a, comment 6131beda
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
   plpgsql volatile; -- body c233aed0, comment 24935e13
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json

@@ -23,7 +23,7 @@ export type FocusOutcome =
 
 /** Drives a work item if this worker can claim it, for one iteration or for several. */
 export async function runFocus(workItemId: string, runtime: Runtime): Promise<FocusOutcome> {
-  const claim = await runtime.db.focusClaim(workItemId, runtime.leases.workerId, runtime.leases.leaseSeconds);
+  const { claim, begin } = await runtime.db.focusBegin(workItemId, runtime.leases.workerId, runtime.leases.leaseSeconds);
   if (claim.kind === 'not_due' && claim.reason !== undefined) {
     runtime.log.info(
       { workItemId, reason: claim.reason, host: claim.host },
@@ -39,7 +39,7 @@ export async function runFocus(workItemId: string, runtime: Runtime): Promise<Fo
     const refused = await directoryRefused(claim, runtime.directories);
     const outcome =
       refused === null
-        ? await drive(focus)
+        ? await drive(focus, begin)
         : await runtime.db.iterationFail(claim, {
             class: 'workspace',
             message: refused,
@@ -83,11 +83,11 @@ function say(workItemId: string, outcome: FocusOutcome, { log, waits }: Runtime)
     log.info({ workItemId, reason }, { queued: 'attempt failed', paused: 'item paused', retry: 'item waits' }[kind]);
 }
 
-/** Iteration by iteration under one lease, until the database gives the item to whoever is next. */
-async function drive(focus: Focus): Promise<FocusOutcome> {
+/** Iteration by iteration under one lease, until the database gives the item to whoever is next. `begun`: the first one, if it has. */
+async function drive(focus: Focus, begun: Begin | null): Promise<FocusOutcome> {
   const { claim, runtime } = focus;
   const since = performance.now();
-  let begin = await runtime.db.iterationBegin(claim);
+  let begin = begun ?? (await runtime.db.iterationBegin(claim));
   for (let iteration = claim.iteration; ; iteration++) {
     const kept = begin.kind === 'call_model' ? begin : null;
     const outcome = await runIteration(begin, focus, (done) => {

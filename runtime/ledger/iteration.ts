@@ -66,6 +66,10 @@ export const iteration = ({ call, once }: Calls) => ({
   focusClaim: (workItemId: string, workerId: string, leaseSeconds: number) =>
     call('focus_claim', [workItemId, workerId, leaseSeconds], claim),
 
+  /** begin: null where there is no claim, or iterationBegin() is still to be called. */
+  focusBegin: (workItemId: string, workerId: string, leaseSeconds: number) =>
+    call('focus_begin', [workItemId, workerId, leaseSeconds], z.object({ claim, begin: begin.nullable() })),
+
   iterationBegin: ({ work_item_id, lease }: Lease) => call('iteration_begin', [work_item_id, lease], begin),
 
   /** Not repeated: the next call sends everything again. False: nobody watches. */

@@ -14,7 +14,7 @@ export type Death = { at: string } | { afterMs: number } | { frozenAfterMs: numb
 
 /** Every point at which a worker can be told to die. */
 export const points = [
-  'focus_claim',
+  'focus_begin',
   'iteration_begin',
   'iteration_step',
   'tool_call_begin',

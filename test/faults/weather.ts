@@ -19,7 +19,7 @@ export type Weather = {
 };
 
 /** Statements whose reply may be lost: the ones that write. */
-const statements = ['iteration_step', 'tool_call_settle', 'tool_call_execute', 'focus_claim', 'ledger_append', ''];
+const statements = ['iteration_step', 'tool_call_settle', 'tool_call_execute', 'focus_begin', 'ledger_append', ''];
 const cuts: readonly Cut[] = ['cut_before', 'cut_after', 'cut_after', 'black_hole', 'drip'];
 
 /** `first`: the first faults, in order, before others are drawn. */

@@ -161,6 +161,12 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     },
   },
   {
+    name: 'focus_begin',
+    comesTo: ['fences', 'locks', 'foci', 'rows', 'budgets'],
+    holds: ['budgets'], // those that a new attempt begins with are rows of its own
+    prepare: async () => `focus_begin(${quoted((await tree()).part)}, 'worker')`,
+  },
+  {
     name: 'focus_claim of a lease that was lost',
     comesTo: ['fences', 'foci', 'rows', 'budgets'],
     prepare: async () => {

@@ -76,11 +76,17 @@ const leases = new Map<string, string>();
 
 /** Drives one iteration of an item; whether it came to its end. */
 async function drive(workItemId: string, worker: string): Promise<boolean> {
-  const claim = (await ask(`select focus_claim($1, $2, 4) as claim`, [workItemId, worker]))?.['claim'] as Row | undefined;
+  const begun = await ask(
+    random() < 0.7
+      ? `select c -> 'claim' as claim, c -> 'begin' as begin from focus_begin($1, $2, 4) c`
+      : `select focus_claim($1, $2, 4) as claim, null as begin`,
+    [workItemId, worker],
+  );
+  const claim = begun?.['claim'] as Row | undefined;
   if (claim?.['kind'] !== 'claimed') return false;
   const held = [workItemId, claim['lease']];
   leases.set(workItemId, claim['lease'] as string);
-  const begin = (await ask('select iteration_begin($1, $2) as begin', held))?.['begin'] as
+  const begin = (begun?.['begin'] ?? (await ask('select iteration_begin($1, $2) as begin', held))?.['begin']) as
     | { kind: string; turn_id: string; calls?: { id: string }[] }
     | undefined;
   let calls = begin?.calls ?? [];

@@ -86,6 +86,9 @@ export class Worker {
 
   #lease = '';
   #number = 0;
+  #claims = 0;
+  /** What the claim began. */
+  #begun: unknown = null;
   /** The request that this worker keeps: of the next, only what is new is sent. */
   #kept: { turnId: string; request: Record<string, unknown> } | null = null;
   get lease(): string {
@@ -103,7 +106,7 @@ export class Worker {
   /** False where there is nothing to do, or what was to be done is done. */
   async #iteration(): Promise<boolean> {
     if (!(await this.#claim())) return false;
-    let begin = await this.#begin();
+    let begin = await this.#begin(this.#begun);
     this.#kept = null;
     for (;;) {
       if (begin.kind === 'run_hook') {
@@ -131,7 +134,12 @@ export class Worker {
     const { item } = this;
     for (let tries = 0; tries < 4; tries++) {
       await this.moment();
-      const claim = answers.claim.parse(await ledger.call('focus_claim', item.id, 'worker', leaseSeconds));
+      // Workers begin with their claim, other programs after it.
+      const inOne = this.#claims++ % 2 === 0;
+      const said = await ledger.call(inOne ? 'focus_begin' : 'focus_claim', item.id, 'worker', leaseSeconds);
+      const { claim: claimed, begin } = inOne ? (said as { claim: unknown; begin: unknown }) : { claim: said, begin: null };
+      const claim = answers.claim.parse(claimed);
+      this.#begun = begin;
       item.isInFlight = false;
       if (claim.kind === 'claimed') {
         this.#lease = claim.lease;
@@ -157,8 +165,8 @@ export class Worker {
     return false;
   }
 
-  async #begin(): Promise<Begin> {
-    const begin = answers.begin.parse(await this.call('iteration_begin'));
+  async #begin(begun: unknown = null): Promise<Begin> {
+    const begin = answers.begin.parse(begun ?? (await this.call('iteration_begin')));
     await this.#fixed(begin.kind);
     return begin;
   }

@@ -1002,6 +1002,27 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/focus_claim/gives_one_worker_the_lease.test.sql',
   },
   {
+    name: 'a claim begins before the directory is looked at',
+    file: 'sql/api/40_focus/focus_claim.sql',
+    from: `and v_claim.answer ->> 'directory' is null `,
+    to: '',
+    test: 'test/sql/focus_begin/claims_and_begins.test.sql',
+  },
+  {
+    name: 'a claim that gave back a reservation begins, and locks rows after budgets',
+    file: 'sql/api/40_focus/focus_claim.sql',
+    from: ' and not v_claim.has_told then',
+    to: ' then',
+    test: 'test/sql/focus_begin/claims_and_begins.test.sql',
+  },
+  {
+    name: 'a first stage that fails undoes its claim',
+    file: 'sql/api/40_focus/focus_claim.sql',
+    from: 'exception when others then',
+    to: `exception when sqlstate 'WL999' then`,
+    test: 'test/sql/focus_begin/claims_and_begins.test.sql',
+  },
+  {
     name: 'a claim comes before its time',
     file: 'sql/api/40_focus/focus_claim.sql',
     from: `if p_item.state in ('queued', 'claimed', 'running') and p_item.run_at <= v_now then`,

@@ -43,7 +43,7 @@ as $$
       ('clients', 'journal', '{journal_entry_delete,journal_cleanup}', '{admin}'),
       ('clients', 'resumption', '{checkpoint_create,journal_resume,journal_summary_request,journal_summary_save}', '{client}'),
       ('clients', 'resumption', '{checkpoint_latest,resumption_context,export_for_resumption,work_sessions_resumable,journal_summary}', '{reader}'),
-      ('workers', 'leases', '{worker_warm_up,focus_claim,lease_renew,work_keep,worker_stop,work_sweep,workspace_bind,workspaces_over}', '{worker}'),
+      ('workers', 'leases', '{worker_warm_up,focus_claim,focus_begin,lease_renew,work_keep,worker_stop,work_sweep,workspace_bind,workspaces_over}', '{worker}'),
       ('workers', 'iterations', '{iteration_begin,turn_stream,turn_record,summary_record,iteration_step,iteration_fail,iteration_finish,iteration_release,hook_record}', '{worker}'),
       ('workers', 'calls', '{tool_call_begin,tool_call_settle,tool_call_execute,tool_call_nested,tool_call_suspend,tool_hook_record}', '{worker}'),
       ('workers', 'telemetry', '{trace_take,trace_record,trace_due,work_metrics_take}', '{worker}')

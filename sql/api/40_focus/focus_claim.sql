@@ -5,6 +5,45 @@ create or replace function focus_claim(
     p_worker_id text,
     p_lease_seconds integer default 30)
   returns json
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select answer from _focus_claim(p_work_item_id, p_worker_id, p_lease_seconds);
+$$;
+
+comment on function focus_claim(uuid, text, integer) is
+  'Takes the right to drive a work item for p_lease_seconds, to be renewed by lease_renew(). Starts an attempt if none is under way; takes over one whose lease has expired. Returns {kind: claimed, work_item_id, focus_id, lease, lease_generation, attempt, iteration, faculty, directory}; lease (a uuid) is the fencing token that every writing function asks for, faculty the configuration, directory the workspace_dir of item or faculty: {path, named_by (a role), is_administered (it is the owner or an administrator)}, which the worker uses only if its own settings allow it, else iteration_fail() with class workspace. Otherwise the reason: {kind: busy | finished | not_due | unroutable, ...}: another worker has it; it is final; it has to wait, is paused or finds no free slot; no faculty accepts it. An item that this worker may not drive, because its faculty names other hosts or its files are at another Docker daemon (see lease_renew()), is not_due, too, with reason, and host: the host to whose workers its job was given; null: no worker lives where it may be driven, and it waits for one. Raises WL001, WL002.';
+
+create or replace function focus_begin(
+    p_work_item_id uuid,
+    p_worker_id text,
+    p_lease_seconds integer default 30)
+  returns json
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_claim record;
+  v_begin json;
+begin
+  select * into v_claim from _focus_claim(p_work_item_id, p_worker_id, p_lease_seconds);
+  if v_claim.answer ->> 'kind' = 'claimed' and v_claim.answer ->> 'directory' is null and not v_claim.has_told then
+    begin
+      v_begin := iteration_begin(p_work_item_id, (v_claim.answer ->> 'lease')::uuid);
+    exception when others then
+      null; -- whoever calls that stage meets it again, and gives the attempt up
+    end;
+  end if;
+  return json_build_object('claim', v_claim.answer, 'begin', v_begin);
+end
+$$;
+
+comment on function focus_begin(uuid, text, integer) is
+  'focus_claim() and the first iteration_begin() in one transaction: {claim: what focus_claim() returns, begin: what iteration_begin() returns}. begin is null where the item was not claimed, or that stage is still to be called: where the worker first has to look at the directory, other items had to be told of the claim, or the stage failed. Raises WL001, WL002.';
+
+create or replace function _focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer, out answer json, out has_told boolean)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -24,7 +63,8 @@ begin
   if _is_driven(v_item.id) then
     select * into v_focus from foci where id = v_item.focus_id;
     if v_focus.lease_expires_at > _now() then
-      return jsonb_build_object('kind', 'busy', 'lease_owner', v_focus.lease_owner);
+      answer := json_build_object('kind', 'busy', 'lease_owner', v_focus.lease_owner);
+      return;
     end if;
     v_slot_faculty := v_item.slot_faculty;
     select * into v_lost from _lease_lost(v_item, v_focus);
@@ -35,17 +75,19 @@ begin
     perform _budget_charge(v_due);
     -- It became dead in this call, or ended before it could take a slot for which it was enqueued: that goes to the next.
     perform _enqueue_all(array[case when v_due <> '{}' then v_item.parent_id end], array[coalesce(v_slot_faculty, _slot_wanted(v_item))]);
-    return jsonb_build_object('kind', 'finished', 'state', v_item.state);
+    answer := json_build_object('kind', 'finished', 'state', v_item.state);
+    return;
   end if;
   select * into v_claim from _claim(v_item, p_worker_id, p_lease_seconds);
   perform _budget_charge(v_due);
   perform _enqueue_all(array[v_claim.next_id], array[v_claim.free_slot]);
-  return v_claim.answer;
+  answer := v_claim.answer;
+  has_told := v_due <> '{}' or v_claim.next_id is not null or v_claim.free_slot is not null;
 end
 $$;
 
-comment on function focus_claim(uuid, text, integer) is
-  'Takes the right to drive a work item for p_lease_seconds, to be renewed by lease_renew(). Starts an attempt if none is under way; takes over one whose lease has expired. Returns {kind: claimed, work_item_id, focus_id, lease, lease_generation, attempt, iteration, faculty, directory}; lease (a uuid) is the fencing token that every writing function asks for, faculty the configuration, directory the workspace_dir of item or faculty: {path, named_by (a role), is_administered (it is the owner or an administrator)}, which the worker uses only if its own settings allow it, else iteration_fail() with class workspace. Otherwise the reason: {kind: busy | finished | not_due | unroutable, ...}: another worker has it; it is final; it has to wait, is paused or finds no free slot; no faculty accepts it. An item that this worker may not drive, because its faculty names other hosts or its files are at another Docker daemon (see lease_renew()), is not_due, too, with reason, and host: the host to whose workers its job was given; null: no worker lives where it may be driven, and it waits for one. Raises WL001, WL002.';
+comment on function _focus_claim(uuid, text, integer) is
+  'What focus_claim() returns. has_told: budgets were charged or other items enqueued, which is the last that a transaction does.';
 
 create or replace function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, out answer jsonb, out next_id uuid, out free_slot text)
   language plpgsql
