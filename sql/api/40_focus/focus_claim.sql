@@ -15,34 +15,6 @@ $$;
 comment on function focus_claim(uuid, text, integer) is
   'Takes the right to drive a work item for p_lease_seconds, to be renewed by lease_renew(). Starts an attempt if none is under way; takes over one whose lease has expired. Returns {kind: claimed, work_item_id, focus_id, lease, lease_generation, attempt, iteration, faculty, directory}; lease (a uuid) is the fencing token that every writing function asks for, faculty the configuration, directory the workspace_dir of item or faculty: {path, named_by (a role), is_administered (it is the owner or an administrator)}, which the worker uses only if its own settings allow it, else iteration_fail() with class workspace. Otherwise the reason: {kind: busy | finished | not_due | unroutable, ...}: another worker has it; it is final; it has to wait, is paused or finds no free slot; no faculty accepts it. An item that this worker may not drive, because its faculty names other hosts or its files are at another Docker daemon (see lease_renew()), is not_due, too, with reason, and host: the host to whose workers its job was given; null: no worker lives where it may be driven, and it waits for one. Raises WL001, WL002.';
 
-create or replace function focus_begin(
-    p_work_item_id uuid,
-    p_worker_id text,
-    p_lease_seconds integer default 30)
-  returns json
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_claim record;
-  v_begin json;
-begin
-  select * into v_claim from _focus_claim(p_work_item_id, p_worker_id, p_lease_seconds);
-  if v_claim.answer ->> 'kind' = 'claimed' and v_claim.answer ->> 'directory' is null and not v_claim.has_told then
-    begin
-      v_begin := iteration_begin(p_work_item_id, (v_claim.answer ->> 'lease')::uuid);
-    exception when others then
-      null; -- whoever calls that stage meets it again, and gives the attempt up
-    end;
-  end if;
-  return json_build_object('claim', v_claim.answer, 'begin', v_begin);
-end
-$$;
-
-comment on function focus_begin(uuid, text, integer) is
-  'focus_claim() and the first iteration_begin() in one transaction: {claim: what focus_claim() returns, begin: what iteration_begin() returns}. begin is null where the item was not claimed, or that stage is still to be called: where the worker first has to look at the directory, other items had to be told of the claim, or the stage failed. Raises WL001, WL002.';
-
 create or replace function _focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer, out answer json, out has_told boolean)
   language plpgsql
   volatile
