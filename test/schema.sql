@@ -906,6 +906,7 @@ create table work_items (
   constraint work_type_is_short CHECK (char_length(work_type) >= 1 AND char_length(work_type) <= 200),
   constraint workspace_dir_is_absolute CHECK (workspace_dir ~ '^/'::text),
 ) with (fillfactor=70);
+CREATE INDEX work_items_changed ON ledger.work_items USING btree (COALESCE(resolved_at, started_at, created_at));
 CREATE INDEX work_items_completed ON ledger.work_items USING btree (resolved_at DESC) WHERE (state = 'completed'::text);
 CREATE INDEX work_items_conversation ON ledger.work_items USING btree (((params ->> 'conversationId'::text)), created_at DESC) WHERE (params ? 'conversationId'::text);
 CREATE INDEX work_items_created ON ledger.work_items USING btree (created_at DESC, id DESC);
@@ -931,6 +932,7 @@ CREATE INDEX work_items_runnable ON ledger.work_items USING btree (run_at, id) W
 CREATE INDEX work_items_running ON ledger.work_items USING btree (created_at DESC) WHERE (state = 'running'::text);
 CREATE INDEX work_items_slots ON ledger.work_items USING btree (slot_faculty) WHERE (slot_faculty IS NOT NULL);
 CREATE INDEX work_items_under_way ON ledger.work_items USING btree (root_id) WHERE ((resolved_at IS NULL) AND ((state = ANY (ARRAY['claimed'::text, 'running'::text, 'waiting'::text, 'paused'::text])) OR ((state = 'queued'::text) AND (focus_id IS NOT NULL))));
+CREATE INDEX work_items_waiting ON ledger.work_items USING btree (created_at DESC) WHERE (state = 'waiting'::text);
 CREATE TRIGGER fence_follow AFTER UPDATE OF focus_id, attempts, resolved_at ON ledger.work_items FOR EACH ROW WHEN (((old.focus_id IS DISTINCT FROM new.focus_id) OR (old.attempts IS DISTINCT FROM new.attempts) OR (old.resolved_at IS DISTINCT FROM new.resolved_at))) EXECUTE FUNCTION _fence_follow();
 CREATE TRIGGER notify_completed AFTER UPDATE OF state ON ledger.work_items FOR EACH ROW WHEN (((new.resolved_at IS NOT NULL) AND (old.resolved_at IS NULL))) EXECUTE FUNCTION _notify_completed();
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF description, params, state_reason, outcome_data ON ledger.work_items FOR EACH ROW WHEN ((_may_hold_secret(new.description) OR _may_hold_secret((new.params)::text) OR _may_hold_secret(new.state_reason) OR _may_hold_secret((new.outcome_data)::text))) EXECUTE FUNCTION _redact_row('description', 'params', 'state_reason', 'outcome_data');
@@ -962,6 +964,7 @@ create table work_ledger (
   constraint work_ledger_pkey PRIMARY KEY (work_item_id, seq),
 );
 CREATE INDEX work_ledger_created ON ledger.work_ledger USING btree (work_item_id, created_at);
+CREATE INDEX work_ledger_decisions ON ledger.work_ledger USING btree (created_at DESC) WHERE ((entry_type)::text = 'decision'::text);
 CREATE INDEX work_ledger_errors ON ledger.work_ledger USING btree (created_at DESC) WHERE ((entry_type)::text = 'error'::text);
 CREATE INDEX work_ledger_findings ON ledger.work_ledger USING btree (created_at DESC) WHERE ((entry_type)::text = 'finding'::text);
 CREATE UNIQUE INDEX work_ledger_idempotency_key ON ledger.work_ledger USING btree (work_item_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
@@ -969,10 +972,12 @@ CREATE INDEX work_ledger_newest_step ON ledger.work_ledger USING btree (work_ite
 CREATE INDEX work_ledger_plans ON ledger.work_ledger USING btree (work_item_id, seq DESC) WHERE ((entry_type)::text = 'plan'::text);
 CREATE UNIQUE INDEX work_ledger_retracted ON ledger.work_ledger USING btree (work_item_id, retracts) WHERE (retracts IS NOT NULL);
 CREATE INDEX work_ledger_retractions ON ledger.work_ledger USING btree (created_at) WHERE (retracts IS NOT NULL);
+CREATE INDEX work_ledger_root_decisions ON ledger.work_ledger USING btree (created_at DESC) WHERE (((entry_type)::text = 'decision'::text) AND (NOT is_child_work));
 CREATE INDEX work_ledger_root_errors ON ledger.work_ledger USING btree (created_at DESC) WHERE (((entry_type)::text = 'error'::text) AND (NOT is_child_work));
 CREATE INDEX work_ledger_root_findings ON ledger.work_ledger USING btree (created_at DESC) WHERE (((entry_type)::text = 'finding'::text) AND (NOT is_child_work));
 CREATE INDEX work_ledger_steps ON ledger.work_ledger USING btree (turn_id) WHERE ((entry_type)::text = 'step'::text);
 CREATE INDEX work_ledger_time ON ledger.work_ledger USING brin (created_at) WITH (pages_per_range='32', autosummarize='on');
+CREATE INDEX work_ledger_told ON ledger.work_ledger USING btree (created_at, work_item_id) WHERE (((entry_type)::text = ANY (ARRAY['plan'::text, 'decision'::text, 'finding'::text, 'error'::text])) AND (NOT is_inherited));
 CREATE INDEX work_ledger_turn_errors ON ledger.work_ledger USING btree (turn_id) WHERE ((entry_type)::text = 'error'::text);
 CREATE TRIGGER redact BEFORE INSERT ON ledger.work_ledger FOR EACH ROW EXECUTE FUNCTION _redact_entry();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.work_ledger FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
@@ -1131,7 +1136,7 @@ create view v_awareness_shown with (security_invoker=true) as
             WHEN '-3'::integer THEN 'queued'::text
             WHEN '-2'::integer THEN 'same file'::text
             WHEN '-1'::integer THEN 'under way'::text
-            WHEN 0 THEN 'completed'::text
+            WHEN 0 THEN w.state
             ELSE l.entry_type::text
         END AS kind,
     COALESCE(NULLIF(a.path, ''::text), l.content, w.description) AS content
@@ -2524,19 +2529,21 @@ create function _at_home(p_config jsonb, p_workspace_dir text) returns jsonb
 create function _awaited_by(p_item work_items) returns uuid[]
   sql stable; -- body c593802d, comment 0545100e
 create function _awareness(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid, OUT said text, OUT shown jsonb) returns record
-  sql volatile; -- body 4ebfe393, comment ae757a6b
+  sql volatile; -- body d39ce6a9, comment ae757a6b
 create function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_material=off; -- body 926b7898, comment e420309c
-create function _awareness_items(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone, p_news_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile; -- body ccbf2b05, comment 009bdb1c
-create function _awareness_settings(p_config jsonb) returns jsonb
-  sql stable; -- body 41c72080, comment f4528c53
-create function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns boolean
-  plpgsql volatile; -- body 40233633, comment 6eb2d477
+  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_material=off; -- body cb36e3fa, comment b62f73ab
+create function _awareness_items(p_but uuid[], p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone, p_news_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
+  plpgsql volatile; -- body 6555f5ab, comment 0df0aea8
+create function _awareness_settings(p_config jsonb, p_is_news boolean DEFAULT false) returns jsonb
+  sql stable; -- body da08601f, comment 8cc51027
+create function _awareness_team(p_work_item_id uuid, p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
+  plpgsql volatile; -- body fc298db0, comment c29036ef
+create function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_has_news boolean) returns boolean
+  plpgsql volatile; -- body 55478a86, comment aca91d82
 create function _awareness_timed(p_work_item_id uuid, p_config jsonb, p_focus_id uuid, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
-  plpgsql volatile; -- body 0c075c7b, comment 9e13440c
-create function _awareness_told(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile; -- body 5d2d065b, comment d87d2763
+  plpgsql volatile; -- body 7731f392, comment 9e13440c
+create function _awareness_told(p_work_item_id uuid, p_but uuid[], p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
+  plpgsql volatile; -- body dbd130bb, comment edb2d30a
 create function _away(p_item work_items, p_worker_id text, OUT item work_items, OUT answer jsonb) returns record
   plpgsql stable; -- body 50844dfe, comment 4bfddb10
 create function _begins_behind(p_call tool_calls) returns uuid[]
@@ -2697,6 +2704,8 @@ create function _child_ended(p_child work_items) returns void
   plpgsql volatile; -- body a176745a, comment 82935227
 create function _child_words(p_words text) returns text
   sql volatile; -- body 0b478ec4, comment 28b9cccb
+create function _children_by_state(p_work_item_id uuid) returns text
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 948991b0, comment 65abf609
 create function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, OUT answer jsonb, OUT next_id uuid, OUT free_slot text) returns record
   plpgsql volatile; -- body 514d29b0, comment 5d2e0f10
 create function _clock_set_back(p_now timestamp with time zone, p_tolerance interval) returns interval
@@ -2839,8 +2848,8 @@ create function _enqueue_all(p_work_item_ids uuid[], p_faculties text[] DEFAULT 
   plpgsql volatile; -- body 827d64ab, comment 03bce864
 create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_workers text[], p_dead_trees uuid[], p_free_slots text[], p_worker_timeout interval) returns integer
   plpgsql volatile security definer; -- body 9540523c, comment ead7e4dd
-create function _entries_of(p_entry_type text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(content text, created_at timestamp with time zone, seq integer, work_item_id uuid, trust text, tool_call_id uuid)
-  sql stable; -- body d41d8cd9, comment 57fd4670
+create function _entries_of(p_entry_type text, p_is_root boolean, p_but uuid[], p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(content text, created_at timestamp with time zone, seq integer, work_item_id uuid, trust text, tool_call_id uuid)
+  sql stable; -- body d41d8cd9, comment 0d94aa94
 create function _entry_hash(p_salt uuid, p_entry work_ledger) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 93c40743
 create function _entry_link(p_previous bytea, p_salt uuid, p_entry work_ledger) returns bytea
@@ -2910,7 +2919,7 @@ create function _faculty_defaults() returns jsonb
 create function _faculty_for(p_faculty text, p_work_type text) returns faculties
   sql stable; -- body 2c886762, comment b1cdf03e
 create function _faculty_keys() returns TABLE(path text, type text, "least" numeric, most numeric, choices text[], default_value jsonb, says text)
-  sql immutable parallel safe; -- body 8d5caeaf, comment 0bd2f433
+  sql immutable parallel safe; -- body 1d7477da, comment 0bd2f433
 create function _faculty_label(p_faculty text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 2b78fe8e
 create function _faculty_of(p_item work_items) returns text
@@ -2937,6 +2946,8 @@ create function _file_seen(p_calls uuid[], p_path text, p_depth integer, INOUT f
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 1966b2a8, comment 31908c2a
 create function _file_written(p_input jsonb, p_path text) returns text
   sql immutable; -- body 57cadea2, comment d6681f28
+create function _files_changed(p_work_item_id uuid) returns text
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2d00dda2, comment c63c21fa
 create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_id uuid, p_outcome jsonb) returns jsonb
   plpgsql volatile; -- body 4c9a485d, comment faf63e5b
 create function _first_block(p_focus_id uuid) returns integer
@@ -3042,7 +3053,7 @@ create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid,
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
-  sql immutable; -- body 7ad28c78, comment 49026c17
+  sql immutable; -- body 66708c82, comment 49026c17
 create function _input_lines(p_input json, p_name text DEFAULT NULL::text, p_depth integer DEFAULT 0) returns text
   plpgsql immutable; -- body b08df6ae, comment 0edacfc7
 create function _input_total(p_turn turns) returns integer
@@ -3115,8 +3126,8 @@ create function _item_problems(p_work_item_id uuid) returns TABLE(place text, pr
   sql stable; -- body 7baaaaa4, comment cbfc7c1a
 create function _item_seal(p_item work_items) returns void
   plpgsql volatile; -- body 737308c6, comment 0ce96323
-create function _items_of(p_state text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(id uuid, faculty text, work_type text, description text, outcome text, at timestamp with time zone)
-  sql stable; -- body d41d8cd9, comment fa1d9fc1
+create function _items_of(p_state text, p_is_root boolean, p_but uuid[], p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(id uuid, state text, faculty text, work_type text, description text, outcome text, at timestamp with time zone)
+  sql stable; -- body d41d8cd9, comment 07717892
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
   plpgsql volatile; -- body a4801f69, comment 32a0fca6
 create function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
@@ -3126,7 +3137,7 @@ create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count i
 create function _iteration_finish(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_iteration integer, p_driven_seconds double precision, p_kept_turn_id uuid DEFAULT NULL::uuid, p_flags iteration_flags DEFAULT NULL::iteration_flags) returns json
   plpgsql volatile; -- body 9f4fa354, comment 694281f9
 create function _iteration_flags(p_item work_items, p_focus foci, p_config jsonb, p_turn turns DEFAULT NULL::turns) returns iteration_flags
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body d0855a96, comment 77212ca5
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body defa2500, comment 77212ca5
 create function _iteration_span_id(p_focus_id uuid, p_iteration integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7893b336
 create function _iteration_spans(p_item work_items, p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
@@ -3769,6 +3780,8 @@ create function _standing_text(p_item work_items, p_facts jsonb, p_above text, p
   plpgsql stable; -- body dd61f8fe, comment ffdcd119
 create function _state_line(p_item work_items, p_steps text[], p_asked text) returns text
   sql stable; -- body e6eaaa54, comment 0a1df94f
+create function _state_words(p_item work_items) returns text
+  plpgsql stable; -- body 9bc1845d, comment 8613ee73
 create function _step_depth(p_head turns, p_names text[]) returns integer
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4367059b, comment 189f0922
 create function _step_ticks(p_content text) returns TABLE(done integer[], doing integer)
@@ -3825,6 +3838,8 @@ create function _task_seal(p_turn turns) returns void
   sql volatile; -- body 2d28b00c, comment 627a19a1
 create function _task_turn(p_task_id text) returns turns
   plpgsql volatile; -- body 6d5d7b7d, comment fead5c10
+create function _team_of(p_work_item_id uuid) returns TABLE(id uuid, role text)
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9af739c6, comment 0f4697aa
 create function _telemetry_trigger(p_trigger text) returns text
   sql immutable parallel safe; -- body d2c3a186, comment 68f318a5
 create function _tell_watchers(p_item work_items) returns void
@@ -3853,6 +3868,8 @@ create function _told(p_turn_id uuid, p_is_compaction boolean) returns TABLE(n b
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9f283913, comment 819fb421
 create function _told_block(p_last_turn_id uuid, p_max_chars integer) returns text
   sql stable; -- body fbb1f056, comment d9d2f958
+create function _told_entry(p_work_item_id uuid, p_content text, p_created_at timestamp with time zone, p_trust text, p_tool_call_id uuid) returns TABLE(line text, source text, age text)
+  sql stable; -- body d41d8cd9, comment 93af70ee
 create function _told_fitting(p_said text[], p_is_meant boolean[], p_max_chars integer, OUT shown text[], OUT chars integer) returns record
   plpgsql immutable; -- body 4eac7d92, comment c6e9546a
 create function _told_in(p_turn_id uuid, p_is_whole boolean DEFAULT false) returns TABLE(n integer, said text, is_person boolean)
@@ -3938,7 +3955,7 @@ create function _turn_sizes_store(p_turn turns, p_flags iteration_flags, p_is_to
 create function _turn_tokens(p_turn turns) returns bigint
   plpgsql stable; -- body 059e11b3, comment f55e4ca5
 create function _turn_told(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_flags iteration_flags, p_say text, p_shown jsonb, p_nudge text, p_unheeded integer) returns boolean
-  plpgsql volatile; -- body 043072f4, comment a24eed11
+  plpgsql volatile; -- body 873db357, comment a24eed11
 create function _turns_abandon(p_focus_id uuid, p_error jsonb) returns void
   plpgsql volatile; -- body 9e4223fe, comment 6d4e251c
 create function _turns_of_block(p_head_id uuid, p_block integer) returns uuid[]
@@ -3982,7 +3999,7 @@ create function _watchers_told(p_item work_items) returns void
 create function _went_on(p_focus foci, p_next json) returns json
   sql stable parallel safe; -- body d41d8cd9, comment a967bb15
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
-  sql stable; -- body a60b2af9, comment 5bbdd6ab
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a60b2af9, comment 5bbdd6ab
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4a47502b, comment b4772990
 create function _wire_name(p_name text) returns text
@@ -4006,7 +4023,7 @@ create function _words_of(p_list jsonb) returns text
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
   plpgsql volatile; -- body 765ff1af, comment 4b519098
 create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text)
-  sql stable; -- body d38abfe3, comment 200f4068
+  sql stable; -- body 14371ad8, comment 200f4068
 create function _work_line(p_text text, p_max_chars integer) returns text
   sql immutable; -- body 321794d5, comment 6e2fd456
 create function _work_move(p_item work_items, p_mover text) returns work_items

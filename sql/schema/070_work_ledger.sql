@@ -42,6 +42,10 @@ create index work_ledger_findings on work_ledger (created_at desc) where entry_t
 create index work_ledger_root_findings on work_ledger (created_at desc) where entry_type = 'finding' and not is_child_work;
 create index work_ledger_errors on work_ledger (created_at desc) where entry_type = 'error';
 create index work_ledger_root_errors on work_ledger (created_at desc) where entry_type = 'error' and not is_child_work;
+create index work_ledger_decisions on work_ledger (created_at desc) where entry_type = 'decision';
+create index work_ledger_root_decisions on work_ledger (created_at desc) where entry_type = 'decision' and not is_child_work;
+create index work_ledger_told on work_ledger (created_at, work_item_id)
+  where entry_type in ('plan', 'decision', 'finding', 'error') and not is_inherited;
 create index work_ledger_steps on work_ledger (turn_id) where entry_type = 'step';
 create index work_ledger_plans on work_ledger (work_item_id, seq desc) where entry_type = 'plan';
 

@@ -15,4 +15,4 @@ create index awareness_shown_of on awareness_shown (work_item_id, seq);
 comment on table awareness_shown is 'Which entry of which work item was in the digest of which focus, and in which turn: who knew what, and when.';
 comment on column awareness_shown.work_item_id is 'The work item that the agent was told of.';
 comment on column awareness_shown.path is 'The file that the work item works on, for seq -2; else empty.';
-comment on column awareness_shown.seq is 'The ledger entry; 0: the item was completed; -1: it was running; -2: it works on the file in path; -3: it was queued.';
+comment on column awareness_shown.seq is 'The ledger entry; 0: the item was over; -1: it was not over; -2: it works on the file in path; -3: it was queued.';

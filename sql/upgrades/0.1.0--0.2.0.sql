@@ -94,6 +94,8 @@ comment on column linked_digests.heard_at is 'When it said so.';
 alter table sweep_walks drop constraint walk_is_known;
 alter table sweep_walks add constraint walk_is_known check (walk in ('due', 'waiting', 'jobs', 'clock'));
 
+comment on column awareness_shown.seq is 'The ledger entry; 0: the item was over; -1: it was not over; -2: it works on the file in path; -3: it was queued.';
+
 -- Where work may be driven: at the hosts of its faculty, and at the Docker daemon that has its files.
 alter table work_items add column workspace_daemon text;
 alter table work_items add column workspace_host text;
@@ -168,6 +170,7 @@ create type iteration_flags as (
   waiting_count integer,
   done_call_id uuid,
   failed_check_id uuid,
+  has_news boolean,
   boundary text,
   word_chars integer,
   result_chars integer,
@@ -176,6 +179,14 @@ create type iteration_flags as (
 
 create index seals_turn on seals (turn_id) where turn_id is not null;
 create index foci_session on foci (session_label);
+
+-- What digests tell of: decisions, and work that waits; and whether anything is new.
+create index work_items_waiting on work_items (created_at desc) where state = 'waiting';
+create index work_items_changed on work_items ((coalesce(resolved_at, started_at, created_at)));
+create index work_ledger_decisions on work_ledger (created_at desc) where entry_type = 'decision';
+create index work_ledger_root_decisions on work_ledger (created_at desc) where entry_type = 'decision' and not is_child_work;
+create index work_ledger_told on work_ledger (created_at, work_item_id)
+  where entry_type in ('plan', 'decision', 'finding', 'error') and not is_inherited;
 
 -- An item that is to pause is driven, and paused when its lease ends; it was when the next iteration was claimed.
 update work_items w
@@ -222,6 +233,11 @@ drop function if exists _ledger_format(uuid, integer, integer, integer, boolean)
 drop function if exists _branch_message(turns);
 drop function if exists _next_steps(work_items, text[], text[], text[], text);
 drop function if exists _awareness_tell(work_items, foci, jsonb, turns);
+drop function if exists _awareness_settings(jsonb);
+drop function if exists _awareness_items(uuid, jsonb, uuid, timestamptz, timestamptz);
+drop function if exists _awareness_told(uuid, jsonb, uuid, timestamptz);
+drop function if exists _items_of(text, boolean, uuid, uuid, timestamptz, integer);
+drop function if exists _entries_of(text, boolean, uuid, uuid, timestamptz, integer);
 drop function if exists _context_next(work_items, foci, jsonb);
 drop function if exists _elision_due(work_items, foci, jsonb, turns, elisions[], text[]);
 drop function if exists _engine_message(turns);

@@ -28,7 +28,8 @@ create or replace function _awareness(p_work_item_id uuid, p_settings jsonb, p_f
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with heading(section, title) as (
-    values (1, 'Also at work on your files'), (2, 'Currently active'), (3, 'Queued'), (4, 'Recently completed'), (5, 'Recent findings'), (6, 'Recent errors')
+    values (1, 'Also at work on your files'), (2, 'Your team'), (3, 'Currently active'), (4, 'Queued'), (5, 'Recently completed'), (6, 'Recent decisions'),
+           (7, 'Recent findings'), (8, 'Recent errors')
   ),
   folded as (
     -- Entries that differ only in age are one line, with the age of the newest.
@@ -43,14 +44,16 @@ as $$
      group by e.section, e.line, e.more, e.source
   ),
   -- The first entry of each section, then the second of each, and so on: those that do not fit are the oldest of the longest
-  -- sections. Headings and the lines that count missing entries are included in the size.
+  -- sections; the first of all news always fits. Headings and the lines that count missing entries are included in the size.
   weighed as (
     select f.*, 17 + sum(char_length(f.line) + 1) over (order by f.n, f.section)
                    + (select sum(char_length(h.title) + 3 + 25) from heading h where h.section in (select section from folded)) as chars
       from folded f
   ),
   chosen as (
-    select w.*, coalesce(w.chars <= (p_settings ->> 'max_chars')::numeric, true) as is_shown from weighed w
+    select w.*, coalesce(w.chars <= (p_settings ->> 'max_chars')::numeric, true)
+                or p_focus_id is not null and row_number() over (order by w.n, w.section) = 1 as is_shown
+      from weighed w
   ),
   part as (
     select h.section, concat_ws(E'\n', h.title || ':', string_agg(c.line, E'\n' order by c.n) filter (where c.is_shown),
@@ -69,18 +72,21 @@ $$;
 comment on function _awareness(uuid, jsonb, uuid) is
   'A digest with the limits of _awareness_settings(). said: its text; shown: its entries, [[work item, seq, path], …], null: none. With p_focus_id: only what is news to that focus.';
 
-create or replace function _awareness_settings(p_config jsonb)
+create or replace function _awareness_settings(p_config jsonb, p_is_news boolean default false)
   returns jsonb
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select v.awareness || jsonb_build_object(
-           'max_chars', 1000000.0 * nullif((v.awareness ->> 'max_tokens')::integer, 0) / _tokens(1000000, p_config #>> '{engage,model}'))
-    from (select p_config -> 'awareness') as v(awareness);
+           'max_chars', 1000000.0 * nullif((v.awareness ->> case when p_is_news then 'news_tokens' else 'max_tokens' end)::integer, 0)
+                          / _tokens(1000000, p_config #>> '{engage,model}'))
+    -- A faculty that an older version saved has no newer keys.
+    from (select _faculty_defaults() -> 'awareness' || coalesce(p_config -> 'awareness', '{}')) as v(awareness);
 $$;
 
-comment on function _awareness_settings(jsonb) is 'The [awareness] of a faculty, and max_chars: max_tokens in characters, by the ratio of its model (null: no limit).';
+comment on function _awareness_settings(jsonb, boolean) is
+  'The [awareness] of a faculty, and max_chars: max_tokens, or news_tokens, in characters by the ratio of its model (null: no limit).';
 
 create or replace function _digest_fenced(p_says text, p_digest text)
   returns text

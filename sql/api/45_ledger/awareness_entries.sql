@@ -15,6 +15,8 @@ as $$
 declare
   v_since timestamptz := _now() - make_interval(hours => least((p_settings ->> 'lookback_hours')::numeric, 876000)::integer);
   v_news_since timestamptz := '-infinity';
+  v_team uuid[];
+  v_but uuid[];
 begin
   if p_focus_id is not null then
     -- News is what came since the last digest, minus a minute for transactions that were open then.
@@ -33,15 +35,18 @@ begin
        where not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = o.id and a.seq = -2 and a.path = o.path)
        limit 20;
   end if;
-  return query select * from _awareness_items(p_work_item_id, p_settings, p_focus_id, v_since, v_news_since);
-  return query select * from _awareness_told(p_work_item_id, p_settings, p_focus_id, v_since);
+  v_team := array(select t.id from _team_of(p_work_item_id) t);
+  return query select * from _awareness_team(p_work_item_id, p_focus_id, v_since) where cardinality(v_team) > 0;
+  v_but := array_remove(p_work_item_id || v_team, null);
+  return query select * from _awareness_items(v_but, p_settings, p_focus_id, v_since, v_news_since);
+  return query select * from _awareness_told(p_work_item_id, v_but, p_settings, p_focus_id, v_since);
 end
 $$;
 
 comment on function _awareness_entries(uuid, jsonb, uuid) is
-  'The entries of a digest: text, whose it is, age, and the work item, ledger entry or file that each is about. With p_focus_id: only what is news to that focus. section: 1 files, 2 active, 3 queued, 4 completed, 5 findings, 6 errors. Entries that differ only in age are one to a reader.';
+  'The entries of a digest: text, whose it is, age, and the work item, ledger entry or file that each is about. With p_focus_id: only what is news to that focus. section: 1 files, 2 team, 3 active, 4 queued, 5 completed, 6 decisions, 7 findings, 8 errors. Entries that differ only in age are one to a reader.';
 
-create or replace function _awareness_items(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamptz, p_news_since timestamptz)
+create or replace function _awareness_items(p_but uuid[], p_settings jsonb, p_focus_id uuid, p_since timestamptz, p_news_since timestamptz)
   returns table (section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
   language plpgsql
   volatile
@@ -57,33 +62,40 @@ declare
   v_completed integer := p_settings ->> 'max_recent_completed';
 begin
   return query
-    select w.section, w.n, format('- [%s] %s', _source_label(d.driver, w.work_type), _one_line(w.description, 240)), null,
-           case w.section when 4 then _ago(w.at, v_now) end,
+    select w.section, w.n, format('- [%s] %s', _source_label(d.driver, w.work_type), _one_line(w.description, 240)),
+           case when w.state in ('waiting', 'paused') then (select _state_words(o) from work_items o where o.id = w.id) end,
+           case w.section when 5 then _ago(w.at, v_now) end,
            case w.section
-             when 2 then 'Plan: ' || _one_line(_plan_line(w.id), 240)
-             when 4 then 'Outcome: ' || _one_line(w.outcome, 240) end,
-           w.id, case w.section when 2 then -1 when 3 then -3 else 0 end, ''
-      from (select i.*, row_number() over (partition by i.section order by i.at desc, i.id desc) as n
-              from (select 2 as section, r.* from _items_of('running', true, p_work_item_id, p_focus_id, p_news_since, v_running) r where not v_children
+             when 3 then 'Plan: ' || _one_line(_plan_line(w.id), 240)
+             when 5 then 'Outcome: ' || _one_line(w.outcome, 240) end,
+           w.id, case w.section when 3 then -1 when 4 then -3 else 0 end, ''
+      from (select i.*, row_number() over (partition by i.section order by i.state = 'paused', i.at desc, i.id desc) as n
+              from (select 3 as section, r.* from _items_of('running', true, p_but, p_focus_id, p_news_since, v_running) r where not v_children
                     union all
-                    select 2, r.* from _items_of('running', false, p_work_item_id, p_focus_id, p_news_since, v_running) r where v_children
+                    select 3, r.* from _items_of('running', false, p_but, p_focus_id, p_news_since, v_running) r where v_children
                     union all
-                    select 2, r.* from _items_of('created', false, p_work_item_id, p_focus_id, v_now - interval '30 days', v_running) r
+                    select 3, r.* from _items_of('waiting', true, p_but, p_focus_id, p_news_since, v_running) r where not v_children
                     union all
-                    select 3, r.* from _items_of('queued', true, p_work_item_id, p_focus_id, p_news_since, v_running) r where v_queued and not v_children
+                    select 3, r.* from _items_of('waiting', false, p_but, p_focus_id, p_news_since, v_running) r where v_children
                     union all
-                    select 3, r.* from _items_of('queued', false, p_work_item_id, p_focus_id, p_news_since, v_running) r where v_queued and v_children
+                    select 3, r.* from _items_of('paused', not v_children, p_but, p_focus_id, p_since, v_running) r
                     union all
-                    select 4, r.* from _items_of('completed', true, p_work_item_id, p_focus_id, p_since, v_completed) r where not v_children
+                    select 3, r.* from _items_of('created', false, p_but, p_focus_id, v_now - interval '30 days', v_running) r
                     union all
-                    select 4, r.* from _items_of('completed', false, p_work_item_id, p_focus_id, p_since, v_completed) r where v_children) i) w
+                    select 4, r.* from _items_of('queued', true, p_but, p_focus_id, p_news_since, v_running) r where v_queued and not v_children
+                    union all
+                    select 4, r.* from _items_of('queued', false, p_but, p_focus_id, p_news_since, v_running) r where v_queued and v_children
+                    union all
+                    select 5, r.* from _items_of('completed', true, p_but, p_focus_id, p_since, v_completed) r where not v_children
+                    union all
+                    select 5, r.* from _items_of('completed', false, p_but, p_focus_id, p_since, v_completed) r where v_children) i) w
      cross join lateral _driver(w.id, w.faculty) d
-     where w.section <> 2 or w.n <= v_running;
+     where w.section <> 3 or w.n <= v_running;
 end
 $$;
 
-comment on function _awareness_items(uuid, jsonb, uuid, timestamptz, timestamptz) is
-  'The digest''s sections on running, queued and completed work, and on interactive sessions, of which the focus was not told yet. Columns as in _awareness_entries().';
+comment on function _awareness_items(uuid[], jsonb, uuid, timestamptz, timestamptz) is
+  'The digest''s sections on work that is not over (running, waiting, paused of late), on queued and completed work, and on interactive sessions, but some, of which the focus was not told yet. Columns as in _awareness_entries().';
 
 create or replace function _is_untimed(p_work_type text, p_params jsonb)
   returns boolean
@@ -94,17 +106,17 @@ create or replace function _is_untimed(p_work_type text, p_params jsonb)
 
 comment on function _is_untimed(text, jsonb) is 'Whether nobody knows when the work was done: it is an imported session whose record has no times; those of its rows are when it was imported.';
 
-create or replace function _items_of(p_state text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamptz, p_max integer)
-  returns table (id uuid, faculty text, work_type text, description text, outcome text, at timestamptz)
+create or replace function _items_of(p_state text, p_is_root boolean, p_but uuid[], p_focus_id uuid, p_since timestamptz, p_max integer)
+  returns table (id uuid, state text, faculty text, work_type text, description text, outcome text, at timestamptz)
   language sql
   stable
   rows 10
 begin atomic
-  select i.id, i.faculty, i.work_type, i.description, i.outcome_data ->> 'summary',
+  select i.id, i.state, i.faculty, i.work_type, i.description, i.outcome_data ->> 'summary',
          case when p_state = 'completed' then i.resolved_at else i.created_at end
     from work_items i
-   where i.state = p_state and not (p_is_root and i.parent_id is not null) and i.id is distinct from p_but_id
-     and case p_state when 'completed' then i.resolved_at when 'running' then i.started_at else i.created_at end > p_since
+   where i.state = p_state and not (p_is_root and i.parent_id is not null) and i.id <> all (p_but)
+     and case when p_state = 'completed' then i.resolved_at when p_state in ('running', 'waiting') then i.started_at else i.created_at end > p_since
      and (p_state <> 'completed' or not _is_untimed(i.work_type, i.params))
      and (p_state <> 'created' or (i.work_type = 'journal' and i.heartbeat_ends_at > _now()))
      and not exists (
@@ -114,72 +126,8 @@ begin atomic
    limit p_max;
 end;
 
-comment on function _items_of(text, boolean, uuid, uuid, timestamptz, integer) is
-  'The newest work items in a state, but one, of which a focus was not told yet; of created ones those of interactive sessions that are alive, of completed ones those of which it is known when. Written to be inlined with a literal p_state and p_is_root (true: no child items), so that each use has its own index.';
-
-create or replace function _awareness_told(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamptz)
-  returns table (section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
-  language plpgsql
-  volatile
-  rows 20
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-#variable_conflict use_column
-declare
-  v_now timestamptz := _now();
-  v_children boolean := p_settings ->> 'include_child_work';
-  v_query tsquery := case when p_settings ->> 'rank_by' = 'relevance' then _relevance_query(p_work_item_id) end;
-  v_findings integer := p_settings ->> 'max_recent_findings';
-  v_errors integer := p_settings ->> 'max_recent_errors';
-  -- What ranks is read before it is ranked.
-  v_findings_read integer := case when v_query is null then v_findings when v_findings > 0 then 200 else 0 end;
-  v_errors_read integer := case when v_query is null then v_errors when v_errors > 0 then 200 else 0 end;
-begin
-  return query
-    select e.section, e.n,
-           '- ' || _one_line(e.content, 240)
-             || coalesce(' [stale: ' || _one_line(_stale_file(e.work_item_id, e.content, e.created_at, e.tool_call_id), 120) || ' has changed since]', ''),
-           case i.state when 'running' then concat_ws(', ', _faculty_label(d.driver), _trust_label(e.trust), 'in progress')
-                        else concat_ws(', ', _source_label(d.driver, i.work_type), _trust_label(e.trust)) end,
-           case when i.state <> 'running' then _ago(e.created_at, v_now) end,
-           null, e.work_item_id, e.seq, ''
-      from (select r.*, row_number() over (partition by r.section order by r.rank desc, r.created_at desc, r.seq desc) as n
-              from (select f.*, case when v_query is null then 0 else ts_rank_cd(to_tsvector('english', f.content), v_query) end as rank
-                      from (select 5 as section, l.*
-                              from _entries_of('finding', true, p_work_item_id, p_focus_id, p_since, v_findings_read) l where not v_children
-                            union all
-                            select 5, l.* from _entries_of('finding', false, p_work_item_id, p_focus_id, p_since, v_findings_read) l where v_children
-                            union all
-                            select 6, l.* from _entries_of('error', true, p_work_item_id, p_focus_id, p_since, v_errors_read) l where not v_children
-                            union all
-                            select 6, l.* from _entries_of('error', false, p_work_item_id, p_focus_id, p_since, v_errors_read) l where v_children) f) r) e
-      join work_items i on i.id = e.work_item_id
-     cross join lateral _driver(i.id, i.faculty) d
-     where e.n <= case e.section when 5 then v_findings else v_errors end;
-end
-$$;
-
-comment on function _awareness_told(uuid, jsonb, uuid, timestamptz) is
-  'The digest''s sections on findings and on errors that others recorded after p_since and of which the focus was not told yet; the newest first or, with rank_by = "relevance", those that share most words with the item''s description. Columns as in _awareness_entries().';
-
-create or replace function _entries_of(p_entry_type text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamptz, p_max integer)
-  returns table (content text, created_at timestamptz, seq integer, work_item_id uuid, trust text, tool_call_id uuid)
-  language sql
-  stable
-  rows 10
-begin atomic
-  select l.content, l.created_at, l.seq, l.work_item_id, l.trust, l.tool_call_id
-    from work_ledger l
-   where l.entry_type = p_entry_type and not (p_is_root and l.is_child_work) and not l.is_inherited
-     and l.created_at > p_since and l.work_item_id is distinct from p_but_id
-     and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = l.work_item_id and a.seq = l.seq)
-     and not exists (select from work_ledger r where r.work_item_id = l.work_item_id and r.retracts = l.seq)
-   order by l.created_at desc
-   limit p_max;
-end;
-
-comment on function _entries_of(text, boolean, uuid, uuid, timestamptz, integer) is
-  'The newest ledger entries of a type, but those of one work item, of which a focus was not told yet. Inlined, as _items_of() is.';
+comment on function _items_of(text, boolean, uuid[], uuid, timestamptz, integer) is
+  'The newest work items in a state, but some, of which a focus was not told yet; of created ones those of interactive sessions that are alive, of completed ones those of which it is known when. Written to be inlined with a literal p_state and p_is_root (true: no child items), so that each use has its own index.';
 
 create or replace function _overlaps(p_work_item_id uuid, p_focus_id uuid)
   returns table (id uuid, faculty text, work_type text, description text, path text)
@@ -212,20 +160,6 @@ $$;
 
 comment on function _overlaps(uuid, uuid) is
   'Files touched by a focus in its last 50 iterations and also by another running item, in the same directory of the host, if one of the two changes them.';
-
-create or replace function _relevance_query(p_work_item_id uuid)
-  returns tsquery
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select string_agg(quote_literal(u.lexeme), ' | ')::tsquery
-    from work_items w
-    cross join lateral unnest(to_tsvector('english', left(w.description, 20000))) as u
-   where w.id = p_work_item_id;
-$$;
-
-comment on function _relevance_query(uuid) is 'A query for any word of a work item''s description; null: it has none.';
 
 create or replace function _is_on_host(p_work_item_id uuid)
   returns boolean

@@ -32,9 +32,19 @@ begin
              from (select l.turn_id from work_ledger l where l.work_item_id = p_item.id and l.focus_id = p_focus.id order by l.seq desc limit 1) l
              join turns t on t.id = l.turn_id), 0),
          c.calls, c.open, c.waiting, c.done,
-         (select h.id from hook_runs h where h.focus_id = v_head.focus_id and h.turn_id = v_head.id and h.hook = 'check' and h.status = 'failed')
+         (select h.id from hook_runs h where h.focus_id = v_head.focus_id and h.turn_id = v_head.id and h.hook = 'check' and h.status = 'failed'),
+         -- What others entered, and what began or ended. Who shares a directory of the host may have touched a file besides.
+         exists (select from work_ledger l
+                  where l.entry_type in ('plan', 'decision', 'finding', 'error') and not l.is_inherited
+                    and l.created_at > n.since and l.work_item_id <> p_item.id)
+         or exists (select from work_items w where coalesce(w.resolved_at, w.started_at, w.created_at) > n.since and w.id <> p_item.id)
+         or p_config #>> '{engage,workspace}' = 'host' and exists (select from work_items w where w.state = 'running' and w.id <> p_item.id)
     into v_flags
     from fences e
+   cross join lateral (
+     select coalesce((select d.created_at from awareness_digests d where d.focus_id = p_focus.id order by d.iteration desc limit 1), p_focus.created_at)
+            - interval '1 minute' as since -- for transactions that were open then
+     offset 0) n
     left join sessions s on s.label = p_focus.session_label
    cross join lateral (
      select count(*) as calls, count(*) filter (where k.parent_call_id is null and k.completed_at is null and k.status <> 'waiting') as open,

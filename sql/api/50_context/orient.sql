@@ -97,7 +97,7 @@ $$;
 
 comment on function _engine_message(iteration_flags) is 'What the engine says after a response that neither called a tool nor ended the work, or that ended the work but failed the faculty''s check; null after any other response.';
 
-create or replace function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb, p_turn turns)
+create or replace function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_has_news boolean)
   returns boolean
   language plpgsql
   volatile
@@ -108,7 +108,8 @@ declare
   v_news record;
 begin
   -- The first request has the whole digest beside its task.
-  if not (p_config -> 'awareness' ->> 'enabled')::boolean or p_turn.iteration = 1 or v_every = 0 or (p_turn.iteration - 1) % v_every <> 0 then
+  if not p_has_news or not (p_config -> 'awareness' ->> 'enabled')::boolean
+    or p_turn.iteration = 1 or v_every = 0 or (p_turn.iteration - 1) % v_every <> 0 then
     return false;
   end if;
   v_news := _awareness_timed(p_item.id, p_config, p_focus.id);
@@ -122,8 +123,8 @@ begin
 end
 $$;
 
-comment on function _awareness_tell(work_items, foci, jsonb, turns) is
-  'Every refresh_every iterations, tells the model in a turn what is new elsewhere and was not yet told to this focus; whether there was anything. It counts as told when the turn is answered: see _turn_heard().';
+comment on function _awareness_tell(work_items, foci, jsonb, turns, boolean) is
+  'Every refresh_every iterations, tells the model in a turn what is new elsewhere and was not yet told to this focus; whether there was anything. p_has_news: iteration_flags.has_news. It counts as told when the turn is answered: see _turn_heard().';
 
 create or replace function _retractions_tell(p_item work_items, p_focus foci, p_turn turns, p_retracted_at timestamptz)
   returns boolean
@@ -187,7 +188,7 @@ as $$
 declare
   v_began_at timestamptz := clock_timestamp();
 begin
-  select a.said, a.shown into said, shown from _awareness(p_work_item_id, _awareness_settings(p_config), p_focus_id) a;
+  select a.said, a.shown into said, shown from _awareness(p_work_item_id, _awareness_settings(p_config, p_focus_id is not null), p_focus_id) a;
   digest := jsonb_build_object(
     'entries', coalesce(jsonb_array_length(shown), 0), 'chars', char_length(said), 'duration_ms', _milliseconds(v_began_at, clock_timestamp()));
 end

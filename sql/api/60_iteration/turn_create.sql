@@ -128,7 +128,7 @@ begin
     perform _inbox_deliver(p_item, p_turn);
   end if;
   v_is_told := _retractions_tell(p_item, p_focus, p_turn, p_flags.retracted_at) or v_is_told;
-  v_is_told := _awareness_tell(p_item, p_focus, p_config, p_turn) or v_is_told;
+  v_is_told := _awareness_tell(p_item, p_focus, p_config, p_turn, p_flags.has_news) or v_is_told;
   if v_stall is not null then
     insert into messages (turn_id, sequence, role, source, content, metadata)
     values (p_turn.id, 890, 'user', 'engine', ('[' || _text_block(v_stall) || ']')::json, jsonb_build_object('kind', 'stall', 'count', p_focus.round_count));

@@ -1,48 +1,6 @@
 -- Views of what goes on at this moment: work under way, the queue and why it waits, slots, workers. Each reads what is under way
 -- or waiting, never what is over.
 
-create or replace function _why_waiting(p_item work_items, p_turn_id uuid, out waits_for text, out why text)
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select v.waits_for,
-         case v.waits_for
-           when 'approval' then 'waits for approval of ' || a.tool_name
-           when 'children' then format('waits for %s of its children', (
-             select count(*) from work_items c where c.id = any (b.ids) and c.resolved_at is null))
-           else coalesce(p_item.state_reason, case v.waits_for
-             when 'time' then format('not before %s', to_char(p_item.run_at, 'YYYY-MM-DD HH24:MI:SS TZ'))
-             when 'worker' then 'ready for the next free worker' end)
-         end
-    from (select 1) one
-    -- Calls of code wait, too.
-    left join lateral (
-      select k.tool_name from approvals o join tool_calls k on k.id = o.tool_call_id
-       where p_item.state = 'waiting' and o.work_item_id = p_item.id and o.decision is null
-       order by o.requested_at, k.ordinal
-       limit 1) a on true
-    cross join lateral (
-      select array_agg(i.id::uuid) as ids
-        from tool_calls k
-        cross join lateral jsonb_array_elements_text(k.input::jsonb -> 'work_item_ids') i(id)
-       where p_item.state = 'waiting' and k.turn_id = p_turn_id and k.completed_at is null and k.status = 'waiting'
-         and k.tool_name = 'await_child_work') b
-    cross join lateral (select case
-             when p_item.state = 'paused' then 'person'
-             when p_item.state = 'waiting' and p_item.is_stranded then 'host'
-             when a.tool_name is not null then 'approval'
-             when b.ids is not null then 'children'
-             when p_item.state = 'waiting' then 'budget'
-             when _is_driven(p_item.id) then null
-             when p_item.run_at > _now() and p_item.state_reason is not null then 'retry'
-             when p_item.run_at > _now() then 'time'
-             when p_item.state_reason ~ '^waits for (the slot|one of the \d+ slots) of faculty ' then 'slot'
-             when p_item.state in ('queued', 'claimed', 'running') then 'worker' end as waits_for) v;
-$$;
-
-comment on function _why_waiting(work_items, uuid) is 'What an item waits for (approval, children, budget, person, host, retry, time, slot, worker; null: a worker drives it) and why, as a sentence. p_turn_id: its newest turn.';
-
 create or replace function _open_calls_shown(p_turn_id uuid)
   returns jsonb
   language sql

@@ -156,7 +156,7 @@ comment on column v_usage.cost is 'At today''s prices; null without prices.';
 
 create or replace view v_awareness_shown with (security_invoker = true) as
   select f.work_item_id as reader_id, f.attempt, f.faculty, t.iteration, a.shown_at, a.work_item_id as source_id, case when a.seq >= 0 then a.seq end as seq,
-         case a.seq when -3 then 'queued' when -2 then 'same file' when -1 then 'under way' when 0 then 'completed' else l.entry_type end as kind,
+         case a.seq when -3 then 'queued' when -2 then 'same file' when -1 then 'under way' when 0 then w.state else l.entry_type end as kind,
          coalesce(nullif(a.path, ''), l.content, w.description) as content
     from awareness_shown a
     join foci f on f.id = a.focus_id
@@ -167,7 +167,7 @@ comment on view v_awareness_shown is 'Which agent was told what about other work
 comment on column v_awareness_shown.seq is 'The ledger entry; 0 or less: it is the item itself that was shown, see awareness_shown.seq.';
 comment on column v_awareness_shown.reader_id is 'The work item whose agent was told.';
 comment on column v_awareness_shown.source_id is 'The work item that it was told of.';
-comment on column v_awareness_shown.kind is 'What it was told: the type of the entry, or queued, same file, under way, completed.';
+comment on column v_awareness_shown.kind is 'What it was told: the type of the entry, or queued, same file, under way; of an item that is over its state: completed, failed, dead, cancelled.';
 
 create or replace view v_context with (security_invoker = true) as
   select f.work_item_id, f.id as focus_id, f.attempt, f.faculty, c.config -> 'engage' ->> 'model' as model,

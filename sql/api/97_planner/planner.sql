@@ -14,7 +14,7 @@ begin
 
           turn_ancestry _leap_of _ancestor_at _common_turn _forked_at
 
-          _overlaps _ledger_trust _stale_file
+          _overlaps _ledger_trust _stale_file _team_of _files_changed _children_by_state _why_waiting
 
           _images_of _boundary _shown_turns _turns_of_block _earlier_head _selected _compaction_due _compaction_ladder
           _is_kept_by_ledger _compaction_applied _query_blocks _elision_due _keep_of _elision_chain _newest_keep _kept_named

@@ -1,0 +1,129 @@
+-- An agent's team in its digest: the item that delegated its work, what else was delegated there, and what it delegated itself.
+
+create or replace function _team_of(p_work_item_id uuid)
+  returns table (id uuid, role text)
+  language sql
+  stable
+  rows 10
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select m.*
+    from work_items own
+   cross join lateral (
+     select own.parent_id, 'your parent' where own.parent_id is not null
+     union all
+     (select s.id, null from work_items s
+       where s.parent_id = own.parent_id and s.id <> own.id
+       order by s.resolved_at is null desc, coalesce(s.resolved_at, s.created_at) desc, s.id desc limit 20)
+     union all
+     (select c.id, 'your child' from work_items c
+       where c.parent_id = own.id and c.resolved_at is null
+       order by c.created_at desc, c.id desc limit 20)) m(id, role)
+   where own.id = p_work_item_id;
+$$;
+
+comment on function _team_of(uuid) is
+  'The items next to one in its tree: the one above it, up to 20 others below that one (those not over first), and up to 20 of its own children that are not over: how those that are ended it is told anyway. role: null for a sibling.';
+
+create or replace function _awareness_team(p_work_item_id uuid, p_focus_id uuid, p_since timestamptz)
+  returns table (section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
+  language plpgsql
+  volatile
+  rows 20
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := _now();
+begin
+  return query
+    with member as (
+      select w, t.role, case when w.resolved_at is null then -1 else 0 end as seq
+        from _team_of(p_work_item_id) t
+        join work_items w on w.id = t.id
+       where w.resolved_at is null or w.resolved_at > p_since
+    ),
+    said as (
+      select distinct on ((m.w).id, l.entry_type) m.w, l.*
+        from member m
+       cross join lateral (
+         select * from work_ledger l where l.work_item_id = (m.w).id order by l.seq desc limit 100) l
+       where l.entry_type in ('plan', 'decision', 'finding', 'error') and l.created_at > p_since
+         and not exists (select from work_ledger r where r.work_item_id = l.work_item_id and r.retracts = l.seq)
+         and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = l.work_item_id and a.seq = l.seq)
+       order by (m.w).id, l.entry_type, l.seq desc
+    )
+    select 2, row_number() over (order by m.seq, m.role is null, (m.w).created_at, (m.w).id),
+           format('- [%s] %s', _source_label(d.driver, (m.w).work_type), _one_line((m.w).description, 240)),
+           concat_ws(', ', m.role, _state_words(m.w)), _ago((m.w).resolved_at, v_now),
+           nullif(concat_ws(E'\n  ', 'Outcome: ' || _one_line((m.w).outcome_data ->> 'summary', 240), 'Changed: ' || _files_changed((m.w).id),
+                     case when m.role is distinct from 'your parent' then 'Its children: ' || _children_by_state((m.w).id) end), ''),
+           (m.w).id, m.seq, ''
+      from member m
+     cross join lateral _driver((m.w).id, (m.w).faculty) d
+     where not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = (m.w).id and a.seq = m.seq)
+    union all
+    select 2, 1000 + row_number() over (order by s.created_at desc, s.seq desc),
+           format('- %s: %s', initcap(s.entry_type::text), t.line), t.source, t.age, null, s.work_item_id, s.seq, ''
+      from said s
+     cross join lateral _told_entry(
+       s.work_item_id, case s.entry_type when 'plan' then _plan_line(s.work_item_id) else s.content end, s.created_at, s.trust, s.tool_call_id) t;
+end
+$$;
+
+comment on function _awareness_team(uuid, uuid, timestamptz) is
+  'The digest''s section on an item''s team, whatever include_child_work says: each member that is not over or ended after p_since, with its state, outcome, the files that it changed and its children, and each one''s newest plan, decision, finding and error of which the focus was not told yet. Columns as in _awareness_entries().';
+
+create or replace function _state_words(p_item work_items)
+  returns text
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if p_item.state not in ('waiting', 'paused', 'queued') then
+    return p_item.state;
+  end if;
+  return (
+    -- "waits for …" says that it waits.
+    select concat_ws(': ', nullif(p_item.state, 'waiting'), coalesce(_one_line(y.why, 120), p_item.state))
+      from _why_waiting(p_item, (select t.id from turns t where t.work_item_id = p_item.id order by t.id desc limit 1)) y);
+end
+$$;
+
+comment on function _state_words(work_items) is 'The state of a work item for other agents and, where a worker does not drive it, what it waits for.';
+
+create or replace function _files_changed(p_work_item_id uuid)
+  returns text
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return (
+    select string_agg(_one_line(f.target, 120), ', ' order by f.n) filter (where f.n <= 5) || case when count(*) > 5 then ', …' else '' end
+      from (select x.target, row_number() over (order by max(k.created_at) desc, x.target) as n
+              from touches x
+              join tool_calls k on k.id = x.tool_call_id
+             where x.work_item_id = p_work_item_id and x.kind = 'path' and x.action in ('create', 'modify', 'delete')
+             group by x.target) f
+     where f.n <= 6);
+end
+$$;
+
+comment on function _files_changed(uuid) is 'The files that a work item changed last, up to five, in one line. Null: none.';
+
+create or replace function _children_by_state(p_work_item_id uuid)
+  returns text
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return (
+    select string_agg(format('%s %s', c.n, c.state), ', ' order by c.n desc, c.state)
+      from (select w.state, count(*) as n from work_items w where w.parent_id = p_work_item_id group by w.state) c);
+end
+$$;
+
+comment on function _children_by_state(uuid) is 'How many children of an item are in which state: "2 running, 1 completed". Null: it has none.';
