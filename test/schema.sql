@@ -3426,6 +3426,8 @@ create function _orient_text(p_item work_items, p_focus foci, p_config jsonb, OU
   plpgsql volatile; -- body 0507b769, comment de701c2c
 create function _overlaps(p_work_item_id uuid, p_focus_id uuid) returns TABLE(id uuid, faculty text, work_type text, description text, path text)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 50ea3ddf, comment 857179a3
+create function _packet_text(p_work_item_id uuid, p_target_tokens integer, p_says text) returns text
+  plpgsql volatile; -- body a73d359e, comment dab95781
 create function _packet_tokens(p_packet jsonb, p_model text) returns integer
   sql stable; -- body 2a8f9d55, comment 12eee974
 create function _page(p_input jsonb, p_key text, p_default integer) returns integer
@@ -3489,7 +3491,7 @@ create function _printed_files(p_command text) returns SETOF text
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
   sql stable; -- body 7ca72f21, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body ddcf9cb0, comment 2217b3b2
+  sql immutable parallel safe; -- body 82c6756b, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
@@ -3712,6 +3714,8 @@ create function _session(p_name text, p_is_locked boolean DEFAULT false) returns
   plpgsql volatile; -- body 39b3ca77, comment f3b3ee48
 create function _session_advance(p_label text, p_turn_id uuid) returns void
   plpgsql volatile; -- body d54f4400, comment a6e49915
+create function _session_before(p_item work_items, p_directory text) returns work_items
+  sql stable; -- body e29c0a02, comment 9bfd1d54
 create function _session_defaults() returns TABLE(name text, value text, whose text, remedy text)
   sql stable; -- body 6a875ab5, comment e7002dad
 create function _session_import(p_run json) returns jsonb
@@ -4023,7 +4027,7 @@ create function _words_of(p_list jsonb) returns text
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
   plpgsql volatile; -- body 765ff1af, comment 4b519098
 create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text)
-  sql stable; -- body 14371ad8, comment 200f4068
+  sql stable; -- body bcadf33b, comment 200f4068
 create function _work_line(p_text text, p_max_chars integer) returns text
   sql immutable; -- body 321794d5, comment 6e2fd456
 create function _work_move(p_item work_items, p_mover text) returns work_items
@@ -4089,7 +4093,7 @@ create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, it
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ddd2cc0b, comment a7dfef04
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
-  plpgsql volatile; -- body 89daa74b, comment d5e05a24
+  sql volatile; -- body c17e5cde, comment d5e05a24
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
   sql stable; -- body 4eae49d9, comment 034bd0da
 create function faculty_save(p_config jsonb) returns faculties
@@ -4125,15 +4129,17 @@ create function journal_page(p_work_item_id uuid, p_before text DEFAULT NULL::te
 create function journal_read(p_work_item_id uuid, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_limit integer DEFAULT NULL::integer, p_importance text[] DEFAULT NULL::text[]) returns TABLE(id text, session_id uuid, sequence_num bigint, entry_type text, created_at timestamp with time zone, content jsonb, token_estimate integer, importance text)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9b3f10ef, comment 63feafe3
 create function journal_resume(p_work_item_id uuid, p_conversation_id text, p_target_tokens integer DEFAULT 4000) returns work_items
-  plpgsql volatile; -- body e8374e72, comment d72eedf8
+  plpgsql volatile; -- body 0922a315, comment 34fd108a
 create function journal_session_active(p_conversation_id text) returns work_items
   sql stable; -- body 3ed7b8ec, comment 830ffac0
 create function journal_session_begin(p_work_item_id uuid, p_directory text) returns text
-  plpgsql volatile; -- body 88611f11, comment a0491bcd
+  plpgsql volatile; -- body 79f4cb95, comment 85357e28
 create function journal_session_create(p_conversation_id text, p_original_prompt text, p_params jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body 9682440f, comment a85c16c1
-create function journal_session_open(p_conversation_id text, p_original_prompt text) returns work_items
-  plpgsql volatile; -- body b63dd5a3, comment 9aba0a48
+create function journal_session_open(p_conversation_id text, p_original_prompt text DEFAULT NULL::text, p_directory text DEFAULT NULL::text) returns work_items
+  plpgsql volatile; -- body 0ec90b32, comment a5e3457f
+create function journal_session_prompt(p_work_item_id uuid, p_prompt text, p_id uuid DEFAULT NULL::uuid) returns work_items
+  plpgsql volatile; -- body 29ee80ad, comment 1f904f67
 create function journal_session_status(p_work_item_id uuid, p_status text) returns work_items
   plpgsql volatile; -- body bf104907, comment 064dc384
 create function journal_summary(p_work_item_id uuid) returns text

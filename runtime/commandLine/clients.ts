@@ -20,7 +20,10 @@ export function clientsCommands(program: Command): void {
         'serve the ledger to MCP clients',
       ),
     )
-      .option('--conversation <name>', 'what the session is found by (default: this directory); over HTTP each client has its own')
+      .option(
+        '--conversation <name>',
+        "what the session is found by (default: the client's id of it, else this directory); over HTTP each client has its own",
+      )
       .option('--work-item <id>', 'be that work item instead')
       .option('--http', 'over HTTP, with a token')
       .option('--host <address>', 'the address to listen on', '127.0.0.1')
@@ -44,7 +47,7 @@ export function clientsCommands(program: Command): void {
   command(program, 'hook <name>', 'called by an interactive client: session-start, user-prompt, post-tool-use, pre-compact, stop', {
     hidden: true,
   })
-    .option('--conversation <name>', 'what the session is found by (default: the cwd of the input)')
+    .option('--conversation <name>', 'what the session is found by (default: the session_id of the input, else its cwd)')
     .action(ends(async (name: string, options: ClientOptions) => (await import('../commands/hook.ts')).hook(name, options)));
 
   examples(

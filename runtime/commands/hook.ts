@@ -18,18 +18,22 @@ import { fileSettings } from './configFile.ts';
 
 export type ClientOptions = Settings & { conversation?: string };
 
-/** What the session of a conversation is said to be about. */
-export const promptOf = (conversation: string): string => `An interactive session in ${conversation}`;
-
 const HOOK_SECONDS = 15;
 
 /** As Claude Code sends it on stdin; other clients may send less. */
-type HookInput = { cwd?: string; prompt?: string; tool_name?: string; tool_input?: Record<string, unknown>; tool_response?: unknown };
+type HookInput = {
+  session_id?: string;
+  cwd?: string;
+  prompt?: string;
+  tool_name?: string;
+  tool_input?: Record<string, unknown>;
+  tool_response?: unknown;
+};
 
 function hookInput(given: string): HookInput {
   const input: unknown = given.trim() === '' ? {} : JSON.parse(given);
   if (!isObject(input)) throw new UsageError('a hook reads a JSON object from its input');
-  for (const name of ['cwd', 'prompt', 'tool_name'] as const)
+  for (const name of ['session_id', 'cwd', 'prompt', 'tool_name'] as const)
     if (!['string', 'undefined'].includes(typeof input[name])) throw new UsageError(`${name} is not a text`);
   if (input['tool_input'] !== undefined && !isObject(input['tool_input'])) throw new UsageError('tool_input is not an object');
   return input;
@@ -48,8 +52,8 @@ const hooks: Record<string, (ledger: OneConnection, sessionId: string, input: Ho
   'session-start': (ledger, sessionId, { cwd }) =>
     ledger.text('journal_session_begin', 'journal_session_begin', sessionId, repositoryOf(cwd ?? process.cwd())),
   'user-prompt': async (ledger, sessionId, { prompt }) => {
-    await ledger.rows('journal_session_status', sessionId, 'active'); // another client in this directory may have ended meanwhile
-    if (prompt !== undefined && prompt.trim() !== '') await log(ledger, sessionId, 'user_feedback', { message: prompt }, 'high');
+    if (prompt === undefined || prompt.trim() === '') await ledger.rows('journal_session_status', sessionId, 'active');
+    else await ledger.rows('journal_session_prompt', sessionId, prompt, randomUUID());
     return '';
   },
   'post-tool-use': async (ledger, sessionId, { tool_name: tool, tool_input: input = {}, tool_response: response }) => {
@@ -102,6 +106,15 @@ function repositoryOf(directory: string): string {
   }
 }
 
+/**
+ * The conversation, no prompt yet, and the directory. Two sessions in one directory are two; a client that does not name its sessions has
+ * one for each directory.
+ */
+function sessionOf({ conversation }: ClientOptions, input: HookInput): [string, null, string | null] {
+  const directory = input.cwd ?? process.cwd();
+  return conversation === undefined ? [input.session_id || directory, null, directory] : [conversation, null, null];
+}
+
 /** Reads the client's JSON from stdin; its output is for the model. A ledger that cannot be reached never stops the client. */
 export async function hook(name: string, options: ClientOptions): Promise<number> {
   const run = hooks[name];
@@ -115,8 +128,7 @@ export async function hook(name: string, options: ClientOptions): Promise<number
       const schema = await schemaOn(client, options);
       await checkLedgerOn(client, schema);
       const ledger = oneConnection(client, schema);
-      const conversation = options.conversation ?? input.cwd ?? process.cwd();
-      const sessionId = await ledger.text('journal_session_open', 'id', conversation, promptOf(conversation));
+      const sessionId = await ledger.text('journal_session_open', 'id', ...sessionOf(options, input));
       const said = await run(ledger, sessionId, input);
       if (said !== '') process.stdout.write(`${said}\n`);
     });

@@ -1,5 +1,5 @@
 // An interactive agent beside the workers: `work-ledger mcp` serves it the ledger, `work-ledger hook …` is called by its
-// client at fixed points. Both find their session by the conversation: by default the directory that the client works in.
+// client at fixed points. Both find their session by the conversation: the client's own id of it, else the directory that it works in.
 
 import { existsSync, readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -24,6 +24,9 @@ import { exit, note } from './output.ts';
 const GRACE_MS = 2000;
 /** For all clients over HTTP together. */
 export const HTTP_CONNECTIONS = 10;
+
+/** What Claude Code says to the servers that it starts: the session's id, which its hooks are given, too. */
+const SESSION_VARIABLE = 'CLAUDE_CODE_SESSION_ID';
 
 export type McpOptions = ClientOptions & { workItem?: string };
 export type McpHttpSettings = McpOptions & Reached & { port: number; tokenFile?: string };
@@ -54,9 +57,7 @@ export async function mcp(options: McpOptions): Promise<number> {
       const seat = await seatAt(
         db,
         updates,
-        options.workItem === undefined
-          ? { conversation: options.conversation ?? process.cwd() }
-          : { workItemId: (await import('./ids.ts')).idOf(options.workItem) },
+        options.workItem === undefined ? sessionOf(options) : { workItemId: (await import('./ids.ts')).idOf(options.workItem) },
         read.db,
       );
       return {
@@ -168,6 +169,11 @@ export function mcpToken(file?: string): string {
   return token;
 }
 
+const sessionOf = ({ conversation }: McpOptions): Identity =>
+  conversation === undefined
+    ? { conversation: process.env[SESSION_VARIABLE] || process.cwd(), directory: process.cwd() }
+    : { conversation };
+
 /**
  * The work item of a client, by its conversation if it has no other; a conversation that is new gets one. `reads`: where resources come
  * from.
@@ -178,9 +184,9 @@ export async function seatAt(db: Db, updates: Updates, identity: Identity, reads
     if ((await db.workItem(workItemId)) === null) throw new UsageError(`there is no work item ${workItemId}`);
     return { db, reads, updates, workItemId, leave: async () => {} };
   }
-  const [{ promptOf }, { keepAlive }] = await Promise.all([import('./hook.ts'), import('../ledger/journal.ts')]);
+  const { keepAlive } = await import('../ledger/journal.ts');
   // Safe to call twice at once: a client starts its server and its first hook at the same moment.
-  const workItemId = await db.journal.sessionOpen(identity.conversation, promptOf(identity.conversation));
+  const workItemId = await db.journal.sessionOpen(identity.conversation, identity.directory ?? null);
   const stopKeepAlive = keepAlive(db, workItemId); // as long as the client has its server
   return { db, reads, updates, workItemId, leave: async () => stopKeepAlive() };
 }

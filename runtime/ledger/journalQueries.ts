@@ -35,8 +35,8 @@ export function journalQueries({ call, row, rows, one, run, named, invoked }: Ca
       return one(() => sql.type(journalSession)`select ${sessionOf} from ${named('work_sessions')} s where s.id = ${created}::uuid`);
     },
 
-    sessionOpen: async (conversationId: string, originalPrompt: string) =>
-      (await row('journal_session_open', [conversationId, originalPrompt], id)).id,
+    sessionOpen: async (conversationId: string, directory: string | null) =>
+      (await row('journal_session_open', { p_conversation_id: conversationId, p_directory: directory }, id)).id,
 
     session: (sessionId: string) =>
       first(() => sql.type(journalSession)`select ${sessionOf} from ${named('work_sessions')} s where s.id = ${sessionId}::uuid`),

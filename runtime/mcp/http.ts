@@ -25,7 +25,7 @@ import { sentEvents } from './sentEvents.ts';
 import { MAX_WATCHED, Service, uuid } from './server.ts';
 import type { Seat } from './server.ts';
 
-export type Identity = { conversation: string } | { workItemId: string };
+export type Identity = { conversation: string; directory?: string } | { workItemId: string };
 
 export type McpHttpOptions = {
   /** The bearer token of every client. */

@@ -234,6 +234,7 @@ drop function if exists _branch_message(turns);
 drop function if exists _next_steps(work_items, text[], text[], text[], text);
 drop function if exists _awareness_tell(work_items, foci, jsonb, turns);
 drop function if exists _awareness_settings(jsonb);
+drop function if exists journal_session_open(text, text);
 drop function if exists _awareness_items(uuid, jsonb, uuid, timestamptz, timestamptz);
 drop function if exists _awareness_told(uuid, jsonb, uuid, timestamptz);
 drop function if exists _items_of(text, boolean, uuid, uuid, timestamptz, integer);

@@ -204,13 +204,23 @@ describe.skipIf(claude === '')('Claude Code', () => {
       return expected.every((type) => types.has(type));
     });
 
-    // Another session in that directory goes on with it.
+    // Another session in that directory is another work item, and is offered what the first one left.
     const before = requests.length;
     await prompt('What do we know?');
     expect(told(before)).toContain('Seen by an interactive session');
 
     const fork = await prompt('Another way', '--resume', session, '--fork-session');
     await prompt('Go on', '--resume', session);
+    // What its server wrote, by the id that the client tells it, is with what its hooks wrote.
+    expect(
+      await database.query(
+        `select description, params ->> 'conversationId' = '${session}' as is_first, id = '${mine!.work_item_id}' as is_noted from ledger.work_items where work_type = 'journal' order by id`,
+      ),
+    ).toEqual([
+      { description: 'Delegate it', is_first: true, is_noted: true },
+      { description: 'What do we know?', is_first: false, is_noted: false },
+      { description: 'Another way', is_first: false, is_noted: false },
+    ]);
     expect(
       await importFiles([join(root, 'home', '.claude', 'projects')], { databaseUrl: database.url, schema: 'ledger', json: true }),
     ).toBe(0);

@@ -5,6 +5,22 @@ import type { Mutant } from './mutant.ts';
 export const runtimeMutants: readonly Mutant[] = [
   // Requests
   {
+    name: 'two sessions in one directory are one work item',
+    file: 'runtime/commands/hook.ts',
+    from: '[input.session_id || directory, null, directory]',
+    to: '[directory, null, directory]',
+    test: 'test/e2e/mcp.test.ts',
+    title: 'two sessions of a client in one directory are two work items',
+  },
+  {
+    name: 'a server does not know the session that its client names',
+    file: 'runtime/commands/mcp.ts',
+    from: 'process.env[SESSION_VARIABLE] || process.cwd()',
+    to: 'process.cwd()',
+    test: 'test/e2e/mcp.test.ts',
+    title: 'two sessions of a client in one directory are two work items',
+  },
+  {
     name: 'betas stay in the body of a request',
     file: 'runtime/model/callModel.ts',
     from: "...(betas && betas.length > 0 && { headers: { 'anthropic-beta': betas.join(',') } }),",

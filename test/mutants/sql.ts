@@ -255,6 +255,34 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/awareness_digest/looks_for_news_where_there_may_be_any.test.sql',
   },
   {
+    name: 'the session of a colleague is gone on with',
+    file: 'sql/api/90_journal/resumption_context.sql',
+    from: "if v_before.id is not null and _journal_state(v_before) <> 'active' then",
+    to: 'if v_before.id is not null then',
+    test: 'test/sql/journal_session_begin/offers_the_packet_of_the_last_session.test.sql',
+  },
+  {
+    name: 'the packet of somebody else is offered',
+    file: 'sql/api/90_journal/resumption_context.sql',
+    from: 'and (w.submitted_by = session_user or _writes_for_all())\n     and _journal_since',
+    to: 'and _journal_since',
+    test: 'test/sql/journal_session_begin/offers_the_packet_of_the_last_session.test.sql',
+  },
+  {
+    name: 'each prompt renames its session',
+    file: 'sql/api/90_journal/journal_sessions.sql',
+    from: "if v_item.params ? 'isUnnamed' then",
+    to: 'if true then',
+    test: 'test/sql/journal_session_prompt/names_the_session_by_its_first.test.sql',
+  },
+  {
+    name: 'a session is found by the words that it was named with at first',
+    file: 'sql/api/90_journal/journal_sessions.sql',
+    from: "delete from search_entries where source = 'work' and id = v_item.id;",
+    to: '',
+    test: 'test/sql/journal_session_prompt/names_the_session_by_its_first.test.sql',
+  },
+  {
     name: 'an import without times ended just now',
     file: 'sql/api/45_ledger/awareness_entries.sql',
     from: "and (p_state <> 'completed' or not _is_untimed(i.work_type, i.params))",
@@ -2363,8 +2391,8 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a session in which nothing is recorded is told where it stands',
     file: 'sql/api/90_journal/resumption_context.sql',
-    from: `case when _journal_since(p_work_item_id, 'infinity', 1) > '-infinity' then`,
-    to: 'case when true then',
+    from: `if _journal_since(v_item.id, 'infinity', 1) > '-infinity' then`,
+    to: 'if true then',
     test: 'test/sql/journal_session_begin/tells_where_the_session_stands.test.sql',
   },
   {

@@ -139,6 +139,7 @@ export const values: Record<string, Value | undefined> = {
   'journal_log.p_entry_type': literal('thinking'),
   'journal_log.p_content': json({ reasoning: 'x' }),
   'journal_session_status.p_status': literal('paused'),
+  'journal_session_prompt.p_prompt': literal('Fix the rounding'),
   'session_archive.p_status': undefined,
   'model_price_save.p_input': '3',
   'ability_invoke.p_name': undefined,

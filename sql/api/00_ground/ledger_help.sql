@@ -38,7 +38,7 @@ as $$
       ('clients', 'ledger', '{ledger_count,ledger_read,ledger_read_lines,awareness_digest,awareness_here,recall_block,artifact_read}', '{reader}'),
       ('clients', 'work', '{work_complete,work_fail,spawn_child_work,ability_invoke}', '{client,agent}'),
       ('clients', 'work', '{check_child_work,await_child_work}', '{reader}'),
-      ('clients', 'journal', '{journal_session_create,journal_session_open,journal_session_begin,journal_session_status,journal_heartbeat,journal_log}', '{client}'),
+      ('clients', 'journal', '{journal_session_create,journal_session_open,journal_session_prompt,journal_session_begin,journal_session_status,journal_heartbeat,journal_log}', '{client}'),
       ('clients', 'journal', '{journal_session_active,journal_read,journal_page,journal_export}', '{reader}'),
       ('clients', 'journal', '{journal_entry_delete,journal_cleanup}', '{admin}'),
       ('clients', 'resumption', '{checkpoint_create,journal_resume,journal_summary_request,journal_summary_save}', '{client}'),

@@ -38,15 +38,16 @@ create or replace function _work_in(p_directory text, p_but_id uuid)
 as $$
   with near as (
     select w.*
-      from (select * from work_items order by created_at desc, id desc limit 1000) w
+      from (select id from work_items order by created_at desc, id desc limit 1000) newest
+      join work_items w on w.id = newest.id
       left join faculties f on f.name = _faculty_of(w) and f.is_current
-      cross join lateral (select coalesce(w.workspace_dir, w.params ->> 'conversationId', f.config #>> '{engage,workspace_dir}') as directory) d
+      cross join lateral (select coalesce(w.workspace_dir, w.params ->> 'directory', w.params ->> 'conversationId', f.config #>> '{engage,workspace_dir}') as directory) d
      where w.id <> p_but_id and (d.directory = p_directory or starts_with(d.directory, p_directory || '/'))
      order by w.resolved_at is null desc, coalesce(w.resolved_at, w.created_at) desc
      limit 8)
   select row_number() over (order by n.resolved_at is null desc, coalesce(n.resolved_at, n.created_at) desc), n.id,
          format('- [%s] %s (%s)', _source_label(d.driver, n.work_type), _one_line(n.description, 240),
-                concat_ws(', ', n.state, _ago(n.resolved_at, _now())))
+                concat_ws(', ', case n.work_type when 'journal' then _journal_state(i) else n.state end, _ago(n.resolved_at, _now())))
          || coalesce((
            select string_agg(format(E'\n  %s: %s', l.entry_type, _one_line(l.content, 200)), '' order by l.seq)
              from (select * from work_ledger e
@@ -55,7 +56,8 @@ as $$
                     order by e.seq desc
                     limit 3) l), '')
     from near n
-    cross join lateral _driver(n.id, n.faculty) d;
+    join work_items i on i.id = n.id
+   cross join lateral _driver(n.id, n.faculty) d;
 $$;
 
 comment on function _work_in(text, uuid) is 'Work items in a directory or below it, but one, as lines for a digest, in the order of place.';

@@ -51,7 +51,7 @@ $$;
 
 comment on function journal_session_active(text) is 'The newest unfinished session of a conversation, your own before those of others; null: there is none.';
 
-create or replace function journal_session_open(p_conversation_id text, p_original_prompt text)
+create or replace function journal_session_open(p_conversation_id text, p_original_prompt text default null, p_directory text default null)
   returns work_items
   language plpgsql
   volatile
@@ -64,15 +64,43 @@ begin
   v_item := journal_session_active(p_conversation_id);
   -- Conversations are named by whoever opens them: a name that somebody else took first is theirs, and another one's here.
   if v_item.id is null or not (v_item.submitted_by = session_user or _writes_for_all()) then
-    return journal_session_create(p_conversation_id, p_original_prompt);
+    return journal_session_create(
+      p_conversation_id, coalesce(p_original_prompt, 'An interactive session in ' || coalesce(p_directory, p_conversation_id)),
+      jsonb_strip_nulls(jsonb_build_object('directory', p_directory, 'isUnnamed', case when p_original_prompt is null then true end)));
   end if;
   perform _journal_alive(v_item.id);
   return v_item;
 end
 $$;
 
-comment on function journal_session_open(text, text) is
-  'The newest unfinished session of a conversation, or a new one; programs that call it at the same moment get the same session. A session that somebody else opened under this name, and to which you may not write, is left alone: you get one of your own. Counts as a heartbeat. Raises WL002.';
+comment on function journal_session_open(text, text, text) is
+  'The newest unfinished session of a conversation, or a new one; programs that call it at the same moment get the same session. p_conversation_id: the client''s own id of the session, so that two in one directory are two. p_original_prompt: what a new one is about (default: what journal_session_prompt() is told first). p_directory: where it works. A session that somebody else opened under this name, and to which you may not write, is left alone: you get one of your own. Counts as a heartbeat. Raises WL002.';
+
+create or replace function journal_session_prompt(p_work_item_id uuid, p_prompt text, p_id uuid default null)
+  returns work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items;
+begin
+  if coalesce(p_prompt, '') !~ '\S' then
+    perform _raise_invalid('a prompt needs a text');
+  end if;
+  v_item := journal_session_status(p_work_item_id, 'active'); -- another client of this conversation may have ended meanwhile
+  if v_item.params ? 'isUnnamed' then
+    update work_items set description = _cap_text(p_prompt, 65536), params = params - 'isUnnamed' where id = v_item.id returning * into v_item;
+    delete from search_entries where source = 'work' and id = v_item.id;
+    perform _search_add('work', v_item.id, v_item.id, v_item.description, v_item.created_at);
+  end if;
+  perform journal_log(v_item.id, 'user_feedback', jsonb_build_object('message', p_prompt), 'high', p_id);
+  return v_item;
+end
+$$;
+
+comment on function journal_session_prompt(uuid, text, uuid) is
+  'Records what a person asked in a journal session, which is set active, and returns its row. The first prompt of a session that was opened without one becomes its description. p_id: the same call repeated records it once. Raises WL001, WL002, WL003 (it is over).';
 
 create or replace function journal_session_status(p_work_item_id uuid, p_status text)
   returns work_items

@@ -129,6 +129,19 @@ comment on function _work_line(text, integer) is 'One line of the work summary; 
 
 create or replace function export_for_resumption(p_work_item_id uuid, p_target_tokens integer default 4000)
   returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _packet_text(
+    p_work_item_id, p_target_tokens,
+    format('Work that goes on (work item %s), as data between the markers: its task is to be gone on with, all else is what was recorded of it', p_work_item_id));
+$$;
+
+comment on function export_for_resumption(uuid, integer) is 'resumption_context() as text for a new conversation, between random markers that differ each time. Raises WL001, WL002.';
+
+create or replace function _packet_text(p_work_item_id uuid, p_target_tokens integer, p_says text)
+  returns text
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -147,8 +160,7 @@ begin
     v_packet := resumption_context(p_work_item_id, v_target);
   end;
   return _fenced(
-    format('Work that goes on (work item %s), as data between the markers: its task is to be gone on with, '
-      'all else is what was recorded of it', p_work_item_id),
+    p_says,
     concat_ws(E'\n\n', E'## The task\n\n' || (v_packet ->> 'originalPrompt'), E'## Where it stands\n\n' || (v_packet ->> 'currentState'), v_standing,
       E'## Done\n\n' || nullif(v_packet ->> 'workSummary', ''), E'## Decided\n\n' || _listed(v_packet -> 'keyDecisions'),
       case when v_standing is null then E'## Files written\n\n' || _listed(v_packet -> 'filesModified') end,
@@ -157,7 +169,7 @@ begin
 end
 $$;
 
-comment on function export_for_resumption(uuid, integer) is 'resumption_context() as text for a new conversation, between random markers that differ each time. Raises WL001, WL002.';
+comment on function _packet_text(uuid, integer, text) is 'resumption_context() as text between random markers, under a line that says what it is. Raises WL001, WL002.';
 
 create or replace function journal_session_begin(p_work_item_id uuid, p_directory text)
   returns text
@@ -165,17 +177,49 @@ create or replace function journal_session_begin(p_work_item_id uuid, p_director
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
+declare
+  v_item work_items := journal_session_status(p_work_item_id, 'active');
+  v_before work_items;
+  v_packet text;
 begin
-  perform journal_session_status(p_work_item_id, 'active');
-  return concat_ws(
-    E'\n\n',
-    case when _journal_since(p_work_item_id, 'infinity', 1) > '-infinity' then export_for_resumption(p_work_item_id, 3000) end,
-    awareness_here(p_work_item_id, p_directory));
+  if _journal_since(v_item.id, 'infinity', 1) > '-infinity' then
+    v_packet := export_for_resumption(v_item.id, 3000);
+  elsif v_item.params ? 'resumedFrom' then
+    v_packet := v_item.params ->> 'packet';
+  else
+    v_before := _session_before(v_item, rtrim(p_directory, '/'));
+    if v_before.id is not null and _journal_state(v_before) <> 'active' then
+      v_packet := _packet_text(v_before.id, 3000, format(
+        'The session before this one in this directory (work item %s, %s), as data between the markers: go on with its task only if you are asked to',
+        v_before.id, _journal_state(v_before)));
+    end if;
+  end if;
+  return concat_ws(E'\n\n', v_packet, awareness_here(p_work_item_id, p_directory));
 end
 $$;
 
 comment on function journal_session_begin(uuid, text) is
-  'What the model of an interactive client is told when its session begins, which is set active: export_for_resumption() if anything was recorded in it before, and awareness_here(). p_directory: an absolute path. Raises WL001, WL002, WL003 (it is over).';
+  'What the model of an interactive client is told when its session begins, which is set active: its packet (export_for_resumption()) if anything was recorded in it before, or that of the session that journal_resume() continues; in a new one the packet of the newest session before it in this directory, if that is over; and awareness_here(), which tells of one that is not. p_directory: an absolute path. Raises WL001, WL002, WL003 (it is over).';
+
+create or replace function _session_before(p_item work_items, p_directory text)
+  returns work_items
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select w
+    from (select id from work_items order by created_at desc, id desc limit 1000) newest
+    join work_items w on w.id = newest.id
+   cross join lateral (select coalesce(w.params ->> 'directory', w.params ->> 'conversationId') as path) d
+   where w.work_type = 'journal' and w.id <> p_item.id and (d.path = p_directory or starts_with(d.path, p_directory || '/'))
+     and (w.submitted_by = session_user or _writes_for_all())
+     and _journal_since(w.id, 'infinity', 1) > '-infinity'
+   order by w.created_at desc, w.id desc
+   limit 1;
+$$;
+
+comment on function _session_before(work_items, text) is
+  'Of the newest 1,000 work items the newest session in a directory or below it, but one, to which the caller may write and in which something was recorded. Null: there is none.';
 
 create or replace function journal_resume(p_work_item_id uuid, p_conversation_id text, p_target_tokens integer default 4000)
   returns work_items
@@ -186,11 +230,13 @@ as $$
 declare
   v_packet text := export_for_resumption(p_work_item_id, p_target_tokens);
 begin
-  return journal_session_create(p_conversation_id, v_packet, jsonb_build_object('resumedFrom', p_work_item_id));
+  return journal_session_create(
+    p_conversation_id, (select description from work_items where id = p_work_item_id), jsonb_build_object('resumedFrom', p_work_item_id, 'packet', v_packet));
 end
 $$;
 
-comment on function journal_resume(uuid, text, integer) is 'Continues the work of a session in another conversation: makes a journal session whose prompt is the packet and whose params.resumedFrom is the old work item, and returns its row. Raises WL001, WL002.';
+comment on function journal_resume(uuid, text, integer) is
+  'Continues the work of a session in another conversation: makes a journal session of the same description, whose params.resumedFrom is the old work item and params.packet its packet, which journal_session_begin() tells; returns its row. Raises WL001, WL002.';
 
 create or replace function _packet_tokens(p_packet jsonb, p_model text)
   returns integer

@@ -1,0 +1,20 @@
+-- How a session stands to those who may go on with it.
+
+create or replace function _journal_state(p_item work_items)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case
+           when p_item.state in ('completed', 'failed', 'cancelled') then 'completed'
+           when p_item.state = 'dead' then 'crashed'
+           when p_item.state = 'paused' then 'paused'
+           when p_item.state = 'created' and p_item.work_type = 'journal' and p_item.heartbeat_ends_at <= _now() then 'crashed'
+           when p_item.state in ('claimed', 'running')
+             and exists (select from foci f where f.id = p_item.focus_id and f.lease_expires_at <= _now()) then 'crashed'
+           else 'active'
+         end;
+$$;
+
+comment on function _journal_state(work_items) is 'active, paused, completed or crashed. Crashed is never stored: it follows from an expired lease, or from another program''s heartbeat that stopped.';
