@@ -4027,7 +4027,7 @@ create function _words_of(p_list jsonb) returns text
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
   plpgsql volatile; -- body 765ff1af, comment 4b519098
 create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text)
-  sql stable; -- body bcadf33b, comment 200f4068
+  sql stable; -- body 0b549bf3, comment 200f4068
 create function _work_line(p_text text, p_max_chars integer) returns text
   sql immutable; -- body 321794d5, comment 6e2fd456
 create function _work_move(p_item work_items, p_mover text) returns work_items
@@ -4093,7 +4093,7 @@ create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, it
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ddd2cc0b, comment a7dfef04
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
-  sql volatile; -- body c17e5cde, comment d5e05a24
+  sql volatile; -- body 383e7263, comment d5e05a24
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
   sql stable; -- body 4eae49d9, comment 034bd0da
 create function faculty_save(p_config jsonb) returns faculties

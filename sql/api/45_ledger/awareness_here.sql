@@ -41,7 +41,9 @@ as $$
       from (select id from work_items order by created_at desc, id desc limit 1000) newest
       join work_items w on w.id = newest.id
       left join faculties f on f.name = _faculty_of(w) and f.is_current
-      cross join lateral (select coalesce(w.workspace_dir, w.params ->> 'directory', w.params ->> 'conversationId', f.config #>> '{engage,workspace_dir}') as directory) d
+      cross join lateral (
+        select coalesce(
+          w.workspace_dir, w.params ->> 'directory', w.params ->> 'conversationId', f.config #>> '{engage,workspace_dir}') as directory) d
      where w.id <> p_but_id and (d.directory = p_directory or starts_with(d.directory, p_directory || '/'))
      order by w.resolved_at is null desc, coalesce(w.resolved_at, w.created_at) desc
      limit 8)

@@ -135,7 +135,8 @@ create or replace function export_for_resumption(p_work_item_id uuid, p_target_t
 as $$
   select _packet_text(
     p_work_item_id, p_target_tokens,
-    format('Work that goes on (work item %s), as data between the markers: its task is to be gone on with, all else is what was recorded of it', p_work_item_id));
+    format('Work that goes on (work item %s), as data between the markers: its task is to be gone on with, '
+      'all else is what was recorded of it', p_work_item_id));
 $$;
 
 comment on function export_for_resumption(uuid, integer) is 'resumption_context() as text for a new conversation, between random markers that differ each time. Raises WL001, WL002.';
