@@ -575,11 +575,10 @@ create table session_history (
   session_label text not null,
   turn_id uuid not null,
   changed_at timestamp with time zone not null default _now(),
-  constraint session_history_pkey PRIMARY KEY (id),
+  constraint session_history_pkey PRIMARY KEY (session_label, id),
   constraint session_history_session_label_fkey FOREIGN KEY (session_label) REFERENCES sessions(label),
   constraint session_history_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES turns(id),
 );
-CREATE INDEX session_history_label ON ledger.session_history USING btree (session_label, id DESC);
 CREATE INDEX session_history_turn ON ledger.session_history USING btree (turn_id);
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.session_history FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table session_records (
@@ -815,8 +814,8 @@ create table turns (
   constraint turns_parent_turn_id_fkey FOREIGN KEY (parent_turn_id) REFERENCES turns(id),
   constraint turns_pkey PRIMARY KEY (id),
 );
-CREATE INDEX turns_answered ON ledger.turns USING btree (completed_at);
-CREATE INDEX turns_completed ON ledger.turns USING btree (work_item_id, completed_at);
+CREATE INDEX turns_answered ON ledger.turns USING btree (completed_at) WHERE (completed_at IS NOT NULL);
+CREATE INDEX turns_completed ON ledger.turns USING btree (work_item_id, completed_at) WHERE (completed_at IS NOT NULL);
 CREATE INDEX turns_depth ON ledger.turns USING btree (work_item_id, depth);
 CREATE UNIQUE INDEX turns_external_id ON ledger.turns USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX turns_given_up ON ledger.turns USING btree (focus_id, iteration) WHERE (status = 'failed'::text);
@@ -3040,7 +3039,7 @@ create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid,
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
-  sql immutable; -- body 7ad28c78, comment 49026c17
+  sql immutable; -- body b5a8f7e9, comment 49026c17
 create function _input_lines(p_input json, p_name text DEFAULT NULL::text, p_depth integer DEFAULT 0) returns text
   plpgsql immutable; -- body b08df6ae, comment 0edacfc7
 create function _input_total(p_turn turns) returns integer
@@ -3340,7 +3339,7 @@ create function _metrics_of_turns(p_from timestamp with time zone, p_until times
 create function _milliseconds(p_from timestamp with time zone, p_to timestamp with time zone) returns double precision
   sql immutable parallel safe; -- body d41d8cd9, comment 147f9e94
 create function _model_heard(p_turn turns, p_is_cooling boolean) returns void
-  plpgsql volatile; -- body 71d5f845, comment 91d0dbbe
+  plpgsql volatile; -- body 982d4d46, comment 91d0dbbe
 create function _model_problems(p_engage jsonb) returns TABLE(path text[], says text)
   sql stable; -- body f97559a5, comment d9ca8156
 create function _model_takes(p_model text) returns jsonb

@@ -175,6 +175,10 @@ create type iteration_flags as (
 );
 
 create index seals_turn on seals (turn_id) where turn_id is not null;
+drop index turns_completed, turns_answered, session_history_label;
+create index turns_completed on turns (work_item_id, completed_at) where completed_at is not null;
+create index turns_answered on turns (completed_at) where completed_at is not null;
+alter table session_history drop constraint session_history_pkey, add primary key (session_label, id);
 create index foci_session on foci (session_label);
 
 -- An item that is to pause is driven, and paused when its lease ends; it was when the next iteration was claimed.

@@ -4077,6 +4077,13 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     test: 'test/sql/iteration_begin/names_the_tools_that_may_run_early.test.sql',
   },
   {
+    name: 'a model that is known well is measured at each request',
+    file: 'sql/api/60_iteration/turn_record.sql',
+    from: 'm.sample_count >= 100',
+    to: 'false',
+    test: 'test/sql/model_save/measures_seldom_what_it_knows_well.test.sql',
+  },
+  {
     name: 'a call is given the id of another',
     file: 'sql/api/60_iteration/response_store.sql',
     from: 'if v_result.is_taken then',
