@@ -2547,7 +2547,7 @@ create function _block_of(p_turn turns) returns integer
 create function _block_stub(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6f16148e, comment 1f5ece07
 create function _blocks(p_content json) returns text
-  sql stable parallel safe; -- body d41d8cd9, comment d79add42
+  sql immutable parallel safe; -- body d41d8cd9, comment d79add42
 create function _blocks_chars(p_blocks text) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 08345040
 create function _blocks_closed(p_work_item_id uuid, p_turn turns) returns jsonb

@@ -147,7 +147,7 @@ comment on function _message_parts(uuid, elisions[], text, uuid, text) is
 create or replace function _blocks(p_content json)
   returns text
   language sql
-  stable
+  immutable
   parallel safe
   -- By bytes: counting characters would walk all of it twice.
   return convert_from(substring(convert_to(p_content::text, 'UTF8') from 2 for octet_length(p_content::text) - 2), 'UTF8');
