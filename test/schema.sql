@@ -575,11 +575,10 @@ create table session_history (
   session_label text not null,
   turn_id uuid not null,
   changed_at timestamp with time zone not null default _now(),
-  constraint session_history_pkey PRIMARY KEY (id),
+  constraint session_history_pkey PRIMARY KEY (session_label, id),
   constraint session_history_session_label_fkey FOREIGN KEY (session_label) REFERENCES sessions(label),
   constraint session_history_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES turns(id),
 );
-CREATE INDEX session_history_label ON ledger.session_history USING btree (session_label, id DESC);
 CREATE INDEX session_history_turn ON ledger.session_history USING btree (turn_id);
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.session_history FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table session_records (
@@ -815,8 +814,8 @@ create table turns (
   constraint turns_parent_turn_id_fkey FOREIGN KEY (parent_turn_id) REFERENCES turns(id),
   constraint turns_pkey PRIMARY KEY (id),
 );
-CREATE INDEX turns_answered ON ledger.turns USING btree (completed_at);
-CREATE INDEX turns_completed ON ledger.turns USING btree (work_item_id, completed_at);
+CREATE INDEX turns_answered ON ledger.turns USING btree (completed_at) WHERE (completed_at IS NOT NULL);
+CREATE INDEX turns_completed ON ledger.turns USING btree (work_item_id, completed_at) WHERE (completed_at IS NOT NULL);
 CREATE INDEX turns_depth ON ledger.turns USING btree (work_item_id, depth);
 CREATE UNIQUE INDEX turns_external_id ON ledger.turns USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX turns_given_up ON ledger.turns USING btree (focus_id, iteration) WHERE (status = 'failed'::text);
@@ -2551,7 +2550,7 @@ create function _begins_behind(p_call tool_calls) returns uuid[]
 create function _binds_thinking(p_engage jsonb) returns boolean
   sql stable; -- body 69bfd262, comment 0a9903f6
 create function _block_of(p_turn turns) returns integer
-  sql stable; -- body a8319740, comment c208fef5
+  sql stable; -- body d41d8cd9, comment c208fef5
 create function _block_stub(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6f16148e, comment 1f5ece07
 create function _blocks(p_content json) returns text
@@ -2604,10 +2603,8 @@ create function _cache_seconds(p_cache_write numeric, p_ttl text) returns intege
   sql immutable parallel safe; -- body d41d8cd9, comment f227691c
 create function _cached_total(p_turn turns) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 02901479
-create function _calibrate(p_turn turns) returns void
-  plpgsql volatile; -- body 18e32e26, comment 0e86a466
 create function _call_begun_early(p_call tool_calls, p_results json, p_max_chars integer) returns tool_calls
-  plpgsql volatile; -- body 69935302, comment 3c6ef83a
+  plpgsql volatile; -- body f2709a8c, comment 3c6ef83a
 create function _call_children(p_item work_items, p_call tool_calls) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7ea8d943, comment 695144c5
 create function _call_code(p_call tool_calls) returns jsonb
@@ -2695,9 +2692,9 @@ create function _check_word(p_what text, p_word text, p_known text[]) returns vo
 create function _checked_results(p_results json) returns json
   plpgsql stable; -- body 537120b5, comment 75d2708b
 create function _checkpoint_create(p_work_item_id uuid, p_trigger text) returns work_checkpoints
-  plpgsql volatile; -- body b8909783, comment 3a5fa0d4
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body cc6700b8, comment 3a5fa0d4
 create function _checkpoint_due(p_item work_items, p_turn turns) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 4739e59b, comment 7e4d3cfb
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0e4c6e5c, comment 7e4d3cfb
 create function _checkpoint_trigger(p_is_block boolean, p_tokens bigint, p_since timestamp with time zone, p_entries bigint) returns text
   sql volatile; -- body d41d8cd9, comment f5ecc7b4
 create function _child_ended(p_child work_items) returns void
@@ -2765,7 +2762,7 @@ create function _content_hash(p_text text) returns text
 create function _content_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
   sql stable; -- body dd9b91ba, comment c3216840
 create function _context_next(p_item work_items, p_focus foci, p_config jsonb, p_flags iteration_flags, OUT last turns, OUT head turns, OUT cuts elisions[], OUT say text, OUT shown jsonb, OUT digest jsonb, OUT compaction compactions, OUT reason text) returns record
-  plpgsql stable; -- body 21342224, comment a16abc35
+  plpgsql stable; -- body aa2a0a18, comment a16abc35
 create function _context_window_of(p_engage jsonb) returns integer
   sql stable; -- body 8b326736, comment 7f9c90fb
 create function _continued(p_item work_items, p_focus foci) returns json
@@ -2888,8 +2885,8 @@ create function _excerpt(p_text text, p_max_chars integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment ac63c1ff
 create function _exchange_chars(p_turn_id uuid) returns integer
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a416ac7b, comment 3fe9bbd6
-create function _exchange_sizes(p_turn_id uuid, OUT words integer, OUT results integer, OUT raw integer) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f4dcee1c, comment a1dff4a6
+create function _exchange_sizes(p_turn_id uuid) returns TABLE(words integer, results integer, raw integer)
+  sql stable; -- body d41d8cd9, comment a1dff4a6
 create function _execute_span(p_item work_items, p_focus foci, p_with_content boolean) returns trace_span
   plpgsql stable; -- body fcf6b9b1, comment 28d7eef4
 create function _execute_span_id(p_work_item_id uuid, p_attempt integer) returns text
@@ -2981,7 +2978,7 @@ create function _genai_blocks(p_content jsonb) returns SETOF jsonb
 create function _genai_part(p_block jsonb) returns jsonb
   sql immutable; -- body 86386be6, comment 99b685c1
 create function _goes_on(p_item work_items, p_focus foci, p_driven_seconds double precision) returns boolean
-  plpgsql volatile; -- body f79d83e9, comment 20eea008
+  plpgsql volatile; -- body 62ba24dd, comment 20eea008
 create function _granted_functions() returns TABLE(oid oid, kinds text[])
   sql stable; -- body 5879beb4, comment 96927880
 create function _has_javascript() returns boolean
@@ -3053,7 +3050,7 @@ create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid,
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
-  sql immutable; -- body 66708c82, comment 49026c17
+  sql immutable; -- body 2e3b706a, comment 49026c17
 create function _input_lines(p_input json, p_name text DEFAULT NULL::text, p_depth integer DEFAULT 0) returns text
   plpgsql immutable; -- body b08df6ae, comment 0edacfc7
 create function _input_total(p_turn turns) returns integer
@@ -3137,7 +3134,7 @@ create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count i
 create function _iteration_finish(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_iteration integer, p_driven_seconds double precision, p_kept_turn_id uuid DEFAULT NULL::uuid, p_flags iteration_flags DEFAULT NULL::iteration_flags) returns json
   plpgsql volatile; -- body 9f4fa354, comment 694281f9
 create function _iteration_flags(p_item work_items, p_focus foci, p_config jsonb, p_turn turns DEFAULT NULL::turns) returns iteration_flags
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body defa2500, comment 77212ca5
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body fe5f20ab, comment 77212ca5
 create function _iteration_span_id(p_focus_id uuid, p_iteration integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7893b336
 create function _iteration_spans(p_item work_items, p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
@@ -3353,7 +3350,7 @@ create function _metrics_of_turns(p_from timestamp with time zone, p_until times
 create function _milliseconds(p_from timestamp with time zone, p_to timestamp with time zone) returns double precision
   sql immutable parallel safe; -- body d41d8cd9, comment 147f9e94
 create function _model_heard(p_turn turns, p_is_cooling boolean) returns void
-  plpgsql volatile; -- body 8bf3dc48, comment 91d0dbbe
+  plpgsql volatile; -- body 982d4d46, comment 91d0dbbe
 create function _model_problems(p_engage jsonb) returns TABLE(path text[], says text)
   sql stable; -- body f97559a5, comment d9ca8156
 create function _model_takes(p_model text) returns jsonb
@@ -3390,6 +3387,8 @@ create function _no_javascript(p_function text) returns jsonb
   plpgsql immutable; -- body 38372272, comment 1a2ca040
 create function _no_longer_fits(p_tokens numeric, p_window integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 23bb5b7a
+create function _no_such_tool(p_turn turns, p_name text) returns text
+  plpgsql stable; -- body f09309a7, comment eb1ffdc8
 create function _notify_completed() returns trigger
   plpgsql volatile; -- body d25cc62e, comment 8cad8cd6
 create function _notify_journal() returns trigger
@@ -3593,7 +3592,7 @@ create function _request_attributes(p_config_hash text) returns jsonb
 create function _request_begin(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_parent turns, p_kept_turn_id uuid) returns json
   plpgsql volatile; -- body 64c95a15, comment fc5aaea7
 create function _request_chars(p_head turns, p_cuts elisions[], p_say text) returns bigint
-  plpgsql stable; -- body 78449547, comment 5c044d14
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4e1ff1bb, comment 5c044d14
 create function _request_make(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_flags iteration_flags, p_kept_turn_id uuid) returns json
   plpgsql volatile; -- body 157aaeb1, comment 776f4b76
 create function _request_obstacle(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns jsonb
@@ -3609,7 +3608,7 @@ create function _resources_limited(p_work_item_id uuid) returns budget_resource[
 create function _response_begins(p_turn turns) returns text
   sql stable; -- body 5de7c8bc, comment 61460962
 create function _response_store(p_turn turns, p_config jsonb, p_content json, p_begins boolean, p_results json DEFAULT NULL::json) returns void
-  plpgsql volatile; -- body ff786686, comment d2c0c0a4
+  plpgsql volatile; -- body 9d380c33, comment d2c0c0a4
 create function _response_text(p_turn_id uuid) returns text
   sql stable; -- body 404e055c, comment 3634a745
 create function _result_text(p_result json) returns text
@@ -3627,7 +3626,7 @@ create function _retention_take(p_root_id uuid) returns jsonb
 create function _retention_tidy(p_limit integer) returns jsonb
   plpgsql volatile; -- body dcce3955, comment bcccb582
 create function _retractions_tell(p_item work_items, p_focus foci, p_turn turns, p_retracted_at timestamp with time zone) returns boolean
-  plpgsql volatile; -- body 91bf0174, comment 00ace5d7
+  plpgsql volatile; -- body ce0bd8eb, comment 00ace5d7
 create function _retry_delay(p_focus foci) returns interval
   sql stable; -- body 6ea88ef1, comment fbce5f7a
 create function _role(p_kind text) returns name
@@ -3713,7 +3712,7 @@ create function _sent_at(p_turn turns) returns timestamp with time zone
 create function _session(p_name text, p_is_locked boolean DEFAULT false) returns sessions
   plpgsql volatile; -- body 39b3ca77, comment f3b3ee48
 create function _session_advance(p_label text, p_turn_id uuid) returns void
-  plpgsql volatile; -- body d54f4400, comment a6e49915
+  plpgsql volatile; -- body d7256522, comment a6e49915
 create function _session_before(p_item work_items, p_directory text) returns work_items
   sql stable; -- body e29c0a02, comment 9bfd1d54
 create function _session_defaults() returns TABLE(name text, value text, whose text, remedy text)
@@ -3741,7 +3740,7 @@ create function _shown_turns(p_head turns, p_cut elisions) returns turns[]
 create function _signed(p_words text) returns text
   sql volatile; -- body e974bdc1, comment 3b96b56a
 create function _sized(p_text text) returns bytea
-  sql immutable parallel safe; -- body d41d8cd9, comment c693e27f
+  sql stable parallel safe; -- body d41d8cd9, comment c693e27f
 create function _sizes_chars(p_sizes turn_sizes) returns bigint
   sql immutable parallel safe; -- body d41d8cd9, comment 3f2358e6
 create function _slot_next(p_faculty text, p_but uuid DEFAULT NULL::uuid) returns uuid
@@ -3849,7 +3848,7 @@ create function _telemetry_trigger(p_trigger text) returns text
 create function _tell_watchers(p_item work_items) returns void
   sql volatile; -- body 8f59bc27, comment f1445795
 create function _text_block(p_text text) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment eec14ad3
+  sql stable parallel safe; -- body d41d8cd9, comment eec14ad3
 create function _text_edited(p_text text, p_old text, p_new text, p_is_all boolean, INOUT first_line integer, INOUT last_line integer, OUT text text) returns record
   plpgsql immutable; -- body 17e2d9ee, comment 32945f0f
 create function _text_of(p_entity jsonb, p_key text, p_is_optional boolean DEFAULT false) returns text
@@ -3879,7 +3878,7 @@ create function _told_fitting(p_said text[], p_is_meant boolean[], p_max_chars i
 create function _told_in(p_turn_id uuid, p_is_whole boolean DEFAULT false) returns TABLE(n integer, said text, is_person boolean)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e44a2fc0, comment 8ea8b3ab
 create function _told_part(p_message messages, p_is_root boolean) returns text
-  sql immutable; -- body b82160ac, comment d6f2f425
+  sql immutable; -- body d41d8cd9, comment d6f2f425
 create function _told_sizes(p_turn turns, OUT task integer, OUT digest integer, OUT people integer, OUT engine integer) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body db369200, comment 0ea540d2
 create function _told_store(p_work_item_id uuid, p_turn_id uuid, p_is_compaction boolean, p_shown text) returns void
@@ -3904,10 +3903,10 @@ create function _touch_rules_of(p_tool_name text) returns touch_rules[]
   plpgsql stable; -- body 3bcf4f33, comment 19ad9acc
 create function _touch_rules_save(p_ability abilities, p_touches json) returns void
   plpgsql volatile; -- body 84d7397d, comment 3ff598c4
-create function _touches_of(p_tool_name text, p_input json, p_file text DEFAULT NULL::text) returns TABLE(ordinal integer, kind text, target text, action text)
-  plpgsql stable; -- body f5c31955, comment b36f3f62
+create function _touches_of(p_rules touch_rules[], p_input json, p_file text DEFAULT NULL::text) returns TABLE(ordinal integer, kind text, target text, action text)
+  plpgsql stable; -- body 5e0151ac, comment 96661889
 create function _touches_store(p_call tool_calls, p_file text DEFAULT NULL::text) returns void
-  sql volatile; -- body 80e84a7f, comment 929a5096
+  plpgsql volatile; -- body 7bc81963, comment 929a5096
 create function _trace_id(p_root_id uuid) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 718bd0f8
 create function _trace_turns(p_focus_id uuid, p_first integer, p_last integer) returns SETOF turns
@@ -3953,9 +3952,9 @@ create function _turn_settled(p_turn_id uuid) returns turns
 create function _turn_sizes_renew(p_turn turns) returns void
   plpgsql volatile; -- body a6a18aa8, comment 5929dc2c
 create function _turn_sizes_store(p_turn turns) returns void
-  plpgsql volatile; -- body d258c815, comment ab48acc8
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2dbbe7c9, comment ab48acc8
 create function _turn_sizes_store(p_turn turns, p_flags iteration_flags, p_is_told boolean) returns void
-  plpgsql volatile; -- body 94340fda, comment 651c42bb
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 94340fda, comment 651c42bb
 create function _turn_tokens(p_turn turns) returns bigint
   plpgsql stable; -- body 059e11b3, comment f55e4ca5
 create function _turn_told(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_flags iteration_flags, p_say text, p_shown jsonb, p_nudge text, p_unheeded integer) returns boolean
@@ -3965,11 +3964,11 @@ create function _turns_abandon(p_focus_id uuid, p_error jsonb) returns void
 create function _turns_of_block(p_head_id uuid, p_block integer) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bdba1daf, comment 4f385eb2
 create function _turns_seal(p_work_item_id uuid, p_is_over boolean) returns void
-  plpgsql volatile; -- body e14c1cba, comment 70816ab0
-create function _turns_since(p_turn turns, p_until_turn_id uuid) returns uuid[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 299ebc69, comment 2ce1d1e2
+  plpgsql volatile; -- body fe68fb81, comment 70816ab0
+create function _turns_since(p_turn turns, p_until_turn_id uuid) returns TABLE(turn_id uuid)
+  sql stable; -- body d41d8cd9, comment 2ce1d1e2
 create function _turns_unsealed(p_work_item_id uuid, p_since uuid) returns TABLE(turn_id uuid, message_count integer, call_count integer)
-  sql stable; -- body f17187aa, comment 56f16958
+  sql stable; -- body d41d8cd9, comment 56f16958
 create function _unlock_jobs(p_worker_ids text[]) returns void
   plpgsql volatile security definer; -- body f976320e, comment 58fbc3b6
 create function _unwrapped(p_result text, p_work_type text) returns text

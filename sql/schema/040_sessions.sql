@@ -18,13 +18,13 @@ create table sessions (
 );
 
 create table session_history (
-  id bigint generated always as identity primary key,
+  id bigint generated always as identity,
   session_label text not null references sessions (label),
   turn_id uuid not null,
-  changed_at timestamptz not null default _now()
+  changed_at timestamptz not null default _now(),
+  primary key (session_label, id)
 );
 
-create index session_history_label on session_history (session_label, id desc);
 create index session_history_turn on session_history (turn_id);
 
 create table session_aliases (

@@ -62,7 +62,8 @@ create unique index turns_one_pending on turns (focus_id) where status in ('pend
 create index turns_given_up on turns (focus_id, iteration) where status = 'failed';
 create index turns_parent on turns (parent_turn_id);
 create index turns_work_item on turns (work_item_id, id);
-create index turns_completed on turns (work_item_id, completed_at);
+-- Without those that are not answered yet: each answer writes a turn's row, and an entry of each index, anew.
+create index turns_completed on turns (work_item_id, completed_at) where completed_at is not null;
 create index turns_of_others on turns (work_item_id) where focus_id is null or external_id is not null;
 
 alter table sessions add foreign key (head_turn_id) references turns (id);

@@ -178,6 +178,10 @@ create type iteration_flags as (
 );
 
 create index seals_turn on seals (turn_id) where turn_id is not null;
+drop index turns_completed, turns_answered, session_history_label;
+create index turns_completed on turns (work_item_id, completed_at) where completed_at is not null;
+create index turns_answered on turns (completed_at) where completed_at is not null;
+alter table session_history drop constraint session_history_pkey, add primary key (session_label, id);
 create index foci_session on foci (session_label);
 
 -- What digests tell of: decisions, and work that waits; and whether anything is new.
@@ -251,6 +255,9 @@ drop function if exists _retractions_tell(work_items, foci, turns);
 drop function if exists _said_done(turns, integer);
 drop function if exists _tokens_new(uuid[]);
 drop function if exists _touch_rules_of(text);
+drop function if exists _touches_of(text, json, text);
+drop function if exists _turns_since(turns, uuid);
+drop function if exists _calibrate(turns);
 drop function if exists _turn_create(work_items, foci, jsonb, uuid);
 drop function if exists context_compact(uuid, text);
 drop function if exists model_save(text, integer, numeric);

@@ -1386,7 +1386,7 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a worker goes on where its faculty no longer wants it',
     file: 'sql/api/60_iteration/goes_on.sql',
-    from: 'where _may_drive(p_item, v_hosts, k.owner)',
+    from: 'where _may_drive(p_item, i.hosts, o)',
     to: 'where true',
     test: 'test/sql/iteration_finish/goes_on_under_the_same_lease.test.sql',
   },
@@ -1674,8 +1674,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a worker goes on with a tree that another keeps',
     file: 'sql/api/60_iteration/goes_on.sql',
-    from: `limit 1) is not distinct from (k.owner).tree_id;`,
-    to: `limit 1) is not distinct from (k.owner).tree_id or true;`,
+    from: `limit 1) is not distinct from o.tree_id;`,
+    to: `limit 1) is not distinct from o.tree_id or true;`,
     test: 'test/sql/iteration_finish/goes_on_under_the_same_lease.test.sql',
   },
   {
@@ -3537,8 +3537,8 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a fork does not hear what was taken back before it was made',
     file: 'sql/api/50_context/orient.sql',
-    from: 'case when p_item.fork_turn_id is not null then (select t.completed_at',
-    to: 'case when false then (select t.completed_at',
+    from: 'if p_item.fork_turn_id is not null then\n    v_since',
+    to: 'if false then\n    v_since',
     test: 'test/sql/ledger_retract/tells_whoever_comes_to_it_later.test.sql',
   },
   {
@@ -4182,9 +4182,16 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     test: 'test/sql/iteration_begin/names_the_tools_that_may_run_early.test.sql',
   },
   {
+    name: 'a model that is known well is measured at each request',
+    file: 'sql/api/60_iteration/turn_record.sql',
+    from: 'm.sample_count >= 100',
+    to: 'false',
+    test: 'test/sql/model_save/measures_seldom_what_it_knows_well.test.sql',
+  },
+  {
     name: 'a call is given the id of another',
     file: 'sql/api/60_iteration/response_store.sql',
-    from: 'if exists (select from tool_calls where id = p_call.id) then',
+    from: 'if v_result.is_taken then',
     to: 'if false then',
     test: 'test/sql/iteration_step/refuses_what_it_cannot_use.test.sql',
   },

@@ -4,7 +4,7 @@
 create or replace function _sized(p_text text)
   returns bytea
   language sql
-  immutable
+  stable
   parallel safe
   return coalesce(int4send(octet_length(p_text)) || convert_to(p_text, 'UTF8'), int4send(-1));
 

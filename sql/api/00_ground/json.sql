@@ -51,7 +51,7 @@ comment on function _json_with_key(json, text, text) is 'The object as text with
 create or replace function _text_block(p_text text)
   returns text
   language sql
-  immutable
+  stable
   parallel safe
   return '{"type":"text","text":' || to_json(p_text)::text || '}';
 

@@ -134,8 +134,7 @@ create or replace function _turns_unsealed(p_work_item_id uuid, p_since uuid)
   returns table (turn_id uuid, message_count integer, call_count integer)
   language sql
   stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
+begin atomic
   select t.id, m.n::integer, k.n::integer
     from turns t
     left join lateral (
@@ -145,7 +144,7 @@ as $$
    where t.work_item_id = p_work_item_id and t.id >= coalesce(p_since, '00000000-0000-0000-0000-000000000000') and t.completed_at is not null
      and k.open = 0 and (m.n, k.n) is distinct from (s.message_count, s.call_count)
    order by t.id;
-$$;
+end;
 
 comment on function _turns_unsealed(uuid, uuid) is 'Turns of a work item from p_since on (null: all) that are over, with all their calls, and of which something is not sealed.';
 
@@ -155,21 +154,14 @@ create or replace function _turns_seal(p_work_item_id uuid, p_is_over boolean)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-declare
-  v_salt uuid;
-  v_since uuid;
 begin
-  select f.salt,
-         -- From the newest sealed turn on, to which an import may have added: what this costs does not grow with the conversation.
-         case when not p_is_over then (
-           select s.turn_id from seals s where s.work_item_id = p_work_item_id and s.turn_id is not null order by s.n desc limit 1) end
-    into v_salt, v_since
-    from fences f
-   where f.work_item_id = p_work_item_id;
-  if v_salt is null then
-    return;
-  end if;
-  perform _seal(p_work_item_id, u.turn_id, u.message_count, u.call_count) from _turns_unsealed(p_work_item_id, v_since) u;
+  perform _seal(f.work_item_id, u.turn_id, u.message_count, u.call_count)
+     from fences f
+    -- From the newest sealed turn on, to which an import may have added: what this costs does not grow with the conversation.
+     left join lateral (
+       select turn_id from seals where work_item_id = f.work_item_id and turn_id is not null and not p_is_over order by n desc limit 1) s on true
+    cross join lateral _turns_unsealed(f.work_item_id, s.turn_id) u
+    where f.work_item_id = p_work_item_id and f.salt is not null;
 end
 $$;
 

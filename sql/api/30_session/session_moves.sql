@@ -73,7 +73,9 @@ create or replace function _session_advance(p_label text, p_turn_id uuid)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  update sessions set head_turn_id = p_turn_id, updated_at = _now() where label = p_label;
+  with moved as (
+    update sessions set head_turn_id = p_turn_id, updated_at = _now() where label = p_label
+  )
   insert into session_history (session_label, turn_id, changed_at) values (p_label, p_turn_id, _now());
 end
 $$;

@@ -23,10 +23,7 @@ create or replace function _block_of(p_turn turns)
   returns integer
   language sql
   stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select p_turn.block + case _boundary(p_turn.id) when 'before' then 1 else 0 end;
-$$;
+  return p_turn.block + case _boundary(p_turn.id) when 'before' then 1 else 0 end;
 
 comment on function _block_of(turns) is 'The block of a turn''s exchange (its response and the results of its calls).';
 

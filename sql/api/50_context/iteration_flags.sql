@@ -10,13 +10,12 @@ declare
   v_last turns := p_turn;
   v_head turns := p_turn;
   v_flags iteration_flags;
-  v_sizes record;
 begin
   if p_turn.id is null then
     select t.* into v_last from sessions s join turns t on t.id = s.head_turn_id where s.label = p_focus.session_label;
     v_head := case v_last.turn_type when 'compaction' then _asking_turn(v_last.id) else v_last end;
   end if;
-  select v_last, v_head, s.head_turn_id is not distinct from v_last.id,
+  select v_last, v_head, o.head_turn_id is not distinct from v_last.id,
          _is_watched(e.watch_ends_at),
          exists (select from budgets) and _resources_limited(p_item.id) <> '{}',
          exists (select from models m
@@ -38,28 +37,23 @@ begin
                   where l.entry_type in ('plan', 'decision', 'finding', 'error') and not l.is_inherited
                     and l.created_at > n.since and l.work_item_id <> p_item.id)
          or exists (select from work_items w where coalesce(w.resolved_at, w.started_at, w.created_at) > n.since and w.id <> p_item.id)
-         or p_config #>> '{engage,workspace}' = 'host' and exists (select from work_items w where w.state = 'running' and w.id <> p_item.id)
+         or p_config #>> '{engage,workspace}' = 'host' and exists (select from work_items w where w.state = 'running' and w.id <> p_item.id),
+         case when c.open = 0 and c.waiting = 0 then _boundary(v_head.id) end, s.words, s.results, s.raw
     into v_flags
     from fences e
    cross join lateral (
      select coalesce((select d.created_at from awareness_digests d where d.focus_id = p_focus.id order by d.iteration desc limit 1), p_focus.created_at)
             - interval '1 minute' as since -- for transactions that were open then
      offset 0) n
-    left join sessions s on s.label = p_focus.session_label
+    left join sessions o on o.label = p_focus.session_label
    cross join lateral (
      select count(*) as calls, count(*) filter (where k.parent_call_id is null and k.completed_at is null and k.status <> 'waiting') as open,
             count(*) filter (where k.status = 'waiting') as waiting,
             (array_agg(k.id order by k.ordinal) filter (where k.tool_name = 'work_complete' and k.status = 'completed'))[1] as done
        from tool_calls k
       where k.turn_id = v_head.id) c
+    left join lateral _exchange_sizes(v_head.id) s on v_head.id is not null and c.open = 0 and c.waiting = 0
    where e.work_item_id = p_item.id;
-  if v_head.id is not null and v_flags.open_count = 0 and v_flags.waiting_count = 0 then
-    v_flags.boundary := _boundary(v_head.id);
-    v_sizes := _exchange_sizes(v_head.id);
-    v_flags.word_chars := v_sizes.words;
-    v_flags.result_chars := v_sizes.results;
-    v_flags.raw_chars := v_sizes.raw;
-  end if;
   return v_flags;
 end
 $$;

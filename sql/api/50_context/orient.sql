@@ -133,11 +133,12 @@ create or replace function _retractions_tell(p_item work_items, p_focus foci, p_
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  -- A minute for transactions that were open when the focus began.
-  v_since timestamptz := coalesce(
-    case when p_item.fork_turn_id is not null then (select t.completed_at from turns t where t.id = p_item.fork_turn_id) end, p_focus.created_at)
-    - interval '1 minute';
+  v_since timestamptz := p_focus.created_at;
 begin
+  if p_item.fork_turn_id is not null then
+    v_since := coalesce((select t.completed_at from turns t where t.id = p_item.fork_turn_id), v_since);
+  end if;
+  v_since := v_since - interval '1 minute'; -- for transactions that were open when the focus began
   if p_retracted_at > v_since is not true then
     return false;
   end if;

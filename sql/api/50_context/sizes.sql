@@ -71,7 +71,7 @@ begin
   if v_sizes.turn_id is null then
     return _parts_chars(p_head.id, p_cuts, p_say) + _config_chars(p_head);
   end if;
-  v_exchange := _exchange_sizes(p_head.id);
+  select * into v_exchange from _exchange_sizes(p_head.id);
   return _sizes_chars(v_sizes) + v_exchange.words + v_exchange.results + _blocks_chars(p_say) + _config_chars(p_head);
 end
 $$;

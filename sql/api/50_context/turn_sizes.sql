@@ -13,7 +13,7 @@ declare
 begin
   v_flags.last := (select t from turns t where t.id = p_turn.parent_turn_id);
   if (v_flags.last).turn_type = 'normal' then
-    v_sizes := _exchange_sizes(p_turn.parent_turn_id);
+    select * into v_sizes from _exchange_sizes(p_turn.parent_turn_id);
     v_flags.word_chars := v_sizes.words;
     v_flags.result_chars := v_sizes.results;
     v_flags.boundary := case when p_turn.block <> (v_flags.last).block then _boundary(p_turn.parent_turn_id) end;
@@ -98,24 +98,6 @@ $$;
 
 comment on function _turn_sizes_renew(turns) is 'Stores the sizes of a turn''s request again, because something was added to what it says.';
 
-create or replace function _exchange_sizes(p_turn_id uuid, out words integer, out results integer, out raw integer)
-  language plpgsql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-begin
-  select coalesce((select sum(_blocks_chars(_blocks(coalesce(m.sent_content, m.content))))
-                     from messages m where m.turn_id = p_turn_id and m.role = 'assistant'), 0),
-         coalesce(sum(s.chars), 0), coalesce(sum(_content_chars(k.result)) filter (where s.kind = 'result'), 0)
-    into words, results, raw
-    from tool_calls k
-   cross join lateral _shown_result(k, k.result) s
-   where k.turn_id = p_turn_id and k.parent_call_id is null and k.completed_at is not null;
-end
-$$;
-
-comment on function _exchange_sizes(uuid) is 'Characters of a turn''s response and of the results of its calls, as requests show them; raw: _results_chars(), which counts the results alone.';
-
 create or replace function _blocks_chars(p_blocks text)
   returns integer
   language sql
@@ -125,18 +107,31 @@ create or replace function _blocks_chars(p_blocks text)
 
 comment on function _blocks_chars(text) is 'Characters of content blocks in a request; an image counts as in _content_chars().';
 
+create or replace function _exchange_sizes(p_turn_id uuid)
+  returns table (words integer, results integer, raw integer)
+  language sql
+  stable
+  rows 1
+begin atomic
+  select coalesce((select sum(_blocks_chars(_blocks(coalesce(m.sent_content, m.content))))
+                     from messages m where m.turn_id = p_turn_id and m.role = 'assistant'), 0),
+         coalesce(sum(s.chars), 0), coalesce(sum(_content_chars(k.result)) filter (where s.kind = 'result'), 0)
+    from tool_calls k
+   cross join lateral _shown_result(k, k.result) s
+   where k.turn_id = p_turn_id and k.parent_call_id is null and k.completed_at is not null;
+end;
+
+comment on function _exchange_sizes(uuid) is 'Characters of a turn''s response and of the results of its calls, as requests show them; raw: _results_chars(), which counts the results alone.';
+
 create or replace function _told_part(p_message messages, p_is_root boolean)
   returns text
   language sql
   immutable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select case
+  return case
            when p_is_root then 'task'
            when p_message.metadata ->> 'kind' = 'digest' then 'digest'
            when p_message.source = 'human' then 'people'
            else 'engine' end;
-$$;
 
 comment on function _told_part(messages, boolean) is 'Which part of a request a message to the model is: task (what the first turn says), digest, people or engine.';
 

@@ -7,21 +7,19 @@ create or replace function _goes_on(p_item work_items, p_focus foci, p_driven_se
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_hosts text[];
   v_tasks text[];
   v_waits integer;
 begin
   if p_driven_seconds is null or p_item.is_pausing then
     return false;
   end if;
-  v_hosts := _item_hosts(p_item);
-  select _worker_tasks(k.owner)
+  select _worker_tasks(o)
     into v_tasks
-    from (select (select o from workers o where o.id = p_focus.lease_owner) as owner) k
-         -- The faculty may name other hosts by now.
-   where _may_drive(p_item, v_hosts, k.owner)
+    from (select _item_hosts(p_item) as hosts offset 0) i -- the faculty may name other hosts by now
+    left join workers o on o.id = p_focus.lease_owner
+   where _may_drive(p_item, i.hosts, o)
          -- Another worker may keep the tree for itself, or this one may have kept it until now.
-     and (select o.tree_id from workers o where o.tree_id = p_item.root_id and _may_drive(p_item, v_hosts, o) limit 1) is not distinct from (k.owner).tree_id;
+     and (select k.tree_id from workers k where k.tree_id = p_item.root_id and _may_drive(p_item, i.hosts, k) limit 1) is not distinct from o.tree_id;
   if not found then
     return false;
   end if;

@@ -39,9 +39,7 @@ begin
       when p_turn.stop_reason not in ('tool_use', 'end_turn', 'stop_sequence', 'pause_turn') then format(
         '[engine] Not executed: the response ended early (%s), so the call may be incomplete. Send it again%s.',
         p_turn.stop_reason, case p_turn.stop_reason when 'max_tokens' then ', in smaller parts if it is long' else '' end)
-      when v_ability.name is null then format('[engine] There is no tool "%s". You have: %s.',
-        _one_line(v_block.value ->> 'name', 64),
-        (select string_agg(t ->> 'name', ', ') from turn_configs c, json_array_elements(c.config -> 'tools') t where c.content_hash = p_turn.config_hash))
+      when v_ability.name is null then _no_such_tool(p_turn, v_block.value ->> 'name')
     end;
     v_call := _call_new(p_turn, v_ordinal, v_block.value, v_ability);
     v_call.message_id := v_message_id;
@@ -83,6 +81,20 @@ $$;
 
 comment on function _response_store(turns, jsonb, json, boolean, json) is 'Stores the assistant message of a turn as it came (unless it is empty), what later requests send in its place if the API would refuse it, and a row for each call. p_begins: as for turn_record(). p_results: calls that began before they were stored, see _may_precede(), as for iteration_step().';
 
+create or replace function _no_such_tool(p_turn turns, p_name text)
+  returns text
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return format('[engine] There is no tool "%s". You have: %s.', _one_line(p_name, 64),
+    (select string_agg(t ->> 'name', ', ') from turn_configs c, json_array_elements(c.config -> 'tools') t where c.content_hash = p_turn.config_hash));
+end
+$$;
+
+comment on function _no_such_tool(turns, text) is 'What a model is told that called a tool which its request did not offer.';
+
 create or replace function _call_new(p_turn turns, p_ordinal integer, p_block json, p_ability abilities)
   returns tool_calls
   language plpgsql
@@ -119,13 +131,16 @@ declare
   v_result record;
   v_images jsonb;
 begin
-  select * into v_result from json_to_recordset(p_results) as r(ordinal text, id uuid, content text, is_error boolean, images json)
-   where r.ordinal = p_call.ordinal::text limit 1;
+  select r.*, exists (select from tool_calls k where k.id = r.id) as is_taken
+    into v_result
+    from json_to_recordset(p_results) as r(ordinal text, id uuid, content text, is_error boolean, images json)
+   where r.ordinal = p_call.ordinal::text
+   limit 1;
   if not found then
     return p_call;
   end if;
   p_call.id := v_result.id;
-  if exists (select from tool_calls where id = p_call.id) then
+  if v_result.is_taken then
     perform _raise_invalid(format('%s is the id of another call', p_call.id));
   end if;
   p_call.status := 'running';

@@ -3,18 +3,24 @@
 
 create or replace function _touches_store(p_call tool_calls, p_file text default null)
   returns void
-  language sql
+  language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  insert into touches (tool_call_id, ordinal, work_item_id, kind, target, action)
-  select p_call.id, t.ordinal, p_call.work_item_id, t.kind, t.target, t.action
-    from _touches_of(p_call.tool_name, _call_input(p_call), p_file) t;
+declare
+  v_rules touch_rules[] := _touch_rules_of(p_call.tool_name);
+begin
+  if cardinality(v_rules) > 0 then -- most tools touch nothing
+    insert into touches (tool_call_id, ordinal, work_item_id, kind, target, action)
+    select p_call.id, t.ordinal, p_call.work_item_id, t.kind, t.target, t.action
+      from _touches_of(v_rules, _call_input(p_call), p_file) t;
+  end if;
+end
 $$;
 
 comment on function _touches_store(tool_calls, text) is 'Stores what a new call touches; whoever changes the input of a call first deletes what it touched before. p_file as in _touches_of().';
 
-create or replace function _touches_of(p_tool_name text, p_input json, p_file text default null)
+create or replace function _touches_of(p_rules touch_rules[], p_input json, p_file text default null)
   returns table (ordinal integer, kind text, target text, action text)
   language plpgsql
   stable
@@ -22,12 +28,7 @@ create or replace function _touches_of(p_tool_name text, p_input json, p_file te
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 #variable_conflict use_column
-declare
-  v_rules touch_rules[] := _touch_rules_of(p_tool_name);
 begin
-  if cardinality(v_rules) = 0 then
-    return;
-  end if;
   return query
     with input as materialized (
       select _jsonb_of(p_input) || case when p_file is null then '{}' else jsonb_build_object('path', p_file) end as value
@@ -35,7 +36,7 @@ begin
       select r.position, p.n, r.kind, r.action, r.form,
              case when r.form in ('patch', 'command') and jsonb_typeof(p.value) = 'array'
                   then to_jsonb((select string_agg(e #>> '{}', E'\n') from jsonb_array_elements(p.value) e)) else p.value end as value
-        from unnest(v_rules) r
+        from unnest(p_rules) r
         cross join input i
         cross join lateral jsonb_path_query(i.value, r.place, silent => true) with ordinality as p(value, n)
     ), named as (
@@ -76,7 +77,7 @@ exception when others then
 end
 $$;
 
-comment on function _touches_of(text, json, text) is 'What a call with that name and input touches: each file, URL or record once for each action, in the order of the input, at most 1,000. p_file: the path, if the input does not have it. Never fails: an input that cannot be read touches nothing.';
+comment on function _touches_of(touch_rules[], json, text) is 'What a call with that input touches, by the rules for its tool (_touch_rules_of()): each file, URL or record once for each action, in the order of the input, at most 1,000. p_file: the path, if the input does not have it. Never fails: an input that cannot be read touches nothing.';
 
 create or replace function _touch_rules_of(p_tool_name text)
   returns touch_rules[]

@@ -102,12 +102,43 @@ create or replace function _model_heard(p_turn turns, p_is_cooling boolean)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
+declare
+  v_parent turns;
+  v_chars integer;
+  v_tokens integer;
 begin
   if p_is_cooling then
     update models set cooldown_ends_at = null, cooldown_reason = null
      where name = (select model from turn_configs where content_hash = p_turn.config_hash) and cooldown_ends_at <= _now();
   end if;
-  perform _calibrate(p_turn); -- after the update above, which may lock another model's row: this lock is not waited for
+  -- Of a model that is known well, every fourth turn will do: its row is everybody's.
+  select * into v_parent from turns
+   where id = p_turn.parent_turn_id
+     and not (p_turn.iteration % 4 > 0 and exists (select from models m where m.name = p_turn.model and m.sample_count >= 100));
+  -- If a request begins with the whole previous one, the difference is the response, whose tokens the provider counted, and the
+  -- results, which are measured here.
+  if p_turn.model is null or _input_total(p_turn) = 0 or _input_total(v_parent) = 0 or v_parent.model is distinct from p_turn.model
+    or v_parent.turn_type <> 'normal' or v_parent.elision_id is distinct from p_turn.elision_id
+    or v_parent.config_hash is distinct from p_turn.config_hash then
+    return;
+  end if;
+  v_chars := _results_chars(v_parent.id) + char_length(_query_blocks(p_turn.id));
+  v_tokens := _input_total(p_turn) - _input_total(v_parent) - coalesce(v_parent.output_tokens, 0);
+  if v_chars < 1000 or v_tokens::double precision / v_chars not between 0.1 and 1.2 then
+    return; -- too short to measure, or not a plausible count
+  end if;
+  loop
+    -- The update above may have locked another model's row, so this lock is not waited for.
+    update models m
+       set sample_chars = case when m.sample_chars > 1000000 then m.sample_chars / 2 else m.sample_chars end + v_chars,
+           sample_tokens = case when m.sample_chars > 1000000 then m.sample_tokens / 2 else m.sample_tokens end + v_tokens,
+           sample_count = m.sample_count + 1,
+           updated_at = _now()
+     where m.name = (select l.name from models l where l.name = p_turn.model for no key update skip locked);
+    exit when found;
+    exit when exists (select from models where name = p_turn.model); -- another transaction has the row: this sample is dropped
+    perform model_save(p_turn.model);
+  end loop;
 end
 $$;
 
@@ -179,42 +210,3 @@ end
 $$;
 
 comment on function _turn_answered(uuid, text, json, jsonb) is 'Stores what came with a response in its turn, once. The caller then charges the budgets with _turn_charge().';
-
-create or replace function _calibrate(p_turn turns)
-  returns void
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_parent turns;
-  v_chars integer;
-  v_tokens integer;
-begin
-  select * into v_parent from turns where id = p_turn.parent_turn_id;
-  -- If a request begins with the whole previous one, the difference is the response, whose tokens the provider counted, and the
-  -- results, which are measured here.
-  if p_turn.model is null or _input_total(p_turn) = 0 or _input_total(v_parent) = 0 or v_parent.model is distinct from p_turn.model
-    or v_parent.turn_type <> 'normal' or v_parent.elision_id is distinct from p_turn.elision_id
-    or v_parent.config_hash is distinct from p_turn.config_hash then
-    return;
-  end if;
-  v_chars := _results_chars(v_parent.id) + char_length(_query_blocks(p_turn.id));
-  v_tokens := _input_total(p_turn) - _input_total(v_parent) - coalesce(v_parent.output_tokens, 0);
-  if v_chars < 1000 or v_tokens::double precision / v_chars not between 0.1 and 1.2 then
-    return; -- too short to measure, or not a plausible count
-  end if;
-  loop
-    update models m
-       set sample_chars = case when m.sample_chars > 1000000 then m.sample_chars / 2 else m.sample_chars end + v_chars,
-           sample_tokens = case when m.sample_chars > 1000000 then m.sample_tokens / 2 else m.sample_tokens end + v_tokens,
-           sample_count = m.sample_count + 1,
-           updated_at = _now()
-     where m.name = (select l.name from models l where l.name = p_turn.model for no key update skip locked);
-    exit when found or exists (select from models where name = p_turn.model); -- if another transaction has the row, this sample is dropped
-    perform model_save(p_turn.model);
-  end loop;
-end
-$$;
-
-comment on function _calibrate(turns) is 'Learns the model''s tokens per character from the usage reported with a turn''s response.';

@@ -38,7 +38,7 @@ begin
   end if;
   select t.* into v_turn from foci f join sessions s on s.label = f.session_label join turns t on t.id = s.head_turn_id where f.id = v_item.focus_id;
   if v_last.turn_id is not null then
-    v_turns := _turns_since(v_turn, v_last.turn_id); -- earlier files are in the last checkpoint
+    v_turns := array(select s.turn_id from _turns_since(v_turn, v_last.turn_id) s); -- earlier files are in the last checkpoint
   end if;
   select * into v_now from _progress_of(v_item, v_turns);
   select * into v_size from _journal_size(v_item.id, coalesce(v_last.created_at, '-infinity'), v_at);
@@ -93,16 +93,17 @@ begin
   select _checkpoint_trigger(
            exists (select from work_ledger
                     where work_item_id = p_item.id and seq > coalesce(v_last.ledger_seq, 0) and entry_type = 'step' and not is_inherited),
-           n.tokens, coalesce(v_last.created_at, p_item.started_at), n.entries + ledger_count(p_item) - coalesce(v_last.ledger_seq, 0))
+           n.tokens, coalesce(v_last.created_at, p_item.started_at), n.entries + n.ledger_count - coalesce(v_last.ledger_seq, 0))
     into v_trigger
     from (
       select -- what was written, and what was sent for the first time; not what a request sends again
              coalesce(sum(greatest(
                t.output_tokens, case when p.turn_type is distinct from 'compaction' then t.total_tokens - coalesce(p.total_tokens, 0) end)), 0) as tokens,
              -- one for each turn, two for each call (request and result)
-             count(*) + 2 * coalesce(sum((select count(*) from tool_calls k where k.turn_id = t.id and k.tool_name <> 'ledger_append')), 0)::bigint as entries
-        from unnest(_turns_since(p_turn, v_last.turn_id)) as u(id)
-        join turns t on t.id = u.id
+             count(*) + 2 * coalesce(sum((select count(*) from tool_calls k where k.turn_id = t.id and k.tool_name <> 'ledger_append')), 0)::bigint as entries,
+             (select f.ledger_count from fences f where f.work_item_id = p_item.id) as ledger_count
+        from _turns_since(p_turn, v_last.turn_id) s
+        join turns t on t.id = s.turn_id
         left join turns p on p.id = t.parent_turn_id) n;
   if v_trigger is not null then
     perform _checkpoint_create(p_item.id, v_trigger);
@@ -165,17 +166,17 @@ $$;
 comment on function _journal_written(uuid) is 'After an entry in the journal or ledger of a session that another program drives: counts as a heartbeat, and makes a checkpoint if one is due by the same rules as for other work items.';
 
 create or replace function _turns_since(p_turn turns, p_until_turn_id uuid)
-  returns uuid[]
+  returns table (turn_id uuid)
   language sql
   stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
+  rows 50
+begin atomic
   with recursive back(id, parent_turn_id, n) as (
     select t.id, t.parent_turn_id, 1 from turns t where t.id = p_turn.id and t.id is distinct from p_until_turn_id
     union all
     select t.id, t.parent_turn_id, b.n + 1 from back b join turns t on t.id = b.parent_turn_id where t.id is distinct from p_until_turn_id and b.n < 1000
   )
-  select coalesce(array_agg(id), '{}') from back;
-$$;
+  select id from back;
+end;
 
 comment on function _turns_since(turns, uuid) is 'A turn and its ancestors, back to (not including) p_until_turn_id; at most 1,000.';

@@ -6,7 +6,7 @@ create function pg_temp.puts(p_touches json, p_name text default 'put') returns 
   select name from ability_register(p_name, 'Puts.', '{"type": "object", "properties": {"name": {}, "files": {}, "mode": {}, "path": {}, "diff": {}}}', p_touches => p_touches)
 $$;
 create function pg_temp.touched(p_input text, p_name text default 'put') returns text language sql as $$
-  select string_agg(format('%s %s %s', kind, action, target), ', ' order by ordinal) from _touches_of(p_name, p_input::json)
+  select string_agg(format('%s %s %s', kind, action, target), ', ' order by ordinal) from _touches_of(_touch_rules_of(p_name), p_input::json)
 $$;
 
 select from pg_temp.puts('[{"key": "name", "action": "create"}, {"key": "files.path", "action": "delete", "kind": "record"}, {"key": "diff", "form": "patch"}]');

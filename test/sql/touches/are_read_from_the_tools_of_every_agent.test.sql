@@ -3,7 +3,7 @@ begin;
 select plan(12);
 
 create function pg_temp.of(p_name text, p_input text) returns text language sql as $$
-  select string_agg(format('%s %s %s', kind, action, target), ', ' order by ordinal) from _touches_of(p_name, p_input::json)
+  select string_agg(format('%s %s %s', kind, action, target), ', ' order by ordinal) from _touches_of(_touch_rules_of(p_name), p_input::json)
 $$;
 create function pg_temp.all(p_calls text[]) returns text[] language sql as $$
   select array_agg(pg_temp.of(c[1], c[2]) order by n) from (select array[p_calls[n][1], p_calls[n][2]], n from generate_subscripts(p_calls, 1) n) s(c, n)
@@ -27,7 +27,7 @@ select is(pg_temp.all(array[['read', '{"path": "a.ts"}'], ['write', '{"path": "b
 select is(pg_temp.all(array[['str_replace_editor', '{"command": "view", "path": "/t/a.py"}'], ['str_replace_editor', '{"command": "create", "path": "/t/a.py", "file_text": ""}'], ['str_replace_editor', '{"command": "insert", "path": "/t/a.py"}'],
   ['create', '{"filename": "b.py"}'], ['open', '{"path": "c.py", "line_number": 3}'], ['find_file', '{"file_name": "x", "dir": "src"}'], ['edit', '{"search": "a", "replace": "b"}']]),
   array['path read /t/a.py', 'path create /t/a.py', 'path modify /t/a.py', 'path create b.py', 'path read c.py', 'path search src', null], 'what the tools of SWE-agent and OpenHands touch is read');
-select is((select array_agg(action || ' ' || target) from _touches_of('edit', '{"search": "a", "replace": "b"}', '/t/a.py')), array['modify /t/a.py'], 'an edit of SWE-agent is of the file that is open');
+select is((select array_agg(action || ' ' || target) from _touches_of(_touch_rules_of('edit'), '{"search": "a", "replace": "b"}', '/t/a.py')), array['modify /t/a.py'], 'an edit of SWE-agent is of the file that is open');
 select is(pg_temp.all(array[['read_file', '{"target_file": "a.ts"}'], ['edit_file', '{"target_file": "b.ts", "code_edit": "x"}'], ['search_replace', '{"file_path": "c.ts"}'], ['delete_file', '{"target_file": "d.ts"}'], ['list_dir', '{"relative_workspace_path": "src"}'], ['codebase_search', '{"query": "x", "target_directories": ["a", "b"]}']]),
   array['path read a.ts', 'path modify b.ts', 'path modify c.ts', 'path delete d.ts', 'path search src', 'path search a, path search b'], 'what the tools of Cursor touch is read');
 select is(pg_temp.all(array[['read_file', '{"absolute_path": "/a.ts"}'], ['write_file', '{"file_path": "b.ts", "content": ""}'], ['replace', '{"file_path": "c.ts"}'], ['read_many_files', '{"paths": ["d.ts", "e.ts"]}'], ['list_directory', '{"dir_path": "src"}'], ['search_file_content', '{"pattern": "x", "path": "."}']]),
@@ -40,7 +40,7 @@ select is(pg_temp.all(array[['read_file', '{"path": "./././a.ts"}'], ['write_fil
 select is(pg_temp.all(array[['Read', '[]'], ['Read', 'null'], ['Read', '"x"'], ['Read', '{"file_path": {"a": 1}}'], ['Read', '{"file_path": ""}'], ['Read', '{"file_path": null}'], ['Edit', '{"file_path": "a\u0000b", "old_string": "\ud800"}'], ['Edit', '{"fi\u0000le": 1, "file_path": "a.ts"}'],
   ['', '{"path": "a"}'], ['apply_patch', '{"input": "*** Begin Patch\n*** Add File:   \n*** nothing"}'], ['Read', '{"file_path": ["a", ["b"], 7]}']]),
   array[null, null, null, null, null, null, 'path modify a␀b', 'path modify a.ts', null, null, 'path read a, path read 7'], 'odd input touches what can be read of it');
-select is((select array_agg(char_length(target)) from _touches_of('Read', json_build_object('file_path', repeat('p', 10000)))), array[600], 'a name that is too long is cut');
+select is((select array_agg(char_length(target)) from _touches_of(_touch_rules_of('Read'), json_build_object('file_path', repeat('p', 10000)))), array[600], 'a name that is too long is cut');
 
 select * from finish();
 rollback;
