@@ -2545,8 +2545,8 @@ create function _binds_thinking(p_engage jsonb) returns boolean
   sql stable; -- body 69bfd262, comment 0a9903f6
 create function _block_of(p_turn turns) returns integer
   sql stable; -- body a8319740, comment c208fef5
-create function _block_stub(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6f16148e, comment 1f5ece07
+create function _block_stub(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer, p_through_depth integer DEFAULT NULL::integer) returns text
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8fa577ff, comment d6afda22
 create function _blocks(p_content json) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d79add42
 create function _blocks_chars(p_blocks text) returns integer
@@ -2826,7 +2826,7 @@ create function _edits_of(p_input jsonb, p_path text) returns TABLE(n bigint, ol
 create function _elision_chain(p_elision_id uuid) returns elisions[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body affaae26, comment 8a5c4285
 create function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_boundary text, p_cuts elisions[], p_keep text[]) returns elisions[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 29bb52a4, comment 53a2997f
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ae20b0c7, comment 53a2997f
 create function _elision_store(p_cut elisions) returns void
   plpgsql volatile; -- body 79361ac7, comment c890d406
 create function _engine_message(p_flags iteration_flags) returns text
@@ -3791,6 +3791,12 @@ create function _stream_over() returns trigger
   plpgsql volatile; -- body c1721144, comment f3c2e55b
 create function _strings_shortened(p_value jsonb, p_max_chars integer) returns jsonb
   plpgsql immutable; -- body c9be3f15, comment fdc39783
+create function _stub_entries(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer) returns TABLE(seq integer, entry_type text, line text, is_auto boolean, depth integer, is_said boolean)
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 40545e4e, comment ac7071e9
+create function _stub_rest(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer) returns text
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c3e53768, comment 9cc70f24
+create function _stubs_of(p_cut elisions, p_turns turns[], p_after_seq integer) returns text
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body caa242d1, comment 3c1f10b8
 create function _submit_parent(p_parent_id uuid) returns work_items
   plpgsql volatile; -- body 93982ef9, comment 4d51e300
 create function _sum(p_numbers integer[]) returns integer

@@ -1991,6 +1991,27 @@ export const sqlMutants: readonly Mutant[] = [
   },
   // Context: blocks, cuts, what stays
   {
+    name: 'a step beside other calls stands in its stub and again behind it',
+    file: 'sql/api/50_context/stub.sql',
+    from: '(e.is_said and e.depth > p_through_depth) is true as is_below',
+    to: 'false as is_below',
+    test: 'test/sql/blocks/show_a_step_that_rides_once.test.sql',
+  },
+  {
+    name: 'a step beside other calls is in no stub when its exchange leaves',
+    file: 'sql/api/50_context/stub.sql',
+    from: 'generate_series(p_cut.first_block - 1, p_cut.last_block)',
+    to: 'generate_series(p_cut.first_block, p_cut.last_block)',
+    test: 'test/sql/blocks/show_a_step_that_rides_once.test.sql',
+  },
+  {
+    name: 'the stub of a step that code recorded says that it follows',
+    file: 'sql/api/50_context/stub.sql',
+    from: `k.parent_call_id is null and k.tool_name = 'ledger_append'`,
+    to: `k.tool_name = 'ledger_append'`,
+    test: 'test/sql/blocks/show_a_step_that_rides_once.test.sql',
+  },
+  {
     name: 'a refused entry beside a step leaves unseen',
     file: 'sql/api/50_context/blocks.sql',
     from: `(tool_name <> 'ledger_append' or status <> 'completed'))`,
@@ -3766,8 +3787,8 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a stub loses why a person rejected a call of the first response',
     file: 'sql/api/50_context/stub.sql',
-    from: 'and (t.depth > 0 or s.n >= 10000))',
-    to: 'and t.depth > 0)',
+    from: 'where t.depth > 0 or s.n >= 10000)',
+    to: 'where t.depth > 0)',
     test: 'test/sql/told/says_why_a_first_call_was_rejected.test.sql',
   },
   {
