@@ -2734,7 +2734,7 @@ create function _compaction_cut(p_state context_state, p_keep integer, p_trigger
 create function _compaction_due(p_state context_state, p_last turns, p_say text, p_may_summarize boolean, p_raw_chars integer, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7b0cf034, comment a7cc779d
 create function _compaction_ladder(p_state context_state, p_say text, p_may_summarize boolean, p_trigger text, p_tokens integer, p_chars bigint, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d90ee596, comment 18d957a5
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0657d3e2, comment 18d957a5
 create function _compaction_limit(p_engage jsonb) returns integer
   sql stable; -- body d41d8cd9, comment 74ceadae
 create function _compaction_spans(p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
@@ -3187,8 +3187,8 @@ create function _jsonb_of(p_json json) returns jsonb
   plpgsql immutable; -- body f21b1a56, comment 4edaa375
 create function _keep_answer(p_step work_ledger) returns text
   plpgsql stable; -- body 3cbef97b, comment ab965046
-create function _keep_at(p_work_item_id uuid, p_seq integer) returns text[]
-  sql stable; -- body 406d99e3, comment ec7cc30f
+create function _keep_at(p_work_item_id uuid, p_seq integer DEFAULT 2147483647) returns text[]
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 406d99e3, comment ec7cc30f
 create function _keep_leaving(p_step work_ledger) returns text[]
   sql stable; -- body 04161bdc, comment 53d32bf1
 create function _keep_missing(p_step work_ledger) returns text[]
@@ -3361,8 +3361,6 @@ create function _nearest(p_word text, p_words text[]) returns text
   sql immutable; -- body f3f78ff5, comment 780c8e58
 create function _needs_approval(p_risk text, p_engage jsonb) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 09f664ab
-create function _newest_keep(p_work_item_id uuid) returns text[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0091485a, comment 00822eba
 create function _newest_lines(p_lines text[], p_max_chars integer) returns text
   sql immutable parallel safe; -- body a3c349e7, comment 29f10174
 create function _newest_plan(p_work_item_id uuid, p_until_seq integer DEFAULT 2147483647) returns work_ledger
@@ -3476,7 +3474,7 @@ create function _price(p_model text, p_input bigint, p_output bigint, p_cache_re
 create function _printed_files(p_command text) returns SETOF text
   sql immutable; -- body a102a112, comment 11e69a67
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
-  sql stable; -- body 7ca72f21, comment 084746ef
+  sql stable; -- body 6f59dd85, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
   sql immutable parallel safe; -- body ddcf9cb0, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
@@ -3810,7 +3808,7 @@ create function _summary_begun(p_compaction compactions, p_base_elision_id uuid,
 create function _summary_config(p_model text, p_context_window integer) returns text
   plpgsql volatile; -- body c7b7d4b9, comment 15a18023
 create function _summary_cut(p_item work_items, p_focus foci, p_compaction compactions, p_head turns, p_current elisions, p_text text) returns elisions
-  plpgsql stable; -- body 0541f74c, comment 8d79f600
+  plpgsql stable; -- body 7a91ee91, comment 8d79f600
 create function _summary_given_up(p_focus_id uuid, p_compaction compactions) returns void
   plpgsql volatile; -- body b029b12c, comment ab20b88e
 create function _summary_head(p_model text, p_context_window integer, p_system text) returns text

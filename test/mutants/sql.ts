@@ -2158,7 +2158,7 @@ export const sqlMutants: readonly Mutant[] = [
     name: 'a replay knows at a compaction what was named only later',
     file: 'sql/api/55_looking/replay_request.sql',
     from: '    v_head, p_names, p_engage);',
-    to: '    v_head, _newest_keep(p_item.id), p_engage);',
+    to: '    v_head, _keep_at(p_item.id), p_engage);',
     test: 'test/sql/context_replay/compacts_by_the_policy.test.sql',
   },
   {

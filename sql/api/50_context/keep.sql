@@ -1,18 +1,7 @@
 -- What the steps of an agent ask to keep: names of files, or of parts of them (keep_part.sql), of URLs and of artifacts; and what
 -- a step is answered about it.
 
-create or replace function _newest_keep(p_work_item_id uuid)
-  returns text[]
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select _keep_at(p_work_item_id, 2147483647);
-$$;
-
-comment on function _newest_keep(uuid) is 'What the newest step of an item keeps, see _keep_at(); null: nothing was named.';
-
-create or replace function _keep_at(p_work_item_id uuid, p_seq integer)
+create or replace function _keep_at(p_work_item_id uuid, p_seq integer default 2147483647)
   returns text[]
   language sql
   stable
