@@ -2933,8 +2933,8 @@ create function _fence_follow() returns trigger
   plpgsql volatile; -- body ffb224dd, comment d3c70f79
 create function _fenced(p_says text, p_text text) returns text
   sql volatile; -- body c0c87bb1, comment 13839c18
-create function _file_seen(p_calls uuid[], p_path text, p_depth integer, INOUT first_line integer, INOUT last_line integer, OUT lines text[]) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 1966b2a8, comment 31908c2a
+create function _file_seen(p_calls uuid[], p_path text, p_depth integer, INOUT first_lines integer[], INOUT last_lines integer[], OUT lines text[]) returns record
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bf5da969, comment 9cbe9259
 create function _file_written(p_input jsonb, p_path text) returns text
   sql immutable; -- body 57cadea2, comment d6681f28
 create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_id uuid, p_outcome jsonb) returns jsonb
@@ -3192,31 +3192,35 @@ create function _keep_at(p_work_item_id uuid, p_seq integer DEFAULT 2147483647) 
 create function _keep_leaving(p_step work_ledger) returns text[]
   sql stable; -- body 04161bdc, comment 53d32bf1
 create function _keep_missing(p_step work_ledger) returns text[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 61428cbe, comment 4c1279e5
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 5bed39ad, comment 4c1279e5
 create function _keep_names(p_keep text[]) returns text[]
   sql immutable parallel safe; -- body be68ba91, comment e113771e
 create function _keep_of(p_turn turns) returns text[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6582448f, comment 69557a8f
-create function _keep_part(p_name text, p_calls uuid[], p_depth integer, OUT has_part boolean, OUT first_line integer, OUT last_line integer, OUT part text) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c0654eb4, comment 6cf1bedb
+create function _keep_part(p_lines text[], p_part text, INOUT first_line integer, INOUT last_line integer, OUT part text) returns record
+  plpgsql immutable; -- body 83248ab9, comment 5eaf8918
 create function _keep_path(p_name text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 610b8a4d
 create function _keep_unknown(p_step work_ledger) returns text[]
   sql stable; -- body 2e3701cb, comment c02498a6
 create function _kept(p_head turns, p_last_turn_id uuid, p_names text[], p_engage jsonb) returns json
-  plpgsql stable; -- body dad7c909, comment 50852f7c
+  plpgsql stable; -- body a357bd96, comment 50852f7c
 create function _kept_block(p_cut elisions) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 54e095ba, comment 7a1f556d
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body af5f2d76, comment 7a1f556d
 create function _kept_call(p_call tool_calls) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2cf11068, comment fb26b933
+create function _kept_lines(p_kept json) returns text[]
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4745f372, comment 2aa66581
 create function _kept_named(p_head turns, p_last_depth integer, p_names text[]) returns TABLE(n bigint, target text, calls uuid[], artifact text)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 311528bc, comment fbf18dfc
+create function _kept_parts(p_head turns, p_last_depth integer, p_names text[], p_depth integer) returns TABLE(n bigint, target text, calls uuid[], artifact text, has_part boolean, first_line integer, last_line integer, part text)
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body aade2216, comment ef116467
 create function _kept_read(p_head turns, p_last_depth integer) returns TABLE(n bigint, target text, call_id uuid)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8a753988, comment 726717a8
 create function _kept_store(p_cut elisions) returns void
   sql volatile; -- body 4171c67a, comment cc860093
-create function _kept_text(p_kept json) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9b7ff2aa, comment f81c3407
+create function _kept_text(p_kept json, p_lines text[] DEFAULT NULL::text[]) returns text
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body b66906d2, comment 6f61328a
 create function _key_text(p_path text[]) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 2071314f
 create function _last_line(p_said text) returns text
@@ -3835,8 +3839,8 @@ create function _tell_watchers(p_item work_items) returns void
   sql volatile; -- body 8f59bc27, comment f1445795
 create function _text_block(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment eec14ad3
-create function _text_edited(p_text text, p_old text, p_new text, p_is_all boolean, INOUT first_line integer, INOUT last_line integer, OUT text text) returns record
-  plpgsql immutable; -- body 17e2d9ee, comment 32945f0f
+create function _text_edited(p_text text, p_old text, p_new text, p_is_all boolean, INOUT first_lines integer[], INOUT last_lines integer[], OUT text text) returns record
+  plpgsql immutable; -- body 5b9cd5bc, comment 0e204f67
 create function _text_of(p_entity jsonb, p_key text, p_is_optional boolean DEFAULT false) returns text
   plpgsql stable; -- body 9028ee75, comment faaf0b34
 create function _text_written(p_input jsonb) returns text

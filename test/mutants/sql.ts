@@ -3594,17 +3594,15 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a part of a file stays where it was named, whatever is edited before it',
     file: 'sql/api/50_context/file_seen.sql',
-    from: `if v_line + v_breaks < first_line then
-      first_line := first_line + v_more;`,
-    to: `if v_line + v_breaks < first_line then
-      first_line := first_line;`,
+    from: 'first_lines[v_n] := first_lines[v_n] + v_more;',
+    to: 'first_lines[v_n] := first_lines[v_n];',
     test: 'test/sql/blocks/keep_parts_of_files.test.sql',
   },
   {
     name: 'a part that is edited keeps its old end',
     file: 'sql/api/50_context/file_seen.sql',
-    from: `last_line := greatest(last_line, v_line + v_breaks) + v_more;`,
-    to: `last_line := last_line;`,
+    from: 'last_lines[v_n] := greatest(last_lines[v_n], v_line + v_breaks) + v_more;',
+    to: 'last_lines[v_n] := last_lines[v_n];',
     test: 'test/sql/blocks/keep_parts_of_files.test.sql',
   },
   {

@@ -125,10 +125,9 @@ create or replace function _keep_missing(p_step work_ledger)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select array_agg(_one_line(f.target, 200) order by f.n)
+  select array_agg(_one_line(p.target, 200) order by p.n)
     from turns t
-   cross join lateral _kept_named(t, t.depth, p_step.keep) f
-   cross join lateral _keep_part(f.target, f.calls, t.depth) p
+   cross join lateral _kept_parts(t, t.depth, p_step.keep, t.depth) p
    where t.id = p_step.turn_id and p.has_part and p.first_line is null;
 $$;
 

@@ -18,7 +18,7 @@ begin
 
           _images_of _boundary _shown_turns _turns_of_block _earlier_head _selected _compaction_due _compaction_ladder
           _is_kept_by_ledger _compaction_applied _query_blocks _elision_due _keep_of _elision_chain _keep_at _kept_named
-          _file_seen _keep_part _keep_missing _kept_read _kept_call _kept_text _kept_block _step_depth
+          _file_seen _kept_parts _kept_lines _keep_missing _kept_read _kept_call _kept_text _kept_block _step_depth
           _message_parts _nudge _is_branched _draft_step _results_chars _exchange_chars
           _next_tokens _stubs_of _block_stub _stub_rest _stub_entries _told_in _changed_files _failed_calls _call_label _summary_attempt _told _exchange_sizes
           _told_sizes _request_sizes _iteration_flags _waits_for_thinking _loop_thinks
