@@ -2551,8 +2551,8 @@ create function _binds_thinking(p_engage jsonb) returns boolean
   sql stable; -- body 69bfd262, comment 0a9903f6
 create function _block_of(p_turn turns) returns integer
   sql stable; -- body d41d8cd9, comment c208fef5
-create function _block_stub(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6f16148e, comment 1f5ece07
+create function _block_stub(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer, p_through_depth integer DEFAULT NULL::integer) returns text
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8fa577ff, comment d6afda22
 create function _blocks(p_content json) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d79add42
 create function _blocks_chars(p_blocks text) returns integer
@@ -2740,7 +2740,7 @@ create function _compaction_cut(p_state context_state, p_keep integer, p_trigger
 create function _compaction_due(p_state context_state, p_last turns, p_say text, p_may_summarize boolean, p_raw_chars integer, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7b0cf034, comment a7cc779d
 create function _compaction_ladder(p_state context_state, p_say text, p_may_summarize boolean, p_trigger text, p_tokens integer, p_chars bigint, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d90ee596, comment 18d957a5
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0657d3e2, comment 18d957a5
 create function _compaction_limit(p_engage jsonb) returns integer
   sql stable; -- body d41d8cd9, comment 74ceadae
 create function _compaction_spans(p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
@@ -2832,7 +2832,7 @@ create function _edits_of(p_input jsonb, p_path text) returns TABLE(n bigint, ol
 create function _elision_chain(p_elision_id uuid) returns elisions[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body affaae26, comment 8a5c4285
 create function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_boundary text, p_cuts elisions[], p_keep text[]) returns elisions[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 29bb52a4, comment 53a2997f
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ae20b0c7, comment 53a2997f
 create function _elision_store(p_cut elisions) returns void
   plpgsql volatile; -- body 79361ac7, comment c890d406
 create function _engine_message(p_flags iteration_flags) returns text
@@ -2939,8 +2939,8 @@ create function _fence_follow() returns trigger
   plpgsql volatile; -- body ffb224dd, comment d3c70f79
 create function _fenced(p_says text, p_text text) returns text
   sql volatile; -- body c0c87bb1, comment 13839c18
-create function _file_seen(p_calls uuid[], p_path text, p_depth integer, INOUT first_line integer, INOUT last_line integer, OUT lines text[]) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 1966b2a8, comment 31908c2a
+create function _file_seen(p_calls uuid[], p_path text, p_depth integer, INOUT first_lines integer[], INOUT last_lines integer[], OUT lines text[]) returns record
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bf5da969, comment 9cbe9259
 create function _file_written(p_input jsonb, p_path text) returns text
   sql immutable; -- body 57cadea2, comment d6681f28
 create function _files_changed(p_work_item_id uuid) returns text
@@ -3195,36 +3195,40 @@ create function _jsonb_of(p_json json) returns jsonb
   plpgsql immutable; -- body f21b1a56, comment 4edaa375
 create function _keep_answer(p_step work_ledger) returns text
   plpgsql stable; -- body 3cbef97b, comment ab965046
-create function _keep_at(p_work_item_id uuid, p_seq integer) returns text[]
-  sql stable; -- body 406d99e3, comment ec7cc30f
+create function _keep_at(p_work_item_id uuid, p_seq integer DEFAULT 2147483647) returns text[]
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 406d99e3, comment ec7cc30f
 create function _keep_leaving(p_step work_ledger) returns text[]
   sql stable; -- body 04161bdc, comment 53d32bf1
 create function _keep_missing(p_step work_ledger) returns text[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 61428cbe, comment 4c1279e5
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 5bed39ad, comment 4c1279e5
 create function _keep_names(p_keep text[]) returns text[]
   sql immutable parallel safe; -- body be68ba91, comment e113771e
 create function _keep_of(p_turn turns) returns text[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6582448f, comment 69557a8f
-create function _keep_part(p_name text, p_calls uuid[], p_depth integer, OUT has_part boolean, OUT first_line integer, OUT last_line integer, OUT part text) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c0654eb4, comment 6cf1bedb
+create function _keep_part(p_lines text[], p_part text, INOUT first_line integer, INOUT last_line integer, OUT part text) returns record
+  plpgsql immutable; -- body 83248ab9, comment 5eaf8918
 create function _keep_path(p_name text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 610b8a4d
 create function _keep_unknown(p_step work_ledger) returns text[]
   sql stable; -- body 2e3701cb, comment c02498a6
 create function _kept(p_head turns, p_last_turn_id uuid, p_names text[], p_engage jsonb) returns json
-  plpgsql stable; -- body dad7c909, comment 50852f7c
+  plpgsql stable; -- body a357bd96, comment 50852f7c
 create function _kept_block(p_cut elisions) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 54e095ba, comment 7a1f556d
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body af5f2d76, comment 7a1f556d
 create function _kept_call(p_call tool_calls) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2cf11068, comment fb26b933
+create function _kept_lines(p_kept json) returns text[]
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4745f372, comment 2aa66581
 create function _kept_named(p_head turns, p_last_depth integer, p_names text[]) returns TABLE(n bigint, target text, calls uuid[], artifact text)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 311528bc, comment fbf18dfc
+create function _kept_parts(p_head turns, p_last_depth integer, p_names text[], p_depth integer) returns TABLE(n bigint, target text, calls uuid[], artifact text, has_part boolean, first_line integer, last_line integer, part text)
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body aade2216, comment ef116467
 create function _kept_read(p_head turns, p_last_depth integer) returns TABLE(n bigint, target text, call_id uuid)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8a753988, comment 726717a8
 create function _kept_store(p_cut elisions) returns void
   sql volatile; -- body 4171c67a, comment cc860093
-create function _kept_text(p_kept json) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9b7ff2aa, comment f81c3407
+create function _kept_text(p_kept json, p_lines text[] DEFAULT NULL::text[]) returns text
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body b66906d2, comment 6f61328a
 create function _key_text(p_path text[]) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 2071314f
 create function _last_line(p_said text) returns text
@@ -3369,8 +3373,6 @@ create function _nearest(p_word text, p_words text[]) returns text
   sql immutable; -- body f3f78ff5, comment 780c8e58
 create function _needs_approval(p_risk text, p_engage jsonb) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 09f664ab
-create function _newest_keep(p_work_item_id uuid) returns text[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0091485a, comment 00822eba
 create function _newest_lines(p_lines text[], p_max_chars integer) returns text
   sql immutable parallel safe; -- body a3c349e7, comment 29f10174
 create function _newest_plan(p_work_item_id uuid, p_until_seq integer DEFAULT 2147483647) returns work_ledger
@@ -3488,7 +3490,7 @@ create function _price(p_model text, p_input bigint, p_output bigint, p_cache_re
 create function _printed_files(p_command text) returns SETOF text
   sql immutable; -- body a102a112, comment 11e69a67
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
-  sql stable; -- body 7ca72f21, comment 084746ef
+  sql stable; -- body 6f59dd85, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
   sql immutable parallel safe; -- body 82c6756b, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
@@ -3807,6 +3809,12 @@ create function _stream_over() returns trigger
   plpgsql volatile; -- body c1721144, comment f3c2e55b
 create function _strings_shortened(p_value jsonb, p_max_chars integer) returns jsonb
   plpgsql immutable; -- body c9be3f15, comment fdc39783
+create function _stub_entries(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer) returns TABLE(seq integer, entry_type text, line text, is_auto boolean, depth integer, is_said boolean)
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 40545e4e, comment ac7071e9
+create function _stub_rest(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer) returns text
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c3e53768, comment 9cc70f24
+create function _stubs_of(p_cut elisions, p_turns turns[], p_after_seq integer) returns text
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body caa242d1, comment 3c1f10b8
 create function _submit_parent(p_parent_id uuid) returns work_items
   plpgsql volatile; -- body 93982ef9, comment 4d51e300
 create function _sum(p_numbers integer[]) returns integer
@@ -3820,7 +3828,7 @@ create function _summary_begun(p_compaction compactions, p_base_elision_id uuid,
 create function _summary_config(p_model text, p_context_window integer) returns text
   plpgsql volatile; -- body c7b7d4b9, comment 15a18023
 create function _summary_cut(p_item work_items, p_focus foci, p_compaction compactions, p_head turns, p_current elisions, p_text text) returns elisions
-  plpgsql stable; -- body 0541f74c, comment 8d79f600
+  plpgsql stable; -- body 7a91ee91, comment 8d79f600
 create function _summary_given_up(p_focus_id uuid, p_compaction compactions) returns void
   plpgsql volatile; -- body b029b12c, comment ab20b88e
 create function _summary_head(p_model text, p_context_window integer, p_system text) returns text
@@ -3849,8 +3857,8 @@ create function _tell_watchers(p_item work_items) returns void
   sql volatile; -- body 8f59bc27, comment f1445795
 create function _text_block(p_text text) returns text
   sql stable parallel safe; -- body d41d8cd9, comment eec14ad3
-create function _text_edited(p_text text, p_old text, p_new text, p_is_all boolean, INOUT first_line integer, INOUT last_line integer, OUT text text) returns record
-  plpgsql immutable; -- body 17e2d9ee, comment 32945f0f
+create function _text_edited(p_text text, p_old text, p_new text, p_is_all boolean, INOUT first_lines integer[], INOUT last_lines integer[], OUT text text) returns record
+  plpgsql immutable; -- body 5b9cd5bc, comment 0e204f67
 create function _text_of(p_entity jsonb, p_key text, p_is_optional boolean DEFAULT false) returns text
   plpgsql stable; -- body 9028ee75, comment faaf0b34
 create function _text_written(p_input jsonb) returns text

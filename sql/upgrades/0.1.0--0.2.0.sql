@@ -203,6 +203,7 @@ drop table content_salts;
 drop function if exists _salted_hash(uuid, text[]);
 drop function if exists _replay_names(text[], turns, turns[], integer);
 drop function if exists _block_stub(turns[], integer, integer);
+drop function if exists _newest_keep(uuid);
 drop function if exists _summary_attempt(uuid);
 drop function if exists lease_renew(text, uuid[], uuid[], text, integer, uuid, integer);
 drop function if exists _jobs_tidy();

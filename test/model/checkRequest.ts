@@ -9,7 +9,7 @@ import type { Play } from './conversation.ts';
 import { expect } from './expect.ts';
 import { canStand } from './replies.ts';
 import { blocksOf, chainOf, stepsOf } from './world.ts';
-import type { Call, Cut, Exchange, Item, Sent } from './world.ts';
+import type { Call, Cut, Exchange, Item, Sent, World } from './world.ts';
 
 /** A request as it is read: where each exchange of the conversation stands in it. */
 export type Read = {
@@ -56,6 +56,7 @@ export async function checkRequest(play: Play, item: Item, turnId: string, body:
   sent.shown = checkExchanges(item, sent, read);
   checkAppendOnly(play, item, sent, read);
   checkStubs(item, sent, read);
+  checkSaidOnce(world, item, read);
   checkKept(world, item, sent, read);
   checkStood(item, sent, read.texts);
   checkBreakpoints(item, sent);
@@ -283,6 +284,21 @@ function checkStubs(item: Item, sent: Sent, read: Read): void {
         String.raw`\[completed step (\d+)[^\n]*: ${line?.replaceAll(/[.*+?^${'$'}{}()|[\]\\]/g, String.raw`\$&`)}`,
       ).exec(text);
       if (stub) expect(Number(stub[1]) === closed, `step "${line}" closes block ${closed} and stands as ${stub[0]}`);
+    }
+  }
+}
+
+/** What a shown exchange recorded by calls of its own stands there and in no stub, which only says that it follows. */
+function checkSaidOnce(world: World, item: Item, read: Read): void {
+  const stubs = read.texts.filter((text) => text.startsWith('[completed step '));
+  for (const exchange of read.shown.keys()) {
+    for (const { input } of exchange.calls.filter((call) => call.isEntry)) {
+      const mark = /e\d+z/.exec(String(input['content']))?.[0] ?? '';
+      expect(
+        stubs.every((stub) => !stub.includes(mark)),
+        () => `"${String(input['content'])}" stands in its exchange and in ${stubs.join('\n')}`,
+      );
+      if (input['entry_type'] === 'step' && stubs.at(-1)?.includes(': see below]')) world.note(item, 'step beside a call at a cut');
     }
   }
 }

@@ -34,6 +34,7 @@ const plain: Work & { answer: Response } = {
   hooks: [],
   summary: 'good',
   isBackwards: false,
+  beginsWithClaim: true,
   goesOn: 'not',
 };
 

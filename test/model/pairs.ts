@@ -108,6 +108,7 @@ export const mustMeet: readonly string[] = [
   ...each('kept by name', 'elision', 'compaction', 'fork', 'retry', 'message', 'crash', 'sliding window', 'periodic'),
   ...each('kept unasked', 'elision', 'compaction', 'fork', 'drafted step', 'sliding window', 'image'),
   ...each('sliding window', 'message', 'long message', 'fork', 'digest', 'keep', 'image', 'thinking', 'periodic'),
+  ...each('step beside a call at a cut', 'elision', 'compaction', 'fork', 'retry', 'keep', 'interrupt', 'step in code'),
   ...each('thinking at a cut', 'elision', 'compaction', 'fork', 'step', 'crash'),
   ...each('periodic', 'elision', 'message', 'interrupt', 'crash'),
 ];

@@ -2096,6 +2096,27 @@ export const sqlMutants: readonly Mutant[] = [
   },
   // Context: blocks, cuts, what stays
   {
+    name: 'a step beside other calls stands in its stub and again behind it',
+    file: 'sql/api/50_context/stub.sql',
+    from: '(e.is_said and e.depth > p_through_depth) is true as is_below',
+    to: 'false as is_below',
+    test: 'test/sql/blocks/show_a_step_that_rides_once.test.sql',
+  },
+  {
+    name: 'a step beside other calls is in no stub when its exchange leaves',
+    file: 'sql/api/50_context/stub.sql',
+    from: 'generate_series(p_cut.first_block - 1, p_cut.last_block)',
+    to: 'generate_series(p_cut.first_block, p_cut.last_block)',
+    test: 'test/sql/blocks/show_a_step_that_rides_once.test.sql',
+  },
+  {
+    name: 'the stub of a step that code recorded says that it follows',
+    file: 'sql/api/50_context/stub.sql',
+    from: `k.parent_call_id is null and k.tool_name = 'ledger_append'`,
+    to: `k.tool_name = 'ledger_append'`,
+    test: 'test/sql/blocks/show_a_step_that_rides_once.test.sql',
+  },
+  {
     name: 'a refused entry beside a step leaves unseen',
     file: 'sql/api/50_context/blocks.sql',
     from: `(tool_name <> 'ledger_append' or status <> 'completed'))`,
@@ -2242,7 +2263,7 @@ export const sqlMutants: readonly Mutant[] = [
     name: 'a replay knows at a compaction what was named only later',
     file: 'sql/api/55_looking/replay_request.sql',
     from: '    v_head, p_names, p_engage);',
-    to: '    v_head, _newest_keep(p_item.id), p_engage);',
+    to: '    v_head, _keep_at(p_item.id), p_engage);',
     test: 'test/sql/context_replay/compacts_by_the_policy.test.sql',
   },
   {
@@ -3557,21 +3578,21 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   },
   {
     name: 'the digest tells a plan that was taken back',
-    file: 'sql/api/45_ledger/plan.sql',
+    file: 'sql/api/45_ledger/plan_progress.sql',
     from: 'and not _is_retracted(p_work_item_id, l.seq, p_until_seq)',
     to: '',
     test: 'test/sql/awareness_digest/names_who_is_at_it_now.test.sql',
   },
   {
     name: 'a step that was taken back still changes the plan',
-    file: 'sql/api/45_ledger/plan.sql',
+    file: 'sql/api/45_ledger/plan_progress.sql',
     from: 'and not _is_retracted(p_work_item_id, s.seq, p_until_seq)',
     to: '',
     test: 'test/sql/v_plan/shows_where_each_item_stands.test.sql',
   },
   {
     name: 'an item that is begun does not end the one before',
-    file: 'sql/api/45_ledger/plan.sql',
+    file: 'sql/api/45_ledger/plan_progress.sql',
     from: `when t.seq = d.seq then 'doing'`,
     to: `when t.doing = i.n then 'doing'`,
     test: 'test/sql/v_plan/shows_where_each_item_stands.test.sql',
@@ -3606,14 +3627,14 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   },
   {
     name: 'what passed since still fails',
-    file: 'sql/api/50_context/standing.sql',
+    file: 'sql/api/50_context/facts.sql',
     from: 'where r.is_error is not false',
     to: 'where r.is_error or b.value is not null',
     test: 'test/sql/standing/has_the_same_parts_everywhere.test.sql',
   },
   {
     name: 'a cut forgets what was changed before the one in force',
-    file: 'sql/api/50_context/standing.sql',
+    file: 'sql/api/50_context/facts.sql',
     from: `return p_cut.standing::jsonb - 'text';`,
     to: 'return null;',
     test: 'test/sql/standing/has_the_same_parts_everywhere.test.sql',
@@ -3662,7 +3683,7 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   },
   {
     name: 'a search that found nothing is said to fail',
-    file: 'sql/api/50_context/standing.sql',
+    file: 'sql/api/50_context/facts.sql',
     from: 'and not _only_looks(c.call)',
     to: '',
     test: 'test/sql/standing/has_the_same_parts_everywhere.test.sql',
@@ -3678,17 +3699,15 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a part of a file stays where it was named, whatever is edited before it',
     file: 'sql/api/50_context/file_seen.sql',
-    from: `if v_line + v_breaks < first_line then
-      first_line := first_line + v_more;`,
-    to: `if v_line + v_breaks < first_line then
-      first_line := first_line;`,
+    from: 'first_lines[v_n] := first_lines[v_n] + v_more;',
+    to: 'first_lines[v_n] := first_lines[v_n];',
     test: 'test/sql/blocks/keep_parts_of_files.test.sql',
   },
   {
     name: 'a part that is edited keeps its old end',
     file: 'sql/api/50_context/file_seen.sql',
-    from: `last_line := greatest(last_line, v_line + v_breaks) + v_more;`,
-    to: `last_line := last_line;`,
+    from: 'last_lines[v_n] := greatest(last_lines[v_n], v_line + v_breaks) + v_more;',
+    to: 'last_lines[v_n] := last_lines[v_n];',
     test: 'test/sql/blocks/keep_parts_of_files.test.sql',
   },
   {
@@ -3871,8 +3890,8 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a stub loses why a person rejected a call of the first response',
     file: 'sql/api/50_context/stub.sql',
-    from: 'and (t.depth > 0 or s.n >= 10000))',
-    to: 'and t.depth > 0)',
+    from: 'where t.depth > 0 or s.n >= 10000)',
+    to: 'where t.depth > 0)',
     test: 'test/sql/told/says_why_a_first_call_was_rejected.test.sql',
   },
   {

@@ -191,9 +191,9 @@ create function work_test.kept(p_n integer) returns text language sql as $$
   select string_agg(b.block ->> 'text', E'\n') from work_test.blocks(p_n) b where b.message = 0 and b.block ->> 'text' like '[engine] %ept from closed%'
 $$;
 
--- The stub of a closed block in a request.
+-- The stub of a closed block in a request; what it left to a step's own call comes last.
 create function work_test.stub(p_n integer, p_block integer) returns text language sql as $$
-  select b.block ->> 'text' from work_test.blocks(p_n) b where b.message = 0 and b.block ->> 'text' like format('[completed step %s:%%', p_block)
+  select string_agg(b.block ->> 'text', E'\n' order by b.i) from work_test.blocks(p_n) b where b.message = 0 and b.block ->> 'text' like format('[completed step %s:%%', p_block)
 $$;
 
 -- How many requests of the test context_at() rebuilds to the byte.

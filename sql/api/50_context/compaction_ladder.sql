@@ -25,7 +25,7 @@ declare
   v_limit_chars numeric := v_limit * (p_chars::numeric / p_tokens);
   v_keep integer := greatest(1, ceil((p_state.engage ->> 'compact_keep_recent')::numeric / 2));
   v_leaving turns[];
-  v_names text[] := _newest_keep((p_state.item).id);
+  v_names text[] := _keep_at((p_state.item).id);
   v_after bigint;
 begin
   p_state.shown := _shown_turns(p_state.head, v_current);

@@ -56,11 +56,7 @@ begin
     into v_due.last_seq
     from unnest(v_closed) t
     join work_ledger l on l.work_item_id = t.work_item_id and l.seq > coalesce(v_current.last_seq, 0) and l.turn_id = t.id;
-  select string_agg(_text_block(stub), ',' order by n)
-    into v_stubs
-    from generate_series(v_due.first_block, v_due.last_block) as n
-    cross join lateral _block_stub(p_item.id, v_shown, coalesce(v_current.last_seq, 0), n) as stub
-   where stub <> '';
+  v_stubs := _stubs_of(v_due, v_shown, coalesce(v_current.last_seq, 0));
   v_due.stubs := '[' || concat_ws(',', (
     select string_agg(_blocks(c.stubs), ',' order by c.ordinal) from unnest(p_cuts) c where c.ordinal > v_merged_from), v_stubs) || ']';
   v_due := _with_kept(v_due, p_head, coalesce(p_keep, _keep_of(p_head)), p_engage);

@@ -5,8 +5,8 @@ create or replace function _file_seen(
     p_calls uuid[],
     p_path text,
     p_depth integer,
-    inout first_line integer,
-    inout last_line integer,
+    inout first_lines integer[],
+    inout last_lines integer[],
     out lines text[])
   language plpgsql
   stable
@@ -40,11 +40,11 @@ begin
       v_text := case when char_length(v_text) <= 300000 then v_text end;
     else
       for v_edit in select * from _edits_of(v_call.input, p_path) e order by e.n loop
-        v_after := _text_edited(v_text, v_edit.old, v_edit.new, v_edit.is_all, first_line, last_line);
+        v_after := _text_edited(v_text, v_edit.old, v_edit.new, v_edit.is_all, first_lines, last_lines);
         v_text := v_after.text;
         if v_call.is_later then
-          first_line := v_after.first_line;
-          last_line := v_after.last_line;
+          first_lines := v_after.first_lines;
+          last_lines := v_after.last_lines;
         end if;
       end loop;
       if not found then
@@ -57,8 +57,8 @@ begin
 end
 $$;
 
-comment on function _file_seen(uuid[], text, integer, integer, integer) is
-  'The lines of a file after these calls, oldest first, and where lines first_line to last_line stand then if they were named before the calls of turns from p_depth on; null: one of the calls does not say what it read or changed. Elements that are null were never seen.';
+comment on function _file_seen(uuid[], text, integer, integer[], integer[]) is
+  'The lines of a file after these calls, oldest first, and where some lines, first_lines to last_lines, stand then if they were named before the calls of turns from p_depth on; null: one of the calls does not say what it read or changed. Elements that are null were never seen.';
 
 create or replace function _lines_shown(p_call tool_calls)
   returns text[]
@@ -196,7 +196,7 @@ $$;
 comment on function _patch_hunks(jsonb, text, text) is 'The hunks of a patch for a file: what stands before and after. p_kind: Update or Add.';
 
 create or replace function _text_edited(
-    p_text text, p_old text, p_new text, p_is_all boolean, inout first_line integer, inout last_line integer, out text text)
+    p_text text, p_old text, p_new text, p_is_all boolean, inout first_lines integer[], inout last_lines integer[], out text text)
   language plpgsql
   immutable
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -211,13 +211,15 @@ declare
 begin
   while v_at > 0 loop
     v_line := v_line + regexp_count(left(v_rest, v_at - 1), E'\n');
-    if v_line + v_breaks < first_line then
-      first_line := first_line + v_more;
-      last_line := last_line + v_more;
-    elsif v_line <= last_line then
-      first_line := least(first_line, v_line);
-      last_line := greatest(last_line, v_line + v_breaks) + v_more;
-    end if;
+    for v_n in 1 .. coalesce(cardinality(first_lines), 0) loop
+      if v_line + v_breaks < first_lines[v_n] then
+        first_lines[v_n] := first_lines[v_n] + v_more;
+        last_lines[v_n] := last_lines[v_n] + v_more;
+      elsif v_line <= last_lines[v_n] then
+        first_lines[v_n] := least(first_lines[v_n], v_line);
+        last_lines[v_n] := greatest(last_lines[v_n], v_line + v_breaks) + v_more;
+      end if;
+    end loop;
     v_line := v_line + v_breaks + v_more;
     v_done := v_done || left(v_rest, v_at - 1) || p_new;
     v_rest := substr(v_rest, v_at + char_length(p_old));
@@ -228,5 +230,5 @@ begin
 end
 $$;
 
-comment on function _text_edited(text, text, text, boolean, integer, integer) is
-  'A text after a passage of it is replaced, once or wherever it stands, and where its lines first_line to last_line stand then; text null: it does not stand there.';
+comment on function _text_edited(text, text, text, boolean, integer[], integer[]) is
+  'A text after a passage of it is replaced, once or wherever it stands, and where some of its lines, first_lines to last_lines, stand then; text null: it does not stand there.';

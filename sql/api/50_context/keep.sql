@@ -1,18 +1,7 @@
 -- What the steps of an agent ask to keep: names of files, or of parts of them (keep_part.sql), of URLs and of artifacts; and what
 -- a step is answered about it.
 
-create or replace function _newest_keep(p_work_item_id uuid)
-  returns text[]
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select _keep_at(p_work_item_id, 2147483647);
-$$;
-
-comment on function _newest_keep(uuid) is 'What the newest step of an item keeps, see _keep_at(); null: nothing was named.';
-
-create or replace function _keep_at(p_work_item_id uuid, p_seq integer)
+create or replace function _keep_at(p_work_item_id uuid, p_seq integer default 2147483647)
   returns text[]
   language sql
   stable
@@ -136,10 +125,9 @@ create or replace function _keep_missing(p_step work_ledger)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select array_agg(_one_line(f.target, 200) order by f.n)
+  select array_agg(_one_line(p.target, 200) order by p.n)
     from turns t
-   cross join lateral _kept_named(t, t.depth, p_step.keep) f
-   cross join lateral _keep_part(f.target, f.calls, t.depth) p
+   cross join lateral _kept_parts(t, t.depth, p_step.keep, t.depth) p
    where t.id = p_step.turn_id and p.has_part and p.first_line is null;
 $$;
 

@@ -1,33 +1,19 @@
 -- Which lines of a file a name like path:80-140 or path#symbol means: definitions are told by patterns of the usual languages,
 -- their ends by indentation and headings.
 
-create or replace function _keep_part(
-    p_name text, p_calls uuid[], p_depth integer, out has_part boolean, out first_line integer, out last_line integer, out part text)
+create or replace function _keep_part(p_lines text[], p_part text, inout first_line integer, inout last_line integer, out part text)
   language plpgsql
-  stable
+  immutable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-declare
-  v_path text := _keep_path(p_name);
-  v_part text := substr(p_name, char_length(v_path) + 1);
-  v_given text[] := regexp_match(v_part, '^:(\d+)(?:-(\d+))?$');
-  v_lines text[];
 begin
-  has_part := v_path <> p_name and exists (
-    select from touches x where x.tool_call_id = any (p_calls) and _is_same_file(v_path, x.target) and not _is_same_file(p_name, x.target));
-  if not has_part then
-    return;
+  if p_part like '#%' then
+    select l.first_line, l.last_line into first_line, last_line from _symbol_lines(p_lines, substr(p_part, 2)) l;
   end if;
-  select f.lines, f.first_line, f.last_line into v_lines, first_line, last_line
-    from (select (v_given[1])::integer as a, coalesce(v_given[2], v_given[1])::integer as b) g
-   cross join lateral _file_seen(p_calls, v_path, p_depth, least(g.a, g.b), greatest(g.a, g.b)) f;
-  if v_given is null then
-    select l.first_line, l.last_line into first_line, last_line from _symbol_lines(v_lines, substr(v_part, 2)) l;
-  end if;
-  if first_line <= cardinality(v_lines) and exists (select from unnest(v_lines[first_line : last_line]) l(line) where l.line is not null) then
+  if first_line <= cardinality(p_lines) and exists (select from unnest(p_lines[first_line : last_line]) l(line) where l.line is not null) then
     first_line := greatest(first_line - 5, 1);
-    last_line := least(last_line + 5, cardinality(v_lines));
-    part := _numbered_lines(v_lines, first_line, last_line);
+    last_line := least(last_line + 5, cardinality(p_lines));
+    part := _numbered_lines(p_lines, first_line, last_line);
   else
     first_line := null;
     last_line := null;
@@ -35,8 +21,8 @@ begin
 end
 $$;
 
-comment on function _keep_part(text, uuid[], integer) is
-  'The lines that a name like path:80-140 or path#symbol means in the file as it stands after p_calls, with 5 lines around them; null: there is no such part, or that cannot be told. part: these lines as they are shown. has_part false: the name means all of what it names. p_depth: of the turn that named it.';
+comment on function _keep_part(text[], text, integer, integer) is
+  'The lines that a part of a name, :80-140 or #symbol, means in a file with these lines, with 5 lines around them; null: there is no such part, or that cannot be told. first_line, last_line: where numbered lines stand now. part: the lines as they are shown.';
 
 create or replace function _numbered_lines(p_lines text[], p_first integer, p_last integer)
   returns text

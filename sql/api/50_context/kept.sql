@@ -24,8 +24,8 @@ begin
     return null;
   end if;
   for v_found in
-    select f.target, f.calls, f.artifact, f.n, p.has_part, p.first_line, p.last_line, p.part
-      from _kept_named(p_head, v_last_depth, p_names) f cross join lateral _keep_part(f.target, f.calls, v_step_depth) p where p_names is not null
+    select f.target, f.calls, f.artifact, f.n, f.has_part, f.first_line, f.last_line, f.part
+      from _kept_parts(p_head, v_last_depth, p_names, v_step_depth) f where p_names is not null
     union all
     select f.target, array[f.call_id], null, f.n, false, null, null, null from _kept_read(p_head, v_last_depth) f where p_names is null
     order by n
@@ -124,6 +124,38 @@ $$;
 
 comment on function _kept_named(turns, integer, text[]) is
   'For each name (path, URL, handle): the calls, oldest first, that hold its newest content up to p_head, of turns no deeper than p_last_depth: the last read or write of the whole, then reads of parts and edits since; or the artifact with that handle.';
+
+create or replace function _kept_parts(p_head turns, p_last_depth integer, p_names text[], p_depth integer)
+  returns table (n bigint, target text, calls uuid[], artifact text, has_part boolean, first_line integer, last_line integer, part text)
+  language sql
+  stable
+  rows 20
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with named as materialized (
+    select f.*, _keep_path(f.target) as path, substr(f.target, char_length(_keep_path(f.target)) + 1) as rest
+      from _kept_named(p_head, p_last_depth, p_names) f
+  ), asked as materialized (
+    select d.*, regexp_match(d.rest, '^:(\d+)(?:-(\d+))?$')::integer[] as given,
+           d.rest <> '' and exists (
+             select from touches x
+              where x.tool_call_id = any (d.calls) and _is_same_file(d.path, x.target) and not _is_same_file(d.target, x.target)) as has_part
+      from named d
+  )
+  -- The calls of a file are walked once, for all of its parts.
+  select u.n, u.target, g.calls, null, true, p.first_line, p.last_line, p.part
+    from (select a.path, a.calls, array_agg(a.n order by a.n) as names, array_agg(a.target order by a.n) as targets, array_agg(a.rest order by a.n) as rests,
+                 array_agg(least(a.given[1], a.given[2]) order by a.n) as firsts, array_agg(greatest(a.given[1], a.given[2]) order by a.n) as lasts
+            from asked a where a.has_part group by a.path, a.calls) g
+   cross join lateral _file_seen(g.calls, g.path, p_depth, g.firsts, g.lasts) f
+   cross join lateral unnest(g.names, g.targets, g.rests, f.first_lines, f.last_lines) as u(n, target, rest, first_line, last_line)
+   cross join lateral _keep_part(f.lines, u.rest, u.first_line, u.last_line) p
+  union all
+  select a.n, a.target, a.calls, a.artifact, false, null, null, null from asked a where not a.has_part;
+$$;
+
+comment on function _kept_parts(turns, integer, text[], integer) is
+  'What _kept_named() finds, and of a name that means a part of a file (has_part) where that stands now, and as it is shown; first_line null: it was not found. p_depth: of the turn that named it.';
 
 create or replace function _kept_read(p_head turns, p_last_depth integer)
   returns table (n bigint, target text, call_id uuid)
@@ -236,7 +268,7 @@ $$;
 
 comment on function _step_depth(turns, text[]) is 'The depth of the turn in which the newest step up to p_head named these; null: none did.';
 
-create or replace function _kept_text(p_kept json)
+create or replace function _kept_text(p_kept json, p_lines text[] default null)
   returns text
   language sql
   stable
@@ -252,13 +284,24 @@ as $$
            (select string_agg(_kept_call(k), E'\n\n' order by c.n)
               from json_array_elements_text(p_kept -> 'calls') with ordinality as c(id, n)
               join tool_calls k on k.id = c.id::uuid))
-    from (select case when p_kept #>> '{lines,0}' is not null then (
-            select _numbered_lines(f.lines, (p_kept #>> '{lines,0}')::integer, (p_kept #>> '{lines,1}')::integer)
-              from _file_seen(array(select json_array_elements_text(p_kept -> 'calls')::uuid), _keep_path(p_kept ->> 'target'), null, null, null) f)
+    from (select case when p_kept #>> '{lines,0}' is not null then
+            _numbered_lines(coalesce(p_lines, _kept_lines(p_kept)), (p_kept #>> '{lines,0}')::integer, (p_kept #>> '{lines,1}')::integer)
           end as text) part;
 $$;
 
-comment on function _kept_text(json) is 'One element of what a cut keeps, as text for the model.';
+comment on function _kept_text(json, text[]) is 'One element of what a cut keeps, as text for the model. p_lines: the lines of the file, where they are known.';
+
+create or replace function _kept_lines(p_kept json)
+  returns text[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select f.lines
+    from _file_seen(array(select json_array_elements_text(p_kept -> 'calls')::uuid), _keep_path(p_kept ->> 'target'), null, null, null) f;
+$$;
+
+comment on function _kept_lines(json) is 'The lines of the file of which an element of what a cut keeps is a part.';
 
 create or replace function _kept_block(p_cut elisions)
   returns text
@@ -278,8 +321,14 @@ as $$
                    from json_array_elements(p_cut.kept -> 'no_room') with ordinality as o(value, n)))
     from (values ('data-' || left(md5(p_cut.id::text), 12))) as m(marker)
     cross join (
-      select string_agg(_kept_text(f.value), E'\n\n' order by f.n) as text
-        from json_array_elements(p_cut.kept -> 'kept') with ordinality as f(value, n)) p;
+      -- Parts of one file, which the same calls hold, are taken from it together.
+      select string_agg(_kept_text(f.value, s.lines), E'\n\n' order by f.n) as text
+        from json_array_elements(p_cut.kept -> 'kept') with ordinality as f(value, n)
+        left join (
+          select o.path, o.calls, _kept_lines(o.one) as lines
+            from (select _keep_path(e ->> 'target') as path, (e -> 'calls')::text as calls, (array_agg(e))[1] as one
+                    from json_array_elements(p_cut.kept -> 'kept') e where e #>> '{lines,0}' is not null group by 1, 2 having count(*) > 1) o) s
+          on s.path = _keep_path(f.value ->> 'target') and s.calls = (f.value -> 'calls')::text and f.value #>> '{lines,0}' is not null) p;
 $$;
 
 comment on function _kept_block(elisions) is 'What a cut keeps, as text for the model; null: nothing.';

@@ -1,9 +1,76 @@
 -- Stubs: the few lines that replace a closed block: its steps, what it changed, what failed, what people said in it.
 
-create or replace function _block_stub(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer)
+create or replace function _stubs_of(p_cut elisions, p_turns turns[], p_after_seq integer)
   returns text
   language sql
   stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select string_agg(_text_block(s.stub), ',' order by n)
+    from unnest(p_turns) as last
+    -- Of the block before its own, what the stub left to the exchange that closed it, which leaves now.
+    cross join generate_series(p_cut.first_block - 1, p_cut.last_block) as n
+    cross join lateral (
+      select case when n < p_cut.first_block then _stub_rest(p_cut.work_item_id, p_turns, p_after_seq, n)
+                  else _block_stub(p_cut.work_item_id, p_turns, p_after_seq, n, last.depth) end as stub) s
+   where last.id = p_cut.last_turn_id and s.stub <> '';
+$$;
+
+comment on function _stubs_of(elisions, turns[], integer) is 'The stubs of the blocks that a cut closes, as text blocks; null: there are none. p_turns: those shown before it. p_after_seq: as in _block_stub().';
+
+create or replace function _block_stub(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer, p_through_depth integer default null)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with turn as (
+    select t.id, t.depth
+      from unnest(p_turns) t
+     where t.block <= p_block and _block_of(t) = p_block
+  ),
+  entry as (
+    select e.*, (e.is_said and e.depth > p_through_depth) is true as is_below from _stub_entries(p_work_item_id, p_turns, p_after_seq, p_block) e
+  ),
+  own as (
+    select array_agg(t.id order by t.depth) as turns, exists (select from entry e where e.entry_type = 'step' and e.is_auto) as is_drafted
+      from turn t
+  )
+  select concat_ws(E'\n',
+    coalesce(
+      (select string_agg(e.line, E'\n' order by e.seq) from entry e where e.entry_type = 'step' and not e.is_below),
+      (select format('[completed step %s: see below]', p_block) from entry e where e.is_below limit 1)),
+    (select string_agg(format('- you were told: %s', _indent(s.said, '  ')), E'\n' order by t.depth, s.n)
+       from turn t
+       cross join lateral _told_in(t.id) s
+      where t.depth > 0 or s.n >= 10000), -- what came with the task stays with it
+    (select string_agg(e.line, E'\n' order by e.seq) from entry e where e.entry_type <> 'step' and not e.is_below),
+    -- A step drafted by the engine already contains this.
+    (select '- changed: ' || _changed_files(o.turns) from own o where not o.is_drafted),
+    (select '- failed: ' || _failed_calls(o.turns) from own o where not o.is_drafted));
+$$;
+
+comment on function _block_stub(uuid, turns[], integer, integer, integer) is 'The stub of a closed block, for the agent of a work item, which may have taken back what it inherited with a fork: its steps, then a line for each message from a person or another agent and for each finding, decision and error recorded in it, then the files that its calls changed and the calls that failed. p_turns: turns that include those of the block and the turn that closed it. p_after_seq: any ledger entry older than the block. p_through_depth: of the last turn that leaves. What was recorded by a call of a later one stands in that call, and in _stub_rest() when it leaves, too. Null: all leave.';
+
+create or replace function _stub_rest(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case when not bool_or(e.entry_type = 'step') then format(E'[completed step %s: also]\n', p_block) else '' end
+         || string_agg(e.line, E'\n' order by e.entry_type = 'step' desc, e.seq)
+    from _stub_entries(p_work_item_id, p_turns, p_after_seq, p_block) e
+   where e.is_said;
+$$;
+
+comment on function _stub_rest(uuid, turns[], integer, integer) is 'What the stub of the newest block of a cut did not say, since the exchange that closed the block was still shown: its steps, and what was recorded with them. p_turns: those shown since that cut. Null: nothing.';
+
+create or replace function _stub_entries(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer)
+  returns table (seq integer, entry_type text, line text, is_auto boolean, depth integer, is_said boolean)
+  language sql
+  stable
+  rows 10
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with turn as (
@@ -11,36 +78,24 @@ as $$
            (select max(l.seq) from work_ledger l where l.turn_id = t.id and l.entry_type = 'step' and l.work_item_id = t.work_item_id) as last_step
       from unnest(p_turns) t
      where t.block <= p_block
-  ),
-  entry as (
-    -- What a response records up to its step belongs to the block that the step closes, even if its calls open the next one.
-    select l.*
-      from turn t
-      join work_ledger l on l.work_item_id = t.work_item_id and l.seq > p_after_seq and l.turn_id = t.id
-     where case when l.seq <= t.last_step then t.asked_in else t.block end = p_block
-       and (l.entry_type = 'step' or not _is_retracted(p_work_item_id, l.seq))
-  ),
-  own as (
-    select array_agg(t.id order by t.depth) as turns, exists (select from entry e where e.entry_type = 'step' and e.is_auto) as is_drafted
-      from turn t
-     where t.block = p_block
   )
-  select concat_ws(E'\n',
-    (select string_agg(format('[completed step %s: %s]', p_block,
-              case when _is_retracted(p_work_item_id, e.seq) then '(taken back)' else _indent(e.content, '  ') end), E'\n' order by e.seq)
-       from entry e where e.entry_type = 'step'),
-    (select string_agg(format('- you were told: %s', _indent(s.said, '  ')), E'\n' order by t.depth, s.n)
-       from turn t
-       cross join lateral _told_in(t.id) s
-      where t.block = p_block and (t.depth > 0 or s.n >= 10000)), -- what came with the task stays with it
-    (select string_agg(format('- %s: %s', e.entry_type, _indent(e.content, '  ')), E'\n' order by e.seq)
-       from entry e where e.entry_type in ('finding', 'decision', 'error')),
-    -- A step drafted by the engine already contains this.
-    (select '- changed: ' || _changed_files(o.turns) from own o where not o.is_drafted),
-    (select '- failed: ' || _failed_calls(o.turns) from own o where not o.is_drafted));
+  select l.seq, l.entry_type,
+         case
+           when l.entry_type <> 'step' then format('- %s: %s', l.entry_type, _indent(l.content, '  '))
+           else format('[completed step %s: %s]', p_block,
+                  case when _is_retracted(p_work_item_id, l.seq) then '(taken back)' else _indent(l.content, '  ') end)
+         end,
+         l.is_auto, t.depth,
+         -- Not so what code, another tool or the engine recorded: no response says it.
+         exists (select from tool_calls k where k.id = l.tool_call_id and k.parent_call_id is null and k.tool_name = 'ledger_append')
+    from turn t
+    join work_ledger l on l.work_item_id = t.work_item_id and l.seq > p_after_seq and l.turn_id = t.id
+   -- What a response records up to its step belongs to the block that the step closes, even if its calls open the next one.
+   where case when l.seq <= t.last_step then t.asked_in else t.block end = p_block
+     and (l.entry_type = 'step' or l.entry_type in ('finding', 'decision', 'error') and not _is_retracted(p_work_item_id, l.seq));
 $$;
 
-comment on function _block_stub(uuid, turns[], integer, integer) is 'The stub of a closed block, for the agent of a work item, which may have taken back what it inherited with a fork: its steps, then a line for each message from a person or another agent and for each finding, decision and error recorded in it, then the files that its calls changed and the calls that failed. p_turns: turns that include those of the block and the turn that closed it. p_after_seq: any ledger entry older than the block.';
+comment on function _stub_entries(uuid, turns[], integer, integer) is 'The entries in the stub of a block, each as its line; arguments as in _block_stub(). depth: of the turn that recorded it; is_said: by a call of its own, which shows its words.';
 
 create or replace function _told_in(p_turn_id uuid, p_is_whole boolean default false)
   returns table (n integer, said text, is_person boolean)

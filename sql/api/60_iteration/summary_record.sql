@@ -126,7 +126,7 @@ begin
       cardinality(v_shown) - p_compaction.turns_summarized, p_compaction.trigger,
       _ledger_block(p_item.id, char_length(p_text) + 4000),
       (_context_window_of(v_engage) * 0.15 / v_tokens_per_char)::integer, btrim(p_text)),
-    p_head, _newest_keep(p_item.id), v_engage);
+    p_head, _keep_at(p_item.id), v_engage);
 end
 $$;
 

@@ -42,8 +42,7 @@ as $$
          (select coalesce(array_agg(content order by seq desc), '{}') from entry where entry_type = 'decision'),
          (select coalesce(array_agg(content order by last desc), '{}')
             from (select content, max(seq) as last from entry where entry_type = 'error' group by content) e),
-         (select case when seq >= 1000000 then _plan_items(content)
-                      else array(select i.text from _plan_of(p_item.id) i where i.state in ('open', 'doing') order by i.state = 'doing' desc, i.n) end
+         (select _plan_items(case when seq >= 1000000 then content else _plan_text(_newest_plan(p_item.id)) end)
             from entry where entry_type = 'plan' and content ~ '\S' order by seq desc limit 1),
          (select coalesce(array_agg(format('%s %s', tool_name, _one_line(_call_input(k)::text, 200)) order by created_at desc), '{}')
             from tool_calls k

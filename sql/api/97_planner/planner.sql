@@ -17,11 +17,12 @@ begin
           _overlaps _ledger_trust _stale_file _team_of _files_changed _children_by_state _why_waiting
 
           _images_of _boundary _shown_turns _turns_of_block _earlier_head _selected _compaction_due _compaction_ladder
-          _is_kept_by_ledger _compaction_applied _query_blocks _elision_due _keep_of _elision_chain _newest_keep _kept_named
-          _file_seen _keep_part _keep_missing _kept_read _kept_call _kept_text _kept_block _step_depth
+          _is_kept_by_ledger _compaction_applied _query_blocks _elision_due _keep_of _elision_chain _keep_at _kept_named
+          _file_seen _kept_parts _kept_lines _keep_missing _kept_read _kept_call _kept_text _kept_block _step_depth
           _message_parts _nudge _is_branched _draft_step _results_chars _exchange_chars
-          _next_tokens _block_stub _told_in _changed_files _failed_calls _call_label _summary_attempt _told _turn_sizes_store
-          _told_sizes _request_sizes _request_chars _iteration_flags _waits_for_thinking _loop_thinks
+          _next_tokens _stubs_of _block_stub _stub_rest _stub_entries _told_in _changed_files _failed_calls _call_label
+          _summary_attempt _told _turn_sizes_store _told_sizes _request_sizes _request_chars _iteration_flags _waits_for_thinking
+          _loop_thinks
 
           _said_before _parts_of_page context_replay context_replay_turns context_timeline _turn_of_call _timeline explain_turn
           _edited_ahead _edited_lines_ahead _branch_turns _branch_sums _branch_entries _branch_files _tree_turns _tree_lanes

@@ -70,8 +70,8 @@ select results_eq($$ select old, new, is_all from _edits_of('{"file_path": "a", 
 select results_eq($$ select old, new, is_all from _edits_of('{"input": "*** Begin Patch\n*** Update File: x/a\n@@ f\n one\n-two\n+2\n three\n@@\n-four\n*** Update File: b\n-q\n+r\n*** End Patch"}', 'x/a') order by n $$,
   $$ values (E'one\ntwo\nthree', E'one\n2\nthree', false), ('four', '', false) $$, 'the hunks of a patch, of this file alone');
 select is(_file_written('{"input": "*** Begin Patch\n*** Add File: n\n+one\n+two\n*** End Patch"}', 'n'), E'one\ntwo', 'a file that a patch adds');
-select is(_text_edited(E'a x a\n\x01\nx', 'x', E'y\nz', true, 3, 3)::text, E'(4,5,"a y\nz a\n\x01\ny\nz")', 'wherever a passage stands; lines that nobody has seen stay so');
-select is((_text_edited('a', 'b', 'c', false, 1, 1)).text, null, 'an edit of what is not there leaves nothing to be said');
+select is(_text_edited(E'a x a\n\x01\nx', 'x', E'y\nz', true, '{3, 1}', '{3, 1}')::text, E'("{4,1}","{5,2}","a y\nz a\n\x01\ny\nz")', 'wherever a passage stands; lines that nobody has seen stay so');
+select is((_text_edited('a', 'b', 'c', false, '{1}', '{1}')).text, null, 'an edit of what is not there leaves nothing to be said');
 
 select * from finish();
 rollback;

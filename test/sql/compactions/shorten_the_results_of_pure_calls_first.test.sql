@@ -16,9 +16,9 @@ select results_eq($$ select compaction_type, trigger, is_applied, turns_summariz
 select ok(pg_temp.body(6) like '%' || repeat('row 4 ', 1200) || '%' and pg_temp.body(7) not like '%' || repeat('row 4 ', 100) || '%', 'an old result of a pure call is shortened');
 select alike(pg_temp.body(7), '%' || repeat('row 3 ', 1200) || '%', 'an old result of another call is not shortened');
 select alike(pg_temp.body(7), '%' || repeat('row 6 ', 1200) || '%', 'a new result is not shortened');
-select alike(pg_temp.body(7), '%[completed step 1: Step 2]%', 'what was elided before stays elided');
+select alike(pg_temp.body(7), '%[completed step 1: see below]%', 'what was elided before stays elided');
 select alike(artifact_read(substring(pg_temp.body(7) from 'artifact_read\(\\"([0-9a-f]{16})')), repeat('row 2 ', 1200), 'the handle of a shortened result brings it back');
-select alike(pg_temp.body(9), '%[completed step 2: Step 8]%', 'blocks are elided after it as ever');
+select alike(pg_temp.body(9), '%[completed step 1: Step 2]%[completed step 2: see below]%', 'blocks are elided after it as ever');
 select is(rebuilt(), 9::bigint, 'every request is rebuilt to the byte');
 select results_eq($$ select shown from explain_turn((select turn_id from request where n = 7)) where turns > 0 $$, $$ values ('stub'), ('selective') $$, 'explain_turn says which blocks were shortened');
 

@@ -23,7 +23,7 @@ select is(array[pg_temp.size(3) - pg_temp.size(2), pg_temp.size(2)], array[20, 1
 select is(pg_temp.marked(3), array[pg_temp.size(2)], 'a breakpoint stands where the request before ended');
 select is(pg_temp.marked(4), '{}', 'the next request has that breakpoint no more');
 -- The step of turn 4 rides: the blocks before it leave, and the request begins anew.
-select is((select array_agg(block ->> 'text') from blocks(5) where block -> 'cache_control' is not null), array['[completed step 1: Looked]'], 'behind a cut the stubs alone have a breakpoint');
+select is((select array_agg(block ->> 'text') from blocks(5) where block -> 'cache_control' is not null), array['[completed step 1: see below]'], 'behind a cut the stubs alone have a breakpoint');
 select is(cardinality(pg_temp.marked(6)), 2, 'in the request behind a cut, after 24 blocks, both breakpoints stand');
 select is((select max(m) from unnest(pg_temp.marked(6)) m), pg_temp.size(5), 'the second one stands where the request with the stubs ended');
 select is((select array_length(regexp_split_to_array(body::text, '"cache_control"'), 1) - 1 from request where n = 6), 4, 'with those of system prompt and request there are as many breakpoints as the API takes');
