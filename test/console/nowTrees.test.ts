@@ -96,6 +96,7 @@ test('the newest of a list are read without all the others', async () => {
 test('a part that takes long is told again later, and what changed meanwhile then arrives', async () => {
   const gone = new AbortController();
   const told: string[][] = [];
+  await part('/part/underWay'); // which rests now, and a page that begins is told of it nevertheless
   const stream = await fetch(new URL('/events?page=/', running.address), { headers: { cookie }, signal: gone.signal });
   const reading = (async () => {
     for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>)
