@@ -1607,7 +1607,48 @@ create view v_now with (security_invoker=true) as
      JOIN work_items w ON w.id = d.work_item_id
      LEFT JOIN foci f ON f.id = d.focus_id
      LEFT JOIN faculties c ON c.content_hash = f.faculty_hash
-     LEFT JOIN turns t ON t.id = d.turn_id
+     LEFT JOIN LATERAL ( SELECT t_1.id,
+            t_1.parent_turn_id,
+            t_1.depth,
+            t_1.turn_type,
+            t_1.status,
+            t_1.work_item_id,
+            t_1.focus_id,
+            t_1.iteration,
+            t_1.config_hash,
+            t_1.block,
+            t_1.elision_id,
+            t_1.fork_turn_id,
+            t_1.provider,
+            t_1.model,
+            t_1.role,
+            t_1.stop_reason,
+            t_1.response_id,
+            t_1.request_id,
+            t_1.call_count,
+            t_1.error,
+            t_1.input_tokens,
+            t_1.output_tokens,
+            t_1.cached_input_tokens,
+            t_1.cache_write_tokens,
+            t_1.reasoning_tokens,
+            t_1.total_tokens,
+            t_1.chain_tokens,
+            t_1.reserved_tokens,
+            t_1.reserved_money,
+            t_1.duration_ms,
+            t_1.first_token_ms,
+            t_1.external_id,
+            t_1.workspace_path,
+            t_1.archived_at,
+            t_1.started_at,
+            t_1.completed_at,
+            t_1.erased_hash,
+            t_1.reserved_input_tokens
+           FROM turns t_1
+          WHERE t_1.work_item_id = w.id
+          ORDER BY t_1.id DESC
+         LIMIT 1) t ON true
      LEFT JOIN LATERAL ( SELECT a_1.id,
             a_1.parent_turn_id,
             a_1.depth,
@@ -1698,20 +1739,30 @@ create view v_now_sums with (security_invoker=true) as
           WHERE (w.root_id IN ( SELECT trees.root_id
                    FROM trees)))) u(tokens, cost, model_calls);
 create view v_now_trees with (security_invoker=true) as
- SELECT d.root_id,
-    count(*)::integer AS under_way,
-    count(*) FILTER (WHERE d.doing = 'model'::text)::integer AS model,
-    count(*) FILTER (WHERE d.doing = 'tools'::text)::integer AS tools,
-    count(*) FILTER (WHERE d.doing = 'waits'::text)::integer AS waits,
-    count(*) FILTER (WHERE d.doing = 'paused'::text)::integer AS paused,
-    count(*) FILTER (WHERE d.doing = 'next'::text)::integer AS next,
-    sum(a.calls)::integer AS approvals,
-    min(d.started_at) AS began_at
-   FROM v_under_way d
-     LEFT JOIN LATERAL ( SELECT count(*) AS calls
-           FROM v_approvals a_1
-          WHERE a_1.work_item_id = d.work_item_id) a ON true
-  GROUP BY d.root_id;
+ SELECT root_id,
+    sum(items)::integer AS under_way,
+    count(*) FILTER (WHERE doing = 'model'::text)::integer AS model,
+    count(*) FILTER (WHERE doing = 'tools'::text)::integer AS tools,
+    count(*) FILTER (WHERE doing = 'waits'::text)::integer AS waits,
+    count(*) FILTER (WHERE doing = 'paused'::text)::integer AS paused,
+    count(*) FILTER (WHERE doing = 'next'::text)::integer AS next,
+    sum(calls)::integer AS approvals,
+    min(started_at) AS began_at
+   FROM ( SELECT u.root_id,
+            u.doing,
+            u.started_at,
+            1 AS items,
+            0 AS calls
+           FROM v_under_way u
+        UNION ALL
+         SELECT u.root_id,
+            NULL::text,
+            NULL::timestamp with time zone,
+            0,
+            1
+           FROM v_approvals a
+             JOIN v_under_way u ON u.work_item_id = a.work_item_id) d
+  GROUP BY root_id;
 create view v_nudges with (security_invoker=true) as
  SELECT work_item_id,
     focus_id,
@@ -1850,7 +1901,8 @@ create view v_slots with (security_invoker=true) as
                     ELSE ( SELECT count(*)::integer AS count
                        FROM work_items w
                       WHERE w.slot_faculty = f.name)
-                END AS used) s
+                END AS used
+         OFFSET 0) s
   WHERE f.is_current;
 create view v_step_counts with (security_invoker=true) as
  SELECT work_item_id,
@@ -1949,23 +2001,23 @@ create view v_under_way with (security_invoker=true) as
             WHEN w.state = 'paused'::text THEN 'paused'::text
             WHEN w.state = 'waiting'::text THEN 'waits'::text
             WHEN e.lease_hash IS NULL THEN 'next'::text
-            WHEN t.focus_id = f.id AND t.status = 'completed'::text AND t.iteration = (f.iteration + 1) THEN 'tools'::text
+            WHEN ( SELECT t.focus_id = f.id AND t.status = 'completed'::text AND t.iteration = (f.iteration + 1)
+               FROM turns t
+              WHERE t.work_item_id = w.id
+              ORDER BY t.id DESC
+             LIMIT 1) THEN 'tools'::text
             ELSE 'model'::text
         END AS doing,
     w.started_at,
     f.id AS focus_id,
-    t.id AS turn_id
+    ( SELECT t.id
+           FROM turns t
+          WHERE t.work_item_id = w.id
+          ORDER BY t.id DESC
+         LIMIT 1) AS turn_id
    FROM work_items w
      LEFT JOIN fences e ON e.work_item_id = w.id
      LEFT JOIN foci f ON f.work_item_id = w.id AND f.attempt = w.attempts
-     LEFT JOIN LATERAL ( SELECT t_1.id,
-            t_1.focus_id,
-            t_1.status,
-            t_1.iteration
-           FROM turns t_1
-          WHERE t_1.work_item_id = w.id
-          ORDER BY t_1.id DESC
-         LIMIT 1) t ON true
   WHERE w.resolved_at IS NULL AND ((w.state = ANY (ARRAY['claimed'::text, 'running'::text, 'waiting'::text, 'paused'::text])) OR w.state = 'queued'::text AND w.focus_id IS NOT NULL);
 create view v_unroutable with (security_invoker=true) as
  SELECT w.id,
@@ -2005,9 +2057,7 @@ create view v_work_list with (security_invoker=true) as
     w.state,
     w.state_reason,
         CASE
-            WHEN w.state = 'queued'::text AND w.focus_id IS NULL THEN ( SELECT q.why
-               FROM v_queue q
-              WHERE q.work_item_id = w.id AND q.waits_for <> 'worker'::text)
+            WHEN w.state = 'queued'::text AND w.focus_id IS NULL THEN _why_queued(w.id)
             ELSE NULL::text
         END AS why,
     w.is_pausing,
@@ -2021,7 +2071,7 @@ create view v_work_list with (security_invoker=true) as
     COALESCE(w.outcome_data ->> 'summary'::text, w.outcome_data ->> 'error'::text) AS outcome,
     w.fork_turn_id,
     ledger_count(w.*) AS ledger_count,
-    EXTRACT(epoch FROM _now() - w.created_at)::double precision AS age_seconds,
+    _age(w.created_at) AS age_seconds,
     f.iteration,
     f.session_label,
     ( SELECT s.origin
@@ -2497,6 +2547,8 @@ create function _ability_work_item() returns uuid
   sql stable parallel safe; -- body d41d8cd9, comment 37e31c44
 create function _administers(p_role name) returns boolean
   sql stable; -- body 76b5c7ab, comment a636815c
+create function _age(p_at timestamp with time zone) returns double precision
+  sql stable; -- body f125f204, comment 775aed3e
 create function _ago(p_at timestamp with time zone, p_now timestamp with time zone) returns text
   plpgsql immutable parallel safe; -- body ca3ac7ea, comment df40b70f
 create function _ancestor_at(p_turn_id uuid, p_depth integer) returns turns
@@ -4009,6 +4061,8 @@ create function _watchers_told(p_item work_items) returns void
   sql volatile; -- body d41d8cd9, comment d3ec293d
 create function _went_on(p_focus foci, p_next json) returns json
   sql stable parallel safe; -- body d41d8cd9, comment a967bb15
+create function _why_queued(p_work_item_id uuid) returns text
+  sql stable; -- body dba2a18b, comment b6ad4a4f
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a60b2af9, comment 5bbdd6ab
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]

@@ -42,15 +42,23 @@ export class Hints {
   }
 }
 
-/** What one page is told, until the signal is raised. `versions`: of its parts; `agents`: the items whose agents it shows. */
+/**
+ * What one page is told, until the signal is raised. `versions`: of its parts, without those that are not to be fetched yet; `agents`: the
+ * items whose agents it shows, null: the same as before.
+ */
 export async function* follow(
-  page: { versions(): Promise<Map<string, string>>; agents(): Promise<readonly string[]>; isReadOnly: boolean },
+  page: {
+    versions(): Promise<Map<string, string>>;
+    agents(changed: ReadonlySet<string>): Promise<readonly string[] | null>;
+    isReadOnly: boolean;
+  },
   db: Db,
   hints: Hints,
   signal: AbortSignal,
 ): AsyncGenerator<Message> {
   const words = new Map<string, Words>();
   let told = '';
+  const known = new Map<string, string>();
   let items: readonly string[] = [];
   let hinted = Promise.withResolvers<void>();
   const active = new Set<string>(); // whose agents have said something, as far as was heard
@@ -69,12 +77,13 @@ export async function* follow(
   try {
     while (!signal.aborted) {
       try {
-        const versions = Object.fromEntries(await page.versions());
-        const now = JSON.stringify(versions);
-        const hasChanged = now !== told;
+        const versions = await page.versions();
+        const now = JSON.stringify([...versions]);
         // first of all: nothing about an agent keeps a page from being live
-        yield hasChanged ? { event: 'parts', data: { versions } } : { event: 'alive', data: {} };
-        if (hasChanged) items = await page.agents();
+        yield now === told ? { event: 'alive', data: {} } : { event: 'parts', data: { versions: Object.fromEntries(versions) } };
+        const changed = new Set([...versions].filter(([part, version]) => known.get(part) !== version).map(([part]) => part));
+        if (changed.size > 0) items = (await page.agents(changed)) ?? items;
+        for (const [part, version] of versions) known.set(part, version);
         told = now;
       } catch (error) {
         yield { event: 'alive', data: { isBroken: true, why: errorWords(error) } }; // mostly the database is away: the next look says everything

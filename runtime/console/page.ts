@@ -43,6 +43,8 @@ export type Page = {
   whole(view: View, part: (name: string) => Promise<Html>): Promise<{ title: string; body: Html } | null>;
   /** The work items whose agents are listened to while the page is open; asked for again when a version has changed. */
   watches?(view: View): Promise<readonly string[]>;
+  /** The part that shows them: they are asked for again when its version has changed. None: that of any part. */
+  watchesWith?: string;
 };
 
 export const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';

@@ -184,7 +184,7 @@ function routes(db: Db, streamed: Db, primary: Primary | null, hints: Hints, vis
   const app = new Hono();
   const streams = new Streams();
   const pace = new Pace();
-  const looks = sharedLooks(streamed, pace);
+  const { looks, looked } = sharedLooks(streamed, pace);
   const { mcp } = options;
   if (mcp) app.all('/mcp', (c) => mcp(c.req.raw));
   app.use(onlyUnder(options.hostnames), withHeaders, visitors.identify);
@@ -225,6 +225,8 @@ function routes(db: Db, streamed: Db, primary: Primary | null, hints: Hints, vis
     id: page.pattern.exec(path)?.groups?.['id'] ?? '',
     formToken: shell.is_read_only ? null : (visitors.of(c)?.formToken ?? null),
   });
+  /** What a part of the page at an address is called. */
+  const partAt = (path: string, query: URLSearchParams, part: string): string => `${path}?${query.toString()} ${part}`;
   const pageAt = (path: string): Page => pages.find(({ pattern }) => pattern.test(path)) ?? nowhere;
 
   /** The whole page at an address. */
@@ -280,13 +282,20 @@ function routes(db: Db, streamed: Db, primary: Primary | null, hints: Hints, vis
       return streamSSE(c, async (stream) => {
         stream.onAbort(() => gone.abort());
         const signal = AbortSignal.any([gone.signal, over]);
+        let isFirst = true; // a page may come back from where nobody saw it: then it is told of everything
         const watched = {
           isReadOnly: shell.is_read_only,
           async versions() {
             if (visitor !== null && !(await visitors.isStill(visitor))) gone.abort();
-            return new Map([...(await versionsOf(page, view)), ['nav', digest(await shellOf(c, looks))]]);
+            const versions = [...(await versionsOf(page, view))].filter(([part]) => isFirst || pace.isDue(partAt(path, query, part)));
+            const nav = digest(await shellOf(c, looks));
+            isFirst = false;
+            return new Map([...versions, ['nav', nav]]);
           },
-          agents: async () => page.watches?.({ ...view }) ?? [], // what a page reads once is read once for each look
+          agents: async (changed: ReadonlySet<string>) =>
+            page.watchesWith === undefined || changed.has(page.watchesWith)
+              ? (page.watches?.({ ...view }) ?? []) // what a page reads once is read once for each look
+              : null,
         };
         try {
           for await (const { event, data } of follow(watched, looks, hints, signal))
@@ -328,16 +337,16 @@ function routes(db: Db, streamed: Db, primary: Primary | null, hints: Hints, vis
     const [, path = pathname, name] = /^(.*?)\/part\/(\w+(?:,\w+)*)$/.exec(pathname) ?? [];
     if (name === undefined) return show(c, pathname, searchParams);
     const page = pageAt(path || '/');
-    const shell = await shellOf(c);
     const names = new Set(name.split(','));
     const isNav = names.delete('nav');
+    const shell = await shellOf(c, isNav || names.size === 0 ? db : looked(db));
     if ([...names].some((one) => !Object.hasOwn(page.parts, one))) return c.notFound();
     if (names.size === 0) return c.html(frame('', page.section, shell, canAct(c, shell), html``));
     const view = viewOf(c, path || '/', page, searchParams, shell);
-    const parts = await pace.spend(async () => {
-      const versions = await versionsOf(page, view);
-      return Promise.all([...names].map((one) => renderPart(page, one, view, versions)));
-    });
+    const versions = await versionsOf(page, { ...view, db: looked(db) });
+    const parts = await Promise.all(
+      [...names].map((one) => pace.read(partAt(path || '/', searchParams, one), () => renderPart(page, one, view, versions))),
+    );
     return c.html(isNav ? frame('', page.section, shell, canAct(c, shell), html`${parts}`) : html`${parts}`);
   });
 

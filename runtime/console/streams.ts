@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { UnderWayPage } from '../ledger/consoleWork.ts';
 import type { Db } from '../ledger/db.ts';
 
 /** At once: of one visitor, of all who are not known, of the whole console. A browser keeps one for each page that is on screen. */
@@ -34,21 +35,35 @@ export class Streams {
   }
 }
 
-/** Of the time, what open pages may take together of the database, unless a change would be shown later than LATEST_MS after the last. */
-const SHARE = 0.02;
+/** Of the time, what the looks of open pages may take together of the database, unless a change would be shown later than LATEST_MS after the last. */
+const SHARE = 0.005;
 const LATEST_MS = 5000;
+/**
+ * Of the time, what reading one part of a page anew may take, and how late that makes it at most. It is taken to cost the least of its last few
+ * readings: the others waited for something.
+ */
+const PART_SHARE = 0.002;
+const PART_LATEST_MS = 30_000;
+const READINGS = 5;
+/** Parts that are remembered. */
+const MOST_PARTS = 1000;
 
-/** How soon open pages look again for what has changed: in a ledger with thousands of items each look, and what is then read anew, costs something. */
+/**
+ * How soon open pages look again for what has changed, and how soon they are told of a part again: in a ledger with thousands of items each
+ * look, and what is then read anew, costs something. What is read in an instant is told with the next look.
+ */
 export class Pace {
   readonly #now: () => number;
   #looked = -Infinity;
   #spent = 0;
+  /** What a part took of late, and until when it is not told, by its address. */
+  readonly #parts = new Map<string, { took: number[]; restsUntil: number }>();
 
   constructor(now = (): number => performance.now()) {
     this.#now = now;
   }
 
-  /** Runs something for open pages, and counts how long it takes. */
+  /** Runs something for the looks of open pages, and counts how long it takes. */
   async spend<T>(run: () => Promise<T>): Promise<T> {
     const began = this.#now();
     try {
@@ -69,22 +84,65 @@ export class Pace {
     [this.#looked, this.#spent] = [this.#now(), 0];
     return this.spend(run);
   }
+
+  /** Reads a part anew for an open page; the longer that takes, the longer it rests then. */
+  async read<T>(part: string, run: () => Promise<T>): Promise<T> {
+    const began = this.#now();
+    try {
+      return await run();
+    } finally {
+      const now = this.#now();
+      const took = [...(this.#parts.get(part)?.took ?? []), now - began].slice(-READINGS);
+      const latest = took.length < READINGS ? LATEST_MS : PART_LATEST_MS;
+      if (this.#parts.size >= MOST_PARTS) for (const [one, { restsUntil }] of this.#parts) if (restsUntil <= now) this.#parts.delete(one);
+      this.#parts.set(part, { took, restsUntil: now + Math.min(latest, Math.min(...took) / PART_SHARE) });
+    }
+  }
+
+  /** Whether pages may be told that a part has changed. */
+  isDue(part: string): boolean {
+    return (this.#parts.get(part)?.restsUntil ?? -Infinity) <= this.#now();
+  }
 }
 
-/** The same ledger for the looks of all streams: at any time one of them asks, and all who come meanwhile share what is asked next. */
-export function sharedLooks(db: Db, pace: Pace): Db {
-  const { shell, ledgerInputs, itemInputs, underWay, underWaySums } = db.console;
-  const [items, trees] = [new Map<string, () => ReturnType<typeof itemInputs>>(), new Map<string, () => ReturnType<typeof underWay>>()];
-  return {
+/**
+ * The same ledger for the looks of all streams: at any time one of them asks, and all who come meanwhile share what is asked next.
+ * `looked`: for the parts that pages fetch then. Their versions are of the newest look, which was before they are read.
+ */
+export function sharedLooks(db: Db, pace: Pace): { looks: Db; looked: (at: Db) => Db } {
+  const { shell, ledgerInputs, itemInputs, underWayAsked } = db.console;
+  const [items, trees] = [
+    new Map<string, () => ReturnType<typeof itemInputs>>(),
+    new Map<string, () => ReturnType<typeof underWayAsked>>(),
+  ];
+  const [newestShell, newestInputs] = [kept(shell), kept(ledgerInputs)];
+  const looks = {
     ...db,
     console: {
       ...db.console,
-      shell: shared(() => pace.spend(shell)),
-      ledgerInputs: shared(() => pace.look(ledgerInputs)),
-      itemInputs: (id) => once(items, id, () => itemInputs(id)),
-      underWay: (page) => once(trees, JSON.stringify(page), () => underWay(page)),
-      underWaySums: shared(underWaySums),
+      shell: shared(() => pace.spend(newestShell.ask)),
+      ledgerInputs: shared(() => pace.look(newestInputs.ask)),
+      itemInputs: (id: string) => once(items, id, () => itemInputs(id)),
+      underWayAsked: (page: UnderWayPage) => once(trees, JSON.stringify(page), () => underWayAsked(page)),
     },
+  };
+  const looked = (at: Db): Db => ({
+    ...at,
+    console: { ...at.console, shell: newestShell.or(at.console.shell), ledgerInputs: newestInputs.or(at.console.ledgerInputs) },
+  });
+  return { looks, looked };
+}
+
+/** The newest answer, for whoever need not ask anew; one that is older than two looks counts no more. */
+function kept<T>(ask: () => Promise<T>): { ask: () => Promise<T>; or: (other: () => Promise<T>) => () => Promise<T> } {
+  let newest: { answer: T; at: number } | null = null;
+  return {
+    async ask() {
+      const answer = await ask();
+      newest = { answer, at: performance.now() };
+      return answer;
+    },
+    or: (other) => async () => (newest !== null && performance.now() - newest.at < 2 * LATEST_MS ? newest.answer : other()),
   };
 }
 

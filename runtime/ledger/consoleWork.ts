@@ -55,8 +55,8 @@ const underWayColumns = sql.fragment`
   v.waits_for, v.why, v.open_calls, v.last_step, v.last_words, v.context_tokens, v.context_window, v.compacts_at, v.tokens, v.cost, v.model_calls,
   v.worker_id, v.lease_expires_at, v.started_at, v.attempt_started_at, v.active_at`;
 
-/** `tree_under_way`: items of its tree that are under way, shown or not. */
-const underWayOfTree = underWay.extend({ tree_under_way: z.number() });
+/** `tree_under_way`: items of its tree that are under way, shown or not; `trees`: all trees, shown or not. */
+const underWayOfTree = underWay.extend({ tree_under_way: z.number(), trees: z.number() });
 export type UnderWayOfTree = z.infer<typeof underWayOfTree>;
 export type UnderWayPage = { trees: number; skipped: number; items: number };
 
@@ -155,6 +155,14 @@ const listedColumns = sql.fragment`
 
 export function consoleWork({ rows, run, one, named, invoked }: Calls) {
   const usage = usageOf(named);
+  const shownOf = ({ trees, skipped }: UnderWayPage) => sql.fragment`
+      trees as materialized (
+             select root_id, under_way, row_number() over (order by approvals > 0 desc, began_at, root_id) as place, count(*) over ()::integer as trees
+               from ${named('v_now_trees')} order by place limit ${trees} offset ${skipped}),
+           shown as materialized (
+             select d.work_item_id, d.doing, t.place, t.under_way, t.trees,
+                    row_number() over (partition by t.root_id order by d.depth, d.started_at nulls last, d.work_item_id) as nth
+               from trees t join ${named('v_under_way')} d using (root_id))`;
   return {
     shell: () =>
       one(
@@ -173,22 +181,24 @@ export function consoleWork({ rows, run, one, named, invoked }: Calls) {
       ),
 
     /** `trees` of them after `skipped`, those that wait for approval first, then the oldest; of each the first `items`, parents first. */
-    underWay: ({ trees, skipped, items }: UnderWayPage) =>
+    underWay: (page: UnderWayPage) =>
       run(
         () => sql.type(underWayOfTree)`
-      with trees as materialized (
-             select root_id, under_way, row_number() over (order by approvals > 0 desc, began_at, root_id) as place
-               from ${named('v_now_trees')} order by place limit ${trees} offset ${skipped}),
-           shown as materialized (
-             select d.work_item_id, t.place, t.under_way,
-                    row_number() over (partition by t.root_id order by d.depth, d.started_at nulls last, d.work_item_id) as nth
-               from trees t join ${named('v_under_way')} d using (root_id))
-      select n.*, s.under_way as tree_under_way
+      with ${shownOf(page)}
+      select n.*, s.under_way as tree_under_way, s.trees
         from shown s
        cross join lateral (
          select ${underWayColumns} from ${named('v_now')} v where v.work_item_id = s.work_item_id offset 0) n
-       where s.nth <= ${items}
+       where s.nth <= ${page.items}
        order by s.place, s.nth`,
+      ),
+
+    /** Of the items that `underWay` shows those whose model is asked, and nothing else of them. */
+    underWayAsked: (page: UnderWayPage) =>
+      run(
+        () => sql.type(z.object({ id: z.string() }))`
+      with ${shownOf(page)}
+      select s.work_item_id as id from shown s where s.doing = 'model' and s.nth <= ${page.items} order by s.place, s.nth`,
       ),
 
     /** All that is under way, in figures. */

@@ -5,9 +5,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { startConsole } from '../../runtime/console/server.ts';
 import type { Console } from '../../runtime/console/server.ts';
+import { costOf } from '../cost.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { wideLedger } from '../wideLedger.ts';
+import { until } from '../workerProcess.ts';
 
 let database: TestDatabase;
 let client: pg.Client;
@@ -75,4 +77,49 @@ test('an address that leads nowhere shows no tree, and leads back', async () => 
   expect(itemsIn(text)).toEqual([]);
   expect(text).toContain('earlier trees');
   expect(itemsIn(await part('/part/underWay?after=-x'))).toEqual(itemsIn(await part('/part/underWay')));
+});
+
+test('the order of the trees is read without looking up turns or calls item by item', async () => {
+  const items = await value<number>('(select under_way from v_now_sums)');
+  const { rows, buffers } = await costOf(client, 'select root_id, under_way, approvals, began_at from v_now_trees');
+  expect(rows).toBe(await value<number>('(select trees from v_now_sums)'));
+  expect(buffers).toBeLessThan(items);
+});
+
+test('the newest of a list are read without all the others', async () => {
+  const newest = (limit: number): string => `select * from v_work_list order by created_at desc, work_item_id desc limit ${limit}`;
+  const [few, all] = [await costOf(client, newest(20)), await costOf(client, newest(1000))];
+  expect([few.rows, all.rows]).toEqual([20, 399]);
+  expect(few.buffers).toBeLessThan(all.buffers / 8);
+});
+
+test('a part that takes long is told again later, and what changed meanwhile then arrives', async () => {
+  const gone = new AbortController();
+  const told: string[][] = [];
+  await part('/part/underWay'); // which rests now, and a page that begins is told of it nevertheless
+  const stream = await fetch(new URL('/events?page=/', running.address), { headers: { cookie }, signal: gone.signal });
+  const reading = (async () => {
+    for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>)
+      for (const [, json = ''] of new TextDecoder().decode(chunk).matchAll(/"versions":({.*?})/g)) told.push(Object.keys(JSON.parse(json)));
+  })().catch(() => {});
+  const [item] = await value<string[]>(`(
+    select array_agg(work_item_id::text order by work_item_id) from v_now
+     where state = 'waiting' and root_id = (select root_id from v_now_trees order by approvals > 0 desc, began_at, root_id limit 1))`);
+  await until(() => told.length > 0);
+  expect(told[0]).toContain('underWay');
+  // It is a part of 160 rows: after it was fetched the next look finds it resting.
+  let tries = 0;
+  do {
+    const before = told.length;
+    expect(itemsIn(await part('/part/underWay'))).toContain(item);
+    await client.query('select from work_message($1, $2)', [item, `Try ${tries}`]);
+    await until(() => told.length > before);
+  } while (told.at(-1)?.includes('underWay') && ++tries < 20);
+  expect(told.at(-1)).not.toContain('underWay');
+  expect(told.at(-1)).toContain('lately');
+  await client.query('select from work_cancel($1, $2)', [item, 'Not needed']);
+  await until(() => told.at(-1)?.includes('underWay') ?? false);
+  expect(itemsIn(await part('/part/underWay'))).not.toContain(item);
+  gone.abort();
+  await reading;
 });

@@ -78,16 +78,38 @@ test('what open pages cost makes their next look later, and no later than five s
   const pace = new Pace(() => now);
   const taking = (ms: number) => async (): Promise<void> => void (now += ms);
   expect(pace.left).toBeLessThanOrEqual(0);
-  await pace.look(taking(10));
-  expect(pace.left).toBe(490);
-  await pace.spend(taking(20));
-  expect(pace.left).toBe(1470); // 30 ms of 1,500
+  await pace.look(taking(5));
+  expect(pace.left).toBe(995);
+  await pace.spend(taking(10));
+  expect(pace.left).toBe(2985); // 15 ms of 3,000
   await pace.spend(taking(1000));
-  expect(pace.left).toBe(5000 - 1030);
+  expect(pace.left).toBe(5000 - 1015);
   now += 5000;
   expect(pace.left).toBeLessThanOrEqual(0);
   await expect(pace.look(() => Promise.reject(new Error('the database is away')))).rejects.toThrow('away');
   expect(pace.left).toBeLessThanOrEqual(0);
+});
+
+test('a part that takes long rests, by the least of what it took, and others do not', async () => {
+  let now = 1000;
+  const pace = new Pace(() => now);
+  const restOf = async (part: string, ms: number): Promise<number> => {
+    await pace.read(part, async () => void (now += ms));
+    const began = now;
+    while (!pace.isDue(part)) now += 10;
+    return now - began;
+  };
+  expect(pace.isDue('cheap')).toBe(true);
+  expect(await restOf('cheap', 1)).toBe(500);
+  const rests: number[] = [];
+  for (const ms of [100, 40, 100, 100, 100, 100, 100, 100, 20]) rests.push(await restOf('dear', ms));
+  expect(rests).toEqual([5000, 5000, 5000, 5000, 20_000, 20_000, 30_000, 30_000, 10_000]);
+  await expect(pace.read('dear', () => Promise.reject(new Error('the database is away')))).rejects.toThrow('away');
+  expect(await restOf('cheap', 1)).toBe(500);
+  for (let n = 0; n < 3000; n++) await pace.read(`page ${n}`, async () => {}); // what rests is not forgotten for others
+  await pace.read('dear', async () => void (now += 20));
+  for (let n = 0; n < 3000; n++) await pace.read(`later page ${n}`, async () => {});
+  expect(pace.isDue('dear')).toBe(false);
 });
 
 test('what is asked at once is asked once, and each answer is of after the question', async () => {

@@ -69,6 +69,30 @@ export const runtimeMutants: readonly Mutant[] = [
     test: 'test/console/streams.test.ts',
     title: 'what open pages cost makes their next look later',
   },
+  {
+    name: 'a part of a page is told again at once, whatever it costs',
+    file: 'runtime/console/streams.ts',
+    from: 'Math.min(...took) / PART_SHARE',
+    to: '0',
+    test: 'test/console/streams.test.ts',
+    title: 'a part that takes long rests',
+  },
+  {
+    name: 'pages are told of a part that rests',
+    file: 'runtime/console/server.ts',
+    from: 'isFirst || pace.isDue(partAt(path, query, part))',
+    to: 'part !== page.section',
+    test: 'test/console/nowTrees.test.ts',
+    title: 'a part that takes long is told again later',
+  },
+  {
+    name: 'a page that comes back is not told of what rests',
+    file: 'runtime/console/server.ts',
+    from: 'let isFirst = true;',
+    to: 'let isFirst = path === query.toString();',
+    test: 'test/console/nowTrees.test.ts',
+    title: 'a part that takes long is told again later',
+  },
   // Releases
   {
     name: 'a version is released twice',

@@ -2529,6 +2529,22 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     test: 'test/sql/views/say_what_goes_on_now.test.sql',
   },
   {
+    name: 'the newest turn of every item under way is looked up, selected or not',
+    file: 'sql/api/95_views/now.sql',
+    from: '(select t.id from turns t where t.work_item_id = w.id order by t.id desc limit 1) as turn_id\n    from work_items w',
+    to: 't.id as turn_id\n    from work_items w\n    left join lateral (select t.id from turns t where t.work_item_id = w.id order by t.id desc limit 1) t on true',
+    test: 'test/console/nowTrees.test.ts',
+    title: 'the order of the trees',
+  },
+  {
+    name: 'a list of twenty items computes what all of them say',
+    file: 'sql/api/95_views/work_list.sql',
+    from: '_age(w.created_at) as age_seconds',
+    to: 'extract(epoch from _now() - w.created_at)::double precision as age_seconds',
+    test: 'test/console/nowTrees.test.ts',
+    title: 'the newest of a list',
+  },
+  {
     name: 'all children are said to be awaited',
     file: 'sql/api/45_ledger/why_waiting.sql',
     from: 'select count(*) from work_items c where c.id = any (b.ids) and c.resolved_at is null',

@@ -1,6 +1,6 @@
 // Now: does anything wait for a person, what runs, what waits and why.
 
-import type { UnderWay, UnderWayOfTree } from '../../ledger/consoleWork.ts';
+import type { UnderWay, UnderWayOfTree, UnderWayPage } from '../../ledger/consoleWork.ts';
 import { money } from '../../money.ts';
 import { approvalList, approvalPanel, MOST_IN_A_LIST } from '../approval.ts';
 import { bar, sign } from '../draw.ts';
@@ -40,12 +40,12 @@ export const now: Page = {
 <div class="cols"><div class="stack">${ask ?? ''}${way ?? ''}${over ?? ''}</div><div class="stack">${wait ?? ''}${who ?? ''}${slot ?? ''}${found ?? ''}</div></div>`,
     };
   },
-  watches: async (view) => (await shownOf(view)).filter((one) => one.doing === 'model').map((one) => one.work_item_id),
+  watches: async (view) => (await view.db.console.underWayAsked(shownOf(view))).map(({ id }) => id),
+  watchesWith: 'underWay',
 };
 
 const skippedOf = ({ query }: View): number => Math.max(0, Math.trunc(Number(query.get('after') ?? 0)) || 0);
-const shownOf = (view: View): Promise<readonly UnderWayOfTree[]> =>
-  view.db.console.underWay({ trees: TREES, skipped: skippedOf(view), items: ITEMS });
+const shownOf = (view: View): UnderWayPage => ({ trees: TREES, skipped: skippedOf(view), items: ITEMS });
 
 async function figures({ db }: View): Promise<Html> {
   const all = await db.console.underWaySums();
@@ -58,8 +58,9 @@ async function approvals(view: View): Promise<Html> {
 }
 
 async function underWay(view: View): Promise<Html> {
-  const [items, { trees: all }] = await Promise.all([shownOf(view), view.db.console.underWaySums()]);
+  const items = await view.db.console.underWay(shownOf(view));
   const skipped = skippedOf(view);
+  const all = items[0]?.trees ?? (skipped > 0 ? (await view.db.console.underWaySums()).trees : 0);
   if (items.length === 0 && skipped === 0)
     return panel('Under way', null, empty(html`Nothing runs. <code>work-ledger submit '…' --type task</code>`));
   const trees = [...Map.groupBy(items, (one) => one.root_id).values()];

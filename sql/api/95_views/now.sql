@@ -22,18 +22,19 @@ $$;
 comment on function _open_calls_shown(uuid) is 'The first ten open calls of a turn: [{id, tool, status, label, started_at, is_approval (it, or a call of its code, waits for approval)}].';
 
 create or replace view v_under_way with (security_invoker = true) as
+  -- The newest turn is looked up where it is selected, and for `doing` only where that hangs on it.
   select w.id as work_item_id, w.root_id, w.depth, w.state,
          case
            when w.state = 'paused' then 'paused'
            when w.state = 'waiting' then 'waits'
            when e.lease_hash is null then 'next'
-           when t.focus_id = f.id and t.status = 'completed' and t.iteration = f.iteration + 1 then 'tools'
+           when (select t.focus_id = f.id and t.status = 'completed' and t.iteration = f.iteration + 1
+                   from turns t where t.work_item_id = w.id order by t.id desc limit 1) then 'tools'
            else 'model' end as doing,
-         w.started_at, f.id as focus_id, t.id as turn_id
+         w.started_at, f.id as focus_id, (select t.id from turns t where t.work_item_id = w.id order by t.id desc limit 1) as turn_id
     from work_items w
     left join fences e on e.work_item_id = w.id
     left join foci f on f.work_item_id = w.id and f.attempt = w.attempts
-    left join lateral (select t.id, t.focus_id, t.status, t.iteration from turns t where t.work_item_id = w.id order by t.id desc limit 1) t on true
    where w.resolved_at is null and (w.state in ('claimed', 'running', 'waiting', 'paused') or (w.state = 'queued' and w.focus_id is not null));
 comment on view v_under_way is
   'Work under way, a row for each item that has an attempt or waits in the middle of one: what can be said of thousands of items in an instant. v_now has everything else about each, v_now_trees and v_now_sums add them up.';
@@ -61,7 +62,7 @@ create or replace view v_now with (security_invoker = true) as
     join work_items w on w.id = d.work_item_id
     left join foci f on f.id = d.focus_id
     left join faculties c on c.content_hash = f.faculty_hash
-    left join turns t on t.id = d.turn_id
+    left join lateral (select * from turns t where t.work_item_id = w.id order by t.id desc limit 1) t on true
     left join lateral (
       select * from turns a
        where a.work_item_id = w.id and a.status = 'completed' and a.turn_type = 'normal'
@@ -101,12 +102,14 @@ comment on column v_now.attempt_started_at is 'When this attempt began.';
 comment on column v_now.active_at is 'The newest sign of work.';
 
 create or replace view v_now_trees with (security_invoker = true) as
-  select d.root_id, count(*)::integer as under_way,
+  select d.root_id, sum(d.items)::integer as under_way,
          (count(*) filter (where d.doing = 'model'))::integer as model, (count(*) filter (where d.doing = 'tools'))::integer as tools,
          (count(*) filter (where d.doing = 'waits'))::integer as waits, (count(*) filter (where d.doing = 'paused'))::integer as paused,
-         (count(*) filter (where d.doing = 'next'))::integer as next, sum(a.calls)::integer as approvals, min(d.started_at) as began_at
-    from v_under_way d
-    left join lateral (select count(*) as calls from v_approvals a where a.work_item_id = d.work_item_id) a on true
+         (count(*) filter (where d.doing = 'next'))::integer as next, sum(d.calls)::integer as approvals, min(d.started_at) as began_at
+    -- Calls that wait are joined, not looked for item by item: mostly there are few.
+    from (select u.root_id, u.doing, u.started_at, 1 as items, 0 as calls from v_under_way u
+          union all
+          select u.root_id, null, null, 0, 1 from v_approvals a join v_under_way u on u.work_item_id = a.work_item_id) d
    group by d.root_id;
 comment on view v_now_trees is
   'The trees with work under way, a row for each: how many of its items are (under_way), and what these do (model, tools, waits, paused, next, as in v_now). The console shows those that wait for a person first: select * from v_now_trees order by approvals > 0 desc, began_at, root_id limit 30.';
@@ -184,7 +187,8 @@ create or replace view v_slots with (security_invoker = true) as
                when f.config ->> 'max_concurrent' is null then (
                  select count(*)::integer from work_items w join foci o on o.id = w.focus_id
                   where w.state in ('claimed', 'running') and o.lease_owner is not null and o.faculty = f.name)
-               else (select count(*)::integer from work_items w where w.slot_faculty = f.name) end as used) s
+               else (select count(*)::integer from work_items w where w.slot_faculty = f.name) end as used
+      offset 0) s -- counted once, not for each column that says it
    where f.is_current;
 comment on view v_slots is 'The slots of each current faculty: slots (max_concurrent; null: no limit), used (without a limit: items that workers drive), free (null: no limit), queued (items that it will take).';
 comment on column v_slots.slots is 'max_concurrent of the faculty; null: no limit.';

@@ -1,14 +1,37 @@
 -- What there is: work items, and the faculties, tools and models that they are worked on with. A row for each, to be filtered and sorted;
 -- what a query does not select costs nothing.
 
+-- Functions, and stable: with the clock in its columns the view could not be merged into a query, and would be read whole, every column, for the
+-- newest twenty.
+create or replace function _why_queued(p_work_item_id uuid)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select q.why from v_queue q where q.work_item_id = p_work_item_id and q.waits_for <> 'worker';
+$$;
+
+comment on function _why_queued(uuid) is 'Why an item of the queue is not worked on, as a sentence; null: the next free worker will take it.';
+
+create or replace function _age(p_at timestamptz)
+  returns double precision
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select extract(epoch from _now() - p_at)::double precision;
+$$;
+
+comment on function _age(timestamptz) is 'How many seconds ago that was.';
+
 create or replace view v_work_list with (security_invoker = true) as
   select w.id as work_item_id, w.parent_id, w.root_id, w.depth, w.work_type, w.description, _faculty_of(w) as faculty, w.faculty as asked_faculty,
          w.priority, w.state, w.state_reason,
-         case when w.state = 'queued' and w.focus_id is null then (
-           select q.why from v_queue q where q.work_item_id = w.id and q.waits_for <> 'worker') end as why,
+         case when w.state = 'queued' and w.focus_id is null then _why_queued(w.id) end as why,
          w.is_pausing, w.attempts, w.run_at, w.created_at, w.started_at, w.resolved_at, w.erased_at, w.outcome_data,
          coalesce(w.outcome_data ->> 'summary', w.outcome_data ->> 'error') as outcome, w.fork_turn_id, ledger_count(w) as ledger_count,
-         extract(epoch from _now() - w.created_at)::double precision as age_seconds, f.iteration, f.session_label,
+         _age(w.created_at) as age_seconds, f.iteration, f.session_label,
          (select s.origin from sessions s where s.label = f.session_label) as origin,
          coalesce(
            (select c.config #>> '{engage,model}' from faculties c where c.content_hash = f.faculty_hash),
