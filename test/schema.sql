@@ -3348,7 +3348,7 @@ create function _lines_laid(p_lines text[], p_read text[]) returns text[]
 create function _lines_read(p_tool_name text, p_input jsonb, OUT line_start integer, OUT line_end integer) returns record
   sql immutable; -- body cf9640b9, comment 30c9896d
 create function _lines_shown(p_call tool_calls) returns text[]
-  sql stable; -- body 2783e5b6, comment b98db598
+  sql stable; -- body 338bf386, comment b98db598
 create function _linked_digest(p_name text, OUT digest text, OUT version text, OUT problem text, OUT is_silent boolean, OUT is_late boolean) returns record
   plpgsql volatile; -- body 5f9f3c04, comment 78b9b2e3
 create function _linked_heard(p_name text, p_version text, p_digest text) returns void

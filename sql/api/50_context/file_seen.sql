@@ -83,15 +83,19 @@ as $$
            and max((l.numbered[1])::integer) - min((l.numbered[1])::integer) = count(l.numbered) - 1 as are_there
       from line l
   ),
+  -- Found out once: a nested loop would look through the whole text for each of its lines.
+  begun as materialized (
+    select coalesce((regexp_match(s.text, E'\n\\[lines (\\d{1,7}) to \\d+ of \\d+; [^\n]*\\]$'))[1]::integer,
+                    (select r.line_start from _lines_read(p_call.tool_name, _jsonb_of(p_call.input)) r), 1) as first,
+           _is_command(p_call.input) as is_command
+      from shown s
+  ),
   placed as (
     select (l.numbered[1])::integer as n, l.numbered[2] as line from line l, numbers where are_there and l.numbered is not null
     union all
-    select l.n + f.first - 1, l.line
-      from line l, numbers, (
-        select coalesce((regexp_match(s.text, E'\n\\[lines (\\d{1,7}) to \\d+ of \\d+; [^\n]*\\]$'))[1]::integer,
-                        (select r.line_start from _lines_read(p_call.tool_name, _jsonb_of(p_call.input)) r), 1) as first
-          from shown s) f
-     where not are_there and not _is_command(p_call.input) and l.line !~ '^\[lines \d+ to \d+ of \d+; .*\]$'
+    select l.n + b.first - 1, l.line
+      from line l, numbers, begun b
+     where not are_there and not b.is_command and l.line !~ '^\[lines \d+ to \d+ of \d+; .*\]$'
   )
   -- Grouped, not joined: a walk's plan would join line by line.
   select array_agg(l.line order by l.n)
