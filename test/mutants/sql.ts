@@ -3757,7 +3757,7 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'what a shell printed is taken for the lines of a file',
     file: 'sql/api/50_context/file_seen.sql',
-    from: `not _is_command(p_call.input) and`,
+    from: `not b.is_command and`,
     to: `true and`,
     test: 'test/sql/blocks/keep_parts_of_files.test.sql',
   },
