@@ -2582,19 +2582,19 @@ create function _awaited_by(p_item work_items) returns uuid[]
 create function _awareness(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid, OUT said text, OUT shown jsonb) returns record
   sql volatile; -- body d39ce6a9, comment ae757a6b
 create function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_material=off; -- body cb36e3fa, comment b62f73ab
+  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_material=off; -- body e26636f9, comment b62f73ab
 create function _awareness_items(p_but uuid[], p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone, p_news_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile; -- body 6555f5ab, comment 0df0aea8
+  plpgsql volatile; -- body 6555f5ab, comment db5feafa
 create function _awareness_settings(p_config jsonb, p_is_news boolean DEFAULT false) returns jsonb
   sql stable; -- body da08601f, comment 8cc51027
-create function _awareness_team(p_work_item_id uuid, p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile; -- body fc298db0, comment c29036ef
+create function _awareness_team(p_work_item_id uuid, p_team uuid[], p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
+  plpgsql volatile; -- body e39e7a11, comment 9f8c2d1d
 create function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_has_news boolean) returns boolean
   plpgsql volatile; -- body 55478a86, comment aca91d82
 create function _awareness_timed(p_work_item_id uuid, p_config jsonb, p_focus_id uuid, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
   plpgsql volatile; -- body 7731f392, comment 9e13440c
 create function _awareness_told(p_work_item_id uuid, p_but uuid[], p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile; -- body dbd130bb, comment edb2d30a
+  plpgsql volatile; -- body b22efcb5, comment edb2d30a
 create function _away(p_item work_items, p_worker_id text, OUT item work_items, OUT answer jsonb) returns record
   plpgsql stable; -- body 50844dfe, comment 4bfddb10
 create function _begins_behind(p_call tool_calls) returns uuid[]
@@ -2996,7 +2996,7 @@ create function _file_seen(p_calls uuid[], p_path text, p_depth integer, INOUT f
 create function _file_written(p_input jsonb, p_path text) returns text
   sql immutable; -- body 57cadea2, comment d6681f28
 create function _files_changed(p_work_item_id uuid) returns text
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2d00dda2, comment c63c21fa
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 979b61f8, comment c63c21fa
 create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_id uuid, p_outcome jsonb) returns jsonb
   plpgsql volatile; -- body 4c9a485d, comment faf63e5b
 create function _first_block(p_focus_id uuid) returns integer
@@ -3176,7 +3176,7 @@ create function _item_problems(p_work_item_id uuid) returns TABLE(place text, pr
 create function _item_seal(p_item work_items) returns void
   plpgsql volatile; -- body 737308c6, comment 0ce96323
 create function _items_of(p_state text, p_is_root boolean, p_but uuid[], p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(id uuid, state text, faculty text, work_type text, description text, outcome text, at timestamp with time zone)
-  sql stable; -- body d41d8cd9, comment 07717892
+  sql stable; -- body d41d8cd9, comment 0093b792
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
   plpgsql volatile; -- body a4801f69, comment 32a0fca6
 create function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
@@ -3186,7 +3186,7 @@ create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count i
 create function _iteration_finish(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_iteration integer, p_driven_seconds double precision, p_kept_turn_id uuid DEFAULT NULL::uuid, p_flags iteration_flags DEFAULT NULL::iteration_flags) returns json
   plpgsql volatile; -- body 9f4fa354, comment 694281f9
 create function _iteration_flags(p_item work_items, p_focus foci, p_config jsonb, p_turn turns DEFAULT NULL::turns) returns iteration_flags
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body fe5f20ab, comment 77212ca5
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body e379f79b, comment 77212ca5
 create function _iteration_span_id(p_focus_id uuid, p_iteration integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7893b336
 create function _iteration_spans(p_item work_items, p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
@@ -3406,7 +3406,7 @@ create function _metrics_of_turns(p_from timestamp with time zone, p_until times
 create function _milliseconds(p_from timestamp with time zone, p_to timestamp with time zone) returns double precision
   sql immutable parallel safe; -- body d41d8cd9, comment 147f9e94
 create function _model_heard(p_turn turns, p_is_cooling boolean) returns void
-  plpgsql volatile; -- body 982d4d46, comment 91d0dbbe
+  plpgsql volatile; -- body 18504413, comment 91d0dbbe
 create function _model_problems(p_engage jsonb) returns TABLE(path text[], says text)
   sql stable; -- body f97559a5, comment d9ca8156
 create function _model_takes(p_model text) returns jsonb
@@ -3671,6 +3671,8 @@ create function _results_chars(p_turn_id uuid) returns integer
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c3afe56a, comment a156085d
 create function _results_settle(p_item work_items, p_results json) returns void
   plpgsql volatile; -- body 6ee06ec4, comment 494400a2
+create function _resumed_from(p_work_item_id uuid) returns work_items
+  sql stable; -- body 8812c3d7, comment e0fcea8e
 create function _retention_batch(p_work_item_id uuid, p_limit integer) returns bigint
   plpgsql volatile; -- body 717879d3, comment da3577de
 create function _retention_due(p_limit integer) returns TABLE(root_id uuid, items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
@@ -3768,17 +3770,23 @@ create function _session(p_name text, p_is_locked boolean DEFAULT false) returns
 create function _session_advance(p_label text, p_turn_id uuid) returns void
   plpgsql volatile; -- body d7256522, comment a6e49915
 create function _session_before(p_item work_items, p_directory text) returns work_items
-  sql stable; -- body e29c0a02, comment 9bfd1d54
+  sql stable; -- body 0b60ddbd, comment 9bfd1d54
 create function _session_defaults() returns TABLE(name text, value text, whose text, remedy text)
   sql stable; -- body 6a875ab5, comment e7002dad
+create function _session_directory(p_item work_items) returns text
+  sql stable; -- body 1d0278d8, comment 9e55572f
 create function _session_import(p_run json) returns jsonb
   plpgsql volatile; -- body 69df02bb, comment a506fcbb
+create function _session_name(p_work_item_id uuid, p_description text, p_named_by uuid) returns work_items
+  plpgsql volatile; -- body 1206b27a, comment ca9302b8
 create function _session_named(p_name text) returns sessions
   plpgsql stable; -- body 8ea51828, comment e84a1571
 create function _session_of(p_turn_id uuid) returns text
   sql stable; -- body 4a542278, comment 45de60a7
 create function _session_turns(p_session text) returns turns[]
   plpgsql stable; -- body 2b0b20bc, comment b0833212
+create function _session_unnamed(p_params jsonb) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 9e0fda48
 create function _set_aside(p_item work_items, p_state text, p_reason text, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns work_items
   plpgsql immutable; -- body 368b8cf1, comment 539ad209
 create function _settled_until() returns timestamp with time zone
@@ -3901,8 +3909,8 @@ create function _task_seal(p_turn turns) returns void
   sql volatile; -- body 2d28b00c, comment 627a19a1
 create function _task_turn(p_task_id text) returns turns
   plpgsql volatile; -- body 6d5d7b7d, comment fead5c10
-create function _team_of(p_work_item_id uuid) returns TABLE(id uuid, role text)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9af739c6, comment 0f4697aa
+create function _team_of(p_work_item_id uuid) returns SETOF uuid
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body b40def8c, comment 8ceede34
 create function _telemetry_trigger(p_trigger text) returns text
   sql immutable parallel safe; -- body d2c3a186, comment 68f318a5
 create function _tell_watchers(p_item work_items) returns void
@@ -4024,7 +4032,7 @@ create function _turns_abandon(p_focus_id uuid, p_error jsonb) returns void
 create function _turns_of_block(p_head_id uuid, p_block integer) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bdba1daf, comment 4f385eb2
 create function _turns_seal(p_work_item_id uuid, p_is_over boolean) returns void
-  plpgsql volatile; -- body fe68fb81, comment 70816ab0
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body fe68fb81, comment 70816ab0
 create function _turns_since(p_turn turns, p_until_turn_id uuid) returns TABLE(turn_id uuid)
   sql stable; -- body d41d8cd9, comment 2ce1d1e2
 create function _turns_unsealed(p_work_item_id uuid, p_since uuid) returns TABLE(turn_id uuid, message_count integer, call_count integer)
@@ -4088,7 +4096,7 @@ create function _words_of(p_list jsonb) returns text
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
   plpgsql volatile; -- body 765ff1af, comment 4b519098
 create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text)
-  sql stable; -- body 0b549bf3, comment 200f4068
+  sql stable; -- body 6278b1bf, comment 200f4068
 create function _work_line(p_text text, p_max_chars integer) returns text
   sql immutable; -- body 321794d5, comment 6e2fd456
 create function _work_move(p_item work_items, p_mover text) returns work_items
@@ -4122,7 +4130,7 @@ create function awareness_digest_across(p_work_item_id uuid DEFAULT NULL::uuid) 
 create function awareness_digest_linked(p_name text, p_is_asked boolean DEFAULT true) returns text
   plpgsql volatile; -- body 8b9b0356, comment 98e4e195
 create function awareness_here(p_work_item_id uuid, p_directory text) returns text
-  plpgsql volatile; -- body 4e9a8c37, comment 43804190
+  plpgsql volatile; -- body 4e9a8c37, comment 9ce7e472
 create function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
   plpgsql volatile; -- body b23d3c18, comment 9e65ba5c
 create function check_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
@@ -4154,7 +4162,7 @@ create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, it
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ddd2cc0b, comment a7dfef04
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
-  sql volatile; -- body 383e7263, comment d5e05a24
+  plpgsql volatile; -- body 9914b2ab, comment bb97ac12
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
   sql stable; -- body 4eae49d9, comment 034bd0da
 create function faculty_save(p_config jsonb) returns faculties
@@ -4178,7 +4186,7 @@ create function iteration_step(p_work_item_id uuid, p_lease uuid, p_iteration in
 create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interval, p_importance text[] DEFAULT '{low,normal}'::text[]) returns integer
   plpgsql volatile; -- body 0cf2a5bb, comment cbbf4d6f
 create function journal_entry_delete(p_id uuid, p_reason text DEFAULT NULL::text) returns void
-  plpgsql volatile; -- body fa8690d2, comment 3c46da5c
+  plpgsql volatile; -- body 697fc27f, comment 12f62393
 create function journal_export(p_work_item_id uuid) returns jsonb
   sql stable; -- body 63907a49, comment 2bef13e8
 create function journal_heartbeat(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
@@ -4190,17 +4198,17 @@ create function journal_page(p_work_item_id uuid, p_before text DEFAULT NULL::te
 create function journal_read(p_work_item_id uuid, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_limit integer DEFAULT NULL::integer, p_importance text[] DEFAULT NULL::text[]) returns TABLE(id text, session_id uuid, sequence_num bigint, entry_type text, created_at timestamp with time zone, content jsonb, token_estimate integer, importance text)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9b3f10ef, comment 63feafe3
 create function journal_resume(p_work_item_id uuid, p_conversation_id text, p_target_tokens integer DEFAULT 4000) returns work_items
-  plpgsql volatile; -- body 0922a315, comment 34fd108a
+  plpgsql volatile; -- body 8634f4e3, comment 448f25a5
 create function journal_session_active(p_conversation_id text) returns work_items
   sql stable; -- body 3ed7b8ec, comment 830ffac0
 create function journal_session_begin(p_work_item_id uuid, p_directory text) returns text
-  plpgsql volatile; -- body 79f4cb95, comment 85357e28
+  plpgsql volatile; -- body 602b2864, comment 0f010511
 create function journal_session_create(p_conversation_id text, p_original_prompt text, p_params jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body 9682440f, comment a85c16c1
 create function journal_session_open(p_conversation_id text, p_original_prompt text DEFAULT NULL::text, p_directory text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 0ec90b32, comment a5e3457f
+  plpgsql volatile; -- body 80593816, comment a5e3457f
 create function journal_session_prompt(p_work_item_id uuid, p_prompt text, p_id uuid DEFAULT NULL::uuid) returns work_items
-  plpgsql volatile; -- body 29ee80ad, comment 1f904f67
+  plpgsql volatile; -- body 5e989c8a, comment 1f904f67
 create function journal_session_status(p_work_item_id uuid, p_status text) returns work_items
   plpgsql volatile; -- body bf104907, comment 064dc384
 create function journal_summary(p_work_item_id uuid) returns text

@@ -282,15 +282,14 @@ function routes(db: Db, streamed: Db, primary: Primary | null, hints: Hints, vis
       return streamSSE(c, async (stream) => {
         stream.onAbort(() => gone.abort());
         const signal = AbortSignal.any([gone.signal, over]);
-        let isFirst = true; // a page may come back from where nobody saw it: then it is told of everything
+        const toldOf = pace.forPage((part) => partAt(path, query, part));
         const watched = {
           isReadOnly: shell.is_read_only,
           async versions() {
             if (visitor !== null && !(await visitors.isStill(visitor))) gone.abort();
-            const versions = [...(await versionsOf(page, view))].filter(([part]) => isFirst || pace.isDue(partAt(path, query, part)));
+            const versions = toldOf(await versionsOf(page, view));
             const nav = digest(await shellOf(c, looks));
-            isFirst = false;
-            return new Map([...versions, ['nav', nav]]);
+            return versions.set('nav', nav);
           },
           agents: async (changed: ReadonlySet<string>) =>
             page.watchesWith === undefined || changed.has(page.watchesWith)

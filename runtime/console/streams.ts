@@ -56,8 +56,8 @@ export class Pace {
   readonly #now: () => number;
   #looked = -Infinity;
   #spent = 0;
-  /** What a part took of late, and until when it is not told, by its address. */
-  readonly #parts = new Map<string, { took: number[]; restsUntil: number }>();
+  /** What a part took of late, by its address; the one that was read last is last. */
+  readonly #parts = new Map<string, number[]>();
 
   constructor(now = (): number => performance.now()) {
     this.#now = now;
@@ -85,23 +85,45 @@ export class Pace {
     return this.spend(run);
   }
 
-  /** Reads a part anew for an open page; the longer that takes, the longer it rests then. */
+  /** Reads a part anew for an open page, and counts how long that takes. */
   async read<T>(part: string, run: () => Promise<T>): Promise<T> {
     const began = this.#now();
     try {
       return await run();
     } finally {
-      const now = this.#now();
-      const took = [...(this.#parts.get(part)?.took ?? []), now - began].slice(-READINGS);
-      const latest = took.length < READINGS ? LATEST_MS : PART_LATEST_MS;
-      if (this.#parts.size >= MOST_PARTS) for (const [one, { restsUntil }] of this.#parts) if (restsUntil <= now) this.#parts.delete(one);
-      this.#parts.set(part, { took, restsUntil: now + Math.min(latest, Math.min(...took) / PART_SHARE) });
+      const took = [...(this.#parts.get(part) ?? []), this.#now() - began].slice(-READINGS);
+      this.#parts.delete(part);
+      this.#parts.set(part, took);
+      for (const oldest of this.#parts.keys()) {
+        if (this.#parts.size <= MOST_PARTS) break;
+        this.#parts.delete(oldest);
+      }
     }
   }
 
-  /** Whether pages may be told that a part has changed. */
-  isDue(part: string): boolean {
-    return (this.#parts.get(part)?.restsUntil ?? -Infinity) <= this.#now();
+  /** For how long a page that was told of a part is not told of it again, in ms: the longer it takes to read, the longer it rests. */
+  restOf(part: string): number {
+    const took = this.#parts.get(part);
+    if (took === undefined) return 0;
+    return Math.min(took.length < READINGS ? LATEST_MS : PART_LATEST_MS, Math.min(...took) / PART_SHARE);
+  }
+
+  /**
+   * What one open page may be told: of the versions that its parts have now those that it knows, and those that are new of parts which do
+   * not rest for it. A page is told of everything first, since it may come back from where nobody saw it; what others read holds nothing up.
+   */
+  forPage(addressOf: (part: string) => string): (versions: Iterable<[string, string]>) => Map<string, string> {
+    const told = new Map<string, { version: string; restsUntil: number }>();
+    return (versions) => {
+      const now = this.#now();
+      const due = [...versions].filter(([part, version]) => {
+        const last = told.get(part);
+        return last === undefined || last.version === version || last.restsUntil <= now;
+      });
+      for (const [part, version] of due)
+        if (told.get(part)?.version !== version) told.set(part, { version, restsUntil: now + this.restOf(addressOf(part)) });
+      return new Map(due);
+    };
   }
 }
 

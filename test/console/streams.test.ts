@@ -95,21 +95,52 @@ test('a part that takes long rests, by the least of what it took, and others do 
   const pace = new Pace(() => now);
   const restOf = async (part: string, ms: number): Promise<number> => {
     await pace.read(part, async () => void (now += ms));
-    const began = now;
-    while (!pace.isDue(part)) now += 10;
-    return now - began;
+    return pace.restOf(part);
   };
-  expect(pace.isDue('cheap')).toBe(true);
+  expect(pace.restOf('cheap')).toBe(0);
   expect(await restOf('cheap', 1)).toBe(500);
   const rests: number[] = [];
   for (const ms of [100, 40, 100, 100, 100, 100, 100, 100, 20]) rests.push(await restOf('dear', ms));
   expect(rests).toEqual([5000, 5000, 5000, 5000, 20_000, 20_000, 30_000, 30_000, 10_000]);
   await expect(pace.read('dear', () => Promise.reject(new Error('the database is away')))).rejects.toThrow('away');
   expect(await restOf('cheap', 1)).toBe(500);
-  for (let n = 0; n < 3000; n++) await pace.read(`page ${n}`, async () => {}); // what rests is not forgotten for others
-  await pace.read('dear', async () => void (now += 20));
-  for (let n = 0; n < 3000; n++) await pace.read(`later page ${n}`, async () => {});
-  expect(pace.isDue('dear')).toBe(false);
+  for (let n = 0; n < 3000; n++) {
+    await pace.read(`page ${n}`, async () => {});
+    if (n % 500 === 0) await pace.read('dear', async () => void (now += 20)); // what is read is remembered, what was read long ago is not
+  }
+  expect([pace.restOf('dear'), pace.restOf('cheap')]).toEqual([10_000, 0]);
+});
+
+test('each page is told of a part when it has rested for that page, whatever other pages read', async () => {
+  let now = 1000;
+  const pace = new Pace(() => now);
+  const read = (): Promise<void> => pace.read('/part/dear', async () => void (now += 10));
+  for (let n = 0; n < 5; n++) await read();
+  const [wall, desk] = [pace.forPage((part) => `/part/${part}`), pace.forPage((part) => `/part/${part}`)];
+  expect([
+    ...wall([
+      ['dear', 'v1'],
+      ['cheap', 'v1'],
+    ]),
+  ]).toEqual([
+    ['dear', 'v1'],
+    ['cheap', 'v1'],
+  ]);
+  for (let n = 2; n < 5; n++) {
+    now += 1000;
+    await read(); // by another page, or by hand
+    expect([
+      ...wall([
+        ['dear', `v${n}`],
+        ['cheap', `v${n}`],
+      ]),
+    ]).toEqual([['cheap', `v${n}`]]);
+    expect([...wall([['dear', 'v1']])]).toEqual([['dear', 'v1']]);
+  }
+  expect([...desk([['dear', 'v4']])]).toEqual([['dear', 'v4']]);
+  now += 2000;
+  expect([...wall([['dear', 'v4']])]).toEqual([['dear', 'v4']]);
+  expect([...desk([['dear', 'v5']])]).toEqual([]);
 });
 
 test('what is asked at once is asked once, and each answer is of after the question', async () => {

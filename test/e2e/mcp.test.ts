@@ -383,7 +383,7 @@ test('two sessions of a client in one directory are two work items, and each hea
   await hook('user-prompt', { ...two, prompt: 'Write the docs' });
   expect(await itemOf(two)).not.toBe(await itemOf(one));
   const shown = await database.query(
-    `select description, params - 'conversationId' as params from ledger.work_items where id in ('${await itemOf(one)}', '${await itemOf(two)}') order by id`,
+    `select description, params - '{conversationId,namedBy}'::text[] as params from ledger.work_items where id in ('${await itemOf(one)}', '${await itemOf(two)}') order by id`,
   );
   expect(shown).toEqual([
     { description: 'Rework invoice.js', params: { directory: cwd } },

@@ -80,18 +80,18 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'pages are told of a part that rests',
     file: 'runtime/console/server.ts',
-    from: 'isFirst || pace.isDue(partAt(path, query, part))',
-    to: 'part !== page.section',
+    from: 'toldOf(await versionsOf(page, view))',
+    to: 'new Map(await versionsOf(page, view))',
     test: 'test/console/nowTrees.test.ts',
     title: 'a part that takes long is told again later',
   },
   {
-    name: 'a page that comes back is not told of what rests',
-    file: 'runtime/console/server.ts',
-    from: 'let isFirst = true;',
-    to: 'let isFirst = path === query.toString();',
-    test: 'test/console/nowTrees.test.ts',
-    title: 'a part that takes long is told again later',
+    name: 'what one page reads holds up all others',
+    file: 'runtime/console/streams.ts',
+    from: 'last === undefined || last.version === version || last.restsUntil <= now',
+    to: 'last !== undefined && (last.version === version || last.restsUntil <= now)',
+    test: 'test/console/streams.test.ts',
+    title: 'each page is told of a part when it has rested for that page',
   },
   // Releases
   {

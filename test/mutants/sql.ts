@@ -255,6 +255,34 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/awareness_digest/looks_for_news_where_there_may_be_any.test.sql',
   },
   {
+    name: 'a deleted prompt stays in the name of its session',
+    file: 'sql/api/90_journal/journal_cleanup.sql',
+    from: 'if v_named_id is not null then',
+    to: 'if false then',
+    test: 'test/sql/journal_session_prompt/names_the_session_by_its_first.test.sql',
+  },
+  {
+    name: 'a session that goes on from erased work says what that was',
+    file: 'sql/api/90_journal/resumption_context.sql',
+    from: "w.params ->> 'resumedFrom' and o.erased_at is null",
+    to: "w.params ->> 'resumedFrom'",
+    test: 'test/sql/journal_session_begin/offers_the_packet_of_the_last_session.test.sql',
+  },
+  {
+    name: 'a decision that was replaced is news to a team',
+    file: 'sql/api/45_ledger/awareness_team.sql',
+    from: "where (s.newer = 1 or s.entry_type not in ('plan', 'decision'))\n",
+    to: 'where true\n',
+    test: 'test/sql/awareness_digest/tells_of_the_team.test.sql',
+  },
+  {
+    name: 'what news had no room for is forgotten',
+    file: 'sql/api/50_context/iteration_flags.sql',
+    from: 'and (d.entries = 0 or not d.is_delta) order by',
+    to: 'order by',
+    test: 'test/sql/awareness_digest/looks_for_news_where_there_may_be_any.test.sql',
+  },
+  {
     name: 'the session of a colleague is gone on with',
     file: 'sql/api/90_journal/resumption_context.sql',
     from: "if v_before.id is not null and _journal_state(v_before) <> 'active' then",
@@ -2412,8 +2440,8 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a session in which nothing is recorded is told where it stands',
     file: 'sql/api/90_journal/resumption_context.sql',
-    from: `if _journal_since(v_item.id, 'infinity', 1) > '-infinity' then`,
-    to: 'if true then',
+    from: `if _journal_since(v_item.id, 'infinity', 1) > '-infinity' or`,
+    to: 'if true or',
     test: 'test/sql/journal_session_begin/tells_where_the_session_stands.test.sql',
   },
   {

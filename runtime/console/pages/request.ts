@@ -152,7 +152,10 @@ type Block = Awaited<ReturnType<View['db']['explainTurn']>>[number];
 /** Each block that a line stands for, with what it would have had and why it is out. */
 function stubRows(view: View, part: RequestPart, blocks: readonly Block[]): Html {
   const out = blocks.filter((block) => block.shown === 'stub');
-  const lines = new Map([...(part.content ?? '').matchAll(/^\[completed step (\d+): .*$/gm)].map((match) => [Number(match[1]), match[0]]));
+  const lines = new Map<number, string>();
+  // A step that its own exchange shows is in the stub later than its block, or beside another one.
+  for (const [line, n] of (part.content ?? '').matchAll(/^\[completed step (\d+): .*$/gm))
+    if (!/: (?:also|see below)\]$/.test(line) || !lines.has(Number(n))) lines.set(Number(n), line);
   if (out.length === 0 || lines.size === 0) return partRow(part);
   return html`<tr class="grp"><td>${swatch('stubs')}Stubs</td><td>${out.length} ${out.length === 1 ? 'block' : 'blocks'}, <span class="num">${num(sum(...out.map((block) => block.estimated_tokens)))}</span> tokens left out</td><td class="n">${num(part.tokens)}</td><td class="hide-s ${part.cache === 'written' ? 'accent' : 'quiet'}">${part.cache ?? ''}</td></tr>${out.map(
     (block) =>

@@ -1,4 +1,4 @@
--- How a session stands to those who may go on with it.
+-- Where a session of another program works, and how it stands to those who may go on with it.
 
 create or replace function _journal_state(p_item work_items)
   returns text
@@ -18,3 +18,14 @@ as $$
 $$;
 
 comment on function _journal_state(work_items) is 'active, paused, completed or crashed. Crashed is never stored: it follows from an expired lease, or from another program''s heartbeat that stopped.';
+
+create or replace function _session_directory(p_item work_items)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case p_item.work_type when 'journal' then coalesce(p_item.params ->> 'directory', p_item.params ->> 'conversationId') end;
+$$;
+
+comment on function _session_directory(work_items) is 'Where the session of another program works: the directory that it was opened with, else its conversation, which is one for many clients. Null for other work.';

@@ -19,10 +19,14 @@ declare
   v_but uuid[];
 begin
   if p_focus_id is not null then
-    -- News is what came since the last digest, minus a minute for transactions that were open then.
-    v_news_since := coalesce(
-      (select max(shown_at) from awareness_shown where focus_id = p_focus_id),
-      (select created_at from foci where id = p_focus_id)) - interval '1 minute';
+    -- News is what came since it was told anything, and what it was not told of the last 15 minutes; minus a minute for transactions that
+    -- were open then. None is older than the focus.
+    select greatest(f.created_at, least(coalesce((select max(a.shown_at) from awareness_shown a where a.focus_id = f.id), f.created_at),
+                                        _now() - interval '15 minutes'))
+             - interval '1 minute'
+      into v_news_since
+      from foci f
+     where f.id = p_focus_id;
     v_since := greatest(v_since, v_news_since);
   end if;
   if _is_on_host(p_work_item_id) then
@@ -35,8 +39,8 @@ begin
        where not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = o.id and a.seq = -2 and a.path = o.path)
        limit 20;
   end if;
-  v_team := array(select t.id from _team_of(p_work_item_id) t);
-  return query select * from _awareness_team(p_work_item_id, p_focus_id, v_since) where cardinality(v_team) > 0;
+  v_team := array(select _team_of(p_work_item_id));
+  return query select * from _awareness_team(p_work_item_id, v_team, p_focus_id, v_since) where cardinality(v_team) > 0;
   v_but := array_remove(p_work_item_id || v_team, null);
   return query select * from _awareness_items(v_but, p_settings, p_focus_id, v_since, v_news_since);
   return query select * from _awareness_told(p_work_item_id, v_but, p_settings, p_focus_id, v_since);
@@ -95,7 +99,7 @@ end
 $$;
 
 comment on function _awareness_items(uuid[], jsonb, uuid, timestamptz, timestamptz) is
-  'The digest''s sections on work that is not over (running, waiting, paused of late), on queued and completed work, and on interactive sessions, but some, of which the focus was not told yet. Columns as in _awareness_entries().';
+  'The digest''s sections on work that is not over (running, waiting, paused and not old), on queued and completed work, and on interactive sessions, but some, of which the focus was not told yet. Columns as in _awareness_entries().';
 
 create or replace function _is_untimed(p_work_type text, p_params jsonb)
   returns boolean
@@ -118,7 +122,8 @@ begin atomic
    where i.state = p_state and not (p_is_root and i.parent_id is not null) and i.id <> all (p_but)
      and case when p_state = 'completed' then i.resolved_at when p_state in ('running', 'waiting') then i.started_at else i.created_at end > p_since
      and (p_state <> 'completed' or not _is_untimed(i.work_type, i.params))
-     and (p_state <> 'created' or (i.work_type = 'journal' and i.heartbeat_ends_at > _now()))
+     and (p_state <> 'created' or (i.work_type = 'journal' and i.heartbeat_ends_at > _now() and not i.params ? 'isUnnamed'))
+     and (p_state <> 'paused' or i.work_type <> 'journal')
      and not exists (
        select from awareness_shown a
         where a.focus_id = p_focus_id and a.work_item_id = i.id and a.seq = case p_state when 'completed' then 0 when 'queued' then -3 else -1 end)
@@ -127,7 +132,7 @@ begin atomic
 end;
 
 comment on function _items_of(text, boolean, uuid[], uuid, timestamptz, integer) is
-  'The newest work items in a state, but some, of which a focus was not told yet; of created ones those of interactive sessions that are alive, of completed ones those of which it is known when. Written to be inlined with a literal p_state and p_is_root (true: no child items), so that each use has its own index.';
+  'The newest work items in a state, but some, of which a focus was not told yet; of created ones those of interactive sessions that are alive and were asked something, of paused ones none of those, of completed ones those of which it is known when. Written to be inlined with a literal p_state and p_is_root (true: no child items), so that each use has its own index.';
 
 create or replace function _overlaps(p_work_item_id uuid, p_focus_id uuid)
   returns table (id uuid, faculty text, work_type text, description text, path text)

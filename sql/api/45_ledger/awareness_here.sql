@@ -28,7 +28,7 @@ end
 $$;
 
 comment on function awareness_here(uuid, text) is
-  'What an interactive session is told when it starts, as data between markers: of the newest 1,000 work items up to 8 in this directory or below it (those under way first), each with its newest three plans, findings, decisions and errors, a line each; of work elsewhere only how much is running. p_work_item_id: the session''s own, which is left out. p_directory: absolute; of a repository its root. Raises WL001, WL002.';
+  'What an interactive session is told when it starts, as data between markers: of the newest 1,000 work items up to 8 in this directory or below it (those that somebody works on first), each with its newest three plans, findings, decisions and errors, a line each; of work elsewhere only how much is running. p_work_item_id: the session''s own, which is left out. p_directory: absolute; of a repository its root. Raises WL001, WL002.';
 
 create or replace function _work_in(p_directory text, p_but_id uuid)
   returns table (place bigint, id uuid, line text)
@@ -37,17 +37,17 @@ create or replace function _work_in(p_directory text, p_but_id uuid)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with near as (
-    select w.*
+    select w.*, d.is_alive
       from (select id from work_items order by created_at desc, id desc limit 1000) newest
       join work_items w on w.id = newest.id
       left join faculties f on f.name = _faculty_of(w) and f.is_current
       cross join lateral (
-        select coalesce(
-          w.workspace_dir, w.params ->> 'directory', w.params ->> 'conversationId', f.config #>> '{engage,workspace_dir}') as directory) d
+        select coalesce(w.workspace_dir, _session_directory(w), f.config #>> '{engage,workspace_dir}') as directory,
+               case w.work_type when 'journal' then _journal_state(w) = 'active' else w.resolved_at is null and w.state <> 'paused' end as is_alive) d
      where w.id <> p_but_id and (d.directory = p_directory or starts_with(d.directory, p_directory || '/'))
-     order by w.resolved_at is null desc, coalesce(w.resolved_at, w.created_at) desc
+     order by d.is_alive desc, coalesce(w.resolved_at, w.started_at, w.created_at) desc
      limit 8)
-  select row_number() over (order by n.resolved_at is null desc, coalesce(n.resolved_at, n.created_at) desc), n.id,
+  select row_number() over (order by n.is_alive desc, coalesce(n.resolved_at, n.started_at, n.created_at) desc), n.id,
          format('- [%s] %s (%s)', _source_label(d.driver, n.work_type), _one_line(n.description, 240),
                 concat_ws(', ', case n.work_type when 'journal' then _journal_state(i) else n.state end, _ago(n.resolved_at, _now())))
          || coalesce((

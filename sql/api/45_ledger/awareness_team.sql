@@ -1,31 +1,34 @@
 -- An agent's team in its digest: the item that delegated its work, what else was delegated there, and what it delegated itself.
 
 create or replace function _team_of(p_work_item_id uuid)
-  returns table (id uuid, role text)
+  returns setof uuid
   language sql
   stable
   rows 10
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select m.*
+  select m.id
     from work_items own
    cross join lateral (
-     select own.parent_id, 'your parent' where own.parent_id is not null
+     select own.parent_id where own.parent_id is not null
      union all
-     (select s.id, null from work_items s
+     -- Those that somebody works on, then those that ended, then those that wait for a worker.
+     (select s.id from work_items s
        where s.parent_id = own.parent_id and s.id <> own.id
-       order by s.resolved_at is null desc, coalesce(s.resolved_at, s.created_at) desc, s.id desc limit 20)
+       order by s.state in ('running', 'waiting', 'claimed', 'paused') desc, s.state = 'queued', coalesce(s.resolved_at, s.created_at) desc, s.id desc
+       limit 20)
      union all
-     (select c.id, 'your child' from work_items c
+     (select c.id from work_items c
        where c.parent_id = own.id and c.resolved_at is null
-       order by c.created_at desc, c.id desc limit 20)) m(id, role)
+       order by c.state = 'queued', c.created_at desc, c.id desc
+       limit 20)) m(id)
    where own.id = p_work_item_id;
 $$;
 
 comment on function _team_of(uuid) is
-  'The items next to one in its tree: the one above it, up to 20 others below that one (those not over first), and up to 20 of its own children that are not over: how those that are ended it is told anyway. role: null for a sibling.';
+  'The items next to one in its tree: the one above it, up to 20 others below that one (those that somebody works on first, those that wait for a worker last), and up to 20 of its own children that are not over: how those that are ended it is told anyway.';
 
-create or replace function _awareness_team(p_work_item_id uuid, p_focus_id uuid, p_since timestamptz)
+create or replace function _awareness_team(p_work_item_id uuid, p_team uuid[], p_focus_id uuid, p_since timestamptz)
   returns table (section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
   language plpgsql
   volatile
@@ -38,20 +41,27 @@ declare
 begin
   return query
     with member as (
-      select w, t.role, case when w.resolved_at is null then -1 else 0 end as seq
-        from _team_of(p_work_item_id) t
+      select w, case when w.parent_id = p_work_item_id then 'your child'
+                     when w.id = (select o.parent_id from work_items o where o.id = p_work_item_id) then 'your parent' end as role,
+             case when w.resolved_at is null then -1 else 0 end as seq
+        from unnest(p_team) as t(id)
         join work_items w on w.id = t.id
        where w.resolved_at is null or w.resolved_at > p_since
     ),
     said as (
-      select distinct on ((m.w).id, l.entry_type) m.w, l.*
+      select l.*, row_number() over (partition by l.work_item_id, l.entry_type order by l.seq desc) as newer
         from member m
        cross join lateral (
-         select * from work_ledger l where l.work_item_id = (m.w).id order by l.seq desc limit 100) l
-       where l.entry_type in ('plan', 'decision', 'finding', 'error') and l.created_at > p_since
+         select * from work_ledger l where l.work_item_id = (m.w).id and l.created_at > p_since order by l.seq desc limit 100) l
+       where l.entry_type in ('plan', 'decision', 'finding', 'error')
          and not exists (select from work_ledger r where r.work_item_id = l.work_item_id and r.retracts = l.seq)
-         and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = l.work_item_id and a.seq = l.seq)
-       order by (m.w).id, l.entry_type, l.seq desc
+    ),
+    -- What a newer plan or decision replaced is no news, though it was never told.
+    told as (
+      select *, row_number() over (partition by s.work_item_id, s.entry_type order by s.seq desc) as n
+        from said s
+       where (s.newer = 1 or s.entry_type not in ('plan', 'decision'))
+         and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = s.work_item_id and a.seq = s.seq)
     )
     select 2, row_number() over (order by m.seq, m.role is null, (m.w).created_at, (m.w).id),
            format('- [%s] %s', _source_label(d.driver, (m.w).work_type), _one_line((m.w).description, 240)),
@@ -65,14 +75,15 @@ begin
     union all
     select 2, 1000 + row_number() over (order by s.created_at desc, s.seq desc),
            format('- %s: %s', initcap(s.entry_type::text), t.line), t.source, t.age, null, s.work_item_id, s.seq, ''
-      from said s
+      from told s
      cross join lateral _told_entry(
-       s.work_item_id, case s.entry_type when 'plan' then _plan_line(s.work_item_id) else s.content end, s.created_at, s.trust, s.tool_call_id) t;
+       s.work_item_id, case s.entry_type when 'plan' then _plan_line(s.work_item_id) else s.content end, s.created_at, s.trust, s.tool_call_id) t
+     where s.n <= 3;
 end
 $$;
 
-comment on function _awareness_team(uuid, uuid, timestamptz) is
-  'The digest''s section on an item''s team, whatever include_child_work says: each member that is not over or ended after p_since, with its state, outcome, the files that it changed and its children, and each one''s newest plan, decision, finding and error of which the focus was not told yet. Columns as in _awareness_entries().';
+comment on function _awareness_team(uuid, uuid[], uuid, timestamptz) is
+  'The digest''s section on an item''s team, whatever include_child_work says: each member that is not over or ended after p_since, with its state, outcome, the files that it changed and its children, and each one''s newest plan and decision and its newest three findings and errors, of which the focus was not told yet. Columns as in _awareness_entries().';
 
 create or replace function _state_words(p_item work_items)
   returns text
@@ -106,6 +117,7 @@ begin
               from touches x
               join tool_calls k on k.id = x.tool_call_id
              where x.work_item_id = p_work_item_id and x.kind = 'path' and x.action in ('create', 'modify', 'delete')
+             and k.status = 'completed' and k.is_error is not true
              group by x.target) f
      where f.n <= 6);
 end

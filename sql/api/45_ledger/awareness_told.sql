@@ -14,8 +14,8 @@ declare
   v_decisions integer := p_settings ->> 'max_recent_decisions';
   v_findings integer := p_settings ->> 'max_recent_findings';
   v_errors integer := p_settings ->> 'max_recent_errors';
-  -- What ranks is read before it is ranked, and of the decisions of one item the newest is told.
-  v_decisions_read integer := 5 * v_decisions;
+  -- What ranks is read before it is ranked. Of the decisions of one item the newest is told, or none, if that was told before.
+  v_decisions_read integer := 5 * least(v_decisions, 1000);
   v_findings_read integer := case when v_query is null then v_findings when v_findings > 0 then 200 else 0 end;
   v_errors_read integer := case when v_query is null then v_errors when v_errors > 0 then 200 else 0 end;
 begin
@@ -25,9 +25,9 @@ begin
               from (select f.*, case when v_query is null or f.section = 6 then 0 else ts_rank_cd(to_tsvector('english', f.content), v_query) end as rank,
                            row_number() over (partition by f.section, f.work_item_id order by f.seq desc) as newer
                       from (select 6 as section, l.*
-                              from _entries_of('decision', true, p_but, p_focus_id, p_since, v_decisions_read) l where not v_children
+                              from _entries_of('decision', true, p_but, null, p_since, v_decisions_read) l where not v_children
                             union all
-                            select 6, l.* from _entries_of('decision', false, p_but, p_focus_id, p_since, v_decisions_read) l where v_children
+                            select 6, l.* from _entries_of('decision', false, p_but, null, p_since, v_decisions_read) l where v_children
                             union all
                             select 7, l.* from _entries_of('finding', true, p_but, p_focus_id, p_since, v_findings_read) l where not v_children
                             union all
@@ -36,7 +36,9 @@ begin
                             select 8, l.* from _entries_of('error', true, p_but, p_focus_id, p_since, v_errors_read) l where not v_children
                             union all
                             select 8, l.* from _entries_of('error', false, p_but, p_focus_id, p_since, v_errors_read) l where v_children) f) r
-             where r.section <> 6 or r.newer = 1) e
+             where r.section <> 6
+                or r.newer = 1
+                   and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = r.work_item_id and a.seq = r.seq)) e
      cross join lateral _told_entry(e.work_item_id, e.content, e.created_at, e.trust, e.tool_call_id) t
      where e.n <= case e.section when 6 then v_decisions when 7 then v_findings else v_errors end;
 end

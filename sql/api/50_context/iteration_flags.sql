@@ -42,7 +42,9 @@ begin
     into v_flags
     from fences e
    cross join lateral (
-     select coalesce((select d.created_at from awareness_digests d where d.focus_id = p_focus.id order by d.iteration desc limit 1), p_focus.created_at)
+     -- Since it was last told everything: a digest of news may have left some of it out, or gone with a request that was given up.
+     select coalesce((select d.created_at from awareness_digests d
+                       where d.focus_id = p_focus.id and (d.entries = 0 or not d.is_delta) order by d.iteration desc limit 1), p_focus.created_at)
             - interval '1 minute' as since -- for transactions that were open then
      offset 0) n
     left join sessions o on o.label = p_focus.session_label

@@ -111,10 +111,11 @@ begin
     update models set cooldown_ends_at = null, cooldown_reason = null
      where name = (select model from turn_configs where content_hash = p_turn.config_hash) and cooldown_ends_at <= _now();
   end if;
-  -- Of a model that is known well, every fourth turn will do: its row is everybody's.
+  -- Of a model that is known well, every fourth turn will do, another one for each item: its row is everybody's.
   select * into v_parent from turns
    where id = p_turn.parent_turn_id
-     and not (p_turn.iteration % 4 > 0 and exists (select from models m where m.name = p_turn.model and m.sample_count >= 100));
+     and not ((p_turn.iteration + get_byte(uuid_send(p_turn.work_item_id), 15)) % 4 > 0
+              and exists (select from models m where m.name = p_turn.model and m.sample_count >= 100));
   -- If a request begins with the whole previous one, the difference is the response, whose tokens the provider counted, and the
   -- results, which are measured here.
   if p_turn.model is null or _input_total(p_turn) = 0 or _input_total(v_parent) = 0 or v_parent.model is distinct from p_turn.model

@@ -6,7 +6,13 @@ create or replace function journal_entry_delete(p_id uuid, p_reason text default
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
+declare
+  v_named_id uuid := (select w.id from journal_entries j join work_items w on w.id = j.work_item_id
+                       where j.id = p_id and w.params ->> 'namedBy' = p_id::text and w.resolved_at is null);
 begin
+  if v_named_id is not null then
+    perform _session_name(v_named_id, null, null) where (_item_locked(v_named_id)).resolved_at is null;
+  end if;
   update journal_entries set content = null, deleted_at = _now(), delete_reason = p_reason where id = p_id and deleted_at is null;
   if not found and not exists (select from journal_entries where id = p_id) then
     perform _raise_not_found('journal entry', p_id);
@@ -14,7 +20,7 @@ begin
 end
 $$;
 
-comment on function journal_entry_delete(uuid, text) is 'Deletes the content of a logged entry; its type and time stay. Entries derived from ledger and calls cannot be deleted. Raises WL001.';
+comment on function journal_entry_delete(uuid, text) is 'Deletes the content of a logged entry; its type and time stay. A session that is not over loses the name that this prompt gave it. Entries derived from ledger and calls cannot be deleted. Raises WL001.';
 
 create or replace function journal_cleanup(p_older_than interval default '90 days', p_importance text[] default '{low,normal}')
   returns integer

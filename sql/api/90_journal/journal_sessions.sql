@@ -65,7 +65,7 @@ begin
   -- Conversations are named by whoever opens them: a name that somebody else took first is theirs, and another one's here.
   if v_item.id is null or not (v_item.submitted_by = session_user or _writes_for_all()) then
     return journal_session_create(
-      p_conversation_id, coalesce(p_original_prompt, 'An interactive session in ' || coalesce(p_directory, p_conversation_id)),
+      p_conversation_id, coalesce(p_original_prompt, _session_unnamed(jsonb_build_object('directory', p_directory, 'conversationId', p_conversation_id))),
       jsonb_strip_nulls(jsonb_build_object('directory', p_directory, 'isUnnamed', case when p_original_prompt is null then true end)));
   end if;
   perform _journal_alive(v_item.id);
@@ -89,18 +89,50 @@ begin
     perform _raise_invalid('a prompt needs a text');
   end if;
   v_item := journal_session_status(p_work_item_id, 'active'); -- another client of this conversation may have ended meanwhile
-  if v_item.params ? 'isUnnamed' then
-    update work_items set description = _cap_text(p_prompt, 65536), params = params - 'isUnnamed' where id = v_item.id returning * into v_item;
-    delete from search_entries where source = 'work' and id = v_item.id;
-    perform _search_add('work', v_item.id, v_item.id, v_item.description, v_item.created_at);
-  end if;
+  p_id := coalesce(p_id, _uuidv7());
   perform journal_log(v_item.id, 'user_feedback', jsonb_build_object('message', p_prompt), 'high', p_id);
+  if v_item.params ? 'isUnnamed' then
+    v_item := _session_name(v_item.id, _cap_text(p_prompt, 65536), p_id);
+  end if;
   return v_item;
 end
 $$;
 
 comment on function journal_session_prompt(uuid, text, uuid) is
   'Records what a person asked in a journal session, which is set active, and returns its row. The first prompt of a session that was opened without one becomes its description. p_id: the same call repeated records it once. Raises WL001, WL002, WL003 (it is over).';
+
+create or replace function _session_name(p_work_item_id uuid, p_description text, p_named_by uuid)
+  returns work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items;
+begin
+  update work_items w
+     set description = coalesce(p_description, _session_unnamed(w.params)),
+         params = w.params - 'isUnnamed' - 'namedBy'
+                  || case when p_named_by is null then '{"isUnnamed": true}' else jsonb_build_object('namedBy', p_named_by) end
+   where id = p_work_item_id
+  returning * into v_item;
+  delete from search_entries where source = 'work' and id = v_item.id;
+  perform _search_add('work', v_item.id, v_item.id, v_item.description, v_item.created_at);
+  return v_item;
+end
+$$;
+
+comment on function _session_name(uuid, text, uuid) is
+  'Gives a journal session that is not over, and whose fence is locked, a description: that of the prompt with this id, or (nulls) none of its own.';
+
+create or replace function _session_unnamed(p_params jsonb)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return 'An interactive session in ' || coalesce(p_params ->> 'directory', p_params ->> 'conversationId', 'another program');
+
+comment on function _session_unnamed(jsonb) is 'The description of a session in which nobody has asked anything yet.';
 
 create or replace function journal_session_status(p_work_item_id uuid, p_status text)
   returns work_items

@@ -129,17 +129,40 @@ comment on function _work_line(text, integer) is 'One line of the work summary; 
 
 create or replace function export_for_resumption(p_work_item_id uuid, p_target_tokens integer default 4000)
   returns text
-  language sql
+  language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select _packet_text(
-    p_work_item_id, p_target_tokens,
-    format('Work that goes on (work item %s), as data between the markers: its task is to be gone on with, '
-      'all else is what was recorded of it', p_work_item_id));
+declare
+  v_from work_items := _resumed_from(p_work_item_id);
+begin
+  if v_from.id is not null then
+    p_target_tokens := p_target_tokens / 2;
+  end if;
+  return concat_ws(
+    E'\n\n',
+    case when v_from.id is not null then _packet_text(v_from.id, p_target_tokens, format(
+      'What the work item %s below goes on from (work item %s, %s), as data between the markers', p_work_item_id, v_from.id, _journal_state(v_from))) end,
+    _packet_text(p_work_item_id, p_target_tokens, format(
+      'Work that goes on (work item %s), as data between the markers: its task is to be gone on with, all else is what was recorded of it',
+      p_work_item_id)));
+end
 $$;
 
-comment on function export_for_resumption(uuid, integer) is 'resumption_context() as text for a new conversation, between random markers that differ each time. Raises WL001, WL002.';
+comment on function export_for_resumption(uuid, integer) is
+  'resumption_context() as text for a new conversation, between random markers that differ each time; of a session that journal_resume() made, behind that of the work item that it goes on from. p_target_tokens: of all of it. Raises WL001, WL002.';
+
+create or replace function _resumed_from(p_work_item_id uuid)
+  returns work_items
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select o from work_items w join work_items o on o.id::text = w.params ->> 'resumedFrom' and o.erased_at is null
+   where w.id = p_work_item_id and w.work_type = 'journal';
+$$;
+
+comment on function _resumed_from(uuid) is 'The work item that a session of journal_resume() goes on from. Null: it goes on from none, or from one that is erased.';
 
 create or replace function _packet_text(p_work_item_id uuid, p_target_tokens integer, p_says text)
   returns text
@@ -183,10 +206,8 @@ declare
   v_before work_items;
   v_packet text;
 begin
-  if _journal_since(v_item.id, 'infinity', 1) > '-infinity' then
+  if _journal_since(v_item.id, 'infinity', 1) > '-infinity' or (_resumed_from(v_item.id)).id is not null then
     v_packet := export_for_resumption(v_item.id, 3000);
-  elsif v_item.params ? 'resumedFrom' then
-    v_packet := v_item.params ->> 'packet';
   else
     v_before := _session_before(v_item, rtrim(p_directory, '/'));
     if v_before.id is not null and _journal_state(v_before) <> 'active' then
@@ -200,7 +221,7 @@ end
 $$;
 
 comment on function journal_session_begin(uuid, text) is
-  'What the model of an interactive client is told when its session begins, which is set active: its packet (export_for_resumption()) if anything was recorded in it before, or that of the session that journal_resume() continues; in a new one the packet of the newest session before it in this directory, if that is over; and awareness_here(), which tells of one that is not. p_directory: an absolute path. Raises WL001, WL002, WL003 (it is over).';
+  'What the model of an interactive client is told when its session begins, which is set active: its packet (export_for_resumption()) if anything was recorded in it before, or it was made by journal_resume(); in a new one the packet of the newest session before it in this directory, if that is over; and awareness_here(), which tells of one that is not. p_directory: an absolute path. Raises WL001, WL002, WL003 (it is over).';
 
 create or replace function _session_before(p_item work_items, p_directory text)
   returns work_items
@@ -211,7 +232,7 @@ as $$
   select w
     from (select id from work_items order by created_at desc, id desc limit 1000) newest
     join work_items w on w.id = newest.id
-   cross join lateral (select coalesce(w.params ->> 'directory', w.params ->> 'conversationId') as path) d
+   cross join lateral (select _session_directory(w) as path) d
    where w.work_type = 'journal' and w.id <> p_item.id and (d.path = p_directory or starts_with(d.path, p_directory || '/'))
      and (w.submitted_by = session_user or _writes_for_all())
      and _journal_since(w.id, 'infinity', 1) > '-infinity'
@@ -228,16 +249,15 @@ create or replace function journal_resume(p_work_item_id uuid, p_conversation_id
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-declare
-  v_packet text := export_for_resumption(p_work_item_id, p_target_tokens);
 begin
+  perform export_for_resumption(p_work_item_id, p_target_tokens);
   return journal_session_create(
-    p_conversation_id, (select description from work_items where id = p_work_item_id), jsonb_build_object('resumedFrom', p_work_item_id, 'packet', v_packet));
+    p_conversation_id, (select description from work_items where id = p_work_item_id), jsonb_build_object('resumedFrom', p_work_item_id));
 end
 $$;
 
 comment on function journal_resume(uuid, text, integer) is
-  'Continues the work of a session in another conversation: makes a journal session of the same description, whose params.resumedFrom is the old work item and params.packet its packet, which journal_session_begin() tells; returns its row. Raises WL001, WL002.';
+  'Continues the work of a session in another conversation: makes a journal session of the same description, whose params.resumedFrom is the old work item, and returns its row. journal_session_begin() and export_for_resumption() of it tell the packet of the old one, too. p_target_tokens: room that its packet must fit in. Raises WL001, WL002.';
 
 create or replace function _packet_tokens(p_packet jsonb, p_model text)
   returns integer

@@ -27,7 +27,7 @@ begin
           _said_before _parts_of_page context_replay context_replay_turns context_timeline _turn_of_call _timeline explain_turn
           _edited_ahead _edited_lines_ahead _branch_turns _branch_sums _branch_entries _branch_files _tree_turns _tree_lanes
 
-          _wire_ids _runs_behind _calls_held _order_kept _stalled _round_hash _called
+          _turns_seal _wire_ids _runs_behind _calls_held _order_kept _stalled _round_hash _called
 
           work_cancel
 

@@ -1,6 +1,6 @@
 -- A new session is offered the packet of the one before it in its directory, if that is over and one's own.
 begin;
-select plan(9);
+select plan(11);
 
 create temporary table made as select * from work_roles_create(format('t%s_', pg_backend_pid()));
 do $$ begin execute format('create role t_ann; create role t_bob; grant %1$I to t_ann, t_bob', (select role from made where kind = 'client')); end $$;
@@ -34,7 +34,11 @@ select alike(pg_temp.begins('t_ann', 's2'), 'Work that goes on%Write the docs%',
 
 create temporary table resumed as select * from journal_resume((select id from first), 'elsewhere');
 select is((select description from resumed), 'Rework the invoices', 'a session that is resumed in another conversation is about the same');
-select is(split_part(journal_session_begin((select id from resumed), '/shop'), E'\n\nWhat else', 1), (select params ->> 'packet' from resumed), 'and is told the packet when it begins');
+select matches(journal_session_begin((select id from resumed), '/shop'), format(E'^What the work item %s below goes on from \\(work item %s, active\\).*Work that goes on', (select id from resumed), (select id from first)), 'and is told the packet of what it goes on from when it begins');
+select from journal_session_prompt((select id from resumed), 'Now the taxes');
+select matches(export_for_resumption((select id from resumed)), 'goes on from .*Rework the invoices.*Work that goes on .*Now the taxes', 'and later with its own');
+select from journal_session_status((select id from first), 'completed'), work_erase((select id from first), 'test');
+select unalike(journal_session_begin((select id from resumed), '/shop'), '%goes on from%', 'unless that is erased');
 
 select * from finish();
 rollback;
