@@ -201,7 +201,7 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a team hears everything again and again',
     file: 'sql/api/45_ledger/awareness_team.sql',
-    from: 'and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = l.work_item_id and a.seq = l.seq)',
+    from: 'and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = s.work_item_id and a.seq = s.seq)',
     to: '',
     test: 'test/sql/awareness_digest/tells_of_the_team.test.sql',
   },
@@ -215,8 +215,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a decision that another one replaced is told',
     file: 'sql/api/45_ledger/awareness_told.sql',
-    from: 'where r.section <> 6 or r.newer = 1',
-    to: '',
+    from: 'or r.newer = 1\n',
+    to: 'or true\n',
     test: 'test/sql/awareness_digest/tells_of_what_is_not_over.test.sql',
   },
   {
