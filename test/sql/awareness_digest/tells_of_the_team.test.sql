@@ -1,6 +1,6 @@
 -- Whoever works in a tree hears of its team: the parent, the siblings, its own children, whatever include_child_work says.
 begin;
-select plan(22);
+select plan(23);
 
 select tool('edit_file', 'unsafe', 'moderate');
 select from faculty_save('{"name": "lead", "accepts": ["lead"], "engage": {"ledger_nudge_interval": 0}}');
@@ -46,6 +46,7 @@ select unalike(pg_temp.news('tests'), '%Decision%', 'nothing is told that was re
 select from iteration_finish(pg_temp.id('fix'), lease(pg_temp.id('fix')));
 select from drive(pg_temp.id('fix'));
 select alike(pg_temp.news('fix'), '%- Decision: Tests are by property%', 'of two decisions at once the newer is told');
+select unalike(pg_temp.news('fix'), '%by table%', 'and not the older one');
 select play('[[["note", "I look"]]]', pg_temp.id('fix'));
 select from drive(pg_temp.id('fix'));
 select unalike(coalesce(pg_temp.news('fix'), ''), '%by table%', 'and the older one not even later');
