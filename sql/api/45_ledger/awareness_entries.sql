@@ -122,7 +122,9 @@ begin atomic
    where i.state = p_state and not (p_is_root and i.parent_id is not null) and i.id <> all (p_but)
      and case when p_state = 'completed' then i.resolved_at when p_state in ('running', 'waiting') then i.started_at else i.created_at end > p_since
      and (p_state <> 'completed' or not _is_untimed(i.work_type, i.params))
-     and (p_state <> 'created' or (i.work_type = 'journal' and i.heartbeat_ends_at > _now() and not i.params ? 'isUnnamed'))
+     and (p_state <> 'created'
+          or i.work_type = 'journal' and i.heartbeat_ends_at > _now()
+             and (not i.params ? 'isUnnamed' or exists (select from work_ledger l where l.work_item_id = i.id)))
      and (p_state <> 'paused' or i.work_type <> 'journal')
      and not exists (
        select from awareness_shown a
@@ -132,7 +134,7 @@ begin atomic
 end;
 
 comment on function _items_of(text, boolean, uuid[], uuid, timestamptz, integer) is
-  'The newest work items in a state, but some, of which a focus was not told yet; of created ones those of interactive sessions that are alive and were asked something, of paused ones none of those, of completed ones those of which it is known when. Written to be inlined with a literal p_state and p_is_root (true: no child items), so that each use has its own index.';
+  'The newest work items in a state, but some, of which a focus was not told yet; of created ones those of interactive sessions that are alive and were asked or recorded something, of paused ones none of those, of completed ones those of which it is known when. Written to be inlined with a literal p_state and p_is_root (true: no child items), so that each use has its own index.';
 
 create or replace function _overlaps(p_work_item_id uuid, p_focus_id uuid)
   returns table (id uuid, faculty text, work_type text, description text, path text)
