@@ -925,13 +925,14 @@ CREATE INDEX work_items_resumable ON ledger.work_items USING btree (created_at D
 CREATE INDEX work_items_root ON ledger.work_items USING btree (root_id);
 CREATE INDEX work_items_root_completed ON ledger.work_items USING btree (resolved_at DESC) WHERE ((state = 'completed'::text) AND (parent_id IS NULL));
 CREATE INDEX work_items_root_queued_new ON ledger.work_items USING btree (created_at DESC, id DESC) WHERE ((state = 'queued'::text) AND (parent_id IS NULL));
-CREATE INDEX work_items_root_running ON ledger.work_items USING btree (created_at DESC) WHERE ((state = 'running'::text) AND (parent_id IS NULL));
+CREATE INDEX work_items_root_running ON ledger.work_items USING btree (started_at DESC) WHERE ((state = 'running'::text) AND (parent_id IS NULL));
+CREATE INDEX work_items_root_waiting ON ledger.work_items USING btree (started_at DESC) WHERE ((state = 'waiting'::text) AND (parent_id IS NULL));
 CREATE INDEX work_items_routed ON ledger.work_items USING btree (((faculty IS NOT NULL)), COALESCE(faculty, work_type), priority DESC, run_at, id) WHERE ((state = 'queued'::text) AND (focus_id IS NULL));
 CREATE INDEX work_items_runnable ON ledger.work_items USING btree (run_at, id) WHERE (state = ANY (ARRAY['queued'::text, 'claimed'::text, 'running'::text, 'waiting'::text]));
-CREATE INDEX work_items_running ON ledger.work_items USING btree (created_at DESC) WHERE (state = 'running'::text);
+CREATE INDEX work_items_running ON ledger.work_items USING btree (started_at DESC) WHERE (state = 'running'::text);
 CREATE INDEX work_items_slots ON ledger.work_items USING btree (slot_faculty) WHERE (slot_faculty IS NOT NULL);
 CREATE INDEX work_items_under_way ON ledger.work_items USING btree (root_id) WHERE ((resolved_at IS NULL) AND ((state = ANY (ARRAY['claimed'::text, 'running'::text, 'waiting'::text, 'paused'::text])) OR ((state = 'queued'::text) AND (focus_id IS NOT NULL))));
-CREATE INDEX work_items_waiting ON ledger.work_items USING btree (created_at DESC) WHERE (state = 'waiting'::text);
+CREATE INDEX work_items_waiting ON ledger.work_items USING btree (started_at DESC) WHERE (state = 'waiting'::text);
 CREATE TRIGGER fence_follow AFTER UPDATE OF focus_id, attempts, resolved_at ON ledger.work_items FOR EACH ROW WHEN (((old.focus_id IS DISTINCT FROM new.focus_id) OR (old.attempts IS DISTINCT FROM new.attempts) OR (old.resolved_at IS DISTINCT FROM new.resolved_at))) EXECUTE FUNCTION _fence_follow();
 CREATE TRIGGER notify_completed AFTER UPDATE OF state ON ledger.work_items FOR EACH ROW WHEN (((new.resolved_at IS NOT NULL) AND (old.resolved_at IS NULL))) EXECUTE FUNCTION _notify_completed();
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF description, params, state_reason, outcome_data ON ledger.work_items FOR EACH ROW WHEN ((_may_hold_secret(new.description) OR _may_hold_secret((new.params)::text) OR _may_hold_secret(new.state_reason) OR _may_hold_secret((new.outcome_data)::text))) EXECUTE FUNCTION _redact_row('description', 'params', 'state_reason', 'outcome_data');
@@ -3102,7 +3103,7 @@ create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid,
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
-  sql immutable; -- body 2e3b706a, comment 49026c17
+  sql immutable; -- body cd58803a, comment 49026c17
 create function _input_lines(p_input json, p_name text DEFAULT NULL::text, p_depth integer DEFAULT 0) returns text
   plpgsql immutable; -- body b08df6ae, comment 0edacfc7
 create function _input_total(p_turn turns) returns integer
@@ -3478,7 +3479,7 @@ create function _order_kept(p_call tool_calls, p_implementation text) returns uu
 create function _orient_text(p_item work_items, p_focus foci, p_config jsonb, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
   plpgsql volatile; -- body 0507b769, comment de701c2c
 create function _overlaps(p_work_item_id uuid, p_focus_id uuid) returns TABLE(id uuid, faculty text, work_type text, description text, path text)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 50ea3ddf, comment 857179a3
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7925cf03, comment 857179a3
 create function _packet_text(p_work_item_id uuid, p_target_tokens integer, p_says text) returns text
   plpgsql volatile; -- body a73d359e, comment dab95781
 create function _packet_tokens(p_packet jsonb, p_model text) returns integer

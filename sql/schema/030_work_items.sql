@@ -64,11 +64,12 @@ create index work_items_open on work_items (created_at desc, id desc) where reso
 create index work_items_resumable on work_items (created_at desc) where state in ('paused', 'dead') or (state = 'created' and work_type = 'journal');
 create index work_items_interactive on work_items (created_at desc) where state = 'created' and work_type = 'journal';
 create index work_items_driven on work_items (id) where state in ('claimed', 'running');
-create index work_items_running on work_items (created_at desc) where state = 'running';
-create index work_items_waiting on work_items (created_at desc) where state = 'waiting';
+create index work_items_running on work_items (started_at desc) where state = 'running';
+create index work_items_waiting on work_items (started_at desc) where state = 'waiting';
+create index work_items_root_waiting on work_items (started_at desc) where state = 'waiting' and parent_id is null;
 create index work_items_changed on work_items ((coalesce(resolved_at, started_at, created_at)));
 create index work_items_completed on work_items (resolved_at desc) where state = 'completed';
-create index work_items_root_running on work_items (created_at desc) where state = 'running' and parent_id is null;
+create index work_items_root_running on work_items (started_at desc) where state = 'running' and parent_id is null;
 create index work_items_root_completed on work_items (resolved_at desc) where state = 'completed' and parent_id is null;
 create index work_items_runnable on work_items (run_at, id) where state in ('queued', 'claimed', 'running', 'waiting');
 create index work_items_slots on work_items (slot_faculty) where slot_faculty is not null;

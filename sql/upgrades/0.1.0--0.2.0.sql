@@ -185,7 +185,11 @@ alter table session_history drop constraint session_history_pkey, add primary ke
 create index foci_session on foci (session_label);
 
 -- What digests tell of: decisions, and work that waits; and whether anything is new.
-create index work_items_waiting on work_items (created_at desc) where state = 'waiting';
+drop index work_items_running, work_items_root_running;
+create index work_items_running on work_items (started_at desc) where state = 'running';
+create index work_items_root_running on work_items (started_at desc) where state = 'running' and parent_id is null;
+create index work_items_waiting on work_items (started_at desc) where state = 'waiting';
+create index work_items_root_waiting on work_items (started_at desc) where state = 'waiting' and parent_id is null;
 create index work_items_changed on work_items ((coalesce(resolved_at, started_at, created_at)));
 create index work_ledger_decisions on work_ledger (created_at desc) where entry_type = 'decision';
 create index work_ledger_root_decisions on work_ledger (created_at desc) where entry_type = 'decision' and not is_child_work;

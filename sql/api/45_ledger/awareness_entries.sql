@@ -117,7 +117,7 @@ create or replace function _items_of(p_state text, p_is_root boolean, p_but uuid
   rows 10
 begin atomic
   select i.id, i.state, i.faculty, i.work_type, i.description, i.outcome_data ->> 'summary',
-         case when p_state = 'completed' then i.resolved_at else i.created_at end
+         case when p_state = 'completed' then i.resolved_at when p_state in ('running', 'waiting') then i.started_at else i.created_at end
     from work_items i
    where i.state = p_state and not (p_is_root and i.parent_id is not null) and i.id <> all (p_but)
      and case when p_state = 'completed' then i.resolved_at when p_state in ('running', 'waiting') then i.started_at else i.created_at end > p_since
@@ -129,7 +129,7 @@ begin atomic
      and not exists (
        select from awareness_shown a
         where a.focus_id = p_focus_id and a.work_item_id = i.id and a.seq = case p_state when 'completed' then 0 when 'queued' then -3 else -1 end)
-   order by case when p_state = 'completed' then i.resolved_at else i.created_at end desc, i.id desc
+   order by case when p_state = 'completed' then i.resolved_at when p_state in ('running', 'waiting') then i.started_at else i.created_at end desc, i.id desc
    limit p_max;
 end;
 
@@ -156,7 +156,7 @@ as $$
        group by 1
        limit 100) mine
     cross join lateral (
-      select w.* from work_items w where w.state = 'running' and w.id <> p_work_item_id order by w.created_at desc limit 50) o
+      select w.* from work_items w where w.state = 'running' and w.id <> p_work_item_id order by w.started_at desc limit 50) o
     join foci g on g.id = o.focus_id
     join faculties d on d.content_hash = g.faculty_hash and d.config #>> '{engage,workspace}' = 'host'
      and coalesce(o.workspace_dir, d.config #>> '{engage,workspace_dir}') is not distinct from coalesce(i.workspace_dir, c.config #>> '{engage,workspace_dir}')
