@@ -2745,7 +2745,7 @@ create function _check_word(p_what text, p_word text, p_known text[]) returns vo
 create function _checked_results(p_results json) returns json
   plpgsql stable; -- body 537120b5, comment 75d2708b
 create function _checkpoint_create(p_work_item_id uuid, p_trigger text) returns work_checkpoints
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body cc6700b8, comment 3a5fa0d4
+  plpgsql volatile; -- body cc6700b8, comment 3a5fa0d4
 create function _checkpoint_due(p_item work_items, p_turn turns) returns void
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0e4c6e5c, comment 7e4d3cfb
 create function _checkpoint_trigger(p_is_block boolean, p_tokens bigint, p_since timestamp with time zone, p_entries bigint) returns text

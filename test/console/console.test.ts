@@ -86,7 +86,7 @@ const partsOf = (): Record<string, Record<string, string>> => {
       budget: 'of 2.00',
       ledger: 'Compare with a half-open range',
       children: '1 of 3 over',
-      told: 'Two places: the import writes the whole row',
+      told: 'orders on the copy has 61 % dead rows',
     },
     [`/work/${operate}`]: {
       head: 'waits for approval',

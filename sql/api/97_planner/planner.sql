@@ -31,8 +31,7 @@ begin
 
           work_cancel
 
-          _checkpoint_create _checkpoint_due _journal_written journal_page _journal_since journal_read _journal_until
-          _journal_size
+          _checkpoint_due _journal_written journal_page _journal_since journal_read _journal_until _journal_size
 
           work_metrics_take
 
