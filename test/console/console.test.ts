@@ -96,7 +96,7 @@ const partsOf = (): Record<string, Record<string, string>> => {
       budget: '',
       ledger: 'Count dead rows',
       children: '',
-      told: 'Two places: the import writes the whole row',
+      told: 'on the last Sunday of March a night has 276',
     },
     [`/work/${root}/ledger`]: { ...item, ledger: 'The statement uses the index' },
     [`/work/${root}/turns`]: { ...item, turns: 'aria-label="Tree of turns: 10 turns, 0 forks"', list: 'Three parts go to colleagues' },
