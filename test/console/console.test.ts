@@ -86,7 +86,7 @@ const partsOf = (): Record<string, Record<string, string>> => {
       budget: 'of 2.00',
       ledger: 'Compare with a half-open range',
       children: '1 of 3 over',
-      told: 'orders on the copy has 61 % dead rows',
+      told: 'finding of <a class="mono" href="/work/', // which of them it was told last depends on who was first
     },
     [`/work/${operate}`]: {
       head: 'waits for approval',
@@ -96,7 +96,7 @@ const partsOf = (): Record<string, Record<string, string>> => {
       budget: '',
       ledger: 'Count dead rows',
       children: '',
-      told: 'on the last Sunday of March a night has 276',
+      told: 'finding of <a class="mono" href="/work/',
     },
     [`/work/${root}/ledger`]: { ...item, ledger: 'The statement uses the index' },
     [`/work/${root}/turns`]: { ...item, turns: 'aria-label="Tree of turns: 10 turns, 0 forks"', list: 'Three parts go to colleagues' },

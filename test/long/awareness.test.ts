@@ -70,7 +70,9 @@ async function digest(
   const explained = notices.map((notice) => JSON.parse(notice.slice(notice.indexOf('{'))) as { 'Query Text': string; Plan: Plan });
   const buffersOf = (plan: Plan): number => plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
   const plans = explained
-    .filter((one) => /\b(work_items|work_ledger|_items_of|_entries_of)\b/.test(one['Query Text']) && one['Query Text'].includes('row_number'))
+    .filter(
+      (one) => /\b(work_items|work_ledger|_items_of|_entries_of)\b/.test(one['Query Text']) && one['Query Text'].includes('row_number'),
+    )
     .map((one) => ({ query: one['Query Text'], nodes: nodes(one.Plan), buffers: buffersOf(one.Plan) }));
   return { plans, buffers: Math.max(...explained.map((one) => buffersOf(one.Plan))), text: rows[0]?.text ?? '' };
 }

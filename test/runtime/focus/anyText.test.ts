@@ -332,6 +332,10 @@ test('every argument of every function that takes text', async () => {
     raw: [{ line: 1, reason: odd, content: odd }],
   });
   const session = await db.journal.sessionOpen(odd, odd);
-  expect(await db.journal.sessionActive(odd)).toMatchObject({ id: session, conversationId: stored, originalPrompt: `An interactive session in ${stored}` });
+  expect(await db.journal.sessionActive(odd)).toMatchObject({
+    id: session,
+    conversationId: stored,
+    originalPrompt: `An interactive session in ${stored}`,
+  });
   expect(await db.workCancel(item.id, odd)).toMatchObject([{ state_reason: expect.stringContaining(stored) }]);
 });
