@@ -141,8 +141,6 @@ const work = fc.record({
   hooks: fc.array(hook, { maxLength: 4 }),
   summary: fc.constantFrom('good' as const, 'good' as const, 'empty' as const, 'long' as const, 'refused' as const),
   isBackwards: fc.boolean(),
-  /** As workers do; other programs begin after their claim. */
-  beginsWithClaim: fc.boolean(),
   /** Whether the worker goes on with the next iteration under the same lease, and what becomes of it then. */
   goesOn: fc.constantFrom('not' as const, 'not' as const, 'release' as const, 'crash' as const),
 });

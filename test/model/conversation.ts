@@ -34,7 +34,6 @@ const plain: Work & { answer: Response } = {
   hooks: [],
   summary: 'good',
   isBackwards: false,
-  beginsWithClaim: true,
   goesOn: 'not',
 };
 

@@ -86,6 +86,7 @@ export class Worker {
 
   #lease = '';
   #number = 0;
+  #claims = 0;
   /** What the claim began. */
   #begun: unknown = null;
   /** The request that this worker keeps: of the next, only what is new is sent. */
@@ -133,7 +134,8 @@ export class Worker {
     const { item } = this;
     for (let tries = 0; tries < 4; tries++) {
       await this.moment();
-      const inOne = this.work.beginsWithClaim;
+      // Workers begin with their claim, other programs after it.
+      const inOne = this.#claims++ % 2 === 0;
       const said = await ledger.call(inOne ? 'focus_begin' : 'focus_claim', item.id, 'worker', leaseSeconds);
       const { claim: claimed, begin } = inOne ? (said as { claim: unknown; begin: unknown }) : { claim: said, begin: null };
       const claim = answers.claim.parse(claimed);
