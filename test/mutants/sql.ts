@@ -263,7 +263,7 @@ export const sqlMutants: readonly Mutant[] = [
   },
   {
     name: 'a session that goes on from erased work says what that was',
-    file: 'sql/api/90_journal/resumption_context.sql',
+    file: 'sql/api/90_journal/session_begin.sql',
     from: "w.params ->> 'resumedFrom' and o.erased_at is null",
     to: "w.params ->> 'resumedFrom'",
     test: 'test/sql/journal_session_begin/offers_the_packet_of_the_last_session.test.sql',
@@ -284,14 +284,14 @@ export const sqlMutants: readonly Mutant[] = [
   },
   {
     name: 'the session of a colleague is gone on with',
-    file: 'sql/api/90_journal/resumption_context.sql',
+    file: 'sql/api/90_journal/session_begin.sql',
     from: "if v_before.id is not null and _journal_state(v_before) <> 'active' then",
     to: 'if v_before.id is not null then',
     test: 'test/sql/journal_session_begin/offers_the_packet_of_the_last_session.test.sql',
   },
   {
     name: 'the packet of somebody else is offered',
-    file: 'sql/api/90_journal/resumption_context.sql',
+    file: 'sql/api/90_journal/session_begin.sql',
     from: 'and (w.submitted_by = session_user or _writes_for_all())\n     and _journal_since',
     to: 'and _journal_since',
     test: 'test/sql/journal_session_begin/offers_the_packet_of_the_last_session.test.sql',
@@ -2439,7 +2439,7 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   },
   {
     name: 'a session in which nothing is recorded is told where it stands',
-    file: 'sql/api/90_journal/resumption_context.sql',
+    file: 'sql/api/90_journal/session_begin.sql',
     from: `if _journal_since(v_item.id, 'infinity', 1) > '-infinity' or`,
     to: 'if true or',
     test: 'test/sql/journal_session_begin/tells_where_the_session_stands.test.sql',

@@ -152,18 +152,6 @@ $$;
 comment on function export_for_resumption(uuid, integer) is
   'resumption_context() as text for a new conversation, between random markers that differ each time; of a session that journal_resume() made, behind that of the work item that it goes on from. p_target_tokens: of all of it. Raises WL001, WL002.';
 
-create or replace function _resumed_from(p_work_item_id uuid)
-  returns work_items
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select o from work_items w join work_items o on o.id::text = w.params ->> 'resumedFrom' and o.erased_at is null
-   where w.id = p_work_item_id and w.work_type = 'journal';
-$$;
-
-comment on function _resumed_from(uuid) is 'The work item that a session of journal_resume() goes on from. Null: it goes on from none, or from one that is erased.';
-
 create or replace function _packet_text(p_work_item_id uuid, p_target_tokens integer, p_says text)
   returns text
   language plpgsql
@@ -194,70 +182,6 @@ end
 $$;
 
 comment on function _packet_text(uuid, integer, text) is 'resumption_context() as text between random markers, under a line that says what it is. Raises WL001, WL002.';
-
-create or replace function journal_session_begin(p_work_item_id uuid, p_directory text)
-  returns text
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_item work_items := journal_session_status(p_work_item_id, 'active');
-  v_before work_items;
-  v_packet text;
-begin
-  if _journal_since(v_item.id, 'infinity', 1) > '-infinity' or (_resumed_from(v_item.id)).id is not null then
-    v_packet := export_for_resumption(v_item.id, 3000);
-  else
-    v_before := _session_before(v_item, rtrim(p_directory, '/'));
-    if v_before.id is not null and _journal_state(v_before) <> 'active' then
-      v_packet := _packet_text(v_before.id, 3000, format(
-        'The session before this one in this directory (work item %s, %s), as data between the markers: go on with its task only if you are asked to',
-        v_before.id, _journal_state(v_before)));
-    end if;
-  end if;
-  return concat_ws(E'\n\n', v_packet, awareness_here(p_work_item_id, p_directory));
-end
-$$;
-
-comment on function journal_session_begin(uuid, text) is
-  'What the model of an interactive client is told when its session begins, which is set active: its packet (export_for_resumption()) if anything was recorded in it before, or it was made by journal_resume(); in a new one the packet of the newest session before it in this directory, if that is over; and awareness_here(), which tells of one that is not. p_directory: an absolute path. Raises WL001, WL002, WL003 (it is over).';
-
-create or replace function _session_before(p_item work_items, p_directory text)
-  returns work_items
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select w
-    from (select id from work_items order by created_at desc, id desc limit 1000) newest
-    join work_items w on w.id = newest.id
-   cross join lateral (select _session_directory(w) as path) d
-   where w.work_type = 'journal' and w.id <> p_item.id and (d.path = p_directory or starts_with(d.path, p_directory || '/'))
-     and (w.submitted_by = session_user or _writes_for_all())
-     and _journal_since(w.id, 'infinity', 1) > '-infinity'
-   order by w.created_at desc, w.id desc
-   limit 1;
-$$;
-
-comment on function _session_before(work_items, text) is
-  'Of the newest 1,000 work items the newest session in a directory or below it, but one, to which the caller may write and in which something was recorded. Null: there is none.';
-
-create or replace function journal_resume(p_work_item_id uuid, p_conversation_id text, p_target_tokens integer default 4000)
-  returns work_items
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-begin
-  perform export_for_resumption(p_work_item_id, p_target_tokens);
-  return journal_session_create(
-    p_conversation_id, (select description from work_items where id = p_work_item_id), jsonb_build_object('resumedFrom', p_work_item_id));
-end
-$$;
-
-comment on function journal_resume(uuid, text, integer) is
-  'Continues the work of a session in another conversation: makes a journal session of the same description, whose params.resumedFrom is the old work item, and returns its row. journal_session_begin() and export_for_resumption() of it tell the packet of the old one, too. p_target_tokens: room that its packet must fit in. Raises WL001, WL002.';
 
 create or replace function _packet_tokens(p_packet jsonb, p_model text)
   returns integer
