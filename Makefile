@@ -11,7 +11,7 @@ node_modules: package-lock.json
 	npm ci --no-fund --no-audit --loglevel=error
 	@touch node_modules
 
-demo: node_modules ## watch an agent fix a failing test; SCENE=team: three of them, SCENE=code: in a sandbox, SCENE=context: what it is shown
+demo: node_modules ## watch an agent fix a failing test; SCENE=team: four of them, SCENE=code: in a sandbox, SCENE=context: what it is shown
 	@node runtime/main.ts demo $(if $(SCENE),--scene $(SCENE)) $(if $(KEEP),--keep)
 
 # In CI all of them, in one run, but for those that it leaves out.

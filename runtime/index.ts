@@ -2,6 +2,7 @@
 
 export type { Workspace } from '../sandbox/workspace.ts';
 export { follow } from './commands/follow.ts';
+export type { WorkEvent } from './commands/follow.ts';
 export { checkLedger, OtherLedger } from './ledger/checkLedger.ts';
 export { ensureEmbedded, stopEmbedded } from './install/embedded.ts';
 export { installLedger, readyLedger } from './install/installLedger.ts';
@@ -10,12 +11,17 @@ export type { Checkpoint, JournalEntry, JournalSession, LedgerEntry, ResumptionC
 export { openDb } from './ledger/db.ts';
 export type { Db } from './ledger/db.ts';
 export { errorCodes, LedgerError } from './ledger/errors.ts';
+export { ledgerMemory } from './ledger/ledgerMemory.ts';
+export type { LedgerMemory } from './ledger/ledgerMemory.ts';
 export { listenAt } from './ledger/listener.ts';
 export { WorkJournal } from './ledger/journal.ts';
 export type { EntryImportance, EntryType, JournalStatus } from './ledger/journal.ts';
 export { JournalStore } from './ledger/journalStore.ts';
 export type { JournalState } from './ledger/journalStore.ts';
 export type { Submission } from './ledger/submit.ts';
+export { projectOf } from './project.ts';
+export { run } from './run.ts';
+export type { Run, RunOptions } from './run.ts';
 export { createModelClient } from './model/callModel.ts';
 export type { ModelClient } from './model/message.ts';
 export { rowIds } from './telemetry/spans.ts';

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 
 import { beginCommands } from './commandLine/begin.ts';
 import { clientsCommands } from './commandLine/clients.ts';
+import { endWithReader } from './commandLine/closedPipe.ts';
 import { lookCommands } from './commandLine/look.ts';
 import { operateCommands } from './commandLine/operate.ts';
 import { peopleCommands } from './commandLine/people.ts';
@@ -73,4 +74,7 @@ async function settle(called: Command, argv: readonly string[], address: { from:
     called.setOptionValueWithSource('facultiesOfFile', file.faculties, 'config');
 }
 
-if (import.meta.main) await main(process.argv.slice(2));
+if (import.meta.main) {
+  endWithReader(process.argv[2]);
+  await main(process.argv.slice(2));
+}

@@ -50,7 +50,15 @@ select pg_extension_config_dump('retention_runs', '');
 select pg_extension_config_dump('search_entries', 'where false'); -- triggers fill it again as the other rows are restored
 select pg_extension_config_dump('seals', '');
 select pg_extension_config_dump('people', '');
+select pg_extension_config_dump('claims', '');
 select pg_extension_config_dump('linked_digests', '');
+select pg_extension_config_dump('projects', '');
+select pg_extension_config_dump('subscriptions', '');
+select pg_extension_config_dump('transcripts', '');
+select pg_extension_config_dump('transcript_entries', '');
+select pg_extension_config_dump('memory_files', '');
+select pg_extension_config_dump('memory_versions', '');
+select pg_extension_config_dump('memory_views', '');
 select pg_extension_config_dump('ledger_chain', '');
 select pg_extension_config_dump('installed_code', 'where false'); -- the installation writes it
 select pg_extension_config_dump('locks', 'where false'); -- the installation writes it

@@ -19,6 +19,19 @@ export async function costOf(client: pg.Client, query: string): Promise<{ rows: 
   return { rows: rowCount ?? 0, buffers: (await blocks(client)) - before };
 }
 
+/** The same of what is done in connections of its own, which are closed by the time that it returns. */
+export async function blocksOf(client: pg.Client, look: () => Promise<void>): Promise<number> {
+  const before = await blocks(client);
+  await look();
+  // A server process says what it read when it ends.
+  for (;;) {
+    const { rows } = await client.query(
+      `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`,
+    );
+    if (rows.length === 0) return (await blocks(client)) - before;
+  }
+}
+
 async function blocks(client: pg.Client): Promise<number> {
   await client.query('select pg_stat_force_next_flush()');
   const { rows } = await client.query<{ blocks: number }>(fetched);

@@ -210,7 +210,7 @@ test('the help of every command that people type ends with examples, each of the
     Object.entries(examples).filter(([name, lines]) => lines.length === 0 || lines.some((line) => !line.split(' ').includes(name))),
   ).toEqual([]);
   const lines = Object.values(examples).flat();
-  const { problems } = await parseCommands(lines.map((line) => wordsOf(line.replace(/ [|>] .*/, ''))));
+  const { problems } = await parseCommands(lines.map((line) => wordsOf(line.replace(/ [|<>] .*/, ''))));
   expect(problems.flatMap((problem, i) => (problem === '' ? [] : [`${lines[i]}: ${problem}`]))).toEqual([]);
 });
 
@@ -436,13 +436,23 @@ test('TypeScript compiles strictly', async () => {
     }),
   );
   await writeFile(join(at, 'package.json'), '{"type": "module"}');
+  const paths = {
+    'work-ledger': ['../../../runtime/index.ts'],
+    'work-ledger/claude-agent-sdk': ['../../../runtime/agentSdk/index.ts'],
+    'work-ledger/testing': ['../../../runtime/testing/index.ts'],
+    '@anthropic-ai/claude-agent-sdk': ['./agentSdk.d.ts'], // which is not installed here
+  };
+  await writeFile(
+    join(at, 'agentSdk.d.ts'),
+    'export declare function query(asked: { prompt: string; options: object }): AsyncIterable<{ type: string; session_id: string }>;',
+  );
   await writeFile(
     join(at, 'tsconfig.json'),
     JSON.stringify({
       extends: '../../../tsconfig.json',
       files,
       include: [],
-      compilerOptions: { rootDir: '../../..', noUnusedLocals: false, paths: { 'work-ledger': ['../../../runtime/index.ts'] } },
+      compilerOptions: { rootDir: '../../..', noUnusedLocals: false, paths },
     }),
   );
   expect(await run(at, { PATH: process.env['PATH'] }, join(root, 'node_modules', '.bin', 'tsc'), '-p', '.')).toEqual({
@@ -469,10 +479,14 @@ test('every text is what a block or the demo prints, but the diagram', () => {
 });
 
 test('every program of a page is one that a test below runs', () => {
-  expect(['ts', 'python', 'json'].flatMap((language) => blocksOf(language).map(({ page }) => `${page}: ${language}`))).toEqual([
+  const programs = ['ts', 'python', 'json'].flatMap(blocksOf).filter(({ notRun }) => notRun === null);
+  expect(programs.map(({ page, language }) => `${page}: ${language}`)).toEqual([
     'README.md: ts',
+    'docs/claude-agent-sdk.md: ts',
     'docs/journal.md: ts',
+    'docs/testing.md: ts',
     'docs/tools.md: ts',
+    'docs/typescript.md: ts',
     'docs/code.md: python',
     'docs/operating.md: json',
   ]);
@@ -608,17 +622,20 @@ describe('with a model', () => {
 
   /** What the package's name leads to where it is installed. */
   const asInstalled = (code: string): string =>
-    code.replace(`'work-ledger'`, JSON.stringify(new URL('../runtime/index.ts', import.meta.url).href));
+    code
+      .replace(`'work-ledger'`, JSON.stringify(new URL('../runtime/index.ts', import.meta.url).href))
+      .replace(`'work-ledger/testing'`, JSON.stringify(new URL('../runtime/testing/index.ts', import.meta.url).href))
+      .replace(`'work-ledger/claude-agent-sdk'`, JSON.stringify(new URL('../runtime/agentSdk/index.ts', import.meta.url).href));
 
   /** Runs the page's block of TypeScript as a program. */
   async function runProgram(page: string, env: NodeJS.ProcessEnv = {}): Promise<Ran> {
-    const code = blocksOf('ts').find((block) => block.page === page)?.code ?? '';
+    const code = blocksOf('ts').find((block) => block.page === page && block.notRun === null)?.code ?? '';
     const file = join(directory, 'program.ts');
     await writeFile(file, asInstalled(code));
     return run(shell.home, { ...shell.env, ...env }, process.execPath, file);
   }
 
-  test('the TypeScript of README does the work', async () => {
+  test.each(['README.md', 'docs/typescript.md'])('the TypeScript of %s does the work', async (page) => {
     const model = await startScriptedModel(
       scriptOf([
         {
@@ -631,13 +648,19 @@ describe('with a model', () => {
       ]),
     );
     try {
-      expect(await runProgram('README.md', { ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url })).toMatchObject({
+      expect(await runProgram(page, { ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url })).toMatchObject({
         code: 0,
         stdout: 'finding It has one script\ncompleted A package\n',
       });
     } finally {
       await model.close();
     }
+  });
+
+  test('the tests of docs/testing.md pass', async () => {
+    const { code, stdout, stderr } = await runProgram('docs/testing.md', onEmbedded);
+    expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^. pass 3$/m);
   });
 
   /** Lets an agent with these tools make these calls; returns what each came to. */
@@ -721,6 +744,11 @@ describe('with a model', () => {
     expect(
       await callsOfAgent(['bash'], [{ name: 'execute_code', input: { code } }], { engage: 'code_execution = true\n', env }),
     ).toMatchObject([{ status: 'completed', output: expect.stringMatching(/: \d+ of \d+ lines fail/) }]);
+  });
+
+  test('the SessionStore of docs/claude-agent-sdk.md keeps what it is given', async () => {
+    const { code, stdout, stderr } = await runProgram('docs/claude-agent-sdk.md');
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '1 1\n', stderr: '' });
   });
 
   test('the TypeScript of the journal keeps one, and ends', async () => {

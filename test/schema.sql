@@ -84,9 +84,8 @@ create table awareness_shown (
   work_item_id uuid not null,
   seq integer not null,
   path text not null default ''::text,
-  turn_id uuid not null,
+  turn_id uuid,
   shown_at timestamp with time zone not null default _now(),
-  constraint awareness_shown_focus_id_fkey FOREIGN KEY (focus_id) REFERENCES foci(id),
   constraint awareness_shown_pkey PRIMARY KEY (focus_id, work_item_id, seq, path),
   constraint awareness_shown_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES turns(id),
 );
@@ -105,6 +104,27 @@ create table budgets (
   constraint reserved_is_not_negative CHECK (reserved >= 0::numeric),
 ) with (fillfactor=50);
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.budgets FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
+create table claims (
+  work_item_id uuid not null,
+  key text not null,
+  scope text not null,
+  place text,
+  mode text not null,
+  is_binding boolean not null,
+  why text,
+  focus_id uuid,
+  claimed_at timestamp with time zone not null default _now(),
+  changed_at timestamp with time zone,
+  ends_at timestamp with time zone not null,
+  constraint claims_pkey PRIMARY KEY (work_item_id, key),
+  constraint claims_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id),
+  constraint key_is_short CHECK (octet_length(key) >= 1 AND octet_length(key) <= 1000),
+  constraint mode_is_known CHECK (mode = ANY (ARRAY['exclusive'::text, 'shared'::text])),
+) with (fillfactor=70);
+CREATE INDEX claims_key ON ledger.claims USING btree (lower(key));
+CREATE INDEX claims_place ON ledger.claims USING btree (place) WHERE (place IS NOT NULL);
+CREATE CONSTRAINT TRIGGER claim_ended AFTER DELETE ON ledger.claims DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION _claim_ended();
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF key, place, why ON ledger.claims FOR EACH ROW WHEN ((_may_hold_secret(new.key) OR _may_hold_secret(new.place) OR _may_hold_secret(new.why))) EXECUTE FUNCTION _redact_row('key', 'place', 'why');
 create table compactions (
   turn_id uuid not null,
   work_item_id uuid not null,
@@ -218,11 +238,12 @@ create table faculties (
   is_current boolean not null default true,
   created_at timestamp with time zone not null default _now(),
   saved_by name,
+  project text,
   constraint faculties_pkey PRIMARY KEY (content_hash),
   constraint name_is_short CHECK (char_length(name) >= 1 AND char_length(name) <= 63),
 );
 CREATE INDEX faculties_hosts ON ledger.faculties USING btree (name) WHERE (is_current AND ((config -> 'hosts'::text) <> '[]'::jsonb));
-CREATE UNIQUE INDEX faculties_one_is_current ON ledger.faculties USING btree (name) WHERE is_current;
+CREATE UNIQUE INDEX faculties_one_is_current ON ledger.faculties USING btree (COALESCE(project, ''::text), name) WHERE is_current;
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.faculties FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table fences (
   work_item_id uuid not null,
@@ -237,6 +258,8 @@ create table fences (
   is_journal boolean not null,
   is_over boolean not null default false,
   salt uuid,
+  project text,
+  told_at timestamp with time zone,
   constraint fences_pkey PRIMARY KEY (work_item_id),
 ) with (fillfactor=50);
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.fences FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
@@ -322,22 +345,23 @@ create table inbox (
   created_at timestamp with time zone not null default _now(),
   consumed_at timestamp with time zone,
   person text,
-  constraint child_results_name_the_child CHECK ((kind = 'child_result'::text) = (source_work_item_id IS NOT NULL)),
-  constraint consumed_items_say_by_what CHECK ((consumed_at IS NOT NULL) = (COALESCE(turn_id, tool_call_id) IS NOT NULL)),
+  constraint agents_are_named CHECK ((kind = 'message'::text) = (source_work_item_id IS NULL)),
   constraint content_is_at_most_64_kib CHECK (octet_length(content) <= 65536),
   constraint content_is_not_blank CHECK (content ~ '\S'::text),
+  constraint delivered_items_are_consumed CHECK (consumed_at IS NOT NULL OR COALESCE(turn_id, tool_call_id) IS NULL),
   constraint inbox_pkey PRIMARY KEY (id),
   constraint inbox_tool_call_id_fkey FOREIGN KEY (tool_call_id) REFERENCES tool_calls(id),
   constraint inbox_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES turns(id),
-  constraint kind_is_known CHECK (kind = ANY (ARRAY['message'::text, 'child_result'::text])),
+  constraint kind_is_known CHECK (kind = ANY (ARRAY['message'::text, 'child_result'::text, 'agent_message'::text])),
 );
 CREATE UNIQUE INDEX inbox_child_results ON ledger.inbox USING btree (source_work_item_id) WHERE (kind = 'child_result'::text);
-CREATE INDEX inbox_messages ON ledger.inbox USING btree (work_item_id, created_at) WHERE (kind = 'message'::text);
+CREATE INDEX inbox_messages ON ledger.inbox USING btree (work_item_id, created_at) WHERE (kind <> 'child_result'::text);
+CREATE INDEX inbox_told ON ledger.inbox USING btree (source_work_item_id, work_item_id, created_at) WHERE (kind = 'agent_message'::text);
 CREATE INDEX inbox_turn ON ledger.inbox USING btree (turn_id) WHERE (turn_id IS NOT NULL);
 CREATE INDEX inbox_waiting ON ledger.inbox USING btree (work_item_id, created_at) WHERE (consumed_at IS NULL);
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF content ON ledger.inbox FOR EACH ROW WHEN (_may_hold_secret(new.content)) EXECUTE FUNCTION _redact_row('content');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.inbox FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
-CREATE TRIGGER search_message AFTER INSERT ON ledger.inbox FOR EACH ROW WHEN ((new.kind = 'message'::text)) EXECUTE FUNCTION _search_entry('message');
+CREATE TRIGGER search_message AFTER INSERT ON ledger.inbox FOR EACH ROW WHEN ((new.kind <> 'child_result'::text)) EXECUTE FUNCTION _search_entry('message');
 create table installed_code (
   kind text not null,
   name text not null,
@@ -405,6 +429,65 @@ create table locks (
   constraint locks_pkey PRIMARY KEY (purpose, place),
 );
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.locks FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
+create table memory_files (
+  id uuid not null default _uuidv7(),
+  project text not null default ''::text,
+  path text not null,
+  version integer not null default 0,
+  is_deleted boolean not null default false,
+  pinned_at timestamp with time zone,
+  pinned_by text,
+  pinned_version integer,
+  salt uuid,
+  created_at timestamp with time zone not null default _now(),
+  updated_at timestamp with time zone not null default _now(),
+  constraint memory_files_pkey PRIMARY KEY (id),
+  constraint path_is_below_memories CHECK (path ~ '^/memories/.'::text AND octet_length(path) <= 500),
+  constraint what_is_deleted_is_not_pinned CHECK (NOT is_deleted OR pinned_at IS NULL),
+  constraint what_is_pinned_is_a_version CHECK ((pinned_at IS NULL) = (pinned_version IS NULL)),
+);
+CREATE INDEX memory_files_deleted ON ledger.memory_files USING btree (project, path) WHERE is_deleted;
+CREATE UNIQUE INDEX memory_files_path ON ledger.memory_files USING btree (project, path) WHERE (NOT is_deleted);
+CREATE INDEX memory_files_pinned ON ledger.memory_files USING btree (project) WHERE (pinned_at IS NOT NULL);
+CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.memory_files FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
+create table memory_versions (
+  file_id uuid not null,
+  version integer not null,
+  command text not null,
+  path text not null,
+  content text,
+  work_item_id uuid,
+  tool_call_id uuid,
+  written_by text not null default SESSION_USER,
+  person text,
+  why text,
+  created_at timestamp with time zone not null default _now(),
+  link bytea default '\x'::bytea,
+  erased_hash bytea,
+  idempotency_key text,
+  constraint command_is_known CHECK (command = ANY (ARRAY['create'::text, 'str_replace'::text, 'insert'::text, 'write'::text, 'delete'::text, 'rename'::text, 'rollback'::text, 'merge'::text, 'erase'::text])),
+  constraint content_is_at_most_64_kib CHECK (octet_length(content) <= 65536),
+  constraint memory_versions_file_id_fkey FOREIGN KEY (file_id) REFERENCES memory_files(id),
+  constraint memory_versions_pkey PRIMARY KEY (file_id, version),
+  constraint memory_versions_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id),
+  constraint why_is_short CHECK (octet_length(why) <= 1000),
+);
+CREATE INDEX memory_versions_key ON ledger.memory_versions USING btree (idempotency_key) WHERE (idempotency_key IS NOT NULL);
+CREATE INDEX memory_versions_work_item ON ledger.memory_versions USING btree (work_item_id) WHERE (work_item_id IS NOT NULL);
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF content, why ON ledger.memory_versions FOR EACH ROW WHEN ((_may_hold_secret(new.content) OR _may_hold_secret(new.why))) EXECUTE FUNCTION _redact_row('content', 'why');
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.memory_versions FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
+CREATE TRIGGER seal_version BEFORE INSERT ON ledger.memory_versions FOR EACH ROW EXECUTE FUNCTION _seal_version(); -- enabled A
+create table memory_views (
+  file_id uuid not null,
+  reader text not null,
+  version integer not null,
+  work_item_id uuid,
+  viewed_at timestamp with time zone not null default _now(),
+  constraint memory_views_file_id_fkey FOREIGN KEY (file_id) REFERENCES memory_files(id),
+  constraint memory_views_pkey PRIMARY KEY (file_id, reader),
+  constraint memory_views_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id),
+);
+CREATE INDEX memory_views_work_item ON ledger.memory_views USING btree (work_item_id) WHERE (work_item_id IS NOT NULL);
 create table message_lints (
   id uuid not null default _uuidv7(),
   message_id uuid not null,
@@ -506,6 +589,17 @@ create table people (
   constraint people_token_hash_key UNIQUE (token_hash),
 ); -- row-level security
 CREATE UNIQUE INDEX people_current ON ledger.people USING btree (name) WHERE (revoked_at IS NULL);
+create table projects (
+  name text not null,
+  renamed_to text,
+  claims text,
+  updated_at timestamp with time zone not null default _now(),
+  constraint a_new_name_is_another CHECK (renamed_to <> name),
+  constraint claims_are_known CHECK (claims = ANY (ARRAY['off'::text, 'warn'::text, 'refuse'::text])),
+  constraint name_is_not_blank CHECK (name ~ '\S'::text),
+  constraint projects_pkey PRIMARY KEY (name),
+);
+CREATE INDEX projects_renamed ON ledger.projects USING btree (renamed_to) WHERE (renamed_to IS NOT NULL);
 create table redactions (
   id bigint not null generated as identity,
   place text not null,
@@ -615,6 +709,21 @@ CREATE INDEX sessions_parent ON ledger.sessions USING btree (parent_session_labe
 CREATE CONSTRAINT TRIGGER check_head AFTER UPDATE OF head_turn_id ON ledger.sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.head_turn_id IS DISTINCT FROM old.head_turn_id)) EXECUTE FUNCTION _check_head();
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF task_description ON ledger.sessions FOR EACH ROW WHEN (_may_hold_secret(new.task_description)) EXECUTE FUNCTION _redact_row('task_description');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.sessions FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
+create table subscriptions (
+  id uuid not null default _uuidv7(),
+  work_item_id uuid not null,
+  kind text not null,
+  target text not null,
+  is_always boolean not null default false,
+  created_at timestamp with time zone not null default _now(),
+  told_at timestamp with time zone,
+  constraint kind_is_known CHECK (kind = ANY (ARRAY['end'::text, 'path'::text, 'text'::text])),
+  constraint one_of_a_kind UNIQUE (work_item_id, kind, target),
+  constraint subscriptions_pkey PRIMARY KEY (id),
+  constraint subscriptions_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id),
+  constraint target_is_short CHECK (octet_length(target) >= 1 AND octet_length(target) <= 1000),
+);
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF target ON ledger.subscriptions FOR EACH ROW WHEN (_may_hold_secret(new.target)) EXECUTE FUNCTION _redact_row('target');
 create table sweep_walks (
   walk text not null,
   run_at timestamp with time zone,
@@ -652,6 +761,7 @@ create table tool_calls (
   completed_at timestamp with time zone,
   wait_ends_at timestamp with time zone,
   erased_hash bytea,
+  warning text,
   constraint calls_are_ordered UNIQUE NULLS NOT DISTINCT (turn_id, parent_call_id, ordinal),
   constraint code_run_is_an_object CHECK (jsonb_typeof(code_run) = 'object'::text),
   constraint effect_is_known CHECK (effect = ANY (ARRAY['pure'::text, 'idempotent'::text, 'unsafe'::text])),
@@ -667,6 +777,8 @@ create table tool_calls (
   constraint tool_calls_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES turns(id),
 ) with (fillfactor=85);
 CREATE INDEX tool_calls_artifact ON ledger.tool_calls USING btree (artifact_hash) WHERE (artifact_hash IS NOT NULL);
+CREATE INDEX tool_calls_awaited ON ledger.tool_calls USING gin (((lower(((input -> 'work_item_ids'::text))::text))::jsonb)) WHERE ((tool_name = ANY (ARRAY['await_child_work'::text, 'wait_for'::text])) AND (wait_ends_at IS NOT NULL) AND (completed_at IS NULL));
+CREATE INDEX tool_calls_claim_awaited ON ledger.tool_calls USING btree (lower(regexp_replace((input ->> 'claim'::text), '^(file:)?(.*/)?'::text, ''::text))) WHERE ((tool_name = 'wait_for'::text) AND (wait_ends_at IS NOT NULL) AND (completed_at IS NULL));
 CREATE INDEX tool_calls_completed ON ledger.tool_calls USING btree (work_item_id, completed_at);
 CREATE INDEX tool_calls_created ON ledger.tool_calls USING btree (work_item_id, created_at);
 CREATE UNIQUE INDEX tool_calls_external_id ON ledger.tool_calls USING btree (external_id) WHERE (external_id IS NOT NULL);
@@ -716,6 +828,42 @@ create table trace_exports (
   claim_ends_at timestamp with time zone,
   constraint trace_exports_pkey PRIMARY KEY (focus_id),
 ) with (fillfactor=50);
+create table transcript_entries (
+  transcript_id uuid not null,
+  seq integer not null,
+  uuid text not null,
+  entry text not null,
+  constraint one_of_a_uuid UNIQUE (transcript_id, uuid),
+  constraint transcript_entries_pkey PRIMARY KEY (transcript_id, seq),
+  constraint transcript_entries_transcript_id_fkey FOREIGN KEY (transcript_id) REFERENCES transcripts(id),
+);
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF entry ON ledger.transcript_entries FOR EACH ROW WHEN (_may_hold_secret(new.entry)) EXECUTE FUNCTION _redact_transcript();
+create table transcripts (
+  id uuid not null default _uuidv7(),
+  project_key text not null,
+  session_id text not null,
+  subpath text not null default ''::text,
+  submitted_by name not null default SESSION_USER,
+  project text,
+  work_item_id uuid,
+  last_seq integer not null default 0,
+  understood_seq integer not null default 0,
+  summary text,
+  summary_seq integer not null default 0,
+  problem text,
+  taken_ends_at timestamp with time zone,
+  created_at timestamp with time zone not null default _now(),
+  updated_at timestamp with time zone not null default _now(),
+  deleted_at timestamp with time zone,
+  constraint one_of_a_key UNIQUE (session_id, project_key, subpath),
+  constraint transcripts_pkey PRIMARY KEY (id),
+  constraint transcripts_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id),
+) with (fillfactor=70);
+CREATE INDEX transcripts_behind ON ledger.transcripts USING btree (updated_at) WHERE ((understood_seq < last_seq) AND (deleted_at IS NULL));
+CREATE INDEX transcripts_newest ON ledger.transcripts USING btree (updated_at DESC, id) WHERE ((subpath = ''::text) AND (deleted_at IS NULL));
+CREATE INDEX transcripts_project_key ON ledger.transcripts USING btree (project_key, updated_at DESC);
+CREATE INDEX transcripts_work_item ON ledger.transcripts USING btree (work_item_id) WHERE (work_item_id IS NOT NULL);
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF summary, problem ON ledger.transcripts FOR EACH ROW WHEN ((_may_hold_secret(new.summary) OR _may_hold_secret(new.problem))) EXECUTE FUNCTION _redact_summary();
 create table turn_configs (
   content_hash text not null,
   config json not null,
@@ -892,6 +1040,7 @@ create table work_items (
   workspace_host text,
   is_stranded boolean not null default false,
   workspace_dir_by name,
+  project text,
   constraint children_know_their_root CHECK ((parent_id IS NULL) = (depth = 0) AND (parent_id IS NULL) = (root_id = id)),
   constraint depth_is_at_most_5 CHECK (depth >= 0 AND depth <= 5 OR depth > 5 AND work_type = 'ldg:task'::text),
   constraint description_is_at_most_64_kib CHECK (description ~ '\S'::text AND octet_length(description) <= 65536),
@@ -905,7 +1054,7 @@ create table work_items (
   constraint work_type_is_short CHECK (char_length(work_type) >= 1 AND char_length(work_type) <= 200),
   constraint workspace_dir_is_absolute CHECK (workspace_dir ~ '^/'::text),
 ) with (fillfactor=70);
-CREATE INDEX work_items_changed ON ledger.work_items USING btree (COALESCE(resolved_at, started_at, created_at));
+CREATE INDEX work_items_changed ON ledger.work_items USING btree (COALESCE(project, ''::text), COALESCE(resolved_at, started_at, created_at));
 CREATE INDEX work_items_completed ON ledger.work_items USING btree (resolved_at DESC) WHERE (state = 'completed'::text);
 CREATE INDEX work_items_conversation ON ledger.work_items USING btree (((params ->> 'conversationId'::text)), created_at DESC) WHERE (params ? 'conversationId'::text);
 CREATE INDEX work_items_created ON ledger.work_items USING btree (created_at DESC, id DESC);
@@ -917,22 +1066,22 @@ CREATE INDEX work_items_interactive ON ledger.work_items USING btree (created_at
 CREATE INDEX work_items_open ON ledger.work_items USING btree (created_at DESC, id DESC) WHERE (resolved_at IS NULL);
 CREATE UNIQUE INDEX work_items_open_dedup_key ON ledger.work_items USING btree (dedup_key) WHERE ((dedup_key IS NOT NULL) AND (state <> ALL (ARRAY['completed'::text, 'failed'::text, 'dead'::text, 'cancelled'::text])));
 CREATE INDEX work_items_parent ON ledger.work_items USING btree (parent_id) WHERE (parent_id IS NOT NULL);
+CREATE INDEX work_items_project ON ledger.work_items USING btree (COALESCE(project, ''::text), created_at DESC, id DESC);
 CREATE INDEX work_items_queued ON ledger.work_items USING btree (priority DESC, run_at) WHERE (state = 'queued'::text);
 CREATE INDEX work_items_queued_again ON ledger.work_items USING btree (priority DESC, run_at, id) WHERE ((state = 'queued'::text) AND (focus_id IS NOT NULL));
-CREATE INDEX work_items_queued_new ON ledger.work_items USING btree (created_at DESC, id DESC) WHERE (state = 'queued'::text);
 CREATE INDEX work_items_resolved ON ledger.work_items USING btree (resolved_at) WHERE ((parent_id IS NULL) AND (resolved_at IS NOT NULL) AND (erased_at IS NULL));
 CREATE INDEX work_items_resumable ON ledger.work_items USING btree (created_at DESC) WHERE ((state = ANY (ARRAY['paused'::text, 'dead'::text])) OR ((state = 'created'::text) AND (work_type = 'journal'::text)));
 CREATE INDEX work_items_root ON ledger.work_items USING btree (root_id);
-CREATE INDEX work_items_root_completed ON ledger.work_items USING btree (resolved_at DESC) WHERE ((state = 'completed'::text) AND (parent_id IS NULL));
-CREATE INDEX work_items_root_queued_new ON ledger.work_items USING btree (created_at DESC, id DESC) WHERE ((state = 'queued'::text) AND (parent_id IS NULL));
-CREATE INDEX work_items_root_running ON ledger.work_items USING btree (started_at DESC) WHERE ((state = 'running'::text) AND (parent_id IS NULL));
-CREATE INDEX work_items_root_waiting ON ledger.work_items USING btree (started_at DESC) WHERE ((state = 'waiting'::text) AND (parent_id IS NULL));
-CREATE INDEX work_items_routed ON ledger.work_items USING btree (((faculty IS NOT NULL)), COALESCE(faculty, work_type), priority DESC, run_at, id) WHERE ((state = 'queued'::text) AND (focus_id IS NULL));
+CREATE INDEX work_items_routed ON ledger.work_items USING btree (COALESCE(project, ''::text), ((faculty IS NOT NULL)), COALESCE(faculty, work_type), priority DESC, run_at, id) WHERE ((state = 'queued'::text) AND (focus_id IS NULL));
 CREATE INDEX work_items_runnable ON ledger.work_items USING btree (run_at, id) WHERE (state = ANY (ARRAY['queued'::text, 'claimed'::text, 'running'::text, 'waiting'::text]));
-CREATE INDEX work_items_running ON ledger.work_items USING btree (started_at DESC) WHERE (state = 'running'::text);
 CREATE INDEX work_items_slots ON ledger.work_items USING btree (slot_faculty) WHERE (slot_faculty IS NOT NULL);
+CREATE INDEX work_items_told ON ledger.work_items USING btree (COALESCE(project, ''::text), ((parent_id IS NULL)), state, (
+CASE
+    WHEN (state = 'completed'::text) THEN resolved_at
+    WHEN (state = ANY (ARRAY['running'::text, 'waiting'::text])) THEN started_at
+    ELSE created_at
+END) DESC, id DESC) WHERE (state = ANY (ARRAY['created'::text, 'queued'::text, 'running'::text, 'waiting'::text, 'paused'::text, 'completed'::text]));
 CREATE INDEX work_items_under_way ON ledger.work_items USING btree (root_id) WHERE ((resolved_at IS NULL) AND ((state = ANY (ARRAY['claimed'::text, 'running'::text, 'waiting'::text, 'paused'::text])) OR ((state = 'queued'::text) AND (focus_id IS NOT NULL))));
-CREATE INDEX work_items_waiting ON ledger.work_items USING btree (started_at DESC) WHERE (state = 'waiting'::text);
 CREATE TRIGGER fence_follow AFTER UPDATE OF focus_id, attempts, resolved_at ON ledger.work_items FOR EACH ROW WHEN (((old.focus_id IS DISTINCT FROM new.focus_id) OR (old.attempts IS DISTINCT FROM new.attempts) OR (old.resolved_at IS DISTINCT FROM new.resolved_at))) EXECUTE FUNCTION _fence_follow();
 CREATE TRIGGER notify_completed AFTER UPDATE OF state ON ledger.work_items FOR EACH ROW WHEN (((new.resolved_at IS NOT NULL) AND (old.resolved_at IS NULL))) EXECUTE FUNCTION _notify_completed();
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF description, params, state_reason, outcome_data ON ledger.work_items FOR EACH ROW WHEN ((_may_hold_secret(new.description) OR _may_hold_secret((new.params)::text) OR _may_hold_secret(new.state_reason) OR _may_hold_secret((new.outcome_data)::text))) EXECUTE FUNCTION _redact_row('description', 'params', 'state_reason', 'outcome_data');
@@ -961,6 +1110,7 @@ create table work_ledger (
   erased_hash bytea,
   created_at timestamp with time zone not null default _now(),
   link bytea default '\x'::bytea,
+  project text,
   constraint work_ledger_pkey PRIMARY KEY (work_item_id, seq),
 );
 CREATE INDEX work_ledger_created ON ledger.work_ledger USING btree (work_item_id, created_at);
@@ -969,15 +1119,13 @@ CREATE INDEX work_ledger_errors ON ledger.work_ledger USING btree (created_at DE
 CREATE INDEX work_ledger_findings ON ledger.work_ledger USING btree (created_at DESC) WHERE ((entry_type)::text = 'finding'::text);
 CREATE UNIQUE INDEX work_ledger_idempotency_key ON ledger.work_ledger USING btree (work_item_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX work_ledger_newest_step ON ledger.work_ledger USING btree (work_item_id, seq DESC) WHERE ((entry_type)::text = 'step'::text);
+CREATE INDEX work_ledger_news ON ledger.work_ledger USING btree (COALESCE(project, ''::text), created_at, work_item_id) WHERE (((entry_type)::text = ANY (ARRAY['plan'::text, 'decision'::text, 'finding'::text, 'error'::text])) AND (NOT is_inherited));
 CREATE INDEX work_ledger_plans ON ledger.work_ledger USING btree (work_item_id, seq DESC) WHERE ((entry_type)::text = 'plan'::text);
 CREATE UNIQUE INDEX work_ledger_retracted ON ledger.work_ledger USING btree (work_item_id, retracts) WHERE (retracts IS NOT NULL);
 CREATE INDEX work_ledger_retractions ON ledger.work_ledger USING btree (created_at) WHERE (retracts IS NOT NULL);
-CREATE INDEX work_ledger_root_decisions ON ledger.work_ledger USING btree (created_at DESC) WHERE (((entry_type)::text = 'decision'::text) AND (NOT is_child_work));
-CREATE INDEX work_ledger_root_errors ON ledger.work_ledger USING btree (created_at DESC) WHERE (((entry_type)::text = 'error'::text) AND (NOT is_child_work));
-CREATE INDEX work_ledger_root_findings ON ledger.work_ledger USING btree (created_at DESC) WHERE (((entry_type)::text = 'finding'::text) AND (NOT is_child_work));
 CREATE INDEX work_ledger_steps ON ledger.work_ledger USING btree (turn_id) WHERE ((entry_type)::text = 'step'::text);
 CREATE INDEX work_ledger_time ON ledger.work_ledger USING brin (created_at) WITH (pages_per_range='32', autosummarize='on');
-CREATE INDEX work_ledger_told ON ledger.work_ledger USING btree (created_at, work_item_id) WHERE (((entry_type)::text = ANY (ARRAY['plan'::text, 'decision'::text, 'finding'::text, 'error'::text])) AND (NOT is_inherited));
+CREATE INDEX work_ledger_told ON ledger.work_ledger USING btree (COALESCE(project, ''::text), is_child_work, entry_type, created_at DESC) WHERE (((entry_type)::text = ANY (ARRAY['decision'::text, 'finding'::text, 'error'::text])) AND (NOT is_inherited));
 CREATE INDEX work_ledger_turn_errors ON ledger.work_ledger USING btree (turn_id) WHERE ((entry_type)::text = 'error'::text);
 CREATE TRIGGER redact BEFORE INSERT ON ledger.work_ledger FOR EACH ROW EXECUTE FUNCTION _redact_entry();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.work_ledger FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
@@ -1005,8 +1153,10 @@ create table workers (
   started_at timestamp with time zone not null default _now(),
   seen_at timestamp with time zone not null default _now(),
   daemon text,
+  project text,
   constraint workers_pkey PRIMARY KEY (id),
 );
+CREATE INDEX workers_project ON ledger.workers USING btree (project) WHERE (project IS NOT NULL);
 CREATE INDEX workers_tree ON ledger.workers USING btree (tree_id) WHERE (tree_id IS NOT NULL);
 create domain budget_resource as text CHECK ((VALUE = ANY (_budget_resources())));
 create domain ledger_entry_type as text CHECK (((VALUE = 'retraction'::text) OR (VALUE = ANY (_ledger_entry_types()))));
@@ -1100,7 +1250,9 @@ create view v_approvals with (security_invoker=true) as
     a.requested_at,
     a.expires_at,
     k.effect,
-    _response_text(k.turn_id) AS said
+    _response_text(k.turn_id) AS said,
+    _project_now(w.project) AS project,
+    COALESCE(w.project, ''::text) AS stored_project
    FROM approvals a
      JOIN tool_calls k ON k.id = a.tool_call_id
      JOIN work_items w ON w.id = a.work_item_id
@@ -1122,9 +1274,9 @@ create view v_awareness with (security_invoker=true) as
  SELECT work_ledger_version() AS version,
     awareness_digest() AS digest;
 create view v_awareness_shown with (security_invoker=true) as
- SELECT f.work_item_id AS reader_id,
-    f.attempt,
-    f.faculty,
+ SELECT a.reader_id,
+    a.attempt,
+    a.faculty,
     t.iteration,
     a.shown_at,
     a.work_item_id AS source_id,
@@ -1133,6 +1285,7 @@ create view v_awareness_shown with (security_invoker=true) as
             ELSE NULL::integer
         END AS seq,
         CASE a.seq
+            WHEN '-5'::integer THEN 'unread'::text
             WHEN '-3'::integer THEN 'queued'::text
             WHEN '-2'::integer THEN 'same file'::text
             WHEN '-1'::integer THEN 'under way'::text
@@ -1140,9 +1293,30 @@ create view v_awareness_shown with (security_invoker=true) as
             ELSE l.entry_type::text
         END AS kind,
     COALESCE(NULLIF(a.path, ''::text), l.content, w.description) AS content
-   FROM awareness_shown a
-     JOIN foci f ON f.id = a.focus_id
-     JOIN turns t ON t.id = a.turn_id
+   FROM ( SELECT a_1.focus_id,
+            a_1.work_item_id,
+            a_1.seq,
+            a_1.path,
+            a_1.turn_id,
+            a_1.shown_at,
+            f.work_item_id AS reader_id,
+            f.attempt,
+            f.faculty
+           FROM foci f
+             JOIN awareness_shown a_1 ON a_1.focus_id = f.id
+        UNION ALL
+         SELECT a_1.focus_id,
+            a_1.work_item_id,
+            a_1.seq,
+            a_1.path,
+            a_1.turn_id,
+            a_1.shown_at,
+            a_1.focus_id,
+            NULL::integer,
+            NULL::text
+           FROM awareness_shown a_1
+          WHERE a_1.turn_id IS NULL) a
+     LEFT JOIN turns t ON t.id = a.turn_id
      JOIN work_items w ON w.id = a.work_item_id
      LEFT JOIN work_ledger l ON l.work_item_id = a.work_item_id AND l.seq = a.seq;
 create view v_budgets with (security_invoker=true) as
@@ -1204,8 +1378,23 @@ create view v_children with (security_invoker=true) as
     i.turn_id IS NOT NULL OR i.tool_call_id IS NOT NULL AS is_delivered,
     c.spawn_tool_call_id
    FROM work_items c
-     LEFT JOIN inbox i ON i.source_work_item_id = c.id
+     LEFT JOIN inbox i ON i.source_work_item_id = c.id AND i.kind = 'child_result'::text
   WHERE c.parent_id IS NOT NULL;
+create view v_claims with (security_invoker=true) as
+ SELECT c.work_item_id,
+    _claim_by(w.*) AS by,
+    c.key,
+    c.scope,
+    c.mode,
+    c.is_binding,
+    c.why,
+    w.description,
+    c.claimed_at,
+    c.changed_at,
+    c.ends_at
+   FROM claims c
+     JOIN work_items w ON w.id = c.work_item_id
+  WHERE _claim_holds(c.*, w.*);
 create view v_compactions with (security_invoker=true) as
  SELECT c.work_item_id,
     t.focus_id,
@@ -1293,10 +1482,14 @@ create view v_cost_turns with (security_invoker=true) as
         CASE
             WHEN t.cache_write_tokens > 0 THEN h.write_price
             ELSE m.input_price
-        END - m.cache_read_price) / 1000000::numeric AS missed_cost
+        END - m.cache_read_price) / 1000000::numeric AS missed_cost,
+    _project_now(w.project) AS project,
+    COALESCE(w.project, ''::text) AS stored_project,
+    y.project AS faculty_project
    FROM turns t
      JOIN work_items w ON w.id = t.work_item_id
      LEFT JOIN foci f ON f.id = t.focus_id
+     LEFT JOIN faculties y ON y.content_hash = f.faculty_hash
      LEFT JOIN turn_configs c ON c.content_hash = t.config_hash
      CROSS JOIN LATERAL ( SELECT COALESCE(c.model, t.model) AS "coalesce") n(model)
      LEFT JOIN models m ON m.name = n.model
@@ -1377,7 +1570,8 @@ create view v_faculties with (security_invoker=true) as
     content_hash,
     created_at,
     saved_by,
-    _administers(saved_by) AS is_administered
+    _administers(saved_by) AS is_administered,
+    project
    FROM faculties
   WHERE is_current;
 create view v_faculty_keys with (security_invoker=true) as
@@ -1410,11 +1604,14 @@ create view v_findings_told with (security_invoker=true) as
     seq,
     content,
     created_at,
-    ( SELECT jsonb_agg(jsonb_build_object('id', f.work_item_id, 'faculty', f.faculty, 'iteration', t.iteration) ORDER BY a.shown_at) AS jsonb_agg
+    ( SELECT jsonb_agg(jsonb_build_object('id', COALESCE(f.work_item_id, a.focus_id), 'faculty', f.faculty, 'iteration', t.iteration) ORDER BY a.shown_at) AS jsonb_agg
            FROM awareness_shown a
-             JOIN foci f ON f.id = a.focus_id
-             JOIN turns t ON t.id = a.turn_id
-          WHERE a.work_item_id = l.work_item_id AND a.seq = l.seq) AS readers
+             LEFT JOIN foci f ON f.id = a.focus_id
+             LEFT JOIN turns t ON t.id = a.turn_id
+          WHERE a.work_item_id = l.work_item_id AND a.seq = l.seq) AS readers,
+    _project_now(project) AS project,
+    COALESCE(project, ''::text) AS stored_project,
+    is_inherited
    FROM work_ledger l
   WHERE entry_type::text = 'finding'::text;
 create view v_fork_points with (security_invoker=true) as
@@ -1504,7 +1701,8 @@ create view v_ledger with (security_invoker=true) as
     l.id AS entry_id,
     l.turn_id,
     l.keep,
-    l.is_inherited
+    l.is_inherited,
+    COALESCE(l.project, ''::text) AS stored_project
    FROM work_ledger l
      JOIN work_items w ON w.id = l.work_item_id;
 create view v_ledger_links with (security_invoker=true) as
@@ -1517,6 +1715,44 @@ create view v_ledger_links with (security_invoker=true) as
      JOIN pg_class c ON c.oid = t.ftrelid
      JOIN pg_foreign_server s ON s.oid = t.ftserver
   WHERE c.relnamespace = quote_ident(_ledger_schema())::regnamespace::oid AND starts_with(c.relname::text, 'linked_'::text);
+create view v_memory_files with (security_invoker=true) as
+ SELECT NULLIF(f.project, ''::text) AS project,
+    f.path,
+    f.version,
+    octet_length(v.content) AS bytes,
+    f.pinned_at,
+    f.pinned_by,
+    COALESCE(v.person, _agent_name(w.*), v.written_by) AS written_by,
+    v.work_item_id,
+    f.updated_at,
+    r.readers,
+    v.content,
+    f.pinned_version
+   FROM memory_files f
+     JOIN memory_versions v ON v.file_id = f.id AND v.version = f.version
+     LEFT JOIN work_items w ON w.id = v.work_item_id
+     CROSS JOIN LATERAL ( SELECT count(*) AS readers
+           FROM memory_views s
+          WHERE s.file_id = f.id) r
+  WHERE NOT f.is_deleted;
+create view v_memory_versions with (security_invoker=true) as
+ SELECT NULLIF(f.project, ''::text) AS project,
+    f.path AS path_now,
+    f.is_deleted,
+    v.path,
+    v.version,
+    v.command,
+    COALESCE(v.person, _agent_name(w.*), v.written_by) AS written_by,
+    v.work_item_id,
+    v.tool_call_id,
+    v.why,
+    v.created_at,
+    v.erased_hash IS NOT NULL AS is_erased,
+    v.content,
+    v.file_id
+   FROM memory_versions v
+     JOIN memory_files f ON f.id = v.file_id
+     LEFT JOIN work_items w ON w.id = v.work_item_id;
 create view v_metrics with (security_invoker=true) as
  SELECT name,
     type,
@@ -1526,7 +1762,8 @@ create view v_metrics with (security_invoker=true) as
    FROM _metrics() _metrics(name, type, unit, labels, says);
 create view v_missing_tools with (security_invoker=true) as
  SELECT f.name AS faculty,
-    t.name AS tool
+    t.name AS tool,
+    f.project
    FROM faculties f
      CROSS JOIN LATERAL ( SELECT jsonb_array_elements_text.value
            FROM jsonb_array_elements_text((f.config -> 'engage'::text) -> 'tools'::text) jsonb_array_elements_text(value)
@@ -1603,7 +1840,12 @@ create view v_now with (security_invoker=true) as
            FROM work_ledger l
           WHERE l.work_item_id = w.id
           ORDER BY l.seq DESC
-         LIMIT 1)) AS active_at
+         LIMIT 1)) AS active_at,
+    _claims_held(w.*) AS claims,
+        CASE
+            WHEN y.waits_for = 'claim'::text THEN _claim_awaited(w.*, t.id)
+            ELSE NULL::uuid
+        END AS claim_of
    FROM v_under_way d
      JOIN work_items w ON w.id = d.work_item_id
      LEFT JOIN foci f ON f.id = d.focus_id
@@ -1703,42 +1945,18 @@ create view v_now with (security_invoker=true) as
                   WHERE o.root_id = w.root_id) i
              CROSS JOIN LATERAL _usage_of(i.ids) s(tokens, cost, model_calls)) r ON true;
 create view v_now_sums with (security_invoker=true) as
- WITH trees AS MATERIALIZED (
-         SELECT v_now_trees.root_id,
-            v_now_trees.under_way,
-            v_now_trees.model,
-            v_now_trees.tools,
-            v_now_trees.waits,
-            v_now_trees.paused,
-            v_now_trees.next,
-            v_now_trees.approvals,
-            v_now_trees.began_at
-           FROM v_now_trees
-        )
- SELECT t.trees,
-    t.under_way,
-    t.model,
-    t.tools,
-    t.waits,
-    t.paused,
-    t.next,
-    t.approvals,
-    u.tokens,
-    u.cost,
-    u.model_calls
-   FROM ( SELECT count(*)::integer AS trees,
-            COALESCE(sum(trees.under_way), 0::bigint)::integer AS under_way,
-            COALESCE(sum(trees.model), 0::bigint)::integer AS model,
-            COALESCE(sum(trees.tools), 0::bigint)::integer AS tools,
-            COALESCE(sum(trees.waits), 0::bigint)::integer AS waits,
-            COALESCE(sum(trees.paused), 0::bigint)::integer AS paused,
-            COALESCE(sum(trees.next), 0::bigint)::integer AS next,
-            COALESCE(sum(trees.approvals), 0::bigint)::integer AS approvals
-           FROM trees) t
-     CROSS JOIN LATERAL _usage_of(( SELECT array_agg(w.id) AS array_agg
-           FROM work_items w
-          WHERE (w.root_id IN ( SELECT trees.root_id
-                   FROM trees)))) u(tokens, cost, model_calls);
+ SELECT trees,
+    under_way,
+    model,
+    tools,
+    waits,
+    paused,
+    next,
+    approvals,
+    tokens,
+    cost,
+    model_calls
+   FROM now_sums() now_sums(trees, under_way, model, tools, waits, paused, next, approvals, tokens, cost, model_calls);
 create view v_now_trees with (security_invoker=true) as
  SELECT root_id,
     sum(items)::integer AS under_way,
@@ -1748,22 +1966,26 @@ create view v_now_trees with (security_invoker=true) as
     count(*) FILTER (WHERE doing = 'paused'::text)::integer AS paused,
     count(*) FILTER (WHERE doing = 'next'::text)::integer AS next,
     sum(calls)::integer AS approvals,
-    min(started_at) AS began_at
+    min(started_at) AS began_at,
+    _project_now(NULLIF(stored_project, ''::text)) AS project,
+    stored_project
    FROM ( SELECT u.root_id,
             u.doing,
             u.started_at,
             1 AS items,
-            0 AS calls
+            0 AS calls,
+            u.stored_project
            FROM v_under_way u
         UNION ALL
          SELECT u.root_id,
             NULL::text,
             NULL::timestamp with time zone,
             0,
-            1
+            1,
+            u.stored_project
            FROM v_approvals a
              JOIN v_under_way u ON u.work_item_id = a.work_item_id) d
-  GROUP BY root_id;
+  GROUP BY root_id, stored_project;
 create view v_nudges with (security_invoker=true) as
  SELECT work_item_id,
     focus_id,
@@ -1800,6 +2022,43 @@ create view v_plan_history with (security_invoker=true) as
     seq = max(seq) OVER (PARTITION BY work_item_id) AS is_current
    FROM work_ledger
   WHERE entry_type::text = 'plan'::text;
+create view v_projects with (security_invoker=true) as
+ WITH named AS (
+         SELECT _project_now(n_1.name) AS name,
+            array_agg(n_1.name ORDER BY n_1.name) FILTER (WHERE n_1.name <> _project_now(n_1.name)) AS earlier_names
+           FROM ( SELECT _projects_told.name
+                   FROM _projects_told() _projects_told(name)
+                  WHERE _projects_told.name <> ''::text
+                UNION
+                 SELECT projects.name
+                   FROM projects
+                UNION
+                 SELECT projects.renamed_to
+                   FROM projects
+                  WHERE projects.renamed_to IS NOT NULL
+                UNION
+                 SELECT faculties.project
+                   FROM faculties
+                  WHERE faculties.is_current AND faculties.project IS NOT NULL
+                UNION
+                 SELECT memory_files.project
+                   FROM memory_files
+                  WHERE memory_files.project <> ''::text AND NOT memory_files.is_deleted) n_1
+          GROUP BY (_project_now(n_1.name))
+        )
+ SELECT n.name AS project,
+    COALESCE(n.earlier_names, '{}'::text[]) AS earlier_names,
+    p.claims,
+    i.items,
+    i.open_items,
+    i.changed_at
+   FROM named n
+     LEFT JOIN projects p ON p.name = n.name
+     LEFT JOIN LATERAL ( SELECT count(*) AS items,
+            count(*) FILTER (WHERE w.resolved_at IS NULL) AS open_items,
+            max(COALESCE(w.resolved_at, w.started_at, w.created_at)) AS changed_at
+           FROM work_items w
+          WHERE COALESCE(w.project, ''::text) = ANY (_project_names(n.name))) i ON true;
 create view v_queue with (security_invoker=true) as
  SELECT w.id AS work_item_id,
     w.parent_id,
@@ -1819,24 +2078,24 @@ create view v_queue with (security_invoker=true) as
             ELSE y.waits_for
         END AS waits_for,
         CASE
-            WHEN r.faculty IS NULL AND w.faculty IS NOT NULL THEN format('there is no faculty "%s"'::text, w.faculty)
-            WHEN r.faculty IS NULL THEN format('no faculty accepts work type "%s"'::text, w.work_type)
+            WHEN r.faculty IS NULL THEN _why_unroutable(w.faculty, w.work_type)
             WHEN y.waits_for <> 'worker'::text THEN y.why
             WHEN m.name IS NOT NULL THEN format('model %s is not asked before %s'::text, m.name, to_char(m.cooldown_ends_at, 'HH24:MI:SS'::text))
-            WHEN r.slots <= r.used THEN format('%s of %s slots of faculty "%s" are taken'::text, r.used, r.slots, r.faculty)
+            WHEN r.slots <= r.used THEN format('%s of %s slots of faculty "%s" are taken'::text, r.used, r.slots, r.ref)
             ELSE y.why
-        END AS why
+        END AS why,
+    _project_now(w.project) AS project,
+    COALESCE(w.project, ''::text) AS stored_project
    FROM work_items w
      CROSS JOIN LATERAL ( SELECT f.name AS faculty,
+            _faculty_ref(f.*) AS ref,
             f.config #>> '{engage,model}'::text[] AS model,
             (f.config ->> 'max_concurrent'::text)::integer AS slots,
                 CASE
-                    WHEN (f.config ->> 'max_concurrent'::text) IS NOT NULL THEN ( SELECT count(*)::integer AS count
-                       FROM work_items o
-                      WHERE o.slot_faculty = f.name)
+                    WHEN (f.config ->> 'max_concurrent'::text) IS NOT NULL THEN _slots_used(f.*)
                     ELSE NULL::integer
                 END AS used
-           FROM _faculty_for(w.faculty, w.work_type) f(content_hash, name, config, is_current, created_at, saved_by)) r
+           FROM _faculty_for(w.faculty, w.work_type, _project_now(w.project)) f(content_hash, name, config, is_current, created_at, saved_by, project)) r
      CROSS JOIN LATERAL _why_waiting(w.*, NULL::uuid) y(waits_for, why)
      LEFT JOIN models m ON m.name = r.model AND m.cooldown_ends_at > _now()
   WHERE w.state = 'queued'::text AND w.focus_id IS NULL;
@@ -1890,18 +2149,18 @@ create view v_slots with (security_invoker=true) as
     s.used,
     GREATEST(s.slots - s.used, 0) AS free,
     ( SELECT count(*)::integer AS count
-           FROM _names_of(f.name) n(is_asked_for, name)
-             JOIN work_items w ON w.state = 'queued'::text AND w.focus_id IS NULL AND (w.faculty IS NOT NULL) = n.is_asked_for AND COALESCE(w.faculty, w.work_type) = n.name) AS queued
+           FROM _names_of(_faculty_ref(f.*)) n(project, is_asked_for, name)
+             JOIN work_items w ON w.state = 'queued'::text AND w.focus_id IS NULL AND COALESCE(w.project, ''::text) = n.project AND (w.faculty IS NOT NULL) = n.is_asked_for AND COALESCE(w.faculty, w.work_type) = n.name) AS queued,
+    f.project
    FROM faculties f
      CROSS JOIN LATERAL ( SELECT (f.config ->> 'max_concurrent'::text)::integer AS slots,
                 CASE
                     WHEN (f.config ->> 'max_concurrent'::text) IS NULL THEN ( SELECT count(*)::integer AS count
                        FROM work_items w
                          JOIN foci o ON o.id = w.focus_id
+                         JOIN faculties c ON c.content_hash = o.faculty_hash AND NOT c.project IS DISTINCT FROM f.project
                       WHERE (w.state = ANY (ARRAY['claimed'::text, 'running'::text])) AND o.lease_owner IS NOT NULL AND o.faculty = f.name)
-                    ELSE ( SELECT count(*)::integer AS count
-                       FROM work_items w
-                      WHERE w.slot_faculty = f.name)
+                    ELSE _slots_used(f.*)
                 END AS used
          OFFSET 0) s
   WHERE f.is_current;
@@ -1922,6 +2181,30 @@ create view v_streaming with (security_invoker=true) as
    FROM turns t
      CROSS JOIN LATERAL work_activity(t.work_item_id, t.id) a(turn_id, iteration, status, thinking, said, calls, updated_at)
   WHERE t.status = 'streaming'::text AND a.turn_id = t.id;
+create view v_transcripts with (security_invoker=true) as
+ SELECT t.session_id,
+    t.project_key,
+    t.work_item_id,
+    _project_now(COALESCE(w.project, t.project)) AS project,
+    w.description,
+    w.state,
+        CASE
+            WHEN t.deleted_at IS NULL THEN _journal_state(w.*)
+            ELSE 'erased'::text
+        END AS session_status,
+    t.last_seq AS entry_count,
+    t.last_seq - t.understood_seq AS unread_count,
+    ( SELECT count(*)::integer AS count
+           FROM transcripts a
+          WHERE a.session_id = t.session_id AND a.project_key = t.project_key AND a.subpath <> ''::text AND a.deleted_at IS NULL) AS agent_count,
+    t.problem,
+    t.created_at,
+    t.updated_at,
+    _age(t.updated_at) AS age_seconds,
+    t.deleted_at IS NULL AS is_resumable
+   FROM transcripts t
+     LEFT JOIN work_items w ON w.id = t.work_item_id
+  WHERE t.subpath = ''::text;
 create view v_turn_options with (security_invoker=true) as
  SELECT t.id AS turn_id,
     t.work_item_id,
@@ -2015,7 +2298,8 @@ create view v_under_way with (security_invoker=true) as
            FROM turns t
           WHERE t.work_item_id = w.id
           ORDER BY t.id DESC
-         LIMIT 1) AS turn_id
+         LIMIT 1) AS turn_id,
+    COALESCE(w.project, ''::text) AS stored_project
    FROM work_items w
      LEFT JOIN fences e ON e.work_item_id = w.id
      LEFT JOIN foci f ON f.work_item_id = w.id AND f.attempt = w.attempts
@@ -2026,13 +2310,13 @@ create view v_unroutable with (security_invoker=true) as
     w.faculty,
     w.description,
     w.created_at
-   FROM _names_queued() n(is_asked_for, name)
-     JOIN work_items w ON w.state = 'queued'::text AND w.focus_id IS NULL AND (w.faculty IS NOT NULL) = n.is_asked_for AND COALESCE(w.faculty, w.work_type) = n.name
+   FROM _names_queued() n(project, is_asked_for, name)
+     JOIN work_items w ON w.state = 'queued'::text AND w.focus_id IS NULL AND COALESCE(w.project, ''::text) = n.project AND (w.faculty IS NOT NULL) = n.is_asked_for AND COALESCE(w.faculty, w.work_type) = n.name
   WHERE (_faculty_for(
         CASE
             WHEN n.is_asked_for THEN n.name
             ELSE NULL::text
-        END, n.name)).name IS NULL;
+        END, n.name, _project_now(NULLIF(n.project, ''::text)))).name IS NULL;
 create view v_usage with (security_invoker=true) as
  SELECT work_item_id,
     count(*) AS turns,
@@ -2085,7 +2369,10 @@ create view v_work_list with (security_invoker=true) as
           WHERE t.work_item_id = w.id
           ORDER BY t.id DESC
          LIMIT 1)) AS model,
-    _journal_state(w.*) AS session_status
+    _journal_state(w.*) AS session_status,
+    _project_now(w.project) AS project,
+    COALESCE(w.project, ''::text) AS stored_project,
+    COALESCE(w.resolved_at, w.started_at, w.created_at) AS changed_at
    FROM work_items w
      LEFT JOIN foci f ON f.work_item_id = w.id AND f.attempt = w.attempts;
 create view v_work_log with (security_invoker=true) as
@@ -2176,7 +2463,8 @@ create view v_workers with (security_invoker=true) as
     k.started_at,
     k.seen_at,
     l.lease_ends_at,
-    k.daemon
+    k.daemon,
+    _project_now(k.project) AS project
    FROM workers k
      CROSS JOIN LATERAL ( SELECT count(*)::integer AS busy,
             min(f.lease_expires_at) AS lease_ends_at
@@ -2512,6 +2800,8 @@ create view work_sessions with (security_invoker=true) as
      CROSS JOIN LATERAL _journal_size(w.id, COALESCE(c.created_at, '-infinity'::timestamp with time zone)) n(entries, tokens);
 create function _ability_artifact_read(p_input jsonb) returns text
   sql volatile; -- body 6c9a0b78, comment 7c0f0ada
+create function _ability_ask_about(p_input jsonb) returns text
+  sql volatile; -- body 91ef5408, comment 832ffb96
 create function _ability_await_child_work(p_input jsonb) returns text
   sql volatile; -- body fa3cb841, comment edf2efb6
 create function _ability_awareness_digest(p_input jsonb) returns text
@@ -2519,11 +2809,15 @@ create function _ability_awareness_digest(p_input jsonb) returns text
 create function _ability_call(p_ability abilities, p_input jsonb, p_is_data boolean, p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_turn_id uuid DEFAULT NULL::uuid) returns jsonb
   plpgsql volatile; -- body 7d5fd07e, comment bc85500d
 create function _ability_check(p_ability abilities, p_work_item_id uuid, p_lease uuid) returns void
-  plpgsql volatile; -- body b330d946, comment b4288d59
+  plpgsql volatile; -- body bf28cfd4, comment b4288d59
 create function _ability_check_child_work(p_input jsonb) returns text
   sql volatile; -- body bd8ceda7, comment 94cb8d31
 create function _ability_checkpoint_create(p_input jsonb) returns text
   sql volatile; -- body 6619109e, comment 1063ce42
+create function _ability_claim(p_input jsonb) returns text
+  plpgsql volatile; -- body 4de1c3d1, comment 8f1cf879
+create function _ability_claim_release(p_input jsonb) returns text
+  sql volatile; -- body 58d53c1d, comment 79582c2a
 create function _ability_doubts(p_function regprocedure) returns TABLE(says text, remedy text)
   sql stable; -- body d7f6f151, comment d880a685
 create function _ability_function(p_function regprocedure) returns text
@@ -2532,16 +2826,28 @@ create function _ability_ledger_append(p_input jsonb) returns text
   sql volatile; -- body 6dacd33f, comment 3d35a4c3
 create function _ability_ledger_read(p_input jsonb) returns text
   sql volatile; -- body f6deb1cc, comment f8f15a06
+create function _ability_ledger_search(p_input jsonb) returns text
+  sql volatile; -- body 25d0516f, comment 4199d307
+create function _ability_memory(p_input jsonb) returns text
+  sql volatile; -- body 85fef091, comment 7cc0f734
+create function _ability_notify_me(p_input jsonb) returns text
+  plpgsql volatile; -- body f6506ba5, comment 3a027005
 create function _ability_path(p_schemas name[]) returns name[]
   sql stable; -- body 55b73e7a, comment f4a6a88e
 create function _ability_recall_block(p_input jsonb) returns text
   sql volatile; -- body 4128b9ae, comment 26049f82
+create function _ability_reply(p_input jsonb) returns text
+  plpgsql volatile; -- body d716d926, comment 5d7a90fb
 create function _ability_resumption_context(p_input jsonb) returns text
   sql volatile; -- body 1b37be5a, comment 07e30aee
 create function _ability_spawn_child_work(p_input jsonb) returns text
   sql volatile; -- body e7115631, comment 78bacdec
 create function _ability_tell(p_function regprocedure) returns void
   plpgsql stable; -- body 3fe3f271, comment cbcb3aad
+create function _ability_tell_agent(p_input jsonb) returns text
+  sql volatile; -- body b041158d, comment b45be299
+create function _ability_wait_for(p_input jsonb) returns text
+  plpgsql volatile; -- body 4af1eae1, comment 73923e2f
 create function _ability_work_complete(p_input jsonb) returns text
   plpgsql volatile; -- body 50ac0a39, comment cdab24a3
 create function _ability_work_item() returns uuid
@@ -2550,6 +2856,14 @@ create function _administers(p_role name) returns boolean
   sql stable; -- body 76b5c7ab, comment a636815c
 create function _age(p_at timestamp with time zone) returns double precision
   sql stable; -- body f125f204, comment 775aed3e
+create function _agent_name(p_item work_items) returns text
+  sql stable; -- body 0a9e2a55, comment ac5d0040
+create function _agents_listed(p_ids uuid[]) returns text
+  sql volatile; -- body 0d34dc9c, comment 6f94c9f7
+create function _agents_named(p_item work_items, p_to text) returns uuid[]
+  plpgsql stable; -- body 568b8ee9, comment fff6271e
+create function _agents_near(p_item work_items, p_name text) returns TABLE(id uuid, is_named boolean)
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a8c0c4d5, comment 6ab3f7b3
 create function _ago(p_at timestamp with time zone, p_now timestamp with time zone) returns text
   plpgsql immutable parallel safe; -- body ca3ac7ea, comment df40b70f
 create function _ancestor_at(p_turn_id uuid, p_depth integer) returns turns
@@ -2574,30 +2888,42 @@ create function _artifacts_collect(p_hashes text[]) returns bigint
   plpgsql volatile; -- body 5146ae34, comment 8a37daa8
 create function _artifacts_unuse(p_work_item_id uuid, p_limit bigint) returns bigint
   plpgsql volatile; -- body 6ad7e775, comment 3d561d71
+create function _asked_ref(p_item work_items) returns text
+  sql stable; -- body 1def003c, comment ff08e537
 create function _asking_turn(p_turn_id uuid) returns turns
   plpgsql stable; -- body 073ddc36, comment 3ef93e73
 create function _at_home(p_config jsonb, p_workspace_dir text) returns jsonb
   sql immutable; -- body 0ec0dac0, comment f5368edd
-create function _awaited_by(p_item work_items) returns uuid[]
-  sql stable; -- body c593802d, comment 0545100e
-create function _awareness(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid, OUT said text, OUT shown jsonb) returns record
-  sql volatile; -- body d39ce6a9, comment ae757a6b
+create function _awaited_by(p_work_item_id uuid) returns SETOF tool_calls
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f2288efc, comment 23afa5fc
+create function _awaits(p_input json) returns uuid[]
+  plpgsql immutable; -- body c4fd86ac, comment 1e87590d
+create function _awareness(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid, p_but uuid[] DEFAULT '{}'::uuid[], OUT said text, OUT shown jsonb) returns record
+  sql volatile; -- body c98bbe6e, comment 9e12e47c
 create function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_material=off; -- body e26636f9, comment b62f73ab
-create function _awareness_items(p_but uuid[], p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone, p_news_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile; -- body 6555f5ab, comment db5feafa
+  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_material=off; -- body a4c41410, comment 7b682dd9
+create function _awareness_here(p_work_item_id uuid, p_directory text, OUT said text, OUT shown jsonb) returns record
+  plpgsql volatile; -- body 151f7810, comment 8b64928d
+create function _awareness_items(p_projects text[], p_but uuid[], p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone, p_news_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
+  plpgsql volatile; -- body dc01ec3c, comment 0dfba560
+create function _awareness_news(p_digest text) returns text
+  sql volatile; -- body ea7b6a5b, comment 3f0794b5
+create function _awareness_projects(p_project text, p_scope text) returns text[]
+  plpgsql stable; -- body 65e859ef, comment db52126e
 create function _awareness_settings(p_config jsonb, p_is_news boolean DEFAULT false) returns jsonb
   sql stable; -- body da08601f, comment 8cc51027
 create function _awareness_team(p_work_item_id uuid, p_team uuid[], p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
   plpgsql volatile; -- body e39e7a11, comment 9f8c2d1d
 create function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_has_news boolean) returns boolean
-  plpgsql volatile; -- body 55478a86, comment aca91d82
+  plpgsql volatile; -- body 157c4c9e, comment aca91d82
 create function _awareness_timed(p_work_item_id uuid, p_config jsonb, p_focus_id uuid, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
   plpgsql volatile; -- body 7731f392, comment 9e13440c
-create function _awareness_told(p_work_item_id uuid, p_but uuid[], p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile; -- body b22efcb5, comment edb2d30a
+create function _awareness_told(p_work_item_id uuid, p_projects text[], p_but uuid[], p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
+  plpgsql volatile; -- body bdf74af7, comment 09410981
+create function _awareness_unread(p_work_item_id uuid, p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
+  plpgsql stable; -- body 3f78775f, comment ea63fb26
 create function _away(p_item work_items, p_worker_id text, OUT item work_items, OUT answer jsonb) returns record
-  plpgsql stable; -- body 50844dfe, comment 4bfddb10
+  plpgsql stable; -- body d0ecf341, comment ddb406cc
 create function _begins_behind(p_call tool_calls) returns uuid[]
   sql stable; -- body c3434dc5, comment eae0afa7
 create function _binds_thinking(p_engage jsonb) returns boolean
@@ -2659,11 +2985,11 @@ create function _cached_total(p_turn turns) returns integer
 create function _call_begun_early(p_call tool_calls, p_results json, p_max_chars integer) returns tool_calls
   plpgsql volatile; -- body f2709a8c, comment 3c6ef83a
 create function _call_children(p_item work_items, p_call tool_calls) returns jsonb
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7ea8d943, comment 695144c5
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bc04b00f, comment 242395bf
 create function _call_code(p_call tool_calls) returns jsonb
   sql immutable; -- body c03ea6c0, comment 766d3725
 create function _call_ended(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb, p_whole text, p_max_chars integer) returns tool_calls
-  plpgsql volatile; -- body 33c1ad8c, comment 93885245
+  plpgsql volatile; -- body 88216428, comment 93885245
 create function _call_entry(p_call tool_calls) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_sort=off; -- body 60f323f7, comment 07cf4c8a
 create function _call_hash(p_salt uuid, p_call tool_calls) returns bytea
@@ -2679,29 +3005,33 @@ create function _call_of(p_item work_items, p_tool_call_id uuid) returns tool_ca
 create function _call_position(p_call tool_calls) returns integer
   sql stable; -- body 50c1b94d, comment cc49b4e1
 create function _call_settle(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text) returns void
-  plpgsql volatile; -- body d48f35d4, comment d545f427
+  plpgsql volatile; -- body 181592db, comment d545f427
 create function _call_spans(p_item work_items, p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a9a1221c, comment 33b0c6d1
 create function _call_times(p_call tool_calls, p_approval approvals) returns jsonb
-  sql immutable; -- body 452fa510, comment f21ebd70
+  sql immutable; -- body 793391c1, comment a81d9ba6
 create function _call_whole(p_call tool_calls) returns text
   sql stable; -- body ab406115, comment 1a0ce3c0
 create function _called(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 168ec19b, comment 7187dc5b
 create function _calls_begin(p_turn turns, p_config jsonb) returns void
   plpgsql volatile; -- body 130d0991, comment 5ef1f3f2
+create function _calls_claim(p_item work_items, p_config jsonb, p_turn_id uuid, p_call_id uuid DEFAULT NULL::uuid) returns text
+  plpgsql volatile; -- body 51230764, comment 43fb8c44
 create function _calls_give_up(p_after interval) returns integer
   sql volatile; -- body 8b1193b7, comment c6a3cdb9
 create function _calls_held(p_turn_id uuid) returns uuid[]
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d1fe5305, comment 366b1849
 create function _calls_stop(p_call_ids uuid[], p_words text, p_words_if_uncertain text DEFAULT NULL::text) returns void
-  plpgsql volatile; -- body 0a33ad2d, comment ab1aff0c
+  plpgsql volatile; -- body c1a52b33, comment ab1aff0c
 create function _cap_said(p_text text, p_max_bytes integer) returns text
   sql immutable; -- body ce2f7c81, comment 4cdd0de5
 create function _cap_text(p_text text, p_max_bytes integer) returns text
   plpgsql immutable; -- body 6837966c, comment 47c6571e
 create function _changed_files(p_turn_ids uuid[]) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a1fabd08, comment 3fc34285
+create function _changes_of(p_work_item_id uuid, p_subscription subscriptions, p_projects text[]) returns TABLE(work_item_id uuid, at timestamp with time zone, event text)
+  sql stable; -- body 1eab992f, comment bbfa7e7a
 create function _chat_content(p_turn_id uuid) returns jsonb
   sql stable; -- body 53c9fa4c, comment 6048f900
 create function _chat_spans(p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
@@ -2757,7 +3087,55 @@ create function _child_words(p_words text) returns text
 create function _children_by_state(p_work_item_id uuid) returns text
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 948991b0, comment 65abf609
 create function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, OUT answer jsonb, OUT next_id uuid, OUT free_slot text) returns record
-  plpgsql volatile; -- body 514d29b0, comment 5d2e0f10
+  plpgsql volatile; -- body 152716f4, comment 5d2e0f10
+create function _claim_awaited(p_item work_items, p_turn_id uuid) returns uuid
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6c8d185d, comment 186fcc8e
+create function _claim_by(p_item work_items) returns text
+  sql stable; -- body 407a2d18, comment b9d40f8c
+create function _claim_ended() returns trigger
+  plpgsql volatile security definer set lock_timeout=100ms; -- body 1a0be6ed, comment 6794c5e8
+create function _claim_held_by(p_item work_items, p_key text, p_call_id uuid) returns uuid
+  plpgsql stable; -- body 8124c60c, comment a972e7a1
+create function _claim_holds(p_claim claims, p_item work_items) returns boolean
+  sql stable; -- body 56f4ee44, comment b2c29dd2
+create function _claim_look(p_claim claims, OUT own claims, OUT newer claims[], OUT taken_by claims, OUT is_free boolean) returns record
+  plpgsql stable; -- body 1d495e68, comment 7b9c537e
+create function _claim_new(p_item work_items, p_config jsonb, p_key text, p_ttl interval) returns claims
+  plpgsql stable; -- body 009a8df7, comment 37b14f6d
+create function _claim_place(p_key text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 14068311
+create function _claim_refusal(p_claim claims, p_other claims) returns text
+  sql stable; -- body 0f3857c7, comment 87296f47
+create function _claim_released(p_scope text, p_key text) returns void
+  plpgsql volatile; -- body 50776c43, comment ad7f0a00
+create function _claim_stands(p_claim claims, p_item work_items) returns boolean
+  sql stable; -- body d41d8cd9, comment 27245343
+create function _claim_store(p_claim claims, p_own claims, p_is_free boolean, p_is_anew boolean) returns claims
+  plpgsql volatile; -- body 905d338a, comment c889ba44
+create function _claim_ttl() returns interval
+  sql immutable parallel safe; -- body d41d8cd9, comment 7417154a
+create function _claim_waiters(p_key text) returns SETOF tool_calls
+  plpgsql stable; -- body 4345e7a3, comment 1c7ad3d7
+create function _claim_warning(p_claim claims, p_others claims[]) returns text
+  sql stable; -- body cea66c91, comment 2e39518b
+create function _claim_why(p_claim claims, p_item work_items) returns text
+  sql immutable parallel safe; -- body 37c44543, comment 5160c672
+create function _claim_words(p_claim claims, p_other claims) returns text
+  sql stable; -- body 7942ad63, comment fe6394ea
+create function _claimant_check(p_item work_items, p_is_at_work boolean) returns void
+  plpgsql immutable; -- body 02dec2fb, comment 12deae3d
+create function _claims_are_due(p_item work_items, p_config jsonb, p_kinds text[]) returns boolean
+  sql immutable parallel safe; -- body d41d8cd9, comment fb0c0374
+create function _claims_held(p_item work_items) returns integer
+  plpgsql stable; -- body e0feba22, comment 72fbd269
+create function _claims_lapse() returns void
+  plpgsql volatile; -- body 61297933, comment e55b6e17
+create function _claims_made(p_call tool_calls, p_claims claims[]) returns void
+  plpgsql volatile; -- body ec518dfa, comment 5ed7ead5
+create function _claims_refused(p_claims claims[]) returns text
+  plpgsql volatile; -- body 1b594ac4, comment 6dd94eda
+create function _claims_setting(p_item work_items, p_config jsonb) returns text
+  sql stable; -- body aba71224, comment ca31c994
 create function _clock_set_back(p_now timestamp with time zone, p_tolerance interval) returns interval
   plpgsql volatile; -- body 44f3e19e, comment 9fb088c3
 create function _code_check_child_work(p_input jsonb) returns jsonb
@@ -2807,7 +3185,7 @@ create function _config_chars(p_turn turns) returns integer
 create function _config_of(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text, p_thinks boolean DEFAULT true) returns text
   plpgsql stable; -- body 63d9ea9e, comment 8c3b92e3
 create function _config_of(p_item work_items) returns jsonb
-  sql stable; -- body e10f77c7, comment 62f1f58b
+  sql stable; -- body 73046c49, comment 62f1f58b
 create function _content_chars(p_content json) returns integer
   plpgsql immutable; -- body 904d74ee, comment 0686e5db
 create function _content_hash(p_text text) returns text
@@ -2857,13 +3235,13 @@ create function _doctor_server() returns TABLE(severity text, code text, work_it
 create function _doctor_sessions() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 0ab7d442, comment 98536776
 create function _doctor_settings() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body fe56d7e6, comment a5d95813
+  sql stable; -- body 03f30505, comment a5d95813
 create function _doctor_speed() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 1fbbc3dd, comment 8c02c3ab
 create function _doctor_tools() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 165e087b, comment 2e15c580
 create function _doctor_work() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body f09f861a, comment ffe50067
+  sql stable; -- body 9d713516, comment ffe50067
 create function _doctor_workers() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   plpgsql stable; -- body baa5cff0, comment e36738ab
 create function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer, p_lease uuid) returns void
@@ -2895,11 +3273,11 @@ create function _engine_prompt(p_tools text[], p_awareness boolean DEFAULT true)
 create function _enqueue(p_work_item_id uuid) returns boolean
   plpgsql volatile security definer; -- body d6e029d0, comment 5fb011ab
 create function _enqueue_all(p_work_item_ids uuid[], p_faculties text[] DEFAULT '{}'::text[]) returns void
-  plpgsql volatile; -- body 827d64ab, comment 03bce864
+  plpgsql volatile; -- body 827d64ab, comment edfac1cd
 create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_workers text[], p_dead_trees uuid[], p_free_slots text[], p_worker_timeout interval) returns integer
-  plpgsql volatile security definer; -- body 9540523c, comment ead7e4dd
-create function _entries_of(p_entry_type text, p_is_root boolean, p_but uuid[], p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(content text, created_at timestamp with time zone, seq integer, work_item_id uuid, trust text, tool_call_id uuid)
-  sql stable; -- body d41d8cd9, comment 0d94aa94
+  plpgsql volatile security definer; -- body 10c8cce8, comment ead7e4dd
+create function _entries_of(p_project text, p_is_child boolean, p_entry_type text, p_but uuid[], p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(content text, created_at timestamp with time zone, seq integer, work_item_id uuid, trust text, tool_call_id uuid)
+  sql stable; -- body d41d8cd9, comment 4b4c5a8c
 create function _entry_hash(p_salt uuid, p_entry work_ledger) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 93c40743
 create function _entry_link(p_previous bytea, p_salt uuid, p_entry work_ledger) returns bytea
@@ -2909,7 +3287,7 @@ create function _entry_problems(p_work_item_id uuid) returns TABLE(place text, p
 create function _entry_with_plan(p_entry_type text, p_content text, p_items jsonb, p_done integer[], p_doing integer) returns text
   plpgsql immutable; -- body d29bb804, comment a01916a6
 create function _erasable() returns TABLE(n integer, relation text, of_item text, becomes jsonb, hashed text[])
-  sql immutable parallel safe; -- body 5b2575fc, comment a33fa238
+  sql immutable parallel safe; -- body e4a6fbc3, comment a33fa238
 create function _erasable_set(p_relation text, p_becomes jsonb, p_hashed text[], p_joined_by text) returns text
   sql immutable; -- body 78ea3730, comment eb64d90a
 create function _erase_begin(p_ids uuid[], p_keep text, p_reason text) returns void
@@ -2923,7 +3301,7 @@ create function _erase_end(p_work_item_id uuid, p_row_count bigint) returns void
 create function _erase_forks(p_ids uuid[]) returns uuid[]
   sql stable; -- body 34fa01f4, comment 327eb438
 create function _erase_lock(p_work_item_id uuid, p_with_forks boolean) returns uuid[]
-  plpgsql volatile; -- body 3bad690c, comment 1bb73e22
+  plpgsql volatile; -- body ac5da473, comment 1bb73e22
 create function _erase_rows(p_work_item_id uuid, p_keep text, p_limit bigint DEFAULT NULL::bigint) returns bigint
   plpgsql volatile; -- body 56bf5970, comment a89fb238
 create function _erase_tree(p_work_item_id uuid, p_with_forks boolean) returns uuid[]
@@ -2941,21 +3319,57 @@ create function _exchange_chars(p_turn_id uuid) returns integer
 create function _exchange_sizes(p_turn_id uuid) returns TABLE(words integer, results integer, raw integer)
   sql stable; -- body d41d8cd9, comment a1dff4a6
 create function _execute_span(p_item work_items, p_focus foci, p_with_content boolean) returns trace_span
-  plpgsql stable; -- body fcf6b9b1, comment 28d7eef4
+  plpgsql stable; -- body ff5c5bcb, comment 28d7eef4
 create function _execute_span_id(p_work_item_id uuid, p_attempt integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d8256285
 create function _exit_code(p_said text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 26caca2b
 create function _explain_kept(p_cut elisions) returns TABLE(block integer, turns integer, chars bigint, why text)
   sql stable; -- body e64d32a7, comment 8c2fa2e2
+create function _export_at(p_at timestamp with time zone) returns text
+  sql stable parallel safe; -- body d41d8cd9, comment 59cf7794
+create function _export_blocks(p_turn_id uuid, p_elision_id uuid) returns TABLE(n bigint, part bigint, role text, turn_id uuid, external_id text, provider text, model text, at timestamp with time zone, is_by_people boolean, block json)
+  sql stable; -- body 9963cce4, comment 6f928a4b
+create function _export_call(p_format text, p_provider text, p_name text, p_input json, OUT name text, OUT input json, OUT given_input json, OUT left_out text[]) returns record
+  plpgsql stable; -- body ffbd45d2, comment 98dc3bab
+create function _export_claude_code(p_pieces export_piece[], p_session uuid, p_cwd text) returns TABLE(n bigint, record json)
+  sql stable; -- body 7ef5a22d, comment 829a785f
+create function _export_claude_record(p_role text, p_blocks json, p_is_by_people boolean, p_model text, p_turn text, p_is_end boolean, p_head json) returns json
+  sql stable parallel safe; -- body d41d8cd9, comment 98bf0ef1
+create function _export_codex(p_pieces export_piece[], p_session uuid, p_cwd text) returns TABLE(n bigint, record json)
+  sql stable; -- body 68b21d84, comment e0ffc3d8
+create function _export_codex_image(p_block json) returns json
+  sql stable parallel safe; -- body d41d8cd9, comment 1d9b531e
+create function _export_codex_items(p_piece export_piece, p_is_custom boolean) returns TABLE(type text, payload json)
+  plpgsql stable; -- body 92bd4c0a, comment 32d80b4b
+create function _export_find(p_session text, OUT work_item_id uuid, OUT turn_id uuid) returns record
+  plpgsql stable; -- body 17b22263, comment 14d4cf66
+create function _export_id(p_format text, p_of text) returns uuid
+  sql immutable parallel safe; -- body d41d8cd9, comment 55f6e86f
+create function _export_is_custom(p_piece export_piece) returns boolean
+  sql stable parallel safe; -- body d41d8cd9, comment c61ad9c6
+create function _export_piece(p_format text, p_block json, p_name text, p_input json, p_given text, p_given_input json, p_left_out text[], p_keeps_thinking boolean, OUT kind text, OUT block json, OUT left_out text[]) returns record
+  plpgsql volatile; -- body d5b94c64, comment 8d2c422f
+create function _export_place(p_session text, p_is_settled boolean, OUT work_item_id uuid, OUT turn turns, OUT elision_id uuid, OUT left_out text[]) returns record
+  plpgsql stable; -- body 04d5e776, comment 20807dea
+create function _export_stream(p_format text, p_item work_items, p_turn turns, p_elision_id uuid) returns SETOF export_piece
+  plpgsql volatile; -- body 705adc65, comment 96731124
+create function _export_tools() returns TABLE(format text, name text, of_tools text[], keys jsonb, required text[])
+  sql immutable parallel safe; -- body da8ae867, comment f3c8f318
+create function _export_value(p_value json) returns json
+  sql stable parallel safe; -- body d41d8cd9, comment 768df636
 create function _facts_after(p_before jsonb, p_turn_ids uuid[]) returns jsonb
-  sql stable; -- body 1713cbf4, comment 3e6bad58
+  sql stable; -- body d52df81a, comment 3e6bad58
 create function _facts_at(p_turn_id uuid) returns jsonb
   plpgsql stable; -- body 649ad446, comment 5b27291d
 create function _facts_before(p_cut elisions, p_shown turns[]) returns jsonb
   plpgsql stable; -- body 684e73af, comment 47a4eb8a
 create function _facts_logged(p_work_item_id uuid) returns jsonb
   sql stable; -- body 3bc978ce, comment b0dffeab
+create function _faculty_at(p_item work_items) returns faculties
+  plpgsql stable; -- body e5c7a554, comment d2fd002b
+create function _faculty_by_ref(p_ref text) returns faculties
+  sql stable; -- body 90699eb4, comment d1e7b957
 create function _faculty_check(p_config jsonb) returns void
   plpgsql stable; -- body 294a7240, comment b013347e
 create function _faculty_complete(p_given jsonb) returns jsonb
@@ -2966,14 +3380,22 @@ create function _faculty_config(p_focus_id uuid) returns jsonb
   sql stable; -- body ee10cd9e, comment f097d806
 create function _faculty_defaults() returns jsonb
   plpgsql immutable parallel safe; -- body b0b64baf, comment e681253d
-create function _faculty_for(p_faculty text, p_work_type text) returns faculties
-  sql stable; -- body 2c886762, comment b1cdf03e
+create function _faculty_for(p_faculty text, p_work_type text, p_project text) returns faculties
+  sql stable; -- body 38aeaa68, comment 57cf33a5
 create function _faculty_keys() returns TABLE(path text, type text, "least" numeric, most numeric, choices text[], default_value jsonb, says text)
-  sql immutable parallel safe; -- body 1d7477da, comment 0bd2f433
+  sql immutable parallel safe; -- body 092c71e5, comment 0bd2f433
 create function _faculty_label(p_faculty text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 2b78fe8e
+create function _faculty_labels(p_faculty text, p_project text) returns jsonb
+  sql immutable parallel safe; -- body d41d8cd9, comment 0cb5fa54
+create function _faculty_now(p_item work_items) returns faculties
+  sql stable; -- body cb1d07b1, comment 255b2899
 create function _faculty_of(p_item work_items) returns text
-  sql stable; -- body d505f888, comment f84ee151
+  sql stable; -- body 44ad1949, comment a7c953e0
+create function _faculty_ref(p_faculty faculties) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 25d18a37
+create function _faculty_refs(p_ref text) returns text[]
+  sql stable; -- body f7a77d89, comment 903f00af
 create function _faculty_takes(p_type text, p_least numeric, p_most numeric, p_choices text[]) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 1196145a
 create function _faculty_value_says(p_type text, p_least numeric, p_most numeric, p_choices text[], p_value jsonb) returns text
@@ -2987,7 +3409,7 @@ create function _family_takes(p_model text) returns jsonb
 create function _fence(p_work_item_id uuid, p_lease uuid) returns work_items
   plpgsql volatile; -- body 8bb58854, comment 39a6e112
 create function _fence_create(p_item work_items) returns void
-  sql volatile; -- body 26b440ef, comment bc5ea573
+  sql volatile; -- body 636ea3f4, comment bc5ea573
 create function _fence_follow() returns trigger
   plpgsql volatile; -- body ffb224dd, comment d3c70f79
 create function _fenced(p_says text, p_text text) returns text
@@ -2997,7 +3419,9 @@ create function _file_seen(p_calls uuid[], p_path text, p_depth integer, INOUT f
 create function _file_written(p_input jsonb, p_path text) returns text
   sql immutable; -- body 57cadea2, comment d6681f28
 create function _files_changed(p_work_item_id uuid) returns text
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 979b61f8, comment c63c21fa
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a08f9dc3, comment bd978136
+create function _files_lately(p_work_item_id uuid) returns text[]
+  sql stable; -- body 6164953a, comment 1a9fa2a1
 create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_id uuid, p_outcome jsonb) returns jsonb
   plpgsql volatile; -- body 4c9a485d, comment faf63e5b
 create function _first_block(p_focus_id uuid) returns integer
@@ -3005,13 +3429,13 @@ create function _first_block(p_focus_id uuid) returns integer
 create function _floor_cut(p_state context_state, p_trigger text, p_say text, p_max_chars integer) returns elisions
   plpgsql stable; -- body 3f15476d, comment 28780376
 create function _focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer, OUT answer json, OUT has_told boolean) returns record
-  plpgsql volatile; -- body 1db26b0d, comment dd2c3a34
+  plpgsql volatile; -- body 85d8536f, comment dd2c3a34
 create function _focus_close(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, OUT item work_items, OUT due jsonb) returns record
-  plpgsql volatile; -- body 69f75205, comment da4ba3d3
+  plpgsql volatile; -- body aaf3c27b, comment da4ba3d3
 create function _focus_create(p_item work_items) returns foci
-  plpgsql volatile; -- body 3292a3d0, comment 04bede45
+  plpgsql volatile; -- body fd304e69, comment 04bede45
 create function _focus_end(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
-  plpgsql volatile; -- body 14993bd5, comment 3e52133d
+  plpgsql volatile; -- body 64817c4c, comment 9a4f43f3
 create function _focus_spans(p_item work_items, p_focus foci, p_first integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
   plpgsql stable; -- body f182dccb, comment 4ba7d2e1
 create function _focus_trace(p_focus foci, p_first integer, p_last integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
@@ -3034,6 +3458,8 @@ create function _goes_on(p_item work_items, p_focus foci, p_driven_seconds doubl
   plpgsql volatile; -- body 62ba24dd, comment 20eea008
 create function _granted_functions() returns TABLE(oid oid, kinds text[])
   sql stable; -- body 5879beb4, comment 96927880
+create function _has_come(p_work_item_id uuid) returns boolean
+  plpgsql stable; -- body 6ee6f45c, comment b77dd5fb
 create function _has_javascript() returns boolean
   sql stable; -- body 7ce8b05a, comment b3d55b10
 create function _head_problems(p_heads jsonb) returns TABLE(work_item_id uuid, place text, problem text)
@@ -3060,6 +3486,8 @@ create function _image_store(p_work_item_id uuid, p_media_type text, p_data text
   plpgsql volatile; -- body 8fb8683a, comment ea490714
 create function _images_of(p_turn_ids uuid[]) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7fc53dd8, comment 564de069
+create function _import_adopt(p_label text, p_conversation_id text, p_submitter name) returns void
+  plpgsql volatile; -- body 3cd539e8, comment 31aae80a
 create function _import_branch(p_label text, p_head turns) returns void
   plpgsql volatile; -- body c9d1f6db, comment d98cfd96
 create function _import_compaction(p_focus foci, p_last turns, p_summary text, p_at timestamp with time zone) returns turns
@@ -3069,15 +3497,19 @@ create function _import_config(p_model text, p_system text, p_tools json) return
 create function _import_exchanges(p_run record, p_focus foci, p_head turns, INOUT last_at timestamp with time zone, OUT parent turns, OUT turns_added integer, OUT calls_added integer, OUT last_iteration integer, OUT shared_turn_id uuid) returns record
   plpgsql volatile; -- body e6248ca5, comment 3bb1f22c
 create function _import_faculty() returns text
-  plpgsql volatile; -- body e52bc3c5, comment 772e73f7
+  plpgsql volatile; -- body 936b04e4, comment 772e73f7
 create function _import_focus(p_work_item_id uuid, p_label text, p_at timestamp with time zone) returns foci
   plpgsql volatile; -- body 2f01794f, comment 4c3689fb
 create function _import_id_of(p_external_id text, p_submitter name) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bf99d535
-create function _import_item(p_label text, p_description text, p_params jsonb, p_at timestamp with time zone) returns work_items
-  plpgsql volatile; -- body bef0f255, comment 13c0948d
+create function _import_item(p_label text, p_description text, p_params jsonb, p_at timestamp with time zone, p_project text DEFAULT NULL::text, p_conversation_id text DEFAULT NULL::text, p_of transcripts DEFAULT NULL::transcripts) returns work_items
+  plpgsql volatile; -- body 0df20ef4, comment 0243ba5b
+create function _import_kept(p_of transcripts, p_item work_items, p_is_live boolean) returns void
+  plpgsql volatile; -- body 289b230a, comment 509369f0
 create function _import_known(p_focus foci, p_parent turns, p_external_ids text[]) returns turns
   sql stable; -- body 09d1a53d, comment 8340fa9a
+create function _import_records(p_label text, p_raw json) returns void
+  sql volatile; -- body cf92433a, comment aa4b5c78
 create function _import_refused(p_label text, p_exchange json, p_reason text) returns void
   sql volatile; -- body f728c970, comment 5edcad0e
 create function _import_response(p_turn turns, p_text text, p_thinking json, p_calls json, p_n integer, p_is_past boolean) returns integer
@@ -3090,6 +3522,8 @@ create function _import_spawned(p_label text, p_parent_label text, p_call_id tex
   sql volatile; -- body eb6fafcb, comment dd7b914a
 create function _import_spawns(p_turn turns, p_format text, p_session text, p_calls json, p_n integer) returns void
   plpgsql volatile; -- body 35fe77e4, comment f156298a
+create function _import_transcript(p_key json) returns transcripts
+  plpgsql stable; -- body 75646d2c, comment e6360b1d
 create function _import_turn(p_run record, p_exchange record, p_focus foci, p_parent turns, p_external_ids text[], p_iteration integer, p_config_hash text, p_at timestamp with time zone) returns turns
   plpgsql volatile; -- body dc4d4c0e, comment 39fac381
 create function _import_turns(p_focus foci, p_external_ids text[]) returns SETOF turns
@@ -3098,12 +3532,14 @@ create function _in_tool() returns boolean
   plpgsql stable; -- body c8124b74, comment 7de9c1e8
 create function _inbox_deliver(p_item work_items, p_turn turns) returns void
   plpgsql volatile; -- body 0488cc9f, comment 4985a494
+create function _inbox_text(p_message inbox) returns text
+  plpgsql volatile; -- body 90779f43, comment de1d1354
 create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid, kind text, n bigint, block text)
-  sql stable; -- body 132669fa, comment e14ad098
+  sql volatile; -- body 45bddfa4, comment e14ad098
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
-  sql immutable; -- body cd58803a, comment 49026c17
+  sql immutable; -- body 5292b286, comment 49026c17
 create function _input_lines(p_input json, p_name text DEFAULT NULL::text, p_depth integer DEFAULT 0) returns text
   plpgsql immutable; -- body b08df6ae, comment 0edacfc7
 create function _input_total(p_turn turns) returns integer
@@ -3116,6 +3552,8 @@ create function _is_branched(p_head turns) returns boolean
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4ea27e38, comment af5a9e24
 create function _is_chained() returns boolean
   sql stable; -- body 34abbc26, comment 9fc3276a
+create function _is_cleared(p_call_id uuid) returns boolean
+  sql stable; -- body 9368cacb, comment cdc787c9
 create function _is_command(p_input json) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment e768aabc
 create function _is_distributed() returns boolean
@@ -3138,6 +3576,8 @@ create function _is_owners() returns boolean
   sql stable; -- body 0a22bf7d, comment ed3c48c8
 create function _is_partial(p_call tool_calls) returns boolean
   sql immutable; -- body e033e909, comment 9cdb5566
+create function _is_recorded(p_item work_items) returns boolean
+  sql immutable parallel safe; -- body d41d8cd9, comment fcc2cca1
 create function _is_reminded(p_focus foci) returns boolean
   sql stable; -- body fb2ab098, comment 213e94fe
 create function _is_replicating() returns boolean
@@ -3146,6 +3586,8 @@ create function _is_retracted(p_work_item_id uuid, p_seq integer, p_until_seq in
   sql stable parallel safe; -- body d41d8cd9, comment dad2eac3
 create function _is_same_file(p_name text, p_target text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment bf87a141
+create function _is_talked_out(p_from uuid, p_to uuid) returns boolean
+  sql stable; -- body 5c41bfd7, comment d13a856e
 create function _is_thinking(p_turn turns) returns boolean
   sql stable; -- body c694aa61, comment 0136f971
 create function _is_told(p_turn turns) returns boolean
@@ -3158,6 +3600,8 @@ create function _is_untimed(p_work_type text, p_params jsonb) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 351d23a1
 create function _is_uuid(p_text text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 2a8a5cbf
+create function _is_wait(p_ability text) returns boolean
+  sql immutable parallel safe; -- body d41d8cd9, comment ad0b3b98
 create function _is_watched(p_watch_ends_at timestamp with time zone) returns boolean
   sql volatile; -- body d41d8cd9, comment b820d9a9
 create function _is_watched(p_work_item_id uuid) returns boolean
@@ -3167,7 +3611,7 @@ create function _item_answer(p_item work_items) returns json
 create function _item_hash(p_salt uuid, p_item work_items) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 04e07735
 create function _item_hosts(p_item work_items) returns text[]
-  plpgsql stable; -- body 5cc0ffa6, comment e421f7a5
+  plpgsql stable; -- body e170c723, comment e421f7a5
 create function _item_locked(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body 68442a42, comment 5f23912d
 create function _item_model(p_work_item_id uuid) returns text
@@ -3176,18 +3620,18 @@ create function _item_problems(p_work_item_id uuid) returns TABLE(place text, pr
   sql stable; -- body 7baaaaa4, comment cbfc7c1a
 create function _item_seal(p_item work_items) returns void
   plpgsql volatile; -- body 737308c6, comment 0ce96323
-create function _items_of(p_state text, p_is_root boolean, p_but uuid[], p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(id uuid, state text, faculty text, work_type text, description text, outcome text, at timestamp with time zone)
-  sql stable; -- body d41d8cd9, comment 268d01c9
+create function _items_of(p_project text, p_is_root boolean, p_state text, p_but uuid[], p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(id uuid, state text, faculty text, work_type text, description text, outcome text, at timestamp with time zone)
+  sql stable; -- body d41d8cd9, comment 227a353a
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
   plpgsql volatile; -- body a4801f69, comment 32a0fca6
 create function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
-  plpgsql volatile; -- body c185db14, comment 66e24864
+  plpgsql volatile; -- body 29efb67c, comment 66e24864
 create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count integer) returns foci
   plpgsql volatile; -- body 41f5916a, comment 1c87e459
 create function _iteration_finish(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_iteration integer, p_driven_seconds double precision, p_kept_turn_id uuid DEFAULT NULL::uuid, p_flags iteration_flags DEFAULT NULL::iteration_flags) returns json
   plpgsql volatile; -- body 9f4fa354, comment 694281f9
 create function _iteration_flags(p_item work_items, p_focus foci, p_config jsonb, p_turn turns DEFAULT NULL::turns) returns iteration_flags
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body e379f79b, comment 77212ca5
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body b4e8c99a, comment 77212ca5
 create function _iteration_span_id(p_focus_id uuid, p_iteration integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7893b336
 create function _iteration_spans(p_item work_items, p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
@@ -3195,17 +3639,17 @@ create function _iteration_spans(p_item work_items, p_focus foci, p_first intege
 create function _job_priority(p_priority integer) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 325739a5
 create function _job_task(p_for text DEFAULT NULL::text) returns text
-  sql stable; -- body d41d8cd9, comment 13b5566c
-create function _job_task_at(p_host text) returns text
-  sql stable; -- body d41d8cd9, comment f9b96e07
+  sql stable; -- body d41d8cd9, comment 23f1c9a4
+create function _job_task_at(p_host text, p_project text DEFAULT NULL::text) returns text
+  sql stable; -- body d41d8cd9, comment 227841e2
 create function _job_task_for(p_item work_items) returns text
-  plpgsql stable; -- body d6f58862, comment 26bfd3d6
+  plpgsql stable; -- body 7cdd01b2, comment c6682892
 create function _job_tasks() returns text[]
   plpgsql stable; -- body ebbc8cfa, comment f1f20a43
 create function _job_waiting(p_tasks text[]) returns integer
   plpgsql volatile security definer; -- body 28a84502, comment d60e9c05
 create function _jobs_tidy(p_worker_timeout interval) returns void
-  plpgsql volatile security definer; -- body 6780c907, comment d5451224
+  plpgsql volatile security definer; -- body 7c3042be, comment d5451224
 create function _journal_alive(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
   plpgsql volatile; -- body 2e37dbe9, comment 06e107cf
 create function _journal_keys() returns jsonb
@@ -3301,7 +3745,7 @@ create function _ldg_task_get(p_input jsonb) returns jsonb
 create function _ldg_task_query(p_input jsonb) returns jsonb
   plpgsql stable set plan_cache_mode=force_custom_plan; -- body 1f025f34, comment 70b95656
 create function _ldg_task_save(p_input jsonb) returns jsonb
-  plpgsql volatile; -- body 45ca9ecb, comment 06639c81
+  plpgsql volatile; -- body f13fdeac, comment 06639c81
 create function _leap_of(p_parent turns) returns uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 3baec003, comment ac2628e4
 create function _lease_drop(p_item work_items, p_slot text, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
@@ -3313,7 +3757,7 @@ create function _lease_end(p_item work_items, OUT item work_items, OUT due jsonb
 create function _lease_grant(p_item work_items, p_focus foci, p_worker_id text, p_lease_seconds integer, OUT item work_items, OUT answer jsonb) returns record
   plpgsql volatile; -- body 2d17ad29, comment 92c2be62
 create function _lease_lost(p_item work_items, p_focus foci, OUT item work_items, OUT due jsonb) returns record
-  plpgsql volatile; -- body f74b7de4, comment fc4fbb51
+  plpgsql volatile; -- body 10198add, comment fc4fbb51
 create function _leases_begin_by_now() returns void
   plpgsql volatile; -- body 483e62b0, comment 8d3ea1cc
 create function _ledger_append_json(p_input jsonb) returns work_ledger
@@ -3337,7 +3781,7 @@ create function _ledger_numbers(p_work_item_id uuid, p_lease uuid, p_count integ
 create function _ledger_schema() returns text
   sql stable; -- body a3098596, comment c789aca7
 create function _ledger_trust(p_work_item_id uuid, p_turn_id uuid) returns text
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 006c5425, comment edb110d3
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 51b7a938, comment 55be87a7
 create function _ledger_trust_now(p_work_item_id uuid) returns text
   sql stable; -- body d41d8cd9, comment 393beaf0
 create function _ledger_warn(p_entry text, p_content text) returns void
@@ -3383,11 +3827,85 @@ create function _max_result_chars(p_config jsonb) returns integer
 create function _may_begin(p_ability abilities, p_config jsonb) returns boolean
   plpgsql immutable; -- body e4c32c74, comment 907790fb
 create function _may_drive(p_item work_items, p_hosts text[], p_worker workers) returns boolean
-  sql immutable parallel safe; -- body d41d8cd9, comment 52ac63e1
+  sql stable; -- body d41d8cd9, comment 7e77aa42
 create function _may_hold_secret(p_text text) returns boolean
   plpgsql immutable parallel safe; -- body 709eabfd, comment 61078c23
 create function _may_precede(p_ability abilities, p_config jsonb) returns boolean
   plpgsql immutable; -- body a5e80757, comment 20085382
+create function _memory_below(p_project text, p_path text) returns SETOF memory_files
+  sql stable; -- body 9ec416a6, comment e1c3be21
+create function _memory_changes(p_before text, p_after text) returns text
+  plpgsql immutable; -- body 080cd8df, comment efa8e6fc
+create function _memory_content(p_file memory_files) returns text
+  sql stable; -- body 3a023c75, comment 534ca385
+create function _memory_create(p_hand memory_hand, p_path text, p_text text) returns text
+  plpgsql volatile; -- body 9f4dadbe, comment a2a2b185
+create function _memory_delete(p_hand memory_hand, p_path text) returns text
+  plpgsql volatile; -- body 0a21414a, comment b4c94055
+create function _memory_done(p_hand memory_hand, p_command text, p_path text, p_input jsonb) returns text
+  plpgsql stable; -- body 2d94a888, comment 1847f492
+create function _memory_edited(p_content text, p_old text, p_new text, p_before text) returns text
+  sql immutable; -- body 1b88880b, comment e65e1688
+create function _memory_erased(p_version memory_versions) returns bytea
+  sql stable; -- body 62a88516, comment db67e006
+create function _memory_file(p_project text, p_path text) returns memory_files
+  sql stable; -- body eb69010d, comment 8dbdb58d
+create function _memory_forget() returns bigint
+  plpgsql volatile; -- body f34a4932, comment 22e757cb
+create function _memory_fresh(p_hand memory_hand, p_file memory_files) returns void
+  plpgsql stable; -- body 7e09f9f6, comment 35fdcb40
+create function _memory_hand(p_project text, p_work_item_id uuid, p_lease uuid, p_reader text) returns memory_hand
+  plpgsql volatile; -- body 0a4e174a, comment a6d2a4fc
+create function _memory_insert(p_hand memory_hand, p_path text, p_line text, p_text text) returns text
+  plpgsql volatile; -- body 3f01f7f7, comment 5c54aa74
+create function _memory_is(p_file memory_files, p_version integer) returns void
+  plpgsql stable; -- body 04775066, comment 3bc36e4f
+create function _memory_is_past(p_version memory_versions) returns boolean
+  sql stable; -- body 9d05510a, comment 92a75df2
+create function _memory_lines(p_content text) returns text[]
+  sql immutable parallel safe; -- body d41d8cd9, comment 9b298b7d
+create function _memory_link(p_previous bytea, p_salt uuid, p_version memory_versions) returns bytea
+  sql stable parallel safe; -- body d41d8cd9, comment 5321afd3
+create function _memory_listed(p_project text, p_path text) returns text
+  sql stable; -- body cf4ee426, comment 6e871e2e
+create function _memory_locked(p_project text) returns text
+  plpgsql volatile; -- body 53947268, comment 6ec0d800
+create function _memory_merge(p_from text, p_to text) returns void
+  plpgsql volatile; -- body 5be2d50c, comment d7f8fbc9
+create function _memory_new(p_project text, p_path text) returns memory_files
+  plpgsql volatile; -- body 7a408148, comment d133c514
+create function _memory_numbered(p_lines text[], p_from integer, p_to integer) returns text
+  sql immutable; -- body e653d3e3, comment 3ccdf175
+create function _memory_path(p_path text) returns text
+  plpgsql stable; -- body a7296ebf, comment 927b39ea
+create function _memory_pinned(p_project text) returns text
+  plpgsql stable; -- body c2484641, comment b3428c40
+create function _memory_problems() returns TABLE(place text, problem text)
+  sql stable; -- body 3d1ea4f5, comment 76ebbc77
+create function _memory_rename(p_hand memory_hand, p_path text, p_to text) returns text
+  plpgsql volatile; -- body ab365d94, comment 1fb38956
+create function _memory_seen(p_hand memory_hand, p_file_id uuid, p_version integer) returns void
+  sql volatile; -- body 6edb46d0, comment e67f5f6c
+create function _memory_side(p_mark text, p_lines text[], p_head integer, p_tail integer) returns text
+  sql immutable; -- body a73deb95, comment 3dad21ed
+create function _memory_size(p_bytes bigint) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 19760086
+create function _memory_store(p_hand memory_hand, p_file memory_files, p_command text, p_path text, p_content text) returns memory_files
+  plpgsql volatile; -- body e00e0236, comment 4a41e286
+create function _memory_str_replace(p_hand memory_hand, p_path text, p_old text, p_new text) returns text
+  plpgsql volatile; -- body 0f64a949, comment d9e43d93
+create function _memory_told(p_project text) returns text
+  sql volatile; -- body 9ea55a48, comment befdaa66
+create function _memory_unpinned(p_file memory_files) returns void
+  plpgsql immutable; -- body ae80ccfa, comment c549a930
+create function _memory_view(p_hand memory_hand, p_path text, p_range jsonb) returns text
+  plpgsql volatile; -- body c77dda77, comment bab6ecbb
+create function _memory_why(p_why text) returns text
+  plpgsql immutable; -- body 43c1f663, comment bfaf9a17
+create function _memory_word(p_input jsonb, p_key text) returns text
+  plpgsql immutable; -- body d5d643f3, comment 5ceea46e
+create function _memory_words(p_salt uuid, p_version memory_versions) returns bytea
+  sql stable parallel safe; -- body d41d8cd9, comment 82990f72
 create function _message_hash(p_salt uuid, p_message messages) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 2d807ced
 create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid DEFAULT NULL::uuid, p_ttl text DEFAULT '5m'::text) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
@@ -3397,13 +3915,13 @@ create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_
 create function _messages_since(p_turn turns, p_parent turns, p_is_told boolean) returns json
   plpgsql stable; -- body e8d8a0ff, comment 5689134e
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
-  sql immutable parallel safe; -- body 8fdd0bd2, comment 1b56c5e4
+  sql immutable parallel safe; -- body 54ad8f48, comment 1b56c5e4
 create function _metrics_of_calls(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
-  sql stable; -- body 4f423a21, comment 733901fa
+  sql stable; -- body 72336bca, comment 733901fa
 create function _metrics_of_the_ledger(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
-  sql stable; -- body 5463754a, comment 7a8b4e69
+  sql stable; -- body 020b1517, comment 7a8b4e69
 create function _metrics_of_turns(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
-  sql stable; -- body 597745cf, comment 36c80f7d
+  sql stable; -- body c2662239, comment 36c80f7d
 create function _milliseconds(p_from timestamp with time zone, p_to timestamp with time zone) returns double precision
   sql immutable parallel safe; -- body d41d8cd9, comment 147f9e94
 create function _model_heard(p_turn turns, p_is_cooling boolean) returns void
@@ -3418,12 +3936,16 @@ create function _ms(p_at timestamp with time zone) returns bigint
   sql immutable parallel safe; -- body d41d8cd9, comment 342f759f
 create function _names(p_names jsonb) returns text[]
   plpgsql immutable; -- body ddc08b2f, comment a9bea203
-create function _names_of(p_faculty text) returns TABLE(is_asked_for boolean, name text)
-  sql stable; -- body 09de5b9b, comment f0ef4b5a
-create function _names_queued() returns TABLE(is_asked_for boolean, name text)
-  sql stable; -- body ee8c3b20, comment acd775be
+create function _names_file(p_text text, p_path text) returns boolean
+  sql immutable; -- body d59b56fd, comment 2ddfe323
+create function _names_of(p_faculty text) returns TABLE(project text, is_asked_for boolean, name text)
+  plpgsql stable; -- body 5c8515d4, comment d57a7111
+create function _names_queued() returns TABLE(project text, is_asked_for boolean, name text)
+  sql stable; -- body 9520818c, comment f37e26e7
 create function _nearest(p_word text, p_words text[]) returns text
   sql immutable; -- body f3f78ff5, comment 780c8e58
+create function _nearness(p_work_item_id uuid, p_root_id uuid, p_files text[]) returns integer
+  sql stable; -- body d5675b3b, comment 1304fcd0
 create function _needs_approval(p_risk text, p_engage jsonb) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 09f664ab
 create function _newest_lines(p_lines text[], p_max_chars integer) returns text
@@ -3465,7 +3987,7 @@ create function _only_looks(p_call tool_calls) returns boolean
 create function _open_actions(p_plan text[], p_uncertain text[], p_children text[]) returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment 9c4e67b8
 create function _open_call(p_call tool_calls) returns json
-  sql stable; -- body ccabfde1, comment bae85494
+  sql stable; -- body 85da662d, comment bae85494
 create function _open_calls(p_turn_id uuid) returns json
   sql stable; -- body 042077f0, comment 106a430a
 create function _open_calls_shown(p_turn_id uuid) returns jsonb
@@ -3477,9 +3999,9 @@ create function _options_of(p_config json, OUT max_tokens integer, OUT thinking 
 create function _order_kept(p_call tool_calls, p_implementation text) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2f69d070, comment 4813d544
 create function _orient_text(p_item work_items, p_focus foci, p_config jsonb, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
-  plpgsql volatile; -- body 0507b769, comment de701c2c
-create function _overlaps(p_work_item_id uuid, p_focus_id uuid) returns TABLE(id uuid, faculty text, work_type text, description text, path text)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7925cf03, comment 857179a3
+  plpgsql volatile; -- body 461ba8a2, comment de701c2c
+create function _overlaps(p_work_item_id uuid, p_focus_id uuid, p_projects text[]) returns TABLE(id uuid, faculty text, work_type text, description text, path text)
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bc998d51, comment 73d8d1c6
 create function _packet_text(p_work_item_id uuid, p_target_tokens integer, p_says text) returns text
   plpgsql volatile; -- body a73d359e, comment dab95781
 create function _packet_tokens(p_packet jsonb, p_model text) returns integer
@@ -3502,8 +4024,10 @@ create function _patch_hunks(p_input jsonb, p_path text, p_kind text) returns TA
   sql immutable; -- body c572cdb1, comment b3f5f815
 create function _patched_files(p_patch text) returns TABLE(action text, path text)
   sql immutable; -- body 798fa083, comment 04a36be1
+create function _path_clean(p_path text) returns text
+  plpgsql immutable parallel safe; -- body 5b10254b, comment 23f9d9e0
 create function _path_plain(p_path text) returns text
-  plpgsql immutable parallel safe; -- body a176a619, comment 6b878c71
+  sql immutable parallel safe; -- body d41d8cd9, comment 9fa1ffb0
 create function _paths_meet(p_one text, p_other text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 1aca678b
 create function _pause_until_resumed(p_item work_items, p_reason text, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
@@ -3512,6 +4036,8 @@ create function _paused_if_asked(p_item work_items) returns work_items
   plpgsql stable; -- body 4210db7e, comment 39ec49bb
 create function _person() returns text
   plpgsql volatile; -- body bba41143, comment 57c2a46b
+create function _place_below(p_session work_items, p_taker faculties) returns text
+  sql stable; -- body eed8cdb6, comment ce9fb679
 create function _plan_box(p_state text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment c30de57c
 create function _plan_check(p_work_item_id uuid, p_seq integer, p_numbers integer[]) returns void
@@ -3525,7 +4051,7 @@ create function _plan_line(p_work_item_id uuid) returns text
 create function _plan_lines(p_items jsonb) returns text
   plpgsql immutable; -- body 0365cf91, comment 12c9d8bb
 create function _plan_logged(p_work_item_id uuid) returns TABLE(content text, created_at timestamp with time zone)
-  plpgsql stable; -- body 7e010e1d, comment 5a129ba6
+  plpgsql stable; -- body 3dabda09, comment 5a129ba6
 create function _plan_number(p_number jsonb) returns integer
   plpgsql immutable; -- body dc792a1d, comment 6e6eb022
 create function _plan_numbers(p_numbers jsonb) returns integer[]
@@ -3543,25 +4069,47 @@ create function _price(p_model text, p_input bigint, p_output bigint, p_cache_re
 create function _printed_files(p_command text) returns SETOF text
   sql immutable; -- body a102a112, comment 11e69a67
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
-  sql stable; -- body 6f59dd85, comment 084746ef
+  sql stable; -- body ad546ffc, comment 084746ef
+create function _project_and_none(p_project text) returns text[]
+  sql stable; -- body d41d8cd9, comment 6bd66591
+create function _project_check(p_project text) returns text
+  plpgsql stable; -- body 89a91e2f, comment f3428fa4
+create function _project_names(p_project text) returns text[]
+  sql stable; -- body d41d8cd9, comment 05e66b30
+create function _project_now(p_project text) returns text
+  sql stable; -- body d41d8cd9, comment d616042d
+create function _project_problem(p_project text) returns text
+  sql stable; -- body eea48f30, comment b7c23ea7
+create function _projects_queued() returns SETOF text
+  sql stable; -- body d1314c9c, comment 49f4bd2c
+create function _projects_told() returns TABLE(name text)
+  sql stable; -- body 4f7f360f, comment 0c528273
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body 82c6756b, comment 2217b3b2
+  sql immutable parallel safe; -- body f6a8fec2, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
-  sql stable; -- body 65c2e100, comment b74d3b64
-create function _quotes(p_ids uuid[]) returns TABLE(message_id uuid, work_item_id uuid)
-  sql stable; -- body a809b856, comment 93075467
+  sql stable; -- body c35c7b43, comment 077fa379
+create function _quotes(p_ids uuid[]) returns TABLE(message_id uuid, work_item_id uuid, inbox_id uuid)
+  sql stable; -- body a9ca7a43, comment b89cc5d0
 create function _quotes_erase(p_work_item_id uuid) returns integer
-  plpgsql volatile; -- body e05b9614, comment 0b740939
+  plpgsql volatile; -- body ee411b01, comment 73ee38ac
 create function _raise_invalid(p_message text, p_hint text DEFAULT NULL::text) returns void
   plpgsql immutable; -- body 80ee9250, comment 5a6ed48d
+create function _raise_memory_changed(p_file memory_files, p_seen integer) returns void
+  plpgsql stable; -- body 987d29fa, comment b581d699
+create function _raise_no_memory(p_path text, p_end text DEFAULT ''::text) returns void
+  plpgsql immutable; -- body 7c7a00d9, comment 27b56c96
 create function _raise_not_found(p_what text, p_id uuid) returns void
   plpgsql immutable; -- body ff65022f, comment 01039ccb
 create function _raise_not_over(p_focus foci, p_detail text) returns void
   plpgsql volatile; -- body 2efc0308, comment df1001c6
 create function _raise_over(p_work_item_id uuid) returns void
   plpgsql volatile; -- body 93a9bcd2, comment ec326b74
+create function _raise_talked_out(p_message text, p_hint text) returns void
+  plpgsql immutable; -- body c36acbc6, comment 5c2d2e88
+create function _reads_when(p_item work_items) returns text
+  sql stable; -- body ae933834, comment fd79e5a9
 create function _reasoning(p_content json) returns text
   sql immutable parallel safe; -- body 44e6d941, comment 3186b599
 create function _recalled_images(p_work_item_id uuid, p_ability text, p_input jsonb) returns jsonb
@@ -3573,7 +4121,7 @@ create function _recorded_count(p_count jsonb) returns integer
 create function _recorded_end(p_work_item_id uuid, p_result text, p_images json, p_is_error boolean, p_is_past boolean, p_at timestamp with time zone, OUT status text, OUT result json, OUT is_error boolean, OUT attempts integer, OUT at timestamp with time zone, OUT artifact_hash text, OUT is_truncated boolean) returns record
   plpgsql volatile; -- body efac2846, comment 44355783
 create function _recorded_entries(p_item work_items) returns TABLE(seq bigint, entry_type text, content text)
-  sql stable; -- body b7dc1227, comment 197c96b9
+  sql stable; -- body 3ea2b987, comment 197c96b9
 create function _recorded_exchanges(p_exchanges json) returns TABLE(id text, after text, at text, model text, "compactSummary" text, text text, thinking json, calls json, usage jsonb, said text, "saidParts" json, "followUp" text, "isFollowUpByHarness" boolean, "followUpParts" json, lints jsonb, ordinality bigint)
   sql stable; -- body 66bd1187, comment c4cf5034
 create function _recorded_failures(p_turn_ids uuid[]) returns TABLE(n bigint, what text)
@@ -3598,8 +4146,12 @@ create function _redact_message() returns trigger
   plpgsql volatile; -- body aa171cbd, comment 152e2ec6
 create function _redact_row() returns trigger
   plpgsql volatile; -- body bc883dcd, comment 1c396713
+create function _redact_summary() returns trigger
+  plpgsql volatile; -- body 46ca5372, comment 13644d20
 create function _redact_text(p_text text, p_place text, p_row json) returns text
   plpgsql volatile; -- body d7244213, comment 39b90b3e
+create function _redact_transcript() returns trigger
+  plpgsql volatile; -- body 2fa2435b, comment 9da421e6
 create function _redact_turn() returns trigger
   plpgsql volatile; -- body e71d0217, comment 374333d8
 create function _redacted(p_text text) returns text
@@ -3662,8 +4214,8 @@ create function _resources_limited(p_work_item_id uuid) returns budget_resource[
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0faf19e9, comment eab36145
 create function _response_begins(p_turn turns) returns text
   sql stable; -- body 5de7c8bc, comment 61460962
-create function _response_store(p_turn turns, p_config jsonb, p_content json, p_begins boolean, p_results json DEFAULT NULL::json) returns void
-  plpgsql volatile; -- body 9d380c33, comment d2c0c0a4
+create function _response_store(p_turn turns, p_config jsonb, p_content json, p_begins boolean, p_results json DEFAULT NULL::json) returns text[]
+  plpgsql volatile; -- body afb11381, comment afb5c7a6
 create function _response_text(p_turn_id uuid) returns text
   sql stable; -- body 404e055c, comment 3634a745
 create function _result_text(p_result json) returns text
@@ -3677,13 +4229,15 @@ create function _resumed_from(p_work_item_id uuid) returns work_items
 create function _retention_batch(p_work_item_id uuid, p_limit integer) returns bigint
   plpgsql volatile; -- body 717879d3, comment da3577de
 create function _retention_due(p_limit integer) returns TABLE(root_id uuid, items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
-  sql stable set enable_seqscan=off set enable_sort=off; -- body 1f5a9e01, comment 5988dcc8
+  sql stable set enable_seqscan=off set enable_sort=off set jit=off; -- body ba54f96b, comment 5bc31aae
+create function _retention_faculty(p_faculty text) returns text
+  plpgsql stable; -- body 92088b91, comment c6638b26
 create function _retention_take(p_root_id uuid) returns jsonb
-  plpgsql volatile; -- body 0ec83474, comment 09ca3489
+  plpgsql volatile; -- body f22b70e7, comment 09ca3489
 create function _retention_tidy(p_limit integer) returns jsonb
-  plpgsql volatile; -- body dcce3955, comment bcccb582
+  plpgsql volatile; -- body 7101e18b, comment bcccb582
 create function _retractions_tell(p_item work_items, p_focus foci, p_turn turns, p_retracted_at timestamp with time zone) returns boolean
-  plpgsql volatile; -- body ce0bd8eb, comment 00ace5d7
+  plpgsql volatile; -- body bd91c461, comment 00ace5d7
 create function _retry_delay(p_focus foci) returns interval
   sql stable; -- body 6ea88ef1, comment fbce5f7a
 create function _role(p_kind text) returns name
@@ -3709,9 +4263,11 @@ create function _roles_revoke() returns void
 create function _roles_tools() returns void
   plpgsql volatile; -- body dca26f19, comment abbbe4d3
 create function _round_hash(p_turn_id uuid) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 53b493fc, comment a05ef9c7
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 3251da30, comment d76474dc
 create function _runs_behind(p_call tool_calls) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 72dabff2, comment 4fc561c3
+create function _said_about(p_path text, p_projects text[], p_ids uuid[], OUT entries text, OUT retracted text) returns record
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a8dc4b87, comment 1681fd14
 create function _said_before(p_head_id uuid, p_number integer) returns bigint
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9c928a03, comment c88e8cb4
 create function _said_done(p_turn turns, p_call_count integer, p_done_call_id uuid) returns jsonb
@@ -3728,6 +4284,8 @@ create function _seal_link(p_previous bytea, p_seal seals, p_hash bytea, p_entry
   sql stable parallel safe; -- body d41d8cd9, comment 4152392a
 create function _seal_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
   sql stable; -- body 30f04211, comment f9ed8010
+create function _seal_version() returns trigger
+  plpgsql volatile; -- body cafb5a9d, comment 80859b77
 create function _sealed_facts(p_seal seals) returns text
   sql stable; -- body 52e7025e, comment 78728c29
 create function _sealed_hash(p_salt uuid, p_seal seals) returns bytea
@@ -3766,6 +4324,8 @@ create function _selective_cut(p_state context_state, p_keep integer) returns el
   plpgsql stable; -- body b1145c60, comment d4f0eb15
 create function _sent_at(p_turn turns) returns timestamp with time zone
   sql immutable parallel safe; -- body d41d8cd9, comment 2cd049e5
+create function _serves(p_worker workers, p_project text) returns boolean
+  sql stable; -- body d41d8cd9, comment 611f64b7
 create function _session(p_name text, p_is_locked boolean DEFAULT false) returns sessions
   plpgsql volatile; -- body 39b3ca77, comment f3b3ee48
 create function _session_advance(p_label text, p_turn_id uuid) returns void
@@ -3775,9 +4335,11 @@ create function _session_before(p_item work_items, p_directory text) returns wor
 create function _session_defaults() returns TABLE(name text, value text, whose text, remedy text)
   sql stable; -- body 6a875ab5, comment e7002dad
 create function _session_directory(p_item work_items) returns text
-  sql stable; -- body 1d0278d8, comment 9e55572f
+  sql immutable parallel safe; -- body d41d8cd9, comment 9e55572f
+create function _session_has_news(p_item work_items, p_scope text) returns boolean
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 348c4946, comment 56c7d11a
 create function _session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 69df02bb, comment a506fcbb
+  plpgsql volatile; -- body cb28f50c, comment a506fcbb
 create function _session_name(p_work_item_id uuid, p_description text, p_named_by uuid) returns work_items
   plpgsql volatile; -- body 1206b27a, comment ca9302b8
 create function _session_named(p_name text) returns sessions
@@ -3792,28 +4354,36 @@ create function _set_aside(p_item work_items, p_state text, p_reason text, p_run
   plpgsql immutable; -- body 368b8cf1, comment 539ad209
 create function _settled_until() returns timestamp with time zone
   sql volatile; -- body 099c24a8, comment 25583c15
+create function _shares_files(p_item work_items, p_config jsonb) returns boolean
+  sql immutable parallel safe; -- body d41d8cd9, comment e2b52e08
 create function _shortened(p_call tool_calls, p_max_chars integer) returns json
   sql stable; -- body 020574d6, comment 8e7f091d
 create function _shortened_to(p_text text, p_chars integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 43f85c6d
+create function _shown_note(p_reader_id uuid, p_turn_id uuid, p_shown jsonb, p_at timestamp with time zone) returns void
+  plpgsql volatile; -- body b77f34be, comment cddc8598
 create function _shown_result(p_call tool_calls, p_content json) returns TABLE(kind text, rank integer, blocks text, chars integer)
   plpgsql stable; -- body 3bddc262, comment 76883d45
 create function _shown_turns(p_head turns, p_cut elisions) returns turns[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6e03b526, comment 6197e74d
 create function _signed(p_words text) returns text
   sql volatile; -- body e974bdc1, comment 3b96b56a
+create function _silent_since(p_item work_items) returns timestamp with time zone
+  sql stable; -- body b377aa63, comment fb22b409
 create function _sized(p_text text) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment c693e27f
 create function _sizes_chars(p_sizes turn_sizes) returns bigint
   sql immutable parallel safe; -- body d41d8cd9, comment 3f2358e6
 create function _slot_next(p_faculty text, p_but uuid DEFAULT NULL::uuid) returns uuid
-  sql stable; -- body 0a057187, comment ec0e606e
-create function _slot_take(p_item work_items, p_faculty text, OUT lack text, OUT slot_faculty text, OUT next_id uuid) returns record
-  plpgsql volatile; -- body 41fad3ba, comment cd8cee87
+  sql stable; -- body 0a057187, comment fa2d239b
+create function _slot_take(p_item work_items, p_faculty faculties, OUT lack text, OUT slot_faculty text, OUT next_id uuid) returns record
+  plpgsql volatile; -- body 8f8f01ee, comment 6ae8acb8
 create function _slot_wanted(p_item work_items) returns text
-  sql stable; -- body f4debc53, comment 1fa3d70f
+  sql stable; -- body fbabc6d8, comment 646ba87a
+create function _slots_used(p_faculty faculties) returns integer
+  sql stable; -- body fe2d7719, comment f9f9cb69
 create function _source_label(p_faculty text, p_work_type text) returns text
-  plpgsql immutable parallel safe; -- body 13ddde47, comment 6723dc2a
+  plpgsql immutable parallel safe; -- body 6e562ba8, comment c216f8c7
 create function _spaced(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 4ceaad08
 create function _span(p_name text, p_span_id text, p_parent_span_id text, p_started_at timestamp with time zone, p_ended_at timestamp with time zone, p_is_error boolean, p_attributes jsonb, p_events jsonb DEFAULT NULL::jsonb, p_links jsonb DEFAULT NULL::jsonb) returns trace_span
@@ -3824,8 +4394,8 @@ create function _span_id(p_name text, p_row text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 1e1d4650
 create function _span_link(p_root_id uuid, p_span_id text, p_as text) returns jsonb
   sql immutable parallel safe; -- body d41d8cd9, comment a5cbbbdb
-create function _spawning_faculty(p_child work_items) returns text
-  sql stable; -- body d993ad4e, comment e05cddae
+create function _spawning_labels(p_child work_items) returns jsonb
+  sql stable; -- body 652342eb, comment 9081af0d
 create function _stale_file(p_work_item_id uuid, p_content text, p_created_at timestamp with time zone, p_tool_call_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c0894a59, comment 056bd8c9
 create function _stall_words(p_focus foci, p_head turns, p_limit integer) returns text
@@ -3847,7 +4417,7 @@ create function _standing_text(p_item work_items, p_facts jsonb, p_above text, p
 create function _state_line(p_item work_items, p_steps text[], p_asked text) returns text
   sql stable; -- body e6eaaa54, comment 0a1df94f
 create function _state_words(p_item work_items) returns text
-  plpgsql stable; -- body 9bc1845d, comment 8613ee73
+  plpgsql stable; -- body 561b1fc3, comment 44bc5b4b
 create function _step_depth(p_head turns, p_names text[]) returns integer
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4367059b, comment 189f0922
 create function _step_ticks(p_content text) returns TABLE(done integer[], doing integer)
@@ -3876,8 +4446,10 @@ create function _stub_rest(p_work_item_id uuid, p_turns turns[], p_after_seq int
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c3e53768, comment 9cc70f24
 create function _stubs_of(p_cut elisions, p_turns turns[], p_after_seq integer) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body caa242d1, comment 3c1f10b8
-create function _submit_parent(p_parent_id uuid) returns work_items
-  plpgsql volatile; -- body 93982ef9, comment 4d51e300
+create function _submit_parent(p_parent_id uuid, p_project text) returns work_items
+  plpgsql volatile; -- body 994bc610, comment c8431579
+create function _subscribed(p_work_item_id uuid, p_projects text[], p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
+  plpgsql volatile; -- body 6af560ca, comment a7e80e4a
 create function _sum(p_numbers integer[]) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 902fc930
 create function _summary_asked(p_marker text, p_transcript text, p_instructions text) returns text
@@ -3902,6 +4474,10 @@ create function _sweep_items(p_walk text, p_now timestamp with time zone) return
   plpgsql volatile; -- body b95a83f0, comment 20dc92a3
 create function _symbol_lines(p_lines text[], p_symbol text, OUT first_line integer, OUT last_line integer) returns record
   plpgsql immutable; -- body fa7217cf, comment 8493a8af
+create function _taken_back(p_item work_items, p_reader_id uuid, p_began_at timestamp with time zone, p_since timestamp with time zone, p_max integer, OUT lines text, OUT shown jsonb) returns record
+  plpgsql stable; -- body 3e6fe105, comment 4778ffcf
+create function _takes(p_this faculties, p_faculty text, p_work_type text) returns boolean
+  sql immutable parallel safe; -- body d41d8cd9, comment d2e0ab28
 create function _task(p_id text) returns work_items
   sql stable; -- body f5f9f343, comment ee716198
 create function _task_json(p_item work_items) returns jsonb
@@ -3928,12 +4504,16 @@ create function _thinking_depth(p_head turns, p_engage jsonb) returns integer
   sql stable; -- body 95607477, comment ade59c1e
 create function _thought_end(p_stop_reason text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment b4718ff2
+create function _time_given(p_what text, p_text text) returns timestamp with time zone
+  plpgsql stable; -- body 0d1b1183, comment c1c889d2
 create function _timeline(p_head_id uuid, p_after integer, p_limit integer) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c5b9d29e, comment 18d0f924
 create function _timeline_marks(p_turn turns, p_model text) returns jsonb
   sql stable; -- body e8867c16, comment 0d0a38e5
 create function _timeline_replayed(p_session text, p_policy jsonb, p_head_id uuid, p_after integer, p_limit integer) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
   plpgsql volatile; -- body 20e347e5, comment f624a9af
+create function _to_wake(p_item work_items) returns uuid[]
+  sql stable; -- body e54eacf7, comment 3c91e534
 create function _tokens(p_chars bigint, p_model text) returns integer
   sql stable; -- body 073da629, comment 84cab99d
 create function _told(p_turn_id uuid, p_is_compaction boolean) returns TABLE(n bigint, said text, is_person boolean)
@@ -3965,23 +4545,33 @@ create function _tool_role_check() returns void
 create function _tool_run(p_function text, p_path text, p_input jsonb) returns jsonb
   plpgsql volatile; -- body 6428abce, comment b3cbbcb6
 create function _toolset(p_config jsonb) returns SETOF abilities
-  sql stable; -- body 4a4119ed, comment 1052d01b
+  sql stable; -- body 3473af18, comment b5673beb
 create function _touch_rule(p_ability abilities, p_touch jsonb, p_position integer) returns touch_rules
   plpgsql stable; -- body d0ae4aa1, comment 2b4130f5
 create function _touch_rules_of(p_tool_name text) returns touch_rules[]
   plpgsql stable; -- body 3bcf4f33, comment 19ad9acc
 create function _touch_rules_save(p_ability abilities, p_touches json) returns void
   plpgsql volatile; -- body 84d7397d, comment 3ff598c4
+create function _touched_by(p_path text, p_projects text[]) returns TABLE(id uuid, at timestamp with time zone, line text)
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 69985aa5, comment 597fe4ea
 create function _touches_of(p_rules touch_rules[], p_input json, p_file text DEFAULT NULL::text) returns TABLE(ordinal integer, kind text, target text, action text)
   plpgsql stable; -- body 5e0151ac, comment 96661889
-create function _touches_store(p_call tool_calls, p_file text DEFAULT NULL::text) returns void
-  plpgsql volatile; -- body 7bc81963, comment 929a5096
+create function _touches_store(p_call tool_calls, p_file text DEFAULT NULL::text) returns text[]
+  plpgsql volatile; -- body 0a5741ad, comment 12b823fb
 create function _trace_id(p_root_id uuid) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 718bd0f8
 create function _trace_turns(p_focus_id uuid, p_first integer, p_last integer) returns SETOF turns
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 74e5eba9, comment 1a0c6b60
 create function _traced_items(p_work_item_id uuid) returns SETOF uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 60f12aaa, comment 6df9de40
+create function _transcript_check(p_of transcripts) returns void
+  plpgsql stable; -- body 4e4e2b90, comment 5aa2c72a
+create function _transcript_items(p_ids uuid[], p_with_agents boolean) returns SETOF uuid
+  sql stable; -- body 9ce15722, comment d005ff51
+create function _transcript_open(p_project_key text, p_session_id text, p_subpath text, p_project text) returns transcripts
+  plpgsql volatile; -- body dbaa3635, comment 30c9d7db
+create function _transcript_refuse(p_project_key text, p_session_id text) returns void
+  plpgsql stable; -- body 03ddf5b5, comment d70f20d7
 create function _tree_enqueue(p_tree_id uuid) returns void
   sql volatile; -- body 230a0f3f, comment 22da40fd
 create function _tree_lanes(p_work_item_id uuid, p_from integer, p_to integer) returns TABLE(id uuid, parent_turn_id uuid, depth integer, lane_id uuid, is_root boolean, is_on_main boolean, is_newest boolean, children bigint)
@@ -4009,13 +4599,13 @@ create function _turn_create(p_item work_items, p_focus foci, p_config jsonb, p_
 create function _turn_hash(p_salt uuid, p_turn turns, p_message_count integer, p_call_count integer) returns bytea
   sql stable; -- body e9221b3e, comment 89e03473
 create function _turn_heard(p_turn turns) returns void
-  plpgsql volatile; -- body e11e04c1, comment 05726ec1
+  plpgsql volatile; -- body 93d70db3, comment 05726ec1
 create function _turn_of_call(p_head_id uuid, p_number integer) returns turns
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9bfe461b, comment 07ffd49e
 create function _turn_of_session(p_session sessions, p_turn_id uuid) returns void
   plpgsql stable; -- body 1733fd4c, comment c9da8b04
 create function _turn_record(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_response json, p_begins boolean, p_results json DEFAULT NULL::json) returns iteration_flags
-  plpgsql volatile; -- body e86f40d5, comment c7a3d22e
+  plpgsql volatile; -- body 199f8c31, comment c7a3d22e
 create function _turn_settled(p_turn_id uuid) returns turns
   plpgsql stable; -- body e325a26f, comment f9711d0f
 create function _turn_sizes_renew(p_turn turns) returns void
@@ -4052,28 +4642,44 @@ create function _uuidv7() returns uuid
   sql volatile; -- body d41d8cd9, comment 
 create function _value_text(p_value jsonb) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment a2054e12
+create function _visible(p_item work_items, p_work_item_ids uuid[]) returns void
+  plpgsql stable; -- body 404c81e8, comment ccbebe4a
 create function _vouches() returns boolean
   sql stable; -- body 79a2e435, comment b0ee9f62
+create function _wait_cycle(p_work_item_id uuid, p_work_item_ids uuid[]) returns text
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 068f5fff, comment bb376774
+create function _wait_ends_at(p_input json) returns timestamp with time zone
+  plpgsql stable; -- body a12b4b93, comment 1bbed735
+create function _wait_said(p_item work_items, p_call_id uuid, p_tool_name text, p_input json, p_ends_at timestamp with time zone, p_is_interrupted boolean) returns text
+  plpgsql volatile; -- body 30563790, comment f0dedad3
 create function _waiting_calls(p_turn_id uuid) returns json
   sql stable; -- body 5cc480de, comment e8d8c21d
 create function _waits_for(p_turn_id uuid) returns text
-  sql stable; -- body 88a6ae05, comment 10952f82
+  sql stable; -- body a6c55d0b, comment 10952f82
 create function _waits_for_thinking(p_head turns, p_boundary text, p_engage jsonb) returns boolean
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 84718e38, comment 96eb1b3c
 create function _waits_move(p_now timestamp with time zone, p_by interval, p_was_due timestamp with time zone, p_from uuid) returns uuid
   plpgsql volatile; -- body aa3c8e3d, comment 446b9332
+create function _waits_of(p_work_item_ids uuid[]) returns SETOF tool_calls
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8b84ee9c, comment 7fff125d
 create function _waits_over(p_item work_items, p_turn_id uuid, OUT waits_until timestamp with time zone, OUT open_count integer, OUT is_approved boolean) returns record
   plpgsql volatile; -- body f966a4a7, comment d708ca3b
 create function _waits_settle(p_item work_items) returns timestamp with time zone
-  plpgsql volatile; -- body dc09707d, comment aaa4173d
+  plpgsql volatile; -- body a4b7e107, comment 6271a10b
 create function _watchers_told(p_item work_items) returns void
   sql volatile; -- body d41d8cd9, comment d3ec293d
 create function _went_on(p_focus foci, p_next json) returns json
   sql stable parallel safe; -- body d41d8cd9, comment a967bb15
+create function _whats_new(p_work_item_id uuid, p_projects text[], p_since timestamp with time zone) returns TABLE(what text)
+  sql stable; -- body d41d8cd9, comment fa7a84d2
 create function _why_queued(p_work_item_id uuid) returns text
   sql stable; -- body dba2a18b, comment b6ad4a4f
+create function _why_unroutable(p_faculty text, p_work_type text) returns text
+  sql stable; -- body 9969e8db, comment 95d7c2d8
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a60b2af9, comment 5bbdd6ab
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a24c8ae5, comment 73242503
+create function _will_be_seen(p_item work_items, p_task text) returns boolean
+  plpgsql stable; -- body c18b437c, comment b071ef84
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4a47502b, comment b4772990
 create function _wire_name(p_name text) returns text
@@ -4096,24 +4702,30 @@ create function _words_of(p_list jsonb) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 6b392178
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
   plpgsql volatile; -- body 765ff1af, comment 4b519098
-create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text)
-  sql stable; -- body 6278b1bf, comment 200f4068
+create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text, shown jsonb)
+  sql stable; -- body 0e821f1c, comment fcf131ed
 create function _work_line(p_text text, p_max_chars integer) returns text
   sql immutable; -- body 321794d5, comment 6e2fd456
 create function _work_move(p_item work_items, p_mover text) returns work_items
-  plpgsql volatile; -- body 8016fcac, comment f52057a3
+  plpgsql volatile; -- body 28daa341, comment f52057a3
 create function _work_sources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment d34a6a90
 create function _work_states() returns TABLE(state text, is_final boolean, says text)
-  sql immutable; -- body 8f50d7a7, comment 15ce36bf
+  sql immutable; -- body fde9156b, comment 15ce36bf
+create function _work_states_of(p_work_item_ids uuid[], p_with_ledger boolean) returns jsonb
+  sql stable; -- body f51f0e37, comment 3badbd79
 create function _work_transitions() returns TABLE(mover text, from_states text[], to_state text, says text)
-  sql immutable; -- body 2f799e1e, comment d81b08f9
+  sql immutable; -- body e9958790, comment d81b08f9
 create function _worker_for(p_item work_items, p_hosts text[]) returns workers
-  sql stable; -- body 73f3316d, comment 4605c067
+  sql stable; -- body 11cb82b8, comment 7dd9f8e8
+create function _worker_task(p_worker workers, p_is_bound boolean) returns text
+  sql stable; -- body d41d8cd9, comment ebb06fb9
 create function _worker_tasks(p_worker workers) returns text[]
-  sql stable; -- body d41d8cd9, comment 5ef9a7bc
+  sql stable; -- body d41d8cd9, comment 2eec7c30
 create function _works_for_all() returns boolean
   sql stable; -- body 1ee912fd, comment 39eb9e28
+create function _works_in(p_item work_items, p_config jsonb) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment a7ee4ce5
 create function _writes_for_all() returns boolean
   sql stable; -- body 507f903f, comment 594dfedd
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid) returns jsonb
@@ -4122,24 +4734,34 @@ create function ability_register(p_name text, p_description text, p_input_schema
   plpgsql volatile; -- body 9ffebf75, comment 38de19a0
 create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_pattern text DEFAULT NULL::text) returns text
   plpgsql stable; -- body 5d2253fa, comment cec8c0ba
+create function ask_about(p_path text, p_work_item_id uuid DEFAULT NULL::uuid) returns text
+  plpgsql stable; -- body d0cfe5ff, comment 3b7e606f
 create function await_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
   plpgsql stable; -- body 03a8e469, comment c83752b2
-create function awareness_digest(p_work_item_id uuid DEFAULT NULL::uuid) returns text
-  plpgsql volatile; -- body af7a1632, comment 82e68817
+create function awareness_digest(p_work_item_id uuid DEFAULT NULL::uuid, p_project text DEFAULT NULL::text) returns text
+  plpgsql volatile; -- body 297ec996, comment 8a01d765
 create function awareness_digest_across(p_work_item_id uuid DEFAULT NULL::uuid) returns text
   plpgsql volatile; -- body 108f3d6f, comment abb1b1ba
 create function awareness_digest_linked(p_name text, p_is_asked boolean DEFAULT true) returns text
   plpgsql volatile; -- body 8b9b0356, comment 98e4e195
 create function awareness_here(p_work_item_id uuid, p_directory text) returns text
-  plpgsql volatile; -- body 4e9a8c37, comment 9ce7e472
+  sql volatile; -- body 206ce322, comment 74abd494
 create function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
   plpgsql volatile; -- body b23d3c18, comment 9e65ba5c
 create function check_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
-  plpgsql stable; -- body a9debebd, comment dcf06dcb
+  plpgsql stable; -- body ccbab0e3, comment dcf06dcb
 create function checkpoint_create(p_work_item_id uuid, p_trigger text DEFAULT 'manual'::text) returns work_checkpoints
   plpgsql volatile; -- body 0b0d8b1b, comment 244bb7dc
 create function checkpoint_latest(p_work_item_id uuid) returns work_checkpoints
   sql stable; -- body aae116f7, comment cddf11c1
+create function claim_break(p_work_item_id uuid, p_key text, p_reason text DEFAULT NULL::text) returns boolean
+  plpgsql volatile; -- body b92c1c1d, comment 4254171d
+create function claim_check(p_work_item_id uuid, p_path text) returns json
+  plpgsql volatile; -- body 9c85dfbc, comment 5976efa8
+create function claim_release(p_work_item_id uuid, p_key text, p_lease uuid DEFAULT NULL::uuid) returns boolean
+  plpgsql volatile; -- body 86bd3324, comment 9e75b58b
+create function claim_take(p_work_item_id uuid, p_key text, p_mode text DEFAULT 'exclusive'::text, p_ttl interval DEFAULT '01:00:00'::interval, p_why text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid) returns json
+  plpgsql volatile; -- body 8903e049, comment 225fecae
 create function context_at(p_turn_id uuid) returns json
   plpgsql stable; -- body 8caa0bd6, comment 1ed2ebb4
 create function context_compact(p_work_item_id uuid, p_instructions text DEFAULT NULL::text) returns text
@@ -4156,8 +4778,8 @@ create function context_timeline(p_session text, p_policy jsonb DEFAULT NULL::js
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 343cd89e, comment 14ba0e4a
 create function context_window(p_focus_id uuid) returns TABLE(system json, messages json, tools json, request json)
   plpgsql volatile; -- body 35532a99, comment d0ef1c57
-create function cost_by(p_by text, p_work_item_id uuid DEFAULT NULL::uuid) returns TABLE(key text, says text, requests bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, summary_cost numeric, step_cost numeric, missed_tokens bigint, missed_cost numeric, unpriced_requests bigint)
-  plpgsql stable; -- body 9524012f, comment b40cf25a
+create function cost_by(p_by text, p_work_item_id uuid DEFAULT NULL::uuid, p_project text DEFAULT NULL::text) returns TABLE(key text, says text, requests bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, summary_cost numeric, step_cost numeric, missed_tokens bigint, missed_cost numeric, unpriced_requests bigint)
+  plpgsql stable; -- body 0d04a06b, comment e4cca959
 create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, expected_left integer, expected_rewritten integer, expected_after integer, left_tokens bigint, rewritten_tokens bigint, paid_after bigint, requests integer, saved_tokens numeric, summary_cost numeric, saved_cost numeric)
   plpgsql stable; -- body ae8bbfb7, comment 3e673dfb
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
@@ -4165,15 +4787,17 @@ create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown 
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
   plpgsql volatile; -- body 9914b2ab, comment bb97ac12
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
-  sql stable; -- body 4eae49d9, comment 034bd0da
+  sql stable; -- body 0691db5b, comment 034bd0da
 create function faculty_save(p_config jsonb) returns faculties
-  plpgsql volatile; -- body f5882d16, comment 6b15648b
+  plpgsql volatile; -- body 12e776fc, comment 9b700a63
 create function focus_begin(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
   plpgsql volatile; -- body 41d1a5d4, comment 44db51c4
 create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
-  sql volatile; -- body af45113a, comment 6131beda
+  sql volatile; -- body af45113a, comment 1e97b735
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
   plpgsql volatile; -- body c233aed0, comment 24935e13
+create function inbox_take(p_work_item_id uuid) returns text
+  plpgsql volatile; -- body 0bb57a1a, comment 418a0e18
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
   plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body f15c6bee, comment 1b05a7eb
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
@@ -4199,19 +4823,21 @@ create function journal_page(p_work_item_id uuid, p_before text DEFAULT NULL::te
 create function journal_read(p_work_item_id uuid, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_limit integer DEFAULT NULL::integer, p_importance text[] DEFAULT NULL::text[]) returns TABLE(id text, session_id uuid, sequence_num bigint, entry_type text, created_at timestamp with time zone, content jsonb, token_estimate integer, importance text)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9b3f10ef, comment 63feafe3
 create function journal_resume(p_work_item_id uuid, p_conversation_id text, p_target_tokens integer DEFAULT 4000) returns work_items
-  plpgsql volatile; -- body 8634f4e3, comment 448f25a5
+  plpgsql volatile; -- body bcb6971c, comment f2ab5233
 create function journal_session_active(p_conversation_id text) returns work_items
   sql stable; -- body 3ed7b8ec, comment 830ffac0
 create function journal_session_begin(p_work_item_id uuid, p_directory text) returns text
-  plpgsql volatile; -- body 602b2864, comment 0f010511
-create function journal_session_create(p_conversation_id text, p_original_prompt text, p_params jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid) returns work_items
-  plpgsql volatile; -- body 9682440f, comment a85c16c1
-create function journal_session_open(p_conversation_id text, p_original_prompt text DEFAULT NULL::text, p_directory text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 80593816, comment a5e3457f
+  plpgsql volatile; -- body 6b68a990, comment ecd8fe23
+create function journal_session_create(p_conversation_id text, p_original_prompt text, p_params jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid, p_project text DEFAULT NULL::text) returns work_items
+  plpgsql volatile; -- body b4f40ae4, comment 9d33a3e5
+create function journal_session_news(p_work_item_id uuid) returns text
+  plpgsql volatile; -- body b32ca17d, comment ec96bd8d
+create function journal_session_open(p_conversation_id text, p_original_prompt text DEFAULT NULL::text, p_directory text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns work_items
+  plpgsql volatile; -- body a9510bea, comment 4672f40a
 create function journal_session_prompt(p_work_item_id uuid, p_prompt text, p_id uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body 5e989c8a, comment 1f904f67
 create function journal_session_status(p_work_item_id uuid, p_status text) returns work_items
-  plpgsql volatile; -- body bf104907, comment 064dc384
+  plpgsql volatile; -- body 449c7dd4, comment 064dc384
 create function journal_summary(p_work_item_id uuid) returns text
   plpgsql stable; -- body 849b3f21, comment 99998745
 create function journal_summary_request(p_work_item_id uuid, p_model text DEFAULT NULL::text) returns json
@@ -4220,16 +4846,16 @@ create function journal_summary_save(p_work_item_id uuid, p_summary text, p_mode
   plpgsql volatile; -- body 8f340f29, comment 4a5b1a54
 create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
   sql immutable; -- body 6983df61, comment 8cd3d746
-create function lease_renew(p_worker_id text, p_work_item_ids uuid[], p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid, p_concurrency integer DEFAULT NULL::integer, p_version text DEFAULT NULL::text, p_daemon text DEFAULT NULL::text) returns SETOF uuid
-  plpgsql volatile; -- body f2fb0591, comment f20d7cc3
+create function lease_renew(p_worker_id text, p_work_item_ids uuid[], p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid, p_concurrency integer DEFAULT NULL::integer, p_version text DEFAULT NULL::text, p_daemon text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns SETOF uuid
+  plpgsql volatile; -- body 0dd3c89a, comment bf8bec14
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[], p_items jsonb DEFAULT NULL::jsonb, p_done integer[] DEFAULT NULL::integer[], p_doing integer DEFAULT NULL::integer) returns work_ledger
-  plpgsql volatile; -- body 69b957b2, comment 357058ba
+  plpgsql volatile; -- body ed518118, comment 357058ba
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
-  plpgsql volatile; -- body 7ab1abf4, comment 33d564d6
+  plpgsql volatile; -- body 758d0703, comment 33d564d6
 create function ledger_chain_save(p_is_on boolean) returns ledger_chain
   plpgsql volatile; -- body ad824333, comment a52faf95
 create function ledger_changes() returns TABLE(under_way text, queued text, ended text, approvals text, workers text, written text, newest text)
-  sql stable; -- body 6ba3321c, comment e581a712
+  sql stable; -- body f27e0a5b, comment e581a712
 create function ledger_count(p_item work_items) returns integer
   sql stable; -- body 7f5c207d, comment e72b3aa9
 create function ledger_data_schema_save(p_entry_type text, p_schema json) returns text
@@ -4247,27 +4873,43 @@ create function ledger_read_formatted(p_work_item_id uuid) returns text
 create function ledger_read_lines(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer) returns text
   sql stable; -- body f1d242bc, comment bbf3552b
 create function ledger_retract(p_work_item_id uuid, p_seq integer, p_reason text) returns work_ledger
-  plpgsql volatile; -- body 1b8e6a36, comment 42ef43b4
-create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[], p_faculty text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
-  plpgsql stable; -- body 62645a28, comment 468af990
+  plpgsql volatile; -- body f0bec1c7, comment 42ef43b4
+create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[], p_faculty text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_project text DEFAULT NULL::text) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
+  plpgsql stable; -- body 43606449, comment 99b088ad
+create function ledger_search_lines(p_query text, p_before text DEFAULT NULL::text, p_project text DEFAULT NULL::text, p_max_tokens integer DEFAULT 1500) returns text
+  plpgsql stable; -- body dce46676, comment 5a27af81
 create function ledger_search_newest(p_query text) returns text
   sql stable; -- body 51a7fb87, comment 31292ebb
 create function ledger_unlink(p_name text) returns void
   plpgsql volatile; -- body 9bc111f2, comment c92ca28f
 create function ledger_verify(p_work_item_id uuid DEFAULT NULL::uuid, p_heads jsonb DEFAULT NULL::jsonb) returns TABLE(work_item_id uuid, place text, problem text)
-  plpgsql stable; -- body 55ef5d30, comment 2a5a43a1
+  plpgsql stable; -- body 3d7b2c41, comment 2a5a43a1
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
   plpgsql volatile set lock_timeout=1s; -- body 238cf0ee, comment 52289049
 create function markdown_codeblocks(p_text text) returns jsonb
   sql immutable; -- body 6c0befa0, comment ba734472
 create function markdown_file_references(p_text text) returns jsonb
   sql immutable; -- body 24f17ac2, comment 2b77d582
+create function memory_command(p_input json, p_project text DEFAULT NULL::text, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid, p_reader text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns text
+  plpgsql volatile; -- body 31213200, comment e3aadcc7
+create function memory_erase(p_path text, p_reason text, p_project text DEFAULT NULL::text, p_keep_newest boolean DEFAULT false) returns bigint
+  plpgsql volatile; -- body 3234600c, comment 8f9aea49
+create function memory_pin(p_path text, p_is_pinned boolean DEFAULT true, p_project text DEFAULT NULL::text) returns boolean
+  plpgsql volatile; -- body eae6b8d4, comment 29cb128c
+create function memory_rollback(p_path text, p_version integer, p_project text DEFAULT NULL::text, p_replaces integer DEFAULT NULL::integer, p_why text DEFAULT NULL::text) returns integer
+  plpgsql volatile; -- body ccc2bdd5, comment c6f97485
+create function memory_write(p_path text, p_content text, p_project text DEFAULT NULL::text, p_version integer DEFAULT NULL::integer, p_why text DEFAULT NULL::text) returns integer
+  plpgsql volatile; -- body fd2fe88b, comment b51961dc
 create function message_lints_save(p_message_id uuid, p_lints jsonb) returns integer
   plpgsql volatile; -- body f6f8667d, comment 762f9fc6
 create function model_price_save(p_name text, p_input numeric, p_output numeric, p_cache_read numeric DEFAULT NULL::numeric, p_cache_write numeric DEFAULT NULL::numeric) returns models
   plpgsql volatile; -- body 7a6edc23, comment 357e8407
 create function model_save(p_name text, p_context_window integer DEFAULT NULL::integer, p_cache_write numeric DEFAULT NULL::numeric, p_cache_write_1h numeric DEFAULT NULL::numeric, p_takes jsonb DEFAULT NULL::jsonb) returns models
   plpgsql volatile; -- body 4dd0aa26, comment 05f5fb9d
+create function notify_me(p_work_item_id uuid, p_kind text, p_target text, p_always boolean DEFAULT false, p_lease uuid DEFAULT NULL::uuid) returns subscriptions
+  plpgsql volatile; -- body 2c7325b1, comment 0960c80c
+create function now_sums(p_project text DEFAULT NULL::text) returns TABLE(trees integer, under_way integer, model integer, tools integer, waits integer, paused integer, next integer, approvals integer, tokens bigint, cost numeric, model_calls bigint)
+  plpgsql stable; -- body fa1f73c1, comment 3335023c
 create function person_add(p_name text) returns TABLE(name text, token text)
   plpgsql volatile; -- body 198cb552, comment b0805c97
 create function person_current() returns text
@@ -4276,6 +4918,16 @@ create function person_list() returns TABLE(name text, created_at timestamp with
   sql volatile; -- body 4b6e3652, comment ae3d407a
 create function person_revoke(p_name text) returns timestamp with time zone
   plpgsql volatile; -- body 2cb3dba7, comment 91934981
+create function project_has(p_project text, p_of text) returns boolean
+  sql stable; -- body d41d8cd9, comment 4829180f
+create function project_name(p_project text) returns text
+  sql stable; -- body 646b3334, comment 85f73e53
+create function project_names(p_project text) returns text[]
+  sql stable; -- body bf502292, comment 2aa29ab3
+create function project_rename(p_project text, p_name text) returns projects
+  plpgsql volatile; -- body 8b331e3c, comment 7cc044e5
+create function project_set(p_project text, p_claims text) returns projects
+  plpgsql volatile; -- body 04e6cd26, comment 60cdff99
 create function recall_block(p_work_item_id uuid, p_block integer, p_query text DEFAULT NULL::text) returns text
   plpgsql stable; -- body 8fdf0380, comment c934d5c1
 create function recorded_runs_parse(p_content text) returns jsonb
@@ -4283,7 +4935,7 @@ create function recorded_runs_parse(p_content text) returns jsonb
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb
   plpgsql stable; -- body 51b82ddd, comment f96f9188
 create function retention_policy_save(p_age interval, p_state text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_keep text DEFAULT 'nothing'::text, p_export regprocedure DEFAULT NULL::regprocedure) returns retention_policies
-  plpgsql volatile; -- body f260174b, comment f86a36a1
+  plpgsql volatile; -- body e22e5629, comment 299897da
 create function session_alias(p_alias text, p_session text, p_reason text DEFAULT 'manual'::text) returns session_aliases
   plpgsql volatile; -- body 816fe130, comment 134b4785
 create function session_archive(p_session text, p_status text DEFAULT 'archived'::text) returns sessions
@@ -4292,6 +4944,8 @@ create function session_compare(p_a text, p_b text) returns TABLE(branch text, s
   plpgsql stable; -- body fa51653b, comment e5b81073
 create function session_create(p_label text, p_turn_id uuid DEFAULT NULL::uuid, p_persona_id text DEFAULT 'default'::text, p_origin text DEFAULT 'work-ledger'::text, p_origin_session_id text DEFAULT NULL::text) returns sessions
   plpgsql volatile; -- body acda2a3f, comment 89cca07b
+create function session_export(p_session text, p_format text, p_cwd text DEFAULT NULL::text) returns TABLE(n bigint, record json, left_out text)
+  plpgsql volatile; -- body 492dec2f, comment 84dd0d34
 create function session_find(p_name text) returns sessions
   sql stable; -- body 66c4eaae, comment d4e21506
 create function session_fork(p_session text, p_turn_id uuid, p_new_label text) returns sessions
@@ -4299,7 +4953,7 @@ create function session_fork(p_session text, p_turn_id uuid, p_new_label text) r
 create function session_head_at(p_session text, p_at timestamp with time zone) returns uuid
   sql stable; -- body 78e7d17f, comment 66b51045
 create function session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 18869b1d, comment 098c56a6
+  plpgsql volatile; -- body 18869b1d, comment ea13770a
 create function session_import(p_format text, p_content text) returns jsonb
   plpgsql volatile; -- body 0f1f3b9e, comment 5183553a
 create function session_open(p_name text) returns sessions
@@ -4313,19 +4967,21 @@ create function session_work(p_session text) returns uuid
 create function sessions_with_turn(p_turn_id uuid) returns TABLE(session_label text, is_current boolean, first_at timestamp with time zone)
   sql stable; -- body e55d7057, comment e1e6f97b
 create function spawn_child_work(p_work_item_id uuid, p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_priority integer DEFAULT NULL::integer, p_faculty text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 0e14a650, comment 2f3a79be
+  plpgsql volatile; -- body 6c323bbb, comment 40eec09b
 create function standing(p_work_item_id uuid, p_turn_id uuid DEFAULT NULL::uuid) returns text
   plpgsql stable; -- body b47aee2a, comment 48b83ed8
 create function summary_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json) returns boolean
   plpgsql volatile; -- body eac68256, comment f4597818
+create function tell_agent(p_work_item_id uuid, p_to text, p_text text, p_lease uuid DEFAULT NULL::uuid) returns TABLE(work_item_id uuid, name text, message_id uuid, reads text)
+  plpgsql volatile; -- body 748c4fd8, comment 3e23620e
 create function tool_call_approve(p_tool_call_id uuid, p_input_hash text DEFAULT NULL::text) returns approvals
   sql volatile; -- body 1fecc71f, comment 1cc2e222
 create function tool_call_begin(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
   plpgsql volatile set plan_cache_mode=force_generic_plan; -- body f757489f, comment 72ddf7c7
 create function tool_call_execute(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
-  plpgsql volatile; -- body b4771189, comment 157f4fdd
+  plpgsql volatile; -- body 6829652e, comment 157f4fdd
 create function tool_call_nested(p_work_item_id uuid, p_lease uuid, p_parent_call_id uuid, p_ordinal integer, p_name text, p_input json) returns json
-  plpgsql volatile; -- body 38cc3807, comment e864eac5
+  plpgsql volatile; -- body 4a78dd5c, comment e864eac5
 create function tool_call_reject(p_tool_call_id uuid, p_reason text DEFAULT NULL::text) returns approvals
   sql volatile; -- body eba1fd82, comment 44b1d2ff
 create function tool_call_settle(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_content text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text, p_value json DEFAULT NULL::json, p_code_run jsonb DEFAULT NULL::jsonb) returns void
@@ -4333,13 +4989,25 @@ create function tool_call_settle(p_work_item_id uuid, p_lease uuid, p_tool_call_
 create function tool_call_suspend(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns void
   plpgsql volatile; -- body d2b96e33, comment 0d827dad
 create function tool_hook_record(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_hook text, p_result jsonb, p_content text DEFAULT NULL::text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_value json DEFAULT NULL::json) returns json
-  plpgsql volatile; -- body a2d03226, comment a7f34139
+  plpgsql volatile; -- body bef89755, comment 4c6b7a70
 create function trace_due(p_within interval DEFAULT '01:00:00'::interval) returns SETOF uuid
   plpgsql stable; -- body 5da22095, comment d1689790
 create function trace_record(p_focus_id uuid, p_iteration integer DEFAULT 0, p_is_done boolean DEFAULT false) returns void
   sql volatile; -- body 4aa94d9f, comment 5b565017
 create function trace_take(p_focus_id uuid, p_with_content boolean DEFAULT false) returns json
   plpgsql volatile; -- body 370bd487, comment 5ccda6d3
+create function transcript_append(p_project_key text, p_session_id text, p_subpath text, p_entries json, p_uuids text[], p_project text DEFAULT NULL::text, p_summary text DEFAULT NULL::text, p_summary_of integer DEFAULT 0, p_keep_secrets boolean DEFAULT false) returns TABLE(appended integer, last_seq integer, is_stale boolean, summary text)
+  plpgsql volatile; -- body ed818b42, comment f78e3e27
+create function transcript_delete(p_project_key text, p_session_id text, p_subpath text DEFAULT NULL::text) returns integer
+  plpgsql volatile; -- body b9d073ee, comment c66f33ca
+create function transcript_list(p_project_key text, p_session_id text DEFAULT NULL::text) returns TABLE(session_id text, subpath text, mtime bigint, entry_count integer, summary text)
+  sql stable; -- body 40c95a27, comment 7e02538c
+create function transcript_load(p_project_key text, p_session_id text, p_subpath text DEFAULT NULL::text, p_after integer DEFAULT 0, p_limit integer DEFAULT NULL::integer) returns TABLE(seq integer, entry text)
+  plpgsql stable; -- body 5be57ae5, comment 818aed33
+create function transcript_understood(p_project_key text, p_session_id text, p_subpath text, p_seq integer, p_problem text DEFAULT NULL::text) returns integer
+  plpgsql volatile; -- body 8452fb9d, comment d886d6b1
+create function transcripts_take(p_age interval DEFAULT '00:00:10'::interval, p_limit integer DEFAULT 10) returns TABLE(project_key text, session_id text, subpath text, project text, submitted_by name)
+  plpgsql volatile; -- body 6a25c64b, comment 38083b39
 create function turn_ancestry(p_turn_id uuid) returns SETOF turns
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f98c01f6, comment 1d1edbe9
 create function turn_archive(p_turn_id uuid, p_is_archived boolean DEFAULT true) returns turns
@@ -4352,24 +5020,26 @@ create function turn_tree(p_work_item_id uuid, p_around uuid DEFAULT NULL::uuid,
   plpgsql stable; -- body e7db2a34, comment f4a49049
 create function turn_workspace_set(p_turn_id uuid, p_ref text) returns void
   plpgsql volatile; -- body e5dc2920, comment 09e6c649
+create function wait_for(p_work_item_id uuid, p_work_item_ids uuid[], p_until timestamp with time zone DEFAULT NULL::timestamp with time zone, p_claim text DEFAULT NULL::text) returns jsonb
+  plpgsql stable; -- body 7049f361, comment 5e5a8faa
 create function work_activity(p_work_item_id uuid, p_from_turn_id uuid DEFAULT NULL::uuid) returns TABLE(turn_id uuid, iteration integer, status text, thinking text, said text, calls jsonb, updated_at timestamp with time zone)
   sql stable; -- body b74fedd7, comment e378c569
 create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric DEFAULT NULL::numeric) returns boolean
   plpgsql stable; -- body abeddcc4, comment 77f16072
 create function work_cancel(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns SETOF work_items
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 78106f3e, comment 36dcb757
-create function work_changes(p_work_item_id uuid) returns TABLE(item text, focus text, turn text, calls text, approvals text, inbox text, journal text, below text, budgets text, forks text)
-  sql stable; -- body 4bdbcf0b, comment 610dc6b4
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c6e30876, comment 36dcb757
+create function work_changes(p_work_item_id uuid) returns TABLE(item text, focus text, turn text, calls text, approvals text, inbox text, journal text, below text, budgets text, forks text, claims text)
+  sql stable; -- body f023d584, comment 6394647d
 create function work_complete(p_work_item_id uuid, p_summary text, p_evidence jsonb DEFAULT '[]'::jsonb, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body bce79e3e, comment 1394f916
 create function work_erase(p_work_item_id uuid, p_reason text DEFAULT 'erased by hand'::text, p_is_dry_run boolean DEFAULT false, p_with_forks boolean DEFAULT false) returns TABLE(kind text, name text, row_count bigint, bytes bigint)
-  plpgsql volatile; -- body ca0804a1, comment 1ac66e04
+  plpgsql volatile; -- body 871ca80f, comment 1ac66e04
 create function work_export(p_work_item_id uuid) returns TABLE(relation text, "row" jsonb)
   plpgsql stable; -- body a1870d25, comment a370c5dd
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body d3fd3831, comment 48dc0224
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 9bc6edb6, comment 91d10acb
+  plpgsql volatile; -- body 01e81018, comment 91d10acb
 create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEFAULT ''::text, p_pid integer DEFAULT 0) returns void
   plpgsql volatile; -- body 1d062f56, comment 6d245124
 create function work_ledger_build() returns text
@@ -4377,7 +5047,7 @@ create function work_ledger_build() returns text
 create function work_ledger_check(p_work_item_ids uuid[] DEFAULT NULL::uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
   sql stable; -- body 22454d31, comment 9972cf97
 create function work_ledger_doctor() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 571b88a8, comment b0b6fc44
+  sql stable; -- body e8d5285f, comment b0b6fc44
 create function work_ledger_serves(p_version text) returns boolean
   plpgsql immutable parallel safe; -- body 3d337454, comment f87fe898
 create function work_ledger_version() returns text
@@ -4385,7 +5055,7 @@ create function work_ledger_version() returns text
 create function work_message(p_work_item_id uuid, p_content text, p_is_interrupt boolean DEFAULT false) returns inbox
   plpgsql volatile; -- body 153a3b33, comment ebfc5097
 create function work_metrics(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision, times bigint)
-  sql stable; -- body 2dad0d31, comment 9e7cd078
+  sql stable; -- body 8e66a3a4, comment 6500ba9b
 create function work_metrics_take() returns TABLE(metric text, labels jsonb, value double precision, times bigint)
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 775f7208, comment 2537efcb
 create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns work_items
@@ -4393,17 +5063,17 @@ create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text
 create function work_resume(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body ceaa361f, comment d1abdaf1
 create function work_retention_run(p_is_dry_run boolean DEFAULT false, p_limit integer DEFAULT NULL::integer) returns jsonb
-  plpgsql volatile; -- body 563443f4, comment 7273d1a0
+  plpgsql volatile; -- body 563443f4, comment d0a93f51
 create function work_roles_create(p_prefix text DEFAULT NULL::text) returns TABLE(kind text, role name)
   plpgsql volatile; -- body 0ab75010, comment bbf8cea9
 create function work_roles_drop() returns SETOF name
   plpgsql volatile; -- body 36529a21, comment 0de3a380
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)
   plpgsql stable; -- body cd006442, comment f2c77810
-create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body fd334780, comment 5053a5d7
+create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns work_items
+  plpgsql volatile; -- body 4951e841, comment fde6f2c9
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
-  plpgsql volatile; -- body 61de7a92, comment 7ef8f99e
+  plpgsql volatile; -- body 45793ffb, comment 7ef8f99e
 create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT false) returns SETOF trace_span
   plpgsql stable; -- body e4d87861, comment 730bc080
 create function worker_stop(p_worker_id text) returns void

@@ -18,6 +18,10 @@ const back = {
   _focus_close: '_calls_stop _child_ended',
   // Whether a wait is over is seen under the item's lock, and that is the claim's.
   _claim: '_waits_settle',
+  // The sweep asks the same of what it finds.
+  _has_come: '_claim_held_by',
+  // What is said of a wait for a claim says for whose, as the wait itself finds it.
+  _why_waiting: '_claim_awaited',
   // A fork begins with what a person says.
   work_fork: 'work_message',
   // What is written makes checkpoints, of sessions that other programs drive and of our own.

@@ -60,3 +60,19 @@ export async function wideLedger(client: pg.Client, items: number): Promise<Keys
   if (!keys) throw new Error('nothing was stored');
   return keys;
 }
+
+/** Items that are over or queued, of one project among others and stored at once, each with a finding; `place` names them. */
+export async function projectOf(client: pg.Client, project: string, items: number, place = project): Promise<void> {
+  await client.query(`
+    begin;
+    set session_replication_role = replica; -- no triggers, no keys
+    create temporary table made on commit drop as
+    select n % 10 = 0 as is_queued, md5('${place}' || n)::uuid as item, now() - n * interval '1 minute' as at from generate_series(1, ${items}) n;
+    insert into work_items (id, root_id, work_type, description, state, run_at, created_at, project, started_at, resolved_at, outcome_data)
+    select item, item, 'analyze', 'Do it', case when is_queued then 'queued' else 'completed' end, at, at, '${project}', case when not is_queued then at end,
+           case when not is_queued then at end, case when not is_queued then '{"summary": "Done"}'::jsonb end from made;
+    insert into fences (work_item_id, attempt, ledger_count, submitted_by, is_child, is_journal) select item, 0, 1, current_user, false, false from made;
+    insert into work_ledger (work_item_id, seq, entry_type, content, attempt, created_at, project) select item, 1, 'finding', 'Noted', 0, at, '${project}' from made;
+    reset session_replication_role;
+    commit`);
+}

@@ -35,7 +35,9 @@ export async function startWorkerProcess(options: {
   owner?: { uid: number; gid: number };
 }): Promise<WorkerProcess> {
   const [program, ...words] = [...(options.within ?? []), process.execPath];
-  const child = spawn(program, [...words, options.main ?? main, 'work', '--grace-seconds', '1', ...(options.args ?? [])], {
+  // For work from anywhere; a program of a release knows no projects.
+  const serves = options.main === undefined ? ['--all-projects'] : [];
+  const child = spawn(program, [...words, options.main ?? main, 'work', ...serves, '--grace-seconds', '1', ...(options.args ?? [])], {
     ...options.owner,
     env: {
       PATH: process.env['PATH'],

@@ -41,15 +41,23 @@ class ClaudeCodeReader implements RecordReader {
   }
 
   take(isEnd: boolean): RecordedRun[] {
-    const threads: [string | null, Conversation][] = [[null, this.#main], ...this.#agents];
-    if (isEnd && !this.#hasTaken && threads.every(([, thread]) => thread.count === 0)) this.#main.takeWhole(isEnd);
+    const threads = this.#threads();
+    if (isEnd && !this.#hasTaken && threads.every((thread) => thread.count === 0)) this.#main.takeWhole(isEnd);
     this.#hasTaken = true;
-    return threads.flatMap(([agent, thread]) => {
+    return threads.flatMap((thread) => (thread.count === 0 ? null : thread.take(isEnd)) ?? []);
+  }
+
+  peek(): RecordedRun[] {
+    return this.#threads().flatMap((thread) => thread.peek() ?? []);
+  }
+
+  /** The session and its subagents, named. */
+  #threads(): Conversation[] {
+    return [[null, this.#main] as const, ...this.#agents].map(([agent, thread]) => {
       const session = this.#sessionId ?? this.#main.sessionId ?? thread.sessionId;
       if (session !== undefined) thread.sessionId = agent === null ? session : `${session}#${agent}`;
       if (session !== undefined && agent !== null) thread.parentSessionId = session;
-      const run = thread.count === 0 ? null : thread.take(isEnd);
-      return run ?? [];
+      return thread;
     });
   }
 

@@ -233,33 +233,9 @@ export class Conversation {
       isEnd ? length : Math.max(0, open === -1 ? length - 1 : Math.min(length - 1, Math.max(0, length - 100) + open)),
     );
     if (taken.length === 0 && this.#raw.length === 0 && !isEnd) return null;
-    const first = this.#taken;
-    const before = this.#lastTaken;
-    const told = first === 0 ? this.#prompt : before?.followUpParts;
-    const run: RecordedRun = {
-      format: this.#format,
-      model: this.model,
-      system: this.system,
-      prompt: first === 0 ? textOfAll(this.#prompt) : (before?.followUp ?? ''),
-      ...((first === 0 ? this.#prompt.length > 0 && this.#prompt.every((part) => part.isByHarness) : before?.isFollowUpByHarness) && {
-        isPromptByHarness: true,
-      }),
-      ...(told !== undefined && isInParts(told) && { promptParts: told }),
-      ...(first === 0 && this.#task !== undefined && this.#task !== this.#prompt[0]?.text && { task: this.#task }),
-      exchanges: taken,
-      tools: inOrder(this.#tools),
-      ...(first > 0 && { first }),
-      ...(before?.id !== undefined && { firstAfter: before.id }),
-      ...(!isEnd && { isPart: true }),
-      outcome: this.outcome,
-      ...(this.sessionId !== undefined && { sessionId: this.sessionId }),
-      ...(this.parentSessionId !== undefined && { parentSessionId: this.parentSessionId }),
-      ...(this.cwd !== undefined && { cwd: this.cwd }),
-      skipped: [...this.#skipped].map(([reason, { count, line }]) => ({ reason, count, ...(line > 0 && { line }) })),
-      ...(this.#raw.length > 0 && { raw: this.#raw }),
-    };
+    const run = this.#runOf(taken, isEnd);
     this.#taken += taken.length;
-    this.#lastTaken = taken.at(-1) ?? before;
+    this.#lastTaken = taken.at(-1) ?? this.#lastTaken;
     this.#raw = [];
     const gone = new Set(taken);
     for (const { calls } of taken)
@@ -271,6 +247,39 @@ export class Conversation {
           );
     for (const [id, exchange] of this.#byId) if (exchange && gone.has(exchange)) this.#byId.set(id, null);
     return run;
+  }
+
+  /** What waits to be taken, as it is now; it may still grow. Null: there is nothing, not even a prompt. */
+  peek(): RecordedRun | null {
+    return this.#exchanges.length === 0 && (this.#taken > 0 || this.#prompt.length === 0) ? null : this.#runOf(this.#exchanges, true);
+  }
+
+  #runOf(exchanges: RecordedExchange[], isEnd: boolean): RecordedRun {
+    const first = this.#taken;
+    const before = this.#lastTaken;
+    const told = first === 0 ? this.#prompt : before?.followUpParts;
+    return {
+      format: this.#format,
+      model: this.model,
+      system: this.system,
+      prompt: first === 0 ? textOfAll(this.#prompt) : (before?.followUp ?? ''),
+      ...((first === 0 ? this.#prompt.length > 0 && this.#prompt.every((part) => part.isByHarness) : before?.isFollowUpByHarness) && {
+        isPromptByHarness: true,
+      }),
+      ...(told !== undefined && isInParts(told) && { promptParts: told }),
+      ...(first === 0 && this.#task !== undefined && this.#task !== this.#prompt[0]?.text && { task: this.#task }),
+      exchanges,
+      tools: inOrder(this.#tools),
+      ...(first > 0 && { first }),
+      ...(before?.id !== undefined && { firstAfter: before.id }),
+      ...(!isEnd && { isPart: true }),
+      outcome: this.outcome,
+      ...(this.sessionId !== undefined && { sessionId: this.sessionId }),
+      ...(this.parentSessionId !== undefined && { parentSessionId: this.parentSessionId }),
+      ...(this.cwd !== undefined && { cwd: this.cwd }),
+      skipped: [...this.#skipped].map(([reason, { count, line }]) => ({ reason, count, ...(line > 0 && { line }) })),
+      ...(this.#raw.length > 0 && { raw: this.#raw }),
+    };
   }
 }
 

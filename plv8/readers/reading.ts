@@ -104,6 +104,8 @@ export type RecordReader = {
   keep(reason: string, text: string, line: number): void;
   /** What was read since the last call: the session first, then its subagents. What may still grow waits for the end. */
   take(isEnd: boolean): RecordedRun[];
+  /** What waits to be taken, as it is now, without taking it. */
+  peek?(): RecordedRun[];
 };
 
 /** What is particular to a format; the walk over the messages is the same for all. */

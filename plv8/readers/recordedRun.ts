@@ -78,6 +78,11 @@ export class LinesReader {
     return this.#reader?.take(isEnd) ?? [];
   }
 
+  /** What take() still waits for, as it is now: of Claude Code. */
+  peek(): RecordedRun[] {
+    return this.#reader?.peek?.() ?? [];
+  }
+
   #pass(one: ReadLine): void {
     this.#untold.push(one);
     if ('record' in one) this.#reader ??= lineFormats.find(({ isIt }) => isIt(one.record))?.read(this.#sessionId);

@@ -7,9 +7,10 @@ import type { Command } from 'commander';
 
 import type { ClientOptions } from '../commands/hook.ts';
 import type { McpHttpSettings } from '../commands/mcp.ts';
+import type { SessionsOptions } from '../commands/sessions.ts';
 import { exit, print } from '../commands/output.ts';
 import type { Settings } from '../config.ts';
-import { command, ends, examples, port, reads, tokenFile } from './program.ts';
+import { anywhere, command, ends, examples, integer, port, projectOption, reads, tokenFile } from './program.ts';
 
 export function clientsCommands(program: Command): void {
   program.commandsGroup('Other agents:');
@@ -24,6 +25,7 @@ export function clientsCommands(program: Command): void {
         '--conversation <name>',
         "what the session is found by (default: the client's id of it, else this directory); over HTTP each client has its own",
       )
+      .addOption(projectOption())
       .option('--work-item <id>', 'be that work item instead')
       .option('--http', 'over HTTP, with a token')
       .option('--host <address>', 'the address to listen on', '127.0.0.1')
@@ -48,6 +50,7 @@ export function clientsCommands(program: Command): void {
     hidden: true,
   })
     .option('--conversation <name>', 'what the session is found by (default: the session_id of the input, else its cwd)')
+    .addOption(projectOption())
     .action(ends(async (name: string, options: ClientOptions) => (await import('../commands/hook.ts')).hook(name, options)));
 
   examples(
@@ -64,6 +67,22 @@ export function clientsCommands(program: Command): void {
         ),
       ),
     'import ~/.claude/projects ~/.codex/sessions',
+  );
+
+  examples(
+    anywhere(
+      reads(
+        command(
+          program,
+          'sessions',
+          "list the sessions of this directory's project whose transcripts are kept here (Claude Agent SDK): whether each can be resumed",
+        ).summary('list the sessions of other agents that are kept here'),
+      ),
+    )
+      .option('--limit <n>', 'at most this many', integer, 20)
+      .action(ends(async (options: SessionsOptions) => (await import('../commands/sessions.ts')).sessions(options))),
+    'sessions',
+    'sessions --all --json | jq -r .[].session_id',
   );
 }
 

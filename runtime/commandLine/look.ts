@@ -8,7 +8,7 @@ import type { CostOptions } from '../commands/cost.ts';
 import type { TraceOptions } from '../commands/trace.ts';
 import type { Settings } from '../config.ts';
 import { entryTypes } from '../ledger/entryTypes.ts';
-import { command, consoleOptions, ends, examples, integer, reads } from './program.ts';
+import { anywhere, command, consoleOptions, ends, examples, integer, reads } from './program.ts';
 
 const items = () => import('../commands/items.ts');
 
@@ -96,15 +96,20 @@ export function lookCommands(program: Command): void {
 
   examples(
     reads(
-      command(program, 'cost [id]', 'print what work cost: all of it, or a work item with everything below it').summary(
-        'print what work cost',
+      anywhere(
+        command(
+          program,
+          'cost [id]',
+          "print what work cost: that of this directory's project, or a work item with everything below it",
+        ).summary('print what work cost'),
       ),
     )
       .addOption(
-        new Option('--by <grouping>', 'sums by: tree, item, child, faculty, model, day, cache').choices([
+        new Option('--by <grouping>', 'sums by: tree, item, child, project, faculty, model, day, cache').choices([
           'tree',
           'item',
           'child',
+          'project',
           'faculty',
           'model',
           'day',

@@ -1,12 +1,17 @@
 // What people say to work that is under way.
 
+import { Option } from 'commander';
 import type { Command } from 'commander';
 
+import type { Harness } from '../commands/resume.ts';
 import type { Settings } from '../config.ts';
-import { command, ends, examples, reads } from './program.ts';
+import type { MemoryOptions } from '../commands/memory.ts';
+import { command, ends, examples, integer, projectOption, reads } from './program.ts';
 
 const items = () => import('../commands/items.ts');
 const approvals = () => import('../commands/approvals.ts');
+const claims = () => import('../commands/claims.ts');
+const memory = () => import('../commands/memory.ts');
 
 export function peopleCommands(program: Command): void {
   program.commandsGroup('Take part:');
@@ -51,6 +56,26 @@ export function peopleCommands(program: Command): void {
   );
 
   examples(
+    reads(
+      command(
+        program,
+        'claims [id] [key]',
+        'what agents and sessions are at now, for others to keep off; with a work item and a key, take that claim away: its agent is told',
+      ).summary('what agents are at; with a work item and a key, take that away'),
+    )
+      .option('--reason <text>', 'why it is taken away')
+      .action(
+        ends(async (id: string | undefined, key: string | undefined, options: Settings & { reason?: string }) =>
+          id === undefined ? (await claims()).claims(options) : (await claims()).breakClaim(id, key, options),
+        ),
+      ),
+    'claims',
+    "claims ID file:src/money.js --reason 'it is urgent'",
+  );
+
+  memoryCommands(program);
+
+  examples(
     command(program, 'pause <id>', 'pause a work item when its iteration is over')
       .option('--reason <text>', 'why')
       .action(ends(async (id: string, options: Settings & { reason?: string }) => (await items()).pause(id, options))),
@@ -58,10 +83,29 @@ export function peopleCommands(program: Command): void {
   );
 
   examples(
-    command(program, 'resume <id>', 'let a paused work item go on').action(
-      ends(async (id: string, options: Settings) => (await items()).resume(id, options)),
-    ),
+    command(
+      program,
+      'resume <id>',
+      'let a paused work item go on; with --in: continue any session in another program, which it is written for',
+    )
+      .summary('let a paused work item go on, or any session in another program')
+      .addOption(
+        new Option('--in <program>', 'where it goes on; work-ledger: as a fork. ID is then a work item, a session or a turn').choices([
+          'claude-code',
+          'codex',
+          'work-ledger',
+        ]),
+      )
+      .option('--workspace <dir>', 'with --in: the directory in which it goes on (default: where it worked, else this one)')
+      .action(
+        ends(async (id: string, { in: where, ...options }: Settings & { in?: Harness; workspace?: string }) =>
+          where === undefined
+            ? (await items()).resume(id, options)
+            : (await import('../commands/resume.ts')).resumeIn(id, { ...options, in: where }),
+        ),
+      ),
     'resume ID',
+    'resume ID --in claude-code',
   );
 
   examples(
@@ -93,5 +137,84 @@ export function peopleCommands(program: Command): void {
         ),
       ),
     "fork TURN 'Try it with an index instead' --faculty engineer",
+  );
+}
+
+function memoryCommands(program: Command): void {
+  const group = examples(
+    command(program, 'memory', 'the notes of a project, which outlast work: read, edit, go back, pin, erase')
+      .summary('read and edit the notes of a project')
+      .helpCommand(false),
+    'memory list',
+    'memory show style.md',
+    'memory edit style.md',
+    'memory pin style.md',
+  );
+  /** `usage`: name and arguments; `act`: with those that were typed. */
+  const one = (usage: string, says: string, act: (options: MemoryOptions, ...typed: (string | undefined)[]) => Promise<number>): Command =>
+    command(group, usage, says)
+      .addOption(projectOption())
+      .action(
+        ends(async (...given: unknown[]) => {
+          const called = given.at(-1) as Command;
+          return act(called.optsWithGlobals<MemoryOptions>(), ...(given.slice(0, -2) as (string | undefined)[]));
+        }),
+      );
+  examples(
+    reads(
+      one('list', 'list the notes: version, bytes, when it was changed, path, by whom', async (options) => (await memory()).list(options)),
+    ),
+    'memory list',
+    "memory list --project ''",
+  );
+  examples(
+    reads(one('show <path>', 'print a note', async (options, path) => (await memory()).show(path, options))),
+    'memory show style.md',
+  );
+  examples(
+    reads(
+      one('history <path>', 'list the versions of a note, the newest first: who wrote it, when and why', async (options, path) =>
+        (await memory()).history(path, options),
+      ),
+    ),
+    'memory history style.md',
+  );
+  examples(
+    one(
+      'edit <path>',
+      'edit a note by $EDITOR, or replace it by what comes in by stdin; refused if somebody else changes it meanwhile',
+      async (options, path) => (await memory()).edit(path, options),
+    )
+      .option('--why <text>', 'stands in its history')
+      .option('--replaces <version>', 'the version that the text on stdin was made from', integer),
+    'memory edit style.md',
+    "memory edit style.md --why 'tabs everywhere'",
+    'memory edit style.md --replaces 3 < style.md',
+  );
+  examples(
+    one(
+      'rollback <path> <version>',
+      'give a note the words of an earlier version, also one that was deleted',
+      async (options, path, version) => (await memory()).rollback(path, version, options),
+    ).option('--why <text>', 'stands in its history'),
+    'memory rollback style.md 3',
+  );
+  examples(
+    one('pin <path>', 'show a note in the first message of each agent and session of the project', async (options, path) =>
+      (await memory()).pin(path, true, options),
+    ),
+    'memory pin style.md',
+  );
+  examples(
+    one('unpin <path>', 'show it there no longer', async (options, path) => (await memory()).pin(path, false, options)),
+    'memory unpin style.md',
+  );
+  examples(
+    one('erase <path>', 'erase the words of a note for good, of all its versions', async (options, path) =>
+      (await memory()).erase(path, options),
+    )
+      .option('--reason <text>', 'why; it stays')
+      .option('--keep-newest', 'only those of earlier versions'),
+    "memory erase clients.md --reason 'asked for by Anna'",
   );
 }

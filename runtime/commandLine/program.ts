@@ -71,6 +71,16 @@ export const examples = (made: Command, ...lines: string[]): Command =>
     `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  work-ledger ${line}`).join('\n')}`,
   );
 
+/** Of commands whose work is somewhere. */
+export const projectOption = (): Option =>
+  new Option(
+    '--project <name>',
+    "the project (default: this directory's: project in work-ledger.toml, else its repository, else its path)",
+  ).env('WORK_LEDGER_PROJECT');
+
+/** Of commands that tell of the work of one project, or of all. */
+export const anywhere = (made: Command): Command => made.addOption(projectOption()).option('--all', 'of all projects');
+
 /** Of commands that work, or look how one would. */
 export const workspaceRootsOption = (): Option =>
   new Option(

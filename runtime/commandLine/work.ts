@@ -10,7 +10,7 @@ import type { ListOptions } from '../commands/list.ts';
 import type { RunOptions } from '../commands/run.ts';
 import type { WorkOptions } from '../commands/work.ts';
 import type { Settings } from '../config.ts';
-import { command, ends, examples, installs, integer, reads, workspaceRootsOption } from './program.ts';
+import { anywhere, command, ends, examples, installs, integer, projectOption, reads, workspaceRootsOption } from './program.ts';
 
 const items = () => import('../commands/items.ts');
 
@@ -40,13 +40,18 @@ export function workCommands(program: Command): void {
   program.commandsGroup('Work:');
 
   examples(
-    workerOptions(installs(command(program, 'work', 'work on what is queued until a signal stops it'))).action(
-      ends(async (options: WorkOptions) =>
-        (await import('../commands/work.ts')).work({ ...options, logLevel: options.logLevel === 'warn' ? 'info' : options.logLevel }),
+    workerOptions(
+      installs(command(program, 'work', "work on what is queued, in this directory's project and in none, until a signal stops it")),
+    )
+      .addOption(projectOption())
+      .addOption(new Option('--all-projects', 'work on what is queued in any project').conflicts('project'))
+      .action(
+        ends(async (options: WorkOptions) =>
+          (await import('../commands/work.ts')).work({ ...options, logLevel: options.logLevel === 'warn' ? 'info' : options.logLevel }),
+        ),
       ),
-    ),
     'work --faculty engineer.toml',
-    'work --faculty faculties/ --tools tools.ts --concurrency 8',
+    'work --all-projects --faculty faculties/ --tools tools.ts --concurrency 8',
   );
 
   examples(
@@ -54,6 +59,7 @@ export function workCommands(program: Command): void {
       .option('--type <type>', 'work type', 'task')
       .option('--resume <id>', 'go on with a work item here, instead of submitting one')
       .option('--scripted <file>', 'try it without a model: the replies of this JSON file are played instead')
+      .addOption(projectOption())
       .option('--workspace <dir>', 'let the built-in faculty read, write and run commands in this directory of the host')
       .action(ends(async (task: string | undefined, options: RunOptions) => (await import('../commands/run.ts')).run(task, options))),
     "run 'Fix the failing test' --workspace .",
@@ -67,10 +73,15 @@ export function workCommands(program: Command): void {
       .option('--params <json>', 'parameters, a JSON object')
       .option('--faculty <name>', 'the faculty that shall take it')
       .option('--priority <n>', 'higher is more urgent', integer)
+      .addOption(projectOption())
       .option('--parent <id>', 'work item that this is a part of')
       .option('--dedup-key <key>', 'return the unfinished item of this key instead of a second one')
       .option('--external-id <id>', 'your own id for it')
       .option('--max-attempts <n>', 'how often it is tried', integer)
+      .option(
+        '--workspace <dir>',
+        "do it in this directory of the worker's host, not in that of the faculty: of several worktrees, this one",
+      )
       .option('--run-at <time>', 'not before this time')
       .option('--idempotency-key <key>', 'the same call repeated returns the same item')
       .option('--budget <resource=amount...>', 'what it and everything below it may use: tokens, money, seconds, calls, children')
@@ -80,7 +91,7 @@ export function workCommands(program: Command): void {
   );
 
   examples(
-    reads(command(program, 'list', 'list the newest work items, children below their parents'))
+    anywhere(reads(command(program, 'list', "list the newest work items of this directory's project, children below their parents")))
       .alias('ps')
       .option('--state <state...>', 'those in this state: queued, running, waiting, paused, completed, failed, dead, cancelled')
       .option('--limit <n>', 'at most this many', integer, 20)

@@ -13,6 +13,8 @@ export type FileSettings = {
   listenUrl?: string;
   readUrl?: string;
   schema?: string;
+  /** What the project is called; see project.ts. */
+  project?: string;
   /** The name of this machine, for workers. */
   host?: string;
   /** Faculty files, or directories of them. */
@@ -36,6 +38,19 @@ export async function fileSettings({ isTyped }: { isTyped: boolean }): Promise<F
   const nearer: FileSettings = project === null ? {} : await settingsIn(project);
   // A database that the project names is not the one that the person's standby follows.
   return { ...own, ...(readUrl !== undefined && nearer.databaseUrl === undefined && { readUrl }), ...nearer };
+}
+
+/**
+ * What the nearest file calls the project of a directory. Unlike a database, a project may be named by a directory of anybody's making; a
+ * file that cannot be read names none, which typed commands have complained of.
+ */
+export async function projectNamedIn(directory: string): Promise<string | null> {
+  try {
+    const path = nearest(directory);
+    return path === null ? null : ((await settingsIn(path)).project ?? null);
+  } catch {
+    return null;
+  }
 }
 
 function nearest(directory: string): string | null {
@@ -68,6 +83,7 @@ export async function settingsIn(path: string): Promise<FileSettings> {
     listen_url: listenUrl,
     read_url: readUrl,
     schema,
+    project,
     host,
     faculties,
     tools,
@@ -80,6 +96,7 @@ export async function settingsIn(path: string): Promise<FileSettings> {
     ...(listenUrl !== undefined && { listenUrl }),
     ...(readUrl !== undefined && { readUrl }),
     ...(schema !== undefined && { schema }),
+    ...(project !== undefined && { project }),
     ...(host !== undefined && { host }),
     ...(faculties && { faculties: here(faculties) }),
     ...(tools && { tools: here(tools) }),

@@ -13,6 +13,7 @@ const keys = z.strictObject({
   listen_url: z.string().min(1).optional(),
   read_url: z.string().min(1).optional(),
   schema: z.string().min(1).optional(),
+  project: z.string().min(1).optional(),
   host: z.string().min(1).optional(),
   faculties: paths,
   tools: paths,

@@ -5,26 +5,31 @@ import type { Cost, CostOfCut } from '../ledger/cost.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { money } from '../money.ts';
 import { idOf } from './ids.ts';
-import { cut, exit, print, tokensText, visible } from './output.ts';
+import { cut, exit, note, print, tokensText, visible } from './output.ts';
+import { whereOf } from './where.ts';
+import type { Where } from './where.ts';
 import { withReader } from './withLedger.ts';
 
-export type CostOptions = Settings & { by?: 'tree' | 'item' | 'child' | 'faculty' | 'model' | 'day' | 'cache' };
+export type CostOptions = Settings & Where & { by?: 'tree' | 'item' | 'child' | 'project' | 'faculty' | 'model' | 'day' | 'cache' };
 
 export const cost = (workItemId: string | undefined, options: CostOptions): Promise<number> =>
   withReader(options, async (db) => {
     const item = workItemId === undefined ? null : idOf(workItemId);
     const by = options.by ?? (item === null ? 'tree' : 'child');
     if (by === 'child' && item === null) throw new UsageError('--by child needs a work item: work-ledger cost ID --by child');
-    const rows = await db.costBy(by, item);
-    const [total] = await db.costBy('total', item);
-    const cache = await db.costBy('cache', item);
-    const unpriced = (await db.costBy('model', item)).filter((model) => model.unpriced_requests > 0).map((model) => model.key);
+    const project = item === null && by !== 'project' ? await whereOf(options) : null;
+    const rows = await db.costBy(by, item, project);
+    const [total] = await db.costBy('total', item, project);
+    const cache = await db.costBy('cache', item, project);
+    const unpriced = (await db.costBy('model', item, project)).filter((model) => model.unpriced_requests > 0).map((model) => model.key);
     const cuts = item === null ? [] : await db.costCuts(item);
     print(
       { by, rows, total: total ?? null, cache, cuts, models_without_price: unpriced },
-      total ? report(by, rows, total, cache, cuts, unpriced) : 'no model was asked yet',
+      total ? report(by, rows, total, cache, cuts, unpriced) : `no model was asked${project === null ? '' : ` in ${visible(project)}`} yet`,
       options.json ?? false,
     );
+    const elsewhere = project === null ? 0 : ((await db.costBy('total', null))[0]?.requests ?? 0) - (total?.requests ?? 0);
+    if (elsewhere > 0) note(`${count(elsewhere, 'request')} more in other projects: work-ledger cost --all`);
     return exit.ok;
   });
 

@@ -59,6 +59,7 @@ function eraseText(lines: readonly ErasureLine[]): string {
     ...of('not over').map(({ name }) => `not over   ${name}`),
     ...of('fork').map(({ name }) => `fork       ${name}  shares its turns: --with-forks`),
     ...of('quoted in').map(({ name, row_count }) => `quoted in  ${name}  ${row_count} digests`),
+    ...of('note').map(({ name, bytes: size }) => `stays      ${name}  ${size} bytes of a note, see work-ledger memory erase`),
     ...tables.map(
       ({ name, row_count, bytes: size }) => `${String(row_count).padStart(9)}  ${name.padEnd(20)} ${String(size).padStart(12)} bytes`,
     ),

@@ -5,26 +5,49 @@ import { loadFaculties } from '../faculty/loadFaculties.ts';
 import type { Db } from '../ledger/db.ts';
 import { executeCode } from '../focus/runCode.ts';
 import { builtinTools } from '../tools/builtinTools.ts';
+import { projectNamedIn } from './configFile.ts';
 import { withLedger } from './withLedger.ts';
 import { exit, note, print } from './output.ts';
 
 export const faculty = (paths: string[], options: Settings): Promise<number> =>
   withLedger(options, async (db) => {
-    const names = await saveFaculties(db, paths);
+    const saved = await saveFaculties(db, paths);
+    const names = saved.map((one) => one.name);
     const ours = new Set([...builtinTools.map((tool) => tool.name), executeCode.name]); // a worker registers them when it starts
-    for (const { faculty: name, tool } of (await db.missingTools()).filter((one) => names.includes(one.faculty) && !ours.has(one.tool))) {
+    const isSaved = (named: string, project: string | null): boolean => saved.some((one) => one.name === named && one.project === project);
+    for (const { faculty: name, tool } of (await db.missingTools()).filter(
+      (one) => isSaved(one.faculty, one.project) && !ours.has(one.tool),
+    )) {
       note(`warning: faculty "${name}" names the tool ${tool}, which nobody has registered: a worker with --tools has to bring it`);
     }
-    print(names, names.map((name) => `saved ${name}`).join('\n'), options.json ?? false);
+    print(
+      names,
+      saved.map(({ name, project }) => `saved ${name}${project === null ? '' : ` of project ${project}`}`).join('\n'),
+      options.json ?? false,
+    );
     return exit.ok;
   });
 
-/** Stores the faculties of TOML files or directories, all or none, and returns what is accepted but has no effect yet. */
-export async function saveFaculties(db: Db, paths: readonly string[]): Promise<string[]> {
-  const names: string[] = [];
-  for (const { config, warnings } of await loadFaculties(db, paths)) {
+export type Saved = { name: string; project: string | null; directory: string | null };
+
+/**
+ * Stores the faculties of TOML files or directories, all or none, and says what is accepted but has no effect yet, and which now work
+ * somewhere else.
+ */
+export async function saveFaculties(db: Db, paths: readonly string[]): Promise<Saved[]> {
+  const loaded = await loadFaculties(db, paths, projectNamedIn);
+  const before = loaded.length === 0 ? [] : await db.facultyNeeds();
+  const saved: Saved[] = [];
+  for (const { config, warnings } of loaded) {
     for (const warning of warnings) note(`warning: ${warning}`);
-    names.push(await db.facultySave(config));
+    const { workspace_dir: directory = null } = (config['engage'] ?? {}) as { workspace_dir?: string };
+    const now = { name: await db.facultySave(config), project: config.project || null, directory };
+    const was = before.find((one) => one.name === now.name && one.project === now.project)?.engage.workspace_dir ?? null;
+    if (was !== null && now.directory !== null && was !== now.directory)
+      note(
+        `warning: faculty "${now.name}"${now.project === null ? '' : ` of project ${now.project}`} worked in ${was} until now, and from now on in ${now.directory}${now.project === null ? '. Faculties of two projects stay apart: project = "…" in work-ledger.toml' : ''}`,
+      );
+    saved.push(now);
   }
-  return names;
+  return saved;
 }

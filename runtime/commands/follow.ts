@@ -1,4 +1,5 @@
-// Watches a work item: its entries as they come, until it ends. Notifications make it prompt, polling makes it reliable.
+// Watches a work item: its entries as they come, and what its agent says and calls, until it ends. Notifications make it prompt, polling
+// makes it reliable.
 
 import { ActivityReader } from '../ledger/activity.ts';
 import type { ActivityEvent } from '../ledger/activity.ts';
@@ -6,6 +7,62 @@ import { isFinal } from '../ledger/answers.ts';
 import type { CountedItem, LedgerEntry } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
 import { listen } from '../ledger/listener.ts';
+
+/** An entry of its ledger, or what its agent says and calls. */
+export type WorkEvent = { kind: 'entry'; entry: LedgerEntry } | ActivityEvent;
+
+/**
+ * Yields every entry, once and in order, and the agent's activity: none ('none'), that of the turn under way and later ones ('new'), or all
+ * ('all'); and 'looked' after each look, at least once a second. Returns the item when it is final or paused, or after one more look when
+ * `signal` fires.
+ */
+export async function* eventsOf(
+  db: Db,
+  url: string,
+  workItemId: string,
+  activity: 'none' | 'new' | 'all',
+  signal: AbortSignal,
+): AsyncGenerator<WorkEvent | { kind: 'looked' }, CountedItem | null> {
+  let wake = (): void => {};
+  const onAbort = (): void => wake();
+  signal.addEventListener('abort', onAbort);
+  let timer: NodeJS.Timeout | undefined;
+  const listener = listen(url, ['work_ledger', 'work_item_completed', ...(activity === 'none' ? [] : ['work_activity'])], {
+    onNotification: (_channel, payload) => payload === workItemId && wake(),
+    onConnected: () => wake(),
+  });
+  const reader = new ActivityReader(db, workItemId);
+  let seq = 0;
+  let watchedUntil = 0;
+  try {
+    if (activity !== 'none') await reader.begin(activity === 'all');
+    for (;;) {
+      const isLast = signal.aborted; // what came until then is told
+      if (performance.now() > watchedUntil) {
+        await db.ledgerWatch(workItemId, 60);
+        watchedUntil = performance.now() + 30_000;
+      }
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve;
+        timer = setTimeout(resolve, 1000);
+      });
+      const item = await db.workItem(workItemId);
+      for (const entry of await db.ledgerSince(workItemId, seq)) {
+        seq = entry.seq;
+        yield { kind: 'entry', entry };
+      }
+      if (activity !== 'none') yield* reader.read();
+      yield { kind: 'looked' };
+      if (isLast || (item && (isFinal(item.state) || item.state === 'paused'))) return item;
+      await woken;
+      clearTimeout(timer);
+    }
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+    await listener.close();
+  }
+}
 
 /**
  * Passes every entry to `onEntry`, once and in order, and what the agent says and calls meanwhile to `onActivity`; resolves with the item
@@ -18,38 +75,16 @@ export async function follow(
   handlers: { onEntry?(entry: LedgerEntry): void; onActivity?(event: ActivityEvent): void; onPoll?(): Promise<void> },
   signal: AbortSignal = new AbortController().signal,
 ): Promise<CountedItem | null> {
-  let wake = (): void => {};
-  const listener = listen(url, ['work_ledger', 'work_item_completed', ...(handlers.onActivity ? ['work_activity'] : [])], {
-    onNotification: (_channel, payload) => payload === workItemId && wake(),
-    onConnected: () => wake(),
-  });
-  const activity = new ActivityReader(db, workItemId);
-  let seq = 0;
-  let watchedUntil = 0;
+  const events = eventsOf(db, url, workItemId, handlers.onActivity ? 'new' : 'none', signal);
   try {
-    if (handlers.onActivity) await activity.begin();
-    while (!signal.aborted) {
-      if (performance.now() > watchedUntil) {
-        await db.ledgerWatch(workItemId, 60);
-        watchedUntil = performance.now() + 30_000;
-      }
-      const woken = new Promise<void>((resolve) => {
-        wake = resolve;
-        setTimeout(resolve, 1000);
-        signal.addEventListener('abort', () => resolve(), { once: true });
-      });
-      const item = await db.workItem(workItemId);
-      for (const entry of await db.ledgerSince(workItemId, seq)) {
-        handlers.onEntry?.(entry);
-        seq = entry.seq;
-      }
-      if (handlers.onActivity) for await (const event of activity.read()) handlers.onActivity(event);
-      await handlers.onPoll?.();
-      if (item && (isFinal(item.state) || item.state === 'paused')) return item;
-      await woken;
+    for (;;) {
+      const next = await events.next();
+      if (next.done) return next.value;
+      if (next.value.kind === 'looked') await handlers.onPoll?.();
+      else if (next.value.kind === 'entry') handlers.onEntry?.(next.value.entry);
+      else handlers.onActivity?.(next.value);
     }
-    return await db.workItem(workItemId);
   } finally {
-    await listener.close();
+    await events.return(null);
   }
 }

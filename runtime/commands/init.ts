@@ -2,11 +2,13 @@
 
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 
 import { openDocker } from '../../sandbox/docker.ts';
 import { sandboxImage } from '../../sandbox/image.ts';
 import { UsageError } from '../ledger/errors.ts';
+import { projectOf } from '../project.ts';
+import { projectNamedIn } from './configFile.ts';
 import { exit, note, print } from './output.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -20,10 +22,17 @@ export async function init(name: string, options: { dir: string; json?: boolean 
       () => false,
     );
   const pathOf = (file: string): string => join(options.dir, file);
-  const files: Record<string, string> = { [pathOf(`${name}.toml`)]: facultyText(name, hasDocker), [pathOf(`${name}.md`)]: promptText };
+  const project = await projectOf(process.cwd());
+  const isSettled = !existsSync('work-ledger.toml');
+  // Once, where both who works here and the faculty's file read it.
+  const ownProject = isSettled || (await projectNamedIn(resolve(options.dir))) !== null ? null : project;
+  const files: Record<string, string> = {
+    [pathOf(`${name}.toml`)]: facultyText(name, hasDocker, ownProject),
+    [pathOf(`${name}.md`)]: promptText,
+  };
   const there = Object.keys(files).find((path) => existsSync(path));
   if (there !== undefined) throw new UsageError(`${there} is there already, and is left as it is; another name: work-ledger init NAME`);
-  if (!existsSync('work-ledger.toml')) files['work-ledger.toml'] = configText(relative('.', pathOf(`${name}.toml`)));
+  if (isSettled) files['work-ledger.toml'] = configText(relative('.', pathOf(`${name}.toml`)), project);
   await mkdir(options.dir, { recursive: true });
   for (const [path, text] of Object.entries(files)) await writeFile(path, text, { flag: 'wx' });
   print(
@@ -33,7 +42,6 @@ export async function init(name: string, options: { dir: string; json?: boolean 
       .join('\n'),
     options.json ?? false,
   );
-  const isSettled = files['work-ledger.toml'] !== undefined;
   note(`
 ${hasDocker ? 'Its files and commands are in a container.' : `Its tools read and write files in this directory, and run commands on this machine ${isRoot ? 'as another user than root (WORK_LEDGER_COMMANDS_AS; docs/security.md)' : 'as you'} (workspace = "host").`} Next:
   export ANTHROPIC_API_KEY=…
@@ -43,11 +51,15 @@ ${hasDocker ? 'Its files and commands are in a container.' : `Its tools read and
   return exit.ok;
 }
 
-const facultyText = (name: string, hasDocker: boolean): string => `# An agent. Every key: select * from v_faculty_keys (work-ledger sql)
+const facultyText = (
+  name: string,
+  hasDocker: boolean,
+  project: string | null,
+): string => `# An agent. Every key: select * from v_faculty_keys (work-ledger sql)
 [faculty]
 name = "${name}"
 accepts = ["task"]                  # the work types that it takes
-
+${project === null ? '' : `project = ${JSON.stringify(project)}\n`}
 [faculty.engage]
 model = "claude-sonnet-5-5"
 system_prompt_file = "${name}.md"
@@ -68,7 +80,9 @@ Say what you found in plain words: what was wrong, what you changed, and how you
 
 const configText = (
   faculty: string,
+  project: string,
 ): string => `# Settings of Work Ledger in this directory and below. Flags and the environment come first.
+project = ${JSON.stringify(project)}   # whose work is submitted and done here; the faculties here are of it, too
 faculties = [${JSON.stringify(faculty)}]   # saved when a worker starts
 # tools = ["tools.ts"]
 ${isRoot ? '' : '# '}workspace_roots = ["."]   # below these, whoever submits work may name its directory; a worker that is root serves no other

@@ -1,5 +1,6 @@
 // The commands that make one query or one change.
 
+import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 
 import { z } from 'zod';
@@ -9,6 +10,7 @@ import type { CountedItem } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
 import { sqlState, UsageError } from '../ledger/errors.ts';
 import { linkedDigests } from '../ledger/linked.ts';
+import { projectOf } from '../project.ts';
 import { follow } from './follow.ts';
 import { idOf } from './ids.ts';
 import { io } from './io.ts';
@@ -26,14 +28,17 @@ export type SubmitOptions = Settings & {
   externalId?: string;
   maxAttempts?: number;
   runAt?: string;
+  workspace?: string;
   idempotencyKey?: string;
   budget?: string[];
+  project?: string;
   /** Named by work-ledger.toml. */
   facultiesOfFile?: string[];
 };
 
 export const submit = (description: string, options: SubmitOptions): Promise<number> =>
   withLedger(options, async (db) => {
+    const project = options.project ?? (options.parent === undefined ? await projectOf(process.cwd()) : undefined);
     const item = await db
       .workSubmit({
         workType: options.type,
@@ -46,7 +51,9 @@ export const submit = (description: string, options: SubmitOptions): Promise<num
         ...(options.externalId !== undefined && { externalId: options.externalId }),
         ...(options.maxAttempts !== undefined && { maxAttempts: options.maxAttempts }),
         ...(options.runAt !== undefined && { runAt: options.runAt }),
+        ...(options.workspace !== undefined && { workspaceDir: resolve(options.workspace) }),
         ...(options.idempotencyKey !== undefined && { idempotencyKey: options.idempotencyKey }),
+        ...(project !== undefined && { project }),
         ...(options.budget && { budget: Object.fromEntries(options.budget.map(parseAmount)) }),
       })
       .catch((error: unknown) => {

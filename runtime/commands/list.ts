@@ -6,10 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Settings } from '../config.ts';
 import { UsageError } from '../ledger/errors.ts';
 import type { ListedItem } from '../ledger/overview.ts';
-import { cut, exit, paint, print, span, stateColor, visible } from './output.ts';
+import { cut, exit, note, paint, print, span, stateColor, visible } from './output.ts';
+import { whereOf } from './where.ts';
+import type { Where } from './where.ts';
 import { withLooking } from './withLedger.ts';
 
-export type ListOptions = Settings & { state?: string[]; limit?: number; watch?: boolean };
+export type ListOptions = Settings & Where & { state?: string[]; limit?: number; watch?: boolean };
 
 const states = ['queued', 'claimed', 'running', 'waiting', 'paused', 'completed', 'failed', 'dead', 'cancelled'];
 
@@ -20,16 +22,19 @@ export const list = (options: ListOptions): Promise<number> => {
   const limit = options.limit ?? 20;
   if (limit < 1) throw new UsageError('--limit must be 1 or more');
   return withLooking(options, async (db) => {
+    const project = await whereOf(options);
     const show = async (before: string): Promise<string> => {
-      const items = await db.workList(wanted, limit);
+      const items = await db.workList(wanted, project, limit);
       const text =
         items.length > 0
           ? table(items, process.stdout.isTTY ? process.stdout.columns : Infinity).join('\n')
-          : `no work items${wanted ? ' in this state' : ' yet: work-ledger submit "…" --type TYPE'}`;
+          : `no work items${project === null ? '' : ` in ${visible(project)}`}${wanted ? ' in this state' : ' yet: work-ledger submit "…" --type TYPE'}`;
       const seen = options.json ? JSON.stringify(items.map((item) => ({ ...item, age_seconds: 0 }))) : text;
       if (seen === before) return seen;
       if (options.watch && process.stdout.isTTY && !options.json) process.stdout.write('\u001b[H\u001b[2J');
       print(items, text, options.json ?? false);
+      const elsewhere = project === null ? 0 : await db.workCountBeyond(wanted, project);
+      if (elsewhere > 0) note(`${elsewhere === 1000 ? 'at least ' : ''}${elsewhere} more in other projects: work-ledger list --all`);
       return seen;
     };
     let seen = await show('');

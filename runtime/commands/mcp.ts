@@ -10,10 +10,12 @@ import { loadPackage } from '../../sandbox/optionalPackage.ts';
 import { hideEnvironment } from '../../sandbox/ownSecrets.ts';
 import type { Db } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
+import { projectOf } from '../project.ts';
 import { keepSecret } from '../secrets/known.ts';
 import type { Identity, McpHttp } from '../mcp/http.ts';
 import type { Seat } from '../mcp/server.ts';
 import type { Updates } from '../mcp/updates.ts';
+import { clientSession } from './clientSession.ts';
 import type { ClientOptions } from './hook.ts';
 import { hostnamesOf } from './hostnames.ts';
 import type { Reached } from './hostnames.ts';
@@ -57,7 +59,7 @@ export async function mcp(options: McpOptions): Promise<number> {
       const seat = await seatAt(
         db,
         updates,
-        options.workItem === undefined ? sessionOf(options) : { workItemId: (await import('./ids.ts')).idOf(options.workItem) },
+        options.workItem === undefined ? await ownSession(options) : { workItemId: (await import('./ids.ts')).idOf(options.workItem) },
         read.db,
       );
       return {
@@ -169,10 +171,14 @@ export function mcpToken(file?: string): string {
   return token;
 }
 
-const sessionOf = ({ conversation }: McpOptions): Identity =>
-  conversation === undefined
-    ? { conversation: process.env[SESSION_VARIABLE] || process.cwd(), directory: process.cwd() }
-    : { conversation };
+/** The session of the client that started this server: its hooks find the same one. */
+async function ownSession({ conversation, project }: McpOptions): Promise<Identity> {
+  const directory = process.cwd();
+  return {
+    ...clientSession(conversation, { id: process.env[SESSION_VARIABLE], directory }),
+    project: project ?? (await projectOf(directory)),
+  };
+}
 
 /**
  * The work item of a client, by its conversation if it has no other; a conversation that is new gets one. `reads`: where resources come
@@ -186,7 +192,7 @@ export async function seatAt(db: Db, updates: Updates, identity: Identity, reads
   }
   const { keepAlive } = await import('../ledger/journal.ts');
   // Safe to call twice at once: a client starts its server and its first hook at the same moment.
-  const workItemId = await db.journal.sessionOpen(identity.conversation, identity.directory ?? null);
+  const workItemId = await db.journal.sessionOpen(identity.conversation, identity.directory ?? null, identity.project ?? null);
   const stopKeepAlive = keepAlive(db, workItemId); // as long as the client has its server
   return { db, reads, updates, workItemId, leave: async () => stopKeepAlive() };
 }

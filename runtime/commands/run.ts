@@ -7,7 +7,6 @@ import { hostName } from '../config.ts';
 import { findLedger } from '../install/findLedger.ts';
 import type { CountedItem, WorkItem } from '../ledger/answers.ts';
 import type { ActivityEvent } from '../ledger/activity.ts';
-import { isFinal } from '../ledger/answers.ts';
 import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
@@ -15,9 +14,10 @@ import { createModelClient } from '../model/callModel.ts';
 import type { ModelClient } from '../model/message.ts';
 import { startScriptedModel } from '../model/scriptedModel.ts';
 import type { ScriptedModel } from '../model/scriptedModel.ts';
+import { projectOf } from '../project.ts';
+import { driven, resumed } from '../run.ts';
 import { builtinTools } from '../tools/builtinTools.ts';
 import type { Tool } from '../tools/tool.ts';
-import { startWorker } from '../worker/worker.ts';
 import { saveFaculties } from './faculty.ts';
 import { follow } from './follow.ts';
 import { io } from './io.ts';
@@ -31,7 +31,7 @@ import { readyPlace } from './withLedger.ts';
 import { logger, modelClient } from './work.ts';
 import type { WorkOptions } from './work.ts';
 
-export type RunOptions = WorkOptions & { type: string; workspace?: string; resume?: string; scripted?: string };
+export type RunOptions = WorkOptions & { type: string; workspace?: string; resume?: string; scripted?: string; project?: string };
 
 export async function run(task: string | undefined, options: RunOptions): Promise<number> {
   if ((task === undefined) === (options.resume === undefined))
@@ -55,15 +55,22 @@ async function runWith(
   await readyPlace(place, options.install);
   const db = await openChecked(place.url, place.schema, { maximumPoolSize: 2 });
   try {
-    const [named] = await saveFaculties(db, options.faculty ?? []);
+    const [saved] = await saveFaculties(db, options.faculty ?? []);
     if (!options.faculty) await saveFaculties(db, options.facultiesOfFile ?? []);
-    if (options.resume !== undefined) await unfinished(db, options.resume);
+    const resume = options.resume === undefined ? '' : (await itemOf(db, options.resume)).id;
     const model = scripted ? createModelClient({ apiKey: 'scripted', baseURL: scripted.url }) : modelClient(await db.facultyNeeds());
     const keeper = randomUUID();
     const item =
       task === undefined
-        ? await resumed(db, options.resume ?? '', keeper, hostName(options.host))
-        : await submitted(db, task, workspaceDir === undefined ? named : await saveWorkspaceFaculty(db), workspaceDir, keeper, options);
+        ? await resumed(db, resume, keeper, hostName(options.host))
+        : await submitted(
+            db,
+            task,
+            workspaceDir === undefined ? saved?.name : await saveWorkspaceFaculty(db),
+            workspaceDir,
+            keeper,
+            options,
+          );
     return await driveHere(item, keeper, {
       ...options,
       ...place,
@@ -86,8 +93,15 @@ async function submitted(
   keeper: string,
   options: RunOptions,
 ): Promise<WorkItem> {
+  const project = options.project ?? (await projectOf(workspaceDir ?? process.cwd()));
   const item = await db.workSubmitKept(
-    { workType: options.type, description: task, ...(faculty && { faculty }), ...(workspaceDir && { workspaceDir }) },
+    {
+      workType: options.type,
+      description: task,
+      project,
+      ...(faculty && { faculty }),
+      ...(workspaceDir && { workspaceDir }),
+    },
     keeper,
     hostName(options.host),
   );
@@ -100,27 +114,12 @@ async function submitted(
   if (name === null)
     await refuse(
       'no faculty accepts it',
-      `no faculty accepts work type "${options.type}": name one with --faculty FILE, or let the built-in one work in a directory with --workspace DIR`,
+      `${(await db.workNow(item.id))?.why ?? `no faculty accepts work type "${options.type}"`}: name one with --faculty FILE, or let the built-in one work in a directory with --workspace DIR`,
     );
-  const [problem] = await dockerProblems((await db.facultyNeeds()).filter((one) => one.name === name));
+  const itsOwn = (await db.facultyNeeds()).filter((one) => one.name === name && [null, project].includes(one.project)).slice(0, 1);
+  const [problem] = await dockerProblems(itsOwn);
   if (problem !== undefined) await refuse('Docker is missing', problem);
   return item;
-}
-
-async function unfinished(db: Db, workItemId: string): Promise<WorkItem> {
-  const item = await itemOf(db, workItemId);
-  if (isFinal(item.state)) throw new UsageError(`${item.id} is ${item.state}: there is nothing to go on with`);
-  return item;
-}
-
-/** The item, taken over for this process: from now on no other worker begins with it. */
-async function resumed(db: Db, workItemId: string, keeper: string, host: string): Promise<WorkItem> {
-  const item = await unfinished(db, workItemId);
-  const driver = await db.driverOf(item.id);
-  if (driver !== null)
-    throw new UsageError(`a worker on ${driver.host} (process ${driver.pid}) drives it: work-ledger logs ${item.id} --follow`);
-  await db.workKeep(item.id, keeper, host);
-  return db.workResume(item.id);
 }
 
 /**
@@ -162,27 +161,22 @@ async function driveHere(item: WorkItem, keeper: string, drive: Drive): Promise<
   const onSignal = (): void => interrupted.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   const begun = performance.now();
-  const worker = await startWorker({ ...drive, treeId: await db.rootOf(item.id), log: logger(drive.logLevel) });
   try {
-    await db.workerStop(keeper); // the worker has taken over
-    const ended = await Promise.race([shown(item.id, drive, interrupted.signal), worker.ended]);
-    if (ended instanceof Error) {
-      interrupted.abort();
-      throw ended;
-    }
-    if (interrupted.signal.aborted) {
+    const worker = { ...drive, log: logger(drive.logLevel) };
+    const ended = await driven(db, item, keeper, worker, interrupted.signal, async (signal) => {
+      const last = await shown(item.id, drive, signal);
       // Root's worker serves what is named to it, and no more.
       const where = process.getuid?.() === 0 && drive.ownDirectories ? ` --workspace ${drive.ownDirectories.join()}` : '';
-      note(`stopped; nothing is lost. Go on with: work-ledger run --resume ${item.id}${where}`);
-      return exit.interrupted;
-    }
+      if (interrupted.signal.aborted) note(`stopped; nothing is lost. Go on with: work-ledger run --resume ${item.id}${where}`);
+      return last;
+    });
+    if (interrupted.signal.aborted) return exit.interrupted;
     print(ended, ended ? itemText(ended) : '', drive.json ?? false);
     await sayCost(db, item.id, (performance.now() - begun) / 1000);
     if (ended?.state === 'paused') note(`paused: fix the cause, then: work-ledger run --resume ${item.id}`);
     return ended?.state === 'completed' ? exit.ok : exit.workItemFailed;
   } finally {
     process.removeListener('SIGINT', onSignal).removeListener('SIGTERM', onSignal);
-    await worker.stop();
   }
 }
 

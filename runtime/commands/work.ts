@@ -16,6 +16,7 @@ import { whenReachable } from '../ledger/reachable.ts';
 import { createModelClient } from '../model/callModel.ts';
 import { withoutKey } from '../model/facultyModels.ts';
 import type { ModelClient } from '../model/message.ts';
+import { projectOf } from '../project.ts';
 import { logDestination } from '../telemetry/logs.ts';
 import type { Tool } from '../tools/tool.ts';
 import { startWorker } from '../worker/worker.ts';
@@ -35,6 +36,8 @@ export type WorkOptions = Settings & {
   install?: boolean;
   concurrency: number;
   host?: string;
+  project?: string;
+  allProjects?: boolean;
   workspaceRoots?: string[];
   leaseSeconds: number;
   graceSeconds: number;
@@ -105,8 +108,11 @@ export async function work(options: WorkOptions): Promise<number> {
 
 async function workWith(tools: Tool[], options: WorkOptions): Promise<number> {
   const log = logger(options.logLevel);
-  const { place, faculties } = await whenReachable(() => prepare(options), log);
-  const model = modelClient(faculties);
+  const project = options.allProjects === true ? null : (options.project ?? (await projectOf(process.cwd())));
+  const { place, faculties: all } = await whenReachable(() => prepare(options), log);
+  const model = modelClient(all);
+  const isOurs = (of: string | null): boolean => of === null || project === null || of === project;
+  const faculties = all.filter((one) => isOurs(one.project));
   for (const problem of await dockerProblems(faculties)) log.warn(problem);
   const open = faculties.some(({ engage }) => engage.workspace === 'host') ? await uncontained() : null;
   if (open !== null) log.warn(open);
@@ -114,9 +120,15 @@ async function workWith(tools: Tool[], options: WorkOptions): Promise<number> {
   const signalled = new Promise<NodeJS.Signals>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve);
   });
-  const worker = await startWorker({ ...options, url: place.url, schema: place.schema, model, tools, log });
+  const worker = await startWorker({ ...options, url: place.url, schema: place.schema, project, model, tools, log });
+  log.info(
+    project === null
+      ? 'it works on what is queued in any project'
+      : `it works on what is queued in project ${project}, and in none; --all-projects: in any`,
+  );
   const missing = await worker.db.missingTools().catch(() => []); // the database went away: not the moment to warn about tools
-  for (const { faculty, tool } of missing) log.warn({ faculty, tool }, 'a faculty names a tool that nobody has registered');
+  for (const { faculty, tool } of missing.filter((one) => isOurs(one.project)))
+    log.warn({ faculty, tool }, 'a faculty names a tool that nobody has registered');
   const signal = await Promise.race([signalled, worker.ended]);
   if (signal instanceof Error) throw signal;
   log.info({ signal }, 'stopping: iterations under way end or are given back');

@@ -23,6 +23,16 @@ function needed(fields: Fields, name: string, says: string): string {
   return text;
 }
 
+/** Of a claim, as the form has it: with every character, those too that a page shows as signs. */
+function keyIn(fields: Fields): string {
+  try {
+    return decodeURIComponent(needed(fields, 'claim', 'which of its claims is missing'));
+  } catch (error) {
+    if (error instanceof URIError) throw new LedgerError('WL002', 'that is not the key of a claim', '', '');
+    throw error;
+  }
+}
+
 const done = async (change: Promise<unknown>): Promise<null> => {
   await change;
   return null;
@@ -48,6 +58,11 @@ const onWork: Record<string, Action> = {
     ),
   retract: (db, id, fields) =>
     done(db.ledgerRetract(id, Number(textOf(fields, 'seq')) || 0, needed(fields, 'reason', 'a reason is needed: why is it wrong?'))),
+  async release(db, id, fields) {
+    const isTaken = await db.claimBreak(id, keyIn(fields), orNull(textOf(fields, 'reason')));
+    if (!isTaken) throw new UsageError('it does not hold that any more');
+    return null;
+  },
   async elsewhere(db, id, fields) {
     const made = await db.console.resumeIn(
       id,

@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 
 import type { ItemInput } from '../ledger/consoleItem.ts';
+import type { Project } from '../ledger/consoleShapes.ts';
 import type { LedgerInput } from '../ledger/consoleWork.ts';
 import type { Db } from '../ledger/db.ts';
 import { LedgerError, messageOf, sqlState } from '../ledger/errors.ts';
@@ -18,6 +19,8 @@ export type View = {
   /** The id in the address, where there is one. */
   id: string;
   query: URLSearchParams;
+  /** The one whose work is looked at. */
+  project: Project;
   /** The token for forms; null: nothing can be changed from here. */
   formToken: string | null;
   /** What was refused just now, to be said beside its control. */

@@ -14,6 +14,7 @@ import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { streamSSE } from 'hono/streaming';
 
+import type { Project } from '../ledger/consoleShapes.ts';
 import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import type { Person } from '../ledger/pool.ts';
@@ -34,6 +35,7 @@ import { now } from './pages/now.ts';
 import { compare, sessions } from './pages/sessions.ts';
 import { callPage, workList } from './pages/workList.ts';
 import { Primary } from './primary.ts';
+import { inProject, isProject, keeping, unknownProject } from './projects.ts';
 import { isOwnAddress, onlyUnder, withHeaders } from './safety.ts';
 import { Pace, sharedLooks, Streams } from './streams.ts';
 import { isRefusedName, nameOfUser, Visitors } from './visitors.ts';
@@ -196,8 +198,8 @@ function routes(db: Db, streamed: Db, primary: Primary | null, hints: Hints, vis
     );
   }
 
-  const shellOf = async (c: Context, at = db): Promise<Shell> => {
-    const shell = await at.console.shell();
+  const shellOf = async (c: Context, project: Project, at = db): Promise<Shell> => {
+    const shell = await at.console.shell(project);
     const visitor = visitors.of(c);
     return {
       ...shell,
@@ -221,13 +223,21 @@ function routes(db: Db, streamed: Db, primary: Primary | null, hints: Hints, vis
     db: at,
     path,
     query,
+    project: query.get('project'),
     refused,
     id: page.pattern.exec(path)?.groups?.['id'] ?? '',
     formToken: shell.is_read_only ? null : (visitors.of(c)?.formToken ?? null),
   });
   /** What a part of the page at an address is called. */
   const partAt = (path: string, query: URLSearchParams, part: string): string => `${path}?${query.toString()} ${part}`;
-  const pageAt = (path: string): Page => pages.find(({ pattern }) => pattern.test(path)) ?? nowhere;
+  /** The page at an address, and the project that it is looked at for; null: all, and nothing is there of one that is unknown. */
+  const pageAt = async (path: string, query: URLSearchParams): Promise<{ page: Page; project: Project; isKnown: boolean }> => {
+    const project = query.get('project');
+    const isKnown = await isProject(db, project);
+    return isKnown
+      ? { page: pages.find(({ pattern }) => pattern.test(path)) ?? nowhere, project, isKnown }
+      : { page: nowhere, project: null, isKnown };
+  };
 
   /** The whole page at an address. */
   async function show(
@@ -237,19 +247,24 @@ function routes(db: Db, streamed: Db, primary: Primary | null, hints: Hints, vis
     status: 200 | 409 = 200,
     refused: View['refused'] = null,
   ): Promise<Response> {
-    const page = pageAt(path);
-    const shell = await shellOf(c);
+    const { page, project, isKnown } = await pageAt(path, query);
+    const shell = await shellOf(c, project);
+    if (!isKnown)
+      return c.html(frame('No such project', nowhere.section, shell, canAct(c, shell), unknownProject(query.get('project') ?? '')), 404);
     const view = viewOf(c, path, page, query, shell, refused);
     const versions = await versionsOf(page, view);
     const whole = await page.whole(view, (name) => renderPart(page, name, view, versions));
     if (!whole) {
       return c.html(
-        frame(
-          'Not here',
-          nowhere.section,
-          shell,
-          canAct(c, shell),
-          html`<header class="head"><h1>There is nothing here</h1><p class="quiet">Nothing in this ledger has this address.</p><p class="actions"><a class="btn" href="/">Now</a></p></header>`,
+        keeping(
+          frame(
+            'Not here',
+            nowhere.section,
+            shell,
+            canAct(c, shell),
+            html`<header class="head"><h1>There is nothing here</h1><p class="quiet">Nothing in this ledger has this address.</p><p class="actions"><a class="btn" href="/">Now</a></p></header>`,
+          ),
+          project,
         ),
         404,
       );
@@ -257,12 +272,15 @@ function routes(db: Db, streamed: Db, primary: Primary | null, hints: Hints, vis
     // Its control may be gone by now: a finished item is not spoken to.
     const isSaid = refused === null || String(whole.body).includes(`action="${refused.action}"`);
     return c.html(
-      frame(
-        whole.title,
-        page.section,
-        shell,
-        canAct(c, shell),
-        html`${isSaid ? '' : html`<p class="bad" role="alert">${refused.says}</p>`}${whole.body}`,
+      keeping(
+        frame(
+          whole.title,
+          page.section,
+          shell,
+          canAct(c, shell),
+          html`${isSaid ? '' : html`<p class="bad" role="alert">${refused.says}</p>`}${whole.body}`,
+        ),
+        project,
       ),
       status,
     );
@@ -270,14 +288,14 @@ function routes(db: Db, streamed: Db, primary: Primary | null, hints: Hints, vis
 
   app.get('/events', async (c) => {
     const { pathname: path, searchParams: query } = new URL(c.req.query('page') ?? '/', 'http://127.0.0.1');
-    const page = pageAt(path);
     const visitor = visitors.of(c);
     const closed = streams.open(visitor?.session ?? visitor?.name ?? getConnInfo(c).remote.address ?? '', visitor !== null);
     if (closed === null) return c.text('Too many pages are open at once.\n', 503, { 'retry-after': '10' });
     const gone = new AbortController();
     c.req.raw.signal.addEventListener('abort', closed);
     try {
-      const shell = await shellOf(c, looks);
+      const { page, project } = await pageAt(path, query);
+      const shell = await shellOf(c, project, looks);
       const view = viewOf(c, path, page, query, shell, null, looks);
       return streamSSE(c, async (stream) => {
         stream.onAbort(() => gone.abort());
@@ -288,7 +306,7 @@ function routes(db: Db, streamed: Db, primary: Primary | null, hints: Hints, vis
           async versions() {
             if (visitor !== null && !(await visitors.isStill(visitor))) gone.abort();
             const versions = toldOf(await versionsOf(page, view));
-            const nav = digest(await shellOf(c, looks));
+            const nav = digest(await shellOf(c, project, looks));
             return versions.set('nav', nav);
           },
           agents: async (changed: ReadonlySet<string>) =>
@@ -313,7 +331,10 @@ function routes(db: Db, streamed: Db, primary: Primary | null, hints: Hints, vis
     const at = new RegExp(`^${uuid}$`).test(c.req.param('id')) ? await db.console.turnAt(c.req.param('id')) : null;
     return at
       ? c.redirect(
-          `/work/${at.work_item_id}/context?turn=${at.id}${at.session === null ? '' : `&session=${encodeURIComponent(at.session)}`}#request`,
+          inProject(
+            `/work/${at.work_item_id}/context?turn=${at.id}${at.session === null ? '' : `&session=${encodeURIComponent(at.session)}`}#request`,
+            c.req.query('project') ?? null,
+          ),
           303,
         )
       : c.notFound();
@@ -335,18 +356,18 @@ function routes(db: Db, streamed: Db, primary: Primary | null, hints: Hints, vis
     const { pathname, searchParams } = new URL(c.req.url);
     const [, path = pathname, name] = /^(.*?)\/part\/(\w+(?:,\w+)*)$/.exec(pathname) ?? [];
     if (name === undefined) return show(c, pathname, searchParams);
-    const page = pageAt(path || '/');
+    const { page, project } = await pageAt(path || '/', searchParams);
     const names = new Set(name.split(','));
     const isNav = names.delete('nav');
-    const shell = await shellOf(c, isNav || names.size === 0 ? db : looked(db));
+    const shell = await shellOf(c, project, isNav || names.size === 0 ? db : looked(db));
     if ([...names].some((one) => !Object.hasOwn(page.parts, one))) return c.notFound();
-    if (names.size === 0) return c.html(frame('', page.section, shell, canAct(c, shell), html``));
+    if (names.size === 0) return c.html(keeping(frame('', page.section, shell, canAct(c, shell), html``), project));
     const view = viewOf(c, path || '/', page, searchParams, shell);
     const versions = await versionsOf(page, { ...view, db: looked(db) });
     const parts = await Promise.all(
       [...names].map((one) => pace.read(partAt(path || '/', searchParams, one), () => renderPart(page, one, view, versions))),
     );
-    return c.html(isNav ? frame('', page.section, shell, canAct(c, shell), html`${parts}`) : html`${parts}`);
+    return c.html(keeping(isNav ? frame('', page.section, shell, canAct(c, shell), html`${parts}`) : html`${parts}`, project));
   });
 
   app.post('*', bodyLimit({ maxSize: MOST_BYTES }), async (c) => {
@@ -367,13 +388,13 @@ function routes(db: Db, streamed: Db, primary: Primary | null, hints: Hints, vis
     fields = await c.req.parseBody({ all: true });
     const objection = visitors.objection(c, fields);
     if (objection !== null) return refuse(objection, 403);
-    if ((await shellOf(c)).is_read_only) return refuse('This console is read-only.', 403);
+    if ((await shellOf(c, null)).is_read_only) return refuse('This console is read-only.', 403);
     if (!action) return refuse('There is no such form.', 404);
     const named = (at: Db): Db => (visitor?.person ? at.as(visitor.person) : at);
     try {
-      const to = (await (primary ? primary.act((at) => action(named(at), fields)) : action(named(db), fields))) ?? back();
-      const { pathname, search, hash } = new URL(to, 'http://127.0.0.1');
-      const address = `${pathname.replace(/^\/+/, '/')}${search}${hash}`;
+      const to = await (primary ? primary.act((at) => action(named(at), fields)) : action(named(db), fields));
+      const from = back();
+      const address = inProject(to ?? from, new URL(from, 'http://127.0.0.1').searchParams.get('project'));
       return wantsJson ? c.json({ to: address }) : c.redirect(address, 303);
     } catch (error) {
       return refuse(errorWords(error), 409);

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { Project } from '../ledger/consoleShapes.ts';
 import type { UnderWayPage } from '../ledger/consoleWork.ts';
 import type { Db } from '../ledger/db.ts';
 
@@ -133,16 +134,28 @@ export class Pace {
  */
 export function sharedLooks(db: Db, pace: Pace): { looks: Db; looked: (at: Db) => Db } {
   const { shell, ledgerInputs, itemInputs, underWayAsked } = db.console;
-  const [items, trees] = [
+  const [shells, items, trees] = [
+    new Map<Project, ReturnType<typeof kept<Awaited<ReturnType<typeof shell>>>>>(),
     new Map<string, () => ReturnType<typeof itemInputs>>(),
     new Map<string, () => ReturnType<typeof underWayAsked>>(),
   ];
-  const [newestShell, newestInputs] = [kept(shell), kept(ledgerInputs)];
+  const newestInputs = kept(ledgerInputs);
+  /** Of each project that somebody looks at: only those that the ledger knows are asked for. */
+  const shellIn = (
+    project: Project,
+  ): { ask: () => ReturnType<typeof shell>; or: ReturnType<typeof kept<Awaited<ReturnType<typeof shell>>>>['or'] } => {
+    const one = shells.get(project);
+    if (one) return one;
+    const newest = kept(() => shell(project));
+    const made = { ask: shared(() => pace.spend(newest.ask)), or: newest.or };
+    shells.set(project, made);
+    return made;
+  };
   const looks = {
     ...db,
     console: {
       ...db.console,
-      shell: shared(() => pace.spend(newestShell.ask)),
+      shell: (project: Project) => shellIn(project).ask(),
       ledgerInputs: shared(() => pace.look(newestInputs.ask)),
       itemInputs: (id: string) => once(items, id, () => itemInputs(id)),
       underWayAsked: (page: UnderWayPage) => once(trees, JSON.stringify(page), () => underWayAsked(page)),
@@ -150,7 +163,11 @@ export function sharedLooks(db: Db, pace: Pace): { looks: Db; looked: (at: Db) =
   };
   const looked = (at: Db): Db => ({
     ...at,
-    console: { ...at.console, shell: newestShell.or(at.console.shell), ledgerInputs: newestInputs.or(at.console.ledgerInputs) },
+    console: {
+      ...at.console,
+      shell: (project: Project) => shellIn(project).or(() => at.console.shell(project))(),
+      ledgerInputs: newestInputs.or(at.console.ledgerInputs),
+    },
   });
   return { looks, looked };
 }

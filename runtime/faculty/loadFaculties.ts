@@ -16,7 +16,7 @@ import type { Path, Position, Toml } from './toml.ts';
 const withoutEffect = ['engage.truncate_processed_results'];
 
 type Section = Record<string, unknown>;
-export type FacultyConfig = Section & { name: string };
+export type FacultyConfig = Section & { name: string; project?: string };
 export type LoadedFaculty = { config: FacultyConfig; warnings: string[] };
 export type Problem = Position & { file: string; says: string };
 type Finding = [path: Path, says: string];
@@ -54,9 +54,13 @@ export class FacultyError extends UsageError {
 
 /**
  * Reads faculty files and every *.toml of directories, in the order of names; workspace_dir and the paths of commands become absolute.
- * Throws FacultyError.
+ * `projectAt`: the project of faculties in a directory that name none themselves; null: none. Throws FacultyError.
  */
-export async function loadFaculties(ledger: FacultyLedger, paths: readonly string[]): Promise<LoadedFaculty[]> {
+export async function loadFaculties(
+  ledger: FacultyLedger,
+  paths: readonly string[],
+  projectAt: (directory: string) => Promise<string | null> = async () => null,
+): Promise<LoadedFaculty[]> {
   const problems: Problem[] = [];
   const loaded: LoadedFaculty[] = [];
   const fileOf = new Map<string, string>();
@@ -75,8 +79,11 @@ export async function loadFaculties(ledger: FacultyLedger, paths: readonly strin
       programProblem,
     });
     const { name } = one.config;
-    if (fileOf.has(name)) throw new FacultyError({ file, ...namePosition, says: `${fileOf.get(name)} has the name "${name}" too` });
-    fileOf.set(name, file);
+    const project = one.config.project ?? (await projectAt(resolve(dirname(file))));
+    if (project !== null) one.config.project = project;
+    const key = JSON.stringify([name, project || null]);
+    if (fileOf.has(key)) throw new FacultyError({ file, ...namePosition, says: `${fileOf.get(key)} has the name "${name}" too` });
+    fileOf.set(key, file);
     loaded.push(one);
   };
   for (const path of new Set(paths)) {

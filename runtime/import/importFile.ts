@@ -10,6 +10,7 @@ import { lastSessionId, LinesReader, parseRecordedRuns } from '../../plv8/reader
 import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
 import type { Db } from '../ledger/db.ts';
 import { messageOf } from '../ledger/errors.ts';
+import { projectOf } from '../project.ts';
 
 export type ImportedSession = {
   session: string;
@@ -87,6 +88,7 @@ class Report {
   readonly #sessions = new Map<string, ImportedSession>();
   readonly #skipped = new Map<string, RecordedRun['skipped']>();
   readonly #left = new Map<string, number>();
+  readonly #projects = new Map<string, string>();
   #format = '';
 
   constructor(db: Db, file: string) {
@@ -95,7 +97,8 @@ class Report {
   }
 
   async store(run: RecordedRun): Promise<void> {
-    const added = await this.#db.sessionImport({ ...run, file: this.#file });
+    const project = run.cwd?.startsWith('/') ? await this.#projectOf(run.cwd) : undefined;
+    const added = await this.#db.sessionImport({ ...run, file: this.#file, ...(project !== undefined && { project }) });
     const so = this.#sessions.get(added.session) ?? {
       session: added.session,
       workItemId: added.work_item_id,
@@ -111,6 +114,13 @@ class Report {
     });
     this.#skipped.set(added.session, run.skipped); // counts the whole run so far
     this.#format ||= run.format;
+  }
+
+  /** A directory that is not here, because the run was recorded elsewhere, is named by its path. */
+  async #projectOf(directory: string): Promise<string> {
+    const project = this.#projects.get(directory) ?? (await projectOf(directory));
+    this.#projects.set(directory, project);
+    return project;
   }
 
   leave(reason: string): void {

@@ -4,10 +4,10 @@
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmod, chown, cp, lstat, mkdir, open, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, lstat, mkdir, open, readFile, readlink, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { homedir, tmpdir } from 'node:os';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
@@ -15,6 +15,7 @@ import { isAlive } from '../../sandbox/isAlive.ts';
 import { placeOf } from '../../sandbox/optionalPackage.ts';
 import { controlFile, extensionScripts, version } from '../../sql/extensionSource.ts';
 import { withConnection } from '../ledger/connection.ts';
+import { sqlState } from '../ledger/errors.ts';
 
 const execute = promisify(execFile);
 
@@ -39,10 +40,12 @@ export async function ensureEmbedded(options: { dataDir?: string; isDurable?: bo
   const unlock = await lock(layout);
   try {
     let started = false;
-    if (!(await answers(url('postgres')))) {
+    const found = await serverAt(url('postgres'));
+    if (found !== 'whole') {
       const bin = await reachableBinaries(layout);
       await initialise(layout, bin);
       await checkMajor(layout, bin);
+      if (found === 'gutted') await stopGutted(layout, bin);
       await rename(layout.cluster, join(layout.dataDir, 'cluster'));
       layout.cluster = join(layout.dataDir, 'cluster');
       await writeExtension(layout);
@@ -73,7 +76,7 @@ export function isEmbeddedUrl(url: string, dataDir: string = defaultDataDir()): 
 /** Stops the server; false if none was running. */
 export async function stopEmbedded(dataDir: string = defaultDataDir()): Promise<boolean> {
   const layout = await layOut(dataDir);
-  if (!(await answers(urlOf(layout)('postgres')))) return false;
+  if ((await serverAt(urlOf(layout)('postgres'))) === 'none') return false;
   const bin = await reachableBinaries(layout);
   await execute(join(bin, 'pg_ctl'), ['-D', layout.cluster, '-m', 'fast', '-w', 'stop'], as(layout));
   return true;
@@ -128,8 +131,41 @@ const urlOf =
 
 const as = (layout: Layout) => ({ cwd: '/', env: { PATH: process.env['PATH'], LC_ALL: 'C' }, ...layout.owner });
 
-async function answers(url: string): Promise<boolean> {
-  return withConnection({ connectionString: url, connectionTimeoutMillis: 5000 }, async () => true).catch(() => false);
+/** How long a server that starts, recovers or stops is waited for. */
+const CHANGES_MS = 60_000;
+
+/** `gutted`: it answers, but the files of its program were deleted (with the clone that started it): it can load nothing any more. */
+async function serverAt(url: string, until = Date.now() + CHANGES_MS): Promise<'none' | 'whole' | 'gutted'> {
+  return withConnection({ connectionString: url, connectionTimeoutMillis: 5000 }, (client) =>
+    client.query(`load 'plpgsql'`).then(
+      () => 'whole' as const,
+      (error: unknown) => (sqlState(error) === '58P01' ? 'gutted' : 'whole'), // undefined_file
+    ),
+  ).catch(async (error: unknown) => {
+    const state = sqlState(error);
+    if (state !== '57P03' || Date.now() > until) return /^\d\w{4}$/.test(state ?? '') ? 'whole' : 'none'; // one that takes no more connections is there
+    await sleep(200);
+    return serverAt(url, until);
+  });
+}
+
+/**
+ * Whoever is connected to it loses the connection, as at any restart: what was committed stays, and the functions of a ledger run on no
+ * new connection to this server. Called under the lock, so that one process does it; the others then find a whole server.
+ */
+async function stopGutted(layout: Layout, bin: string): Promise<void> {
+  const pid = Number((await readFile(join(layout.cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')[0]) || null;
+  try {
+    // In another container the number is that of another process.
+    const program = process.platform === 'linux' ? basename(await readlink(`/proc/${pid}/exe`)) : 'postgres';
+    if (!/^postgres( \(deleted\))?$/.test(program)) throw new Error(`process ${pid} is ${program}`);
+    await execute(join(bin, 'pg_ctl'), ['-D', layout.cluster, '-m', 'fast', '-w', '-t', '60', '-s', 'stop'], as(layout));
+  } catch (cause) {
+    throw new Error(
+      `the PostgreSQL that runs on ${layout.cluster} has lost its program, which was deleted meanwhile, and cannot be stopped from here: stop it as the user and in the container that it runs in (kill -INT ${pid ?? 'PID'}), then repeat this`,
+      { cause },
+    );
+  }
 }
 
 /** Where the package has its binaries. Throws if it was left out when this one was installed, or has none for this machine. */

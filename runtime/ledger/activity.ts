@@ -18,7 +18,7 @@ export type ActivityEvent = Where &
 type Shown = { thinking: string; said: string; calls: Map<string, string> };
 
 /** Ids of turns are larger. */
-const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+export const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 export class ActivityReader {
   readonly #db: Db;
@@ -31,9 +31,12 @@ export class ActivityReader {
     this.#workItemId = workItemId;
   }
 
-  /** From now on no turn is missed, however many there are until the first read. Does nothing when called again. */
-  async begin(): Promise<void> {
-    this.#fromTurnId ??= (await this.#db.workActivity(this.#workItemId, null)).at(-1)?.turn_id ?? BEFORE_ALL;
+  /**
+   * From now on no turn is missed, however many there are until the first read; with `isWhole` none of those before either. Does nothing
+   * when called again.
+   */
+  async begin(isWhole = false): Promise<void> {
+    this.#fromTurnId ??= (isWhole ? null : (await this.#db.workActivity(this.#workItemId, null)).at(-1)?.turn_id) ?? BEFORE_ALL;
   }
 
   /** What is new since the last read; at first the turn that was the newest one at begin() or, without that, is now, from its beginning. */

@@ -19,6 +19,7 @@ const itemInputs = z.object({
   below: text,
   budgets: text,
   forks: text,
+  claims: text,
 });
 export type ItemInput = keyof z.infer<typeof itemInputs>;
 
@@ -97,6 +98,7 @@ const shown = countedItem.extend({
   output: figure,
   cost: figure,
   turns: figure,
+  project: text,
   open_below: z.number(),
   entries: z.number(),
 });
@@ -140,6 +142,7 @@ const turn = z.object({
 });
 const message = z.object({
   content: z.string(),
+  source_id: z.string().nullable(),
   is_interrupt: z.boolean(),
   created_at: z.string(),
   iteration: number,
@@ -163,6 +166,15 @@ const day = z.object({
   output: figure,
   cost: figure,
   latency_ms: figure,
+});
+const held = z.object({
+  key: z.string(),
+  mode: z.string(),
+  is_binding: z.boolean(),
+  why: text,
+  claimed_at: z.string(),
+  changed_at: text,
+  ends_at: z.string(),
 });
 const compaction = z.object({
   compaction_type: z.string(),
@@ -197,7 +209,7 @@ export function consoleItem({ row, rows, run, one, named }: Calls) {
       (
         await run(
           () => sql.type(shown)`
-      select ${itemColumns}, w.started_at, w.is_pausing, w.fork_turn_id, f.faculty as current_faculty, w.session_label, f.attempt, w.iteration, w.model, w.origin,
+      select ${itemColumns}, w.started_at, w.is_pausing, w.fork_turn_id, f.faculty as current_faculty, w.session_label, f.attempt, w.iteration, w.model, w.origin, w.project,
              u.total_tokens as tokens, u.cached_input_tokens as cached,
              coalesce(u.input_tokens, 0) + coalesce(u.cached_input_tokens, 0) + coalesce(u.cache_write_tokens, 0) as input,
              u.output_tokens as output, u.cost, u.turns, w.ledger_count as entries,
@@ -330,8 +342,8 @@ export function consoleItem({ row, rows, run, one, named }: Calls) {
     inbox: (workItemId: string, limit: number) =>
       run(
         () => sql.type(message)`
-      select left(content, 300) as content, is_interrupt, created_at, iteration, is_waiting
-        from ${named('v_inbox')} where work_item_id = ${workItemId}::uuid and kind = 'message' order by created_at desc limit ${limit}`,
+      select left(content, 300) as content, source_work_item_id as source_id, is_interrupt, created_at, iteration, is_waiting
+        from ${named('v_inbox')} where work_item_id = ${workItemId}::uuid and kind <> 'child_result' order by created_at desc limit ${limit}`,
       ),
 
     children: (workItemId: string, limit: number) =>
@@ -348,6 +360,14 @@ export function consoleItem({ row, rows, run, one, named }: Calls) {
         () => sql.type(z.object({ resource: z.string(), amount: figure, spent: figure, reserved: figure }))`
       select resource, amount, spent, reserved from ${named('v_budgets')} where work_item_id = ${workItemId}::uuid
        order by array_position(array['money', 'tokens', 'calls', 'seconds', 'children'], resource::text)`,
+      ),
+
+    /** What it holds now, the newest first. */
+    claims: (workItemId: string) =>
+      run(
+        () => sql.type(held)`
+      select key, mode, is_binding, left(why, 500) as why, claimed_at, changed_at, ends_at from ${named('v_claims')}
+       where work_item_id = ${workItemId}::uuid order by claimed_at desc, key limit 50`,
       ),
 
     cuts: (workItemId: string) =>

@@ -3,7 +3,8 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 
-import { number, text } from './consoleShapes.ts';
+import { firstOf, namesOf, number, text } from './consoleShapes.ts';
+import type { Project } from './consoleShapes.ts';
 import type { Calls } from './pool.ts';
 
 const hit = z.object({
@@ -35,14 +36,24 @@ const found = z.object({
 });
 
 /** Null: any. */
-export type Filter = { faculty: string | null; since: string | null };
+export type Filter = { project: Project; faculty: string | null; since: string | null };
 
-export function consoleKnowledge({ call, rows, run, named }: Calls) {
+export function consoleKnowledge(calls: Calls) {
+  const { call, rows, run, named } = calls;
   return {
     search: (query: string, before: string | null, limit: number, filter: Filter & { source: string | null }) =>
       rows(
         'ledger_search',
-        [query, before, limit, null, filter.source === null ? null : sql.array([filter.source], 'text'), filter.faculty, filter.since],
+        [
+          query,
+          before,
+          limit,
+          null,
+          filter.source === null ? null : sql.array([filter.source], 'text'),
+          filter.faculty,
+          filter.since,
+          filter.project,
+        ],
         hit,
       ),
 
@@ -50,23 +61,35 @@ export function consoleKnowledge({ call, rows, run, named }: Calls) {
     newestHit: (query: string) => call('ledger_search_newest', [query], z.string()),
 
     /** Of the newest findings those that somebody was told of. */
-    toldOfFindings: (limit: number) =>
-      run(
+    toldOfFindings: async (project: Project, limit: number) => {
+      const names = await namesOf(calls, project);
+      return run(
         () => sql.type(told)`
       select work_item_id, seq, left(content, 300) as content, readers
-        from (select * from ${named('v_findings_told')} order by created_at desc limit 60) f
+        from (${firstOf(names, sql.fragment`select * from ${named('v_findings_told')} where not is_inherited`, sql.fragment`created_at desc`, 60)}) f
        where readers is not null order by created_at desc limit ${limit}`,
-      ),
+      );
+    },
 
-    findings: (type: string, before: string | null, limit: number, filter: Filter) =>
-      run(
+    findings: async (type: string, before: string | null, limit: number, filter: Filter) => {
+      const names = await namesOf(calls, filter.project);
+      return run(
         () => sql.type(found)`
       select l.entry_id as id, l.work_item_id, l.seq, l.entry_type, left(l.content, 1000) as content, l.created_at, left(w.description, 120) as description
-        from ${named('v_ledger')} l join ${named('v_work_list')} w on w.work_item_id = l.work_item_id
-       where l.entry_type = ${type} and not l.is_inherited and (${before}::timestamptz is null or l.created_at < ${before}::timestamptz)
-         and (${filter.since}::timestamptz is null or l.created_at >= ${filter.since}::timestamptz)
-         and (${filter.faculty}::text is null or w.faculty = ${filter.faculty})
-       order by l.created_at desc limit ${limit}`,
-      ),
+        from (${firstOf(
+          names,
+          sql.fragment`
+            select l.* from ${named('v_ledger')} l
+             where l.entry_type = ${type} and not l.is_inherited and (${before}::timestamptz is null or l.created_at < ${before}::timestamptz)
+               and (${filter.since}::timestamptz is null or l.created_at >= ${filter.since}::timestamptz)
+               and (${filter.faculty}::text is null
+                    or (select f.faculty from ${named('v_work_list')} f where f.work_item_id = l.work_item_id) = ${filter.faculty})`,
+          sql.fragment`created_at desc`,
+          limit,
+        )}) l
+        join ${named('v_work_list')} w on w.work_item_id = l.work_item_id
+       order by l.created_at desc`,
+      );
+    },
   };
 }

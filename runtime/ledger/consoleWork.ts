@@ -3,7 +3,8 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 
-import { figure, number, text, usageOf } from './consoleShapes.ts';
+import { figure, firstOf, isOf, isStoredAs, namesOf, newestFirst, number, text, usageOf } from './consoleShapes.ts';
+import type { Names, Project } from './consoleShapes.ts';
 import { behind, behindColumns } from './lag.ts';
 import type { Calls } from './pool.ts';
 
@@ -46,6 +47,8 @@ export const underWay = z.object({
   started_at: text,
   attempt_started_at: text,
   active_at: text,
+  claims: z.number(),
+  claim_of: text,
 });
 export type UnderWay = z.infer<typeof underWay>;
 
@@ -53,12 +56,12 @@ export type UnderWay = z.infer<typeof underWay>;
 const underWayColumns = sql.fragment`
   v.work_item_id, v.parent_id, v.root_id, v.depth, v.work_type, v.description, v.state, v.state_reason, v.faculty, v.attempt, v.iteration, v.model, v.doing,
   v.waits_for, v.why, v.open_calls, v.last_step, v.last_words, v.context_tokens, v.context_window, v.compacts_at, v.tokens, v.cost, v.model_calls,
-  v.worker_id, v.lease_expires_at, v.started_at, v.attempt_started_at, v.active_at`;
+  v.worker_id, v.lease_expires_at, v.started_at, v.attempt_started_at, v.active_at, v.claims, v.claim_of`;
 
 /** `tree_under_way`: items of its tree that are under way, shown or not; `trees`: all trees, shown or not. */
 const underWayOfTree = underWay.extend({ tree_under_way: z.number(), trees: z.number() });
 export type UnderWayOfTree = z.infer<typeof underWayOfTree>;
-export type UnderWayPage = { trees: number; skipped: number; items: number };
+export type UnderWayPage = { project: Project; trees: number; skipped: number; items: number };
 
 const underWaySums = z.object({
   trees: z.number(),
@@ -83,8 +86,9 @@ const queued = z.object({
   waits_for: text,
   why: text,
 });
-const slots = z.object({ faculty: z.string(), slots: number, used: z.number(), free: number, queued: z.number() });
+const slots = z.object({ faculty: z.string(), project: text, slots: number, used: z.number(), free: number, queued: z.number() });
 const worker = z.object({
+  project: text,
   id: z.string(),
   host: z.string(),
   pid: z.number(),
@@ -146,32 +150,43 @@ const resumable = z.object({
 });
 
 const imported = z.object({ id: z.string(), description: z.string(), origin: text, model: text, turns: figure, tokens: figure });
-type WorkFilter = { state: string | null; type: string | null; faculty: string | null; parentId: string | null; before: string | null };
+type WorkFilter = {
+  project: Project;
+  state: string | null;
+  type: string | null;
+  faculty: string | null;
+  parentId: string | null;
+  before: string | null;
+};
 
 /** What `listed` reads of v_work_list and v_usage, here w and u. */
 const listedColumns = sql.fragment`
   w.work_item_id as id, w.parent_id, w.work_type, left(w.description, 300) as description, w.faculty, w.state, left(w.state_reason, 300) as state_reason,
   w.created_at, w.resolved_at, left(w.outcome, 400) as outcome, u.total_tokens as tokens, u.cost, u.turns`;
 
-export function consoleWork({ rows, run, one, named, invoked }: Calls) {
+export function consoleWork(calls: Calls) {
+  const { run, one, named, invoked } = calls;
   const usage = usageOf(named);
-  const shownOf = ({ trees, skipped }: UnderWayPage) => sql.fragment`
+  const of = (project: Project, column: string) => isOf(invoked, project, column);
+  const shownOf = ({ trees, skipped }: UnderWayPage, names: Names) => sql.fragment`
       trees as materialized (
              select root_id, under_way, row_number() over (order by approvals > 0 desc, began_at, root_id) as place, count(*) over ()::integer as trees
-               from ${named('v_now_trees')} order by place limit ${trees} offset ${skipped}),
+               from ${named('v_now_trees')} where ${isStoredAs(names)} order by place limit ${trees} offset ${skipped}),
            shown as materialized (
              select d.work_item_id, d.doing, t.place, t.under_way, t.trees,
                     row_number() over (partition by t.root_id order by d.depth, d.started_at nulls last, d.work_item_id) as nth
                from trees t join ${named('v_under_way')} d using (root_id))`;
   return {
-    shell: () =>
-      one(
+    shell: async (project: Project) => {
+      const names = await namesOf(calls, project);
+      return one(
         () => sql.type(shell)`
       select ${invoked('work_ledger_version', [])} as version, pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as is_read_only, ${behindColumns},
-             (select count(*)::int from (select from ${named('v_approvals')} limit 1000) a) as approvals,
-             (select count(*)::int from (select from ${named('v_work_list')} where resolved_at is null and state <> 'created' limit 1000) o) as open,
-             (select count(*)::int from (select from ${named('v_work_list')} where state in ('paused', 'dead') limit 100) o) as resumable`,
-      ),
+             (select count(*)::int from (select from ${named('v_approvals')} where ${isStoredAs(names)} limit 1000) a) as approvals,
+             (select count(*)::int from (select from ${named('v_work_list')} where resolved_at is null and state <> 'created' and ${isStoredAs(names)} limit 1000) o) as open,
+             (select count(*)::int from (select from ${named('v_work_list')} where state in ('paused', 'dead') and ${isStoredAs(names)} limit 100) o) as resumable`,
+      );
+    },
 
     /** The same of the pages about all work. */
     ledgerInputs: () =>
@@ -181,31 +196,35 @@ export function consoleWork({ rows, run, one, named, invoked }: Calls) {
       ),
 
     /** `trees` of them after `skipped`, those that wait for approval first, then the oldest; of each the first `items`, parents first. */
-    underWay: (page: UnderWayPage) =>
-      run(
+    underWay: async (page: UnderWayPage) => {
+      const names = await namesOf(calls, page.project);
+      return run(
         () => sql.type(underWayOfTree)`
-      with ${shownOf(page)}
+      with ${shownOf(page, names)}
       select n.*, s.under_way as tree_under_way, s.trees
         from shown s
        cross join lateral (
          select ${underWayColumns} from ${named('v_now')} v where v.work_item_id = s.work_item_id offset 0) n
        where s.nth <= ${page.items}
        order by s.place, s.nth`,
-      ),
+      );
+    },
 
     /** Of the items that `underWay` shows those whose model is asked, and nothing else of them. */
-    underWayAsked: (page: UnderWayPage) =>
-      run(
+    underWayAsked: async (page: UnderWayPage) => {
+      const names = await namesOf(calls, page.project);
+      return run(
         () => sql.type(z.object({ id: z.string() }))`
-      with ${shownOf(page)}
+      with ${shownOf(page, names)}
       select s.work_item_id as id from shown s where s.doing = 'model' and s.nth <= ${page.items} order by s.place, s.nth`,
-      ),
+      );
+    },
 
     /** All that is under way, in figures. */
-    underWaySums: () =>
+    underWaySums: (project: Project) =>
       one(
         () => sql.type(underWaySums)`
-      select trees, under_way, model, waits, tokens, cost from ${named('v_now_sums')}`,
+      select trees, under_way, model, waits, tokens, cost from ${project === null ? named('v_now_sums') : invoked('now_sums', [project])}`,
       ),
 
     underWayOf: async (workItemId: string) =>
@@ -213,11 +232,23 @@ export function consoleWork({ rows, run, one, named, invoked }: Calls) {
         await run(() => sql.type(underWay)`select ${underWayColumns} from ${named('v_now')} v where v.work_item_id = ${workItemId}::uuid`)
       )[0] ?? null,
 
-    queue: (limit: number) => run(() => sql.type(queued)`select * from ${named('v_queue')} order by priority desc, run_at limit ${limit}`),
+    queue: async (project: Project, limit: number) => {
+      const names = await namesOf(calls, project);
+      return run(
+        () => sql.type(queued)`
+      select work_item_id, description, work_type, faculty, priority, attempts, run_at, waits_for, why from ${named('v_queue')}
+       where ${isStoredAs(names)} order by priority desc, run_at limit ${limit}`,
+      );
+    },
 
-    slots: () => run(() => sql.type(slots)`select * from ${named('v_slots')} order by used desc, faculty`),
+    slots: (project: Project) =>
+      run(() => sql.type(slots)`select * from ${named('v_slots')} where ${of(project, 'project')} order by used desc, faculty`),
 
-    workers: () => run(() => sql.type(worker)`select * from ${named('v_workers')} order by is_alive desc, started_at limit 50`),
+    workers: (project: Project) =>
+      run(
+        () => sql.type(worker)`
+      select * from ${named('v_workers')} where ${of(project, 'project')} order by is_alive desc, started_at limit 50`,
+      ),
 
     models: () =>
       run(
@@ -226,12 +257,27 @@ export function consoleWork({ rows, run, one, named, invoked }: Calls) {
        where sample_count > 0 or cooldown_ends_at is not null order by cooldown_ends_at nulls last, updated_at desc limit 12`,
       ),
 
-    doctor: () => rows('work_ledger_doctor', [], finding),
+    /** What it says of no item in particular is of every project. */
+    doctor: (project: Project) =>
+      run(
+        () => sql.type(finding)`
+      select d.* from ${invoked('work_ledger_doctor', [])} d
+       where ${
+         project === null
+           ? sql.fragment`true`
+           : sql.fragment`(d.work_item_id is null or exists (
+               select from ${named('v_work_list')} w where w.work_item_id = d.work_item_id and ${of(project, 'w.project')}))`
+       }`,
+      ),
 
-    /** Of all work, of one item, or one call; with what the model said before it. `input_json`: null where it is longer than `longest`. */
+    /** Of all work, of a project's, of one item, or one call; with what the model said before it. `input_json`: null where it is longer than `longest`. */
     approvals: (
       workItemId: string | null,
-      { toolCallId = null, longest = null }: { toolCallId?: string | null; longest?: number | null } = {},
+      {
+        project = null,
+        toolCallId = null,
+        longest = null,
+      }: { project?: Project; toolCallId?: string | null; longest?: number | null } = {},
     ) =>
       run(
         () => sql.type(approval)`
@@ -241,73 +287,120 @@ export function consoleWork({ rows, run, one, named, invoked }: Calls) {
         from ${named('v_approvals')} a
        cross join lateral (select a.input::text as json) i
        where (${workItemId}::uuid is null or a.work_item_id = ${workItemId}::uuid) and (${toolCallId}::uuid is null or a.tool_call_id = ${toolCallId}::uuid)
+         and ${of(project, 'a.project')}
        order by a.requested_at limit 50`,
       ),
 
-    lately: (limit: number) =>
-      run(
+    lately: async (project: Project, limit: number) => {
+      const names = await namesOf(calls, project);
+      return run(
         () => sql.type(listed)`
       select ${listedColumns}
-        from (select * from ${named('v_work_list')}
-               where resolved_at is not null and parent_id is null and work_type not in ('journal', 'import')
-               order by resolved_at desc limit ${limit}) w
+        from (${firstOf(
+          names,
+          sql.fragment`
+            select * from ${named('v_work_list')} where resolved_at is not null and parent_id is null and work_type not in ('journal', 'import')`,
+          sql.fragment`changed_at desc`,
+          limit,
+        )}) w
         ${usage}
        order by w.resolved_at desc`,
-      ),
+      );
+    },
 
-    workPage: (filter: WorkFilter, limit: number) =>
-      run(
+    workPage: async (filter: WorkFilter, limit: number) => {
+      const names = await namesOf(calls, filter.project);
+      return run(
         () => sql.type(listed)`
       select ${listedColumns}
-        from (select * from ${named('v_work_list')} w
-               where (${filter.state}::text is null or w.state = ${filter.state} or (${filter.state} = 'open' and w.resolved_at is null))
-                 and (${filter.type}::text is null or w.work_type = ${filter.type})
-                 and (${filter.faculty}::text is null or w.faculty = ${filter.faculty})
-                 and (${filter.parentId}::uuid is null or w.parent_id = ${filter.parentId}::uuid)
-                 and (${filter.before}::uuid is null
-                      or (w.created_at, w.work_item_id) < (select b.created_at, b.work_item_id from ${named('v_work_list')} b where b.work_item_id = ${filter.before}::uuid))
-               order by w.created_at desc, w.work_item_id desc limit ${limit}) w
+        from (${firstOf(
+          names,
+          sql.fragment`
+            select * from ${named('v_work_list')} w
+             where (${filter.state}::text is null or w.state = ${filter.state} or (${filter.state} = 'open' and w.resolved_at is null))
+               and (${filter.type}::text is null or w.work_type = ${filter.type})
+               and (${filter.faculty}::text is null or w.faculty = ${filter.faculty})
+               and (${filter.parentId}::uuid is null or w.parent_id = ${filter.parentId}::uuid)
+               and (${filter.before}::uuid is null
+                    or (w.created_at, w.work_item_id) < (select b.created_at, b.work_item_id from ${named('v_work_list')} b where b.work_item_id = ${filter.before}::uuid))`,
+          newestFirst,
+          limit,
+        )}) w
         ${usage}
        order by w.created_at desc, w.work_item_id desc`,
-      ),
+      );
+    },
 
     /** Paused, dead, failed or with an expired lease; without counting journals. */
-    sessions: (limit: number) =>
-      run(
+    sessions: async (project: Project, limit: number) => {
+      const names = await namesOf(calls, project);
+      return run(
         () => sql.type(resumable)`
       select w.work_item_id as id, left(w.description, 300) as description, w.state, left(w.state_reason, 300) as state_reason, w.session_status as status,
              w.faculty, w.work_type, w.created_at, u.turns, u.total_tokens as tokens
-        from (select * from (select * from ${named('v_work_list')}
-                              where state in ('paused', 'dead') or (state = 'created' and work_type = 'journal')
-                              order by created_at desc limit ${limit}) p
+        from (select * from (${firstOf(
+          names,
+          sql.fragment`
+            select * from ${named('v_work_list')} where state in ('paused', 'dead') or (state = 'created' and work_type = 'journal')`,
+          sql.fragment`created_at desc`,
+          limit,
+        )}) p
               union all
               select * from (select w.* from ${named('v_work_list')} w join ${named('v_leases')} l on l.work_item_id = w.work_item_id
-                              where l.is_expired limit ${limit}) e
+                              where l.is_expired and ${isStoredAs(names)} limit ${limit}) e
               union all
-              select * from (select * from ${named('v_work_list')} where state = 'failed' and parent_id is null order by created_at desc limit 5) g) w
+              select * from (${firstOf(
+                names,
+                sql.fragment`select * from ${named('v_work_list')} where state = 'failed' and parent_id is null`,
+                sql.fragment`created_at desc`,
+                5,
+              )}) g) w
         ${usage}
        order by w.created_at desc limit ${limit}`,
-      ),
+      );
+    },
 
-    imported: (before: string | null, limit: number) =>
-      run(
+    imported: async (project: Project, before: string | null, limit: number) => {
+      const names = await namesOf(calls, project);
+      return run(
         () => sql.type(imported)`
       select w.work_item_id as id, left(w.description, 200) as description, w.origin, t.model, u.turns, u.total_tokens as tokens
-        from ${named('v_work_list')} w
+        from (${firstOf(
+          names,
+          sql.fragment`
+            select * from ${named('v_work_list')} w
+             where w.work_type = 'import' and w.origin is not null and (${before}::uuid is null or w.work_item_id < ${before}::uuid)`,
+          sql.fragment`work_item_id desc`,
+          limit,
+        )}) w
         left join lateral (select t.model from ${named('v_turns')} t where t.work_item_id = w.work_item_id order by t.turn_id desc limit 1) t on true
         ${usage}
-       where w.work_type = 'import' and w.origin is not null and (${before}::uuid is null or w.work_item_id < ${before}::uuid)
-       order by w.work_item_id desc limit ${limit}`,
+       order by w.work_item_id desc`,
+      );
+    },
+
+    faculties: (project: Project) =>
+      run(
+        () => sql.type(z.object({ name: z.string() }))`
+      select distinct name from ${named('v_faculties')} where ${of(project, 'project')} order by name`,
       ),
 
-    faculties: () => run(() => sql.type(z.object({ name: z.string() }))`select name from ${named('v_faculties')} order by name`),
+    /** By their names of today, with the earlier ones. */
+    projects: () =>
+      run(
+        () => sql.type(z.object({ project: z.string(), earlier_names: z.array(z.string()) }))`
+      select project, earlier_names from ${named('v_projects')} order by project`,
+      ),
 
     /** Whom a digest can be looked at as: the newest open items. */
-    readers: (limit: number) =>
-      run(
+    readers: async (project: Project, limit: number) => {
+      const names = await namesOf(calls, project);
+      return run(
         () => sql.type(z.object({ id: z.string(), description: z.string(), faculty: text }))`
       select work_item_id as id, left(description, 80) as description, faculty
-        from ${named('v_work_list')} where work_type <> 'import' order by created_at desc, work_item_id desc limit ${limit}`,
-      ),
+        from (${firstOf(names, sql.fragment`select * from ${named('v_work_list')} where work_type <> 'import'`, newestFirst, limit)}) w
+       order by created_at desc, work_item_id desc`,
+      );
+    },
   };
 }

@@ -18,9 +18,21 @@ const approval = z.object({
   input_hash: z.string(),
   expires_at: z.string(),
 });
+const claim = z.object({
+  work_item_id: z.string(),
+  by: z.string(),
+  key: z.string(),
+  mode: z.string(),
+  is_binding: z.boolean(),
+  why: z.string().nullable(),
+  description: z.string(),
+  claimed_at: z.string(),
+  changed_at: z.string().nullable(),
+  ends_at: z.string(),
+});
 const decided = z.object({ decision: z.string() });
 
-export const control = ({ row, rows, run, named }: Calls) => ({
+export const control = ({ call, row, rows, run, named }: Calls) => ({
   workCancel: (workItemId: string, reason: string | null) => rows('work_cancel', [workItemId, reason], workItem),
 
   workComplete: (workItemId: string, summary: string, evidence: readonly string[]) =>
@@ -49,4 +61,13 @@ export const control = ({ row, rows, run, named }: Calls) => ({
 
   toolCallReject: async (toolCallId: string, reason: string | null) =>
     (await row('tool_call_reject', [toolCallId, reason], decided)).decision,
+
+  claims: () =>
+    run(
+      () => sql.type(claim)`
+      select work_item_id, by, key, mode, is_binding, why, description, claimed_at, changed_at, ends_at
+        from ${named('v_claims')} order by claimed_at desc, key`,
+    ),
+
+  claimBreak: (workItemId: string, key: string, reason: string | null) => call('claim_break', [workItemId, key, reason], z.boolean()),
 });

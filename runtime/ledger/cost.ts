@@ -50,12 +50,12 @@ export const metric = z.object({
 export type Metric = z.infer<typeof metric>;
 
 export const costs = ({ run, once, invoked, named }: Calls) => ({
-  costBy: (by: string, workItemId: string | null) =>
+  costBy: (by: string, workItemId: string | null, project: string | null = null) =>
     run(
       () => sql.type(cost)`
       select key, says, requests::int8, input_tokens::int8, cached_input_tokens::int8, cache_write_tokens::int8, output_tokens::int8, cost::float8,
              summary_cost::float8, step_cost::float8, missed_tokens::int8, missed_cost::float8, unpriced_requests::int8
-        from ${invoked('cost_by', [by, workItemId])}`,
+        from ${invoked('cost_by', [by, workItemId, project])}`,
     ),
 
   costCuts: (workItemId: string) =>

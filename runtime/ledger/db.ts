@@ -8,9 +8,11 @@ import { costs } from './cost.ts';
 import { entries } from './entries.ts';
 import { erasure } from './erasure.ts';
 import { evidence } from './evidence.ts';
+import { harness } from './harness.ts';
 import { iteration } from './iteration.ts';
 import { journalQueries } from './journalQueries.ts';
 import { lag } from './lag.ts';
+import { notes } from './notes.ts';
 import { openGroups } from './opened.ts';
 import type { Opened } from './opened.ts';
 import { overview } from './overview.ts';
@@ -19,22 +21,26 @@ import type { Calls } from './pool.ts';
 import { reads } from './reads.ts';
 import { submit } from './submit.ts';
 import { traces } from './traces.ts';
+import { transcripts } from './transcripts.ts';
 import { upkeep } from './upkeep.ts';
 
 export type Db = Opened<ReturnType<typeof callsOf>>;
+
+/** `holdsProcess`: false: a program may end while the ledger is open, but not in the middle of a call. */
+export type OpenOptions = { maximumPoolSize?: number; holdsProcess?: boolean };
 
 /**
  * Opens the ledger in `schema` of the database at `url`. Close it with `close()`. Throws OtherLedger if this program cannot work with what
  * is there.
  */
-export async function openDb(url: string, schema: string, options: { maximumPoolSize?: number } = {}): Promise<Db> {
+export async function openDb(url: string, schema: string, options: OpenOptions = {}): Promise<Db> {
   await checkLedger(url, schema);
   return openChecked(url, schema, options);
 }
 
 /** The same where that has been checked. */
-export const openChecked = (url: string, schema: string, options: { maximumPoolSize?: number } = {}): Promise<Db> =>
-  openGroups(url, schema, options.maximumPoolSize ?? 10, callsOf);
+export const openChecked = (url: string, schema: string, { maximumPoolSize = 10, ...options }: OpenOptions = {}): Promise<Db> =>
+  openGroups(url, schema, maximumPoolSize, callsOf, options);
 
 function callsOf(calls: Calls) {
   return {
@@ -46,11 +52,14 @@ function callsOf(calls: Calls) {
     ...overview(calls),
     ...lag(calls),
     ...traces(calls),
+    ...transcripts(calls),
     ...upkeep(calls),
     ...costs(calls),
     ...erasure(calls),
     ...evidence(calls),
     ...people(calls),
+    harness: harness(calls),
+    ...notes(calls),
     journal: journalQueries(calls),
     console: consoleCalls(calls),
   };

@@ -19,8 +19,9 @@ const typeIds: Record<string, [type: number, array: number]> = {
   timestamptz: [1184, 1185],
 };
 
-export const pinnedDriver: DriverFactory = createDriverFactory(
-  async ({ driverConfiguration: { connectionUri, connectionTimeout, typeParsers } }) => {
+/** `holdsProcess`: false: a program may end while connections are open, but not while one is in use. */
+export const pinnedDriver = ({ holdsProcess }: { holdsProcess: boolean }): DriverFactory =>
+  createDriverFactory(async ({ driverConfiguration: { connectionUri, connectionTimeout, typeParsers } }) => {
     const types = { getTypeParser: typesOf(typeParsers) };
     return {
       createPoolClient: async ({ clientEventEmitter }) => {
@@ -34,9 +35,13 @@ export const pinnedDriver: DriverFactory = createDriverFactory(
         client.on('error', (error) => clientEventEmitter.emit('error', wrapped(error)));
         client.on('notice', ({ message }) => message !== undefined && clientEventEmitter.emit('notice', { message }));
         return {
-          connect: async () => void (await client.connect()),
+          connect: async () => {
+            await client.connect();
+            if (!holdsProcess) client.hold(false);
+          },
           end: () => client.end(),
           query: async (text, values) => {
+            if (!holdsProcess) client.hold(true);
             try {
               const { command, fields, rowCount, rows } = await client.query<Record<string, unknown>>({ text, values: values ?? [] });
               return {
@@ -47,6 +52,8 @@ export const pinnedDriver: DriverFactory = createDriverFactory(
               };
             } catch (error) {
               throw wrapped(error);
+            } finally {
+              if (!holdsProcess) client.hold(false);
             }
           },
           stream: () => {
@@ -55,8 +62,7 @@ export const pinnedDriver: DriverFactory = createDriverFactory(
         };
       },
     };
-  },
-);
+  });
 
 /** What slonik takes for the end of a connection. */
 const wrapped = (error: unknown): Error =>

@@ -47,16 +47,23 @@ export const entries = ({ call, row, rows, run, named }: Calls) => ({
 
   ledgerReadFormatted: (workItemId: string) => call('ledger_read_formatted', [workItemId], z.string()),
 
-  awarenessDigest: (workItemId: string | null) => call('awareness_digest', [workItemId], z.string()),
+  /** For an item, or for new work: of a project ('': of none), or of all. */
+  awarenessDigest: (workItemId: string | null, project: string | null = null) =>
+    call('awareness_digest', project === null ? [workItemId] : [workItemId, project], z.string()),
 
   ledgerLinks: () => run(() => sql.type(z.object({ name: z.string() }))`select name from ${named('v_ledger_links')} order by name`),
 
   /** That of a linked ledger which did not answer: linkedDigests() asks. */
   awarenessDigestLinked: (name: string) => call('awareness_digest_linked', [name, false], z.string()),
 
+  /** requests_before: how many requests of the reader began after the entry was recorded, and did not tell it. */
   awarenessShown: (workItemId: string) =>
     run(
-      () => sql.type(z.object({ iteration: z.number(), kind: z.string(), content: z.string() }))`
-      select iteration, kind, content from ${named('v_awareness_shown')} where reader_id = ${workItemId}::uuid order by shown_at, kind`,
+      () => sql.type(z.object({ iteration: z.number(), kind: z.string(), content: z.string(), requests_before: z.number() }))`
+      select s.iteration, s.kind, s.content,
+             (select count(*)::integer from ${named('v_turns')} t join ${named('v_ledger')} l on t.started_at > l.created_at
+               where t.work_item_id = s.reader_id and t.attempt = s.attempt and t.iteration < s.iteration
+                 and l.work_item_id = s.source_id and l.seq = s.seq) as requests_before
+        from ${named('v_awareness_shown')} s where s.reader_id = ${workItemId}::uuid order by s.shown_at, s.kind`,
     ),
 });

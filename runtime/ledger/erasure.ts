@@ -8,7 +8,7 @@ import type { Calls } from './pool.ts';
 /** A line of what an erasure takes, or of what stands in its way, see work_erase(). */
 export type ErasureLine = z.infer<typeof erasureLine>;
 const erasureLine = z.object({
-  kind: z.enum(['item', 'not over', 'fork', 'quoted in', 'table']),
+  kind: z.enum(['item', 'not over', 'fork', 'quoted in', 'note', 'table']),
   name: z.string(),
   row_count: z.number().nullable(),
   bytes: z.coerce.number().nullable(),

@@ -33,9 +33,9 @@ export class WorkJournal {
     this.#model = options.model ?? null;
   }
 
-  /** A session that this program drives itself. */
-  createSession(conversationId: string, originalPrompt: string): Promise<JournalSession> {
-    return this.#db.journal.sessionCreate(conversationId, originalPrompt);
+  /** A session that this program drives itself. `project`: where its work is, see projectOf(); default: nowhere in particular. */
+  createSession(conversationId: string, originalPrompt: string, { project }: { project?: string } = {}): Promise<JournalSession> {
+    return this.#db.journal.sessionCreate(conversationId, originalPrompt, project ?? null);
   }
 
   /** Any work item is one. */

@@ -29,14 +29,18 @@ export function journalQueries({ call, row, rows, one, run, named, invoked }: Ca
     (await run(query))[0] ?? null;
 
   return {
-    sessionCreate: async (conversationId: string, originalPrompt: string) => {
+    sessionCreate: async (conversationId: string, originalPrompt: string, project: string | null = null) => {
       const created = randomUUID();
-      await row('journal_session_create', { p_conversation_id: conversationId, p_original_prompt: originalPrompt, p_id: created }, id);
+      await row(
+        'journal_session_create',
+        { p_conversation_id: conversationId, p_original_prompt: originalPrompt, p_id: created, p_project: project },
+        id,
+      );
       return one(() => sql.type(journalSession)`select ${sessionOf} from ${named('work_sessions')} s where s.id = ${created}::uuid`);
     },
 
-    sessionOpen: async (conversationId: string, directory: string | null) =>
-      (await row('journal_session_open', { p_conversation_id: conversationId, p_directory: directory }, id)).id,
+    sessionOpen: async (conversationId: string, directory: string | null, project: string | null = null) =>
+      (await row('journal_session_open', { p_conversation_id: conversationId, p_directory: directory, p_project: project }, id)).id,
 
     session: (sessionId: string) =>
       first(() => sql.type(journalSession)`select ${sessionOf} from ${named('work_sessions')} s where s.id = ${sessionId}::uuid`),

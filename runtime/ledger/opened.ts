@@ -18,8 +18,9 @@ export async function openGroups<Groups extends object>(
   schema: string,
   maximumPoolSize: number,
   groupsOf: (calls: Calls) => Groups,
+  options: { holdsProcess?: boolean } = {},
 ): Promise<Opened<Groups>> {
-  const { pool, calls, callsAs, warm } = await openPool(url, schema, maximumPoolSize);
+  const { pool, calls, callsAs, warm } = await openPool(url, schema, maximumPoolSize, options);
   const by = (used: Calls): Opened<Groups> => ({
     pool,
     schema,

@@ -5,6 +5,7 @@ import { z } from 'zod';
 
 import { countedItem } from './answers.ts';
 import type { Calls } from './pool.ts';
+import { firstOf, isOf, isStoredAs, namesOf, newestFirst } from './consoleShapes.ts';
 import { itemColumns } from './reads.ts';
 
 const listed = countedItem.extend({ root_id: z.string(), depth: z.number(), why: z.string().nullable(), age_seconds: z.number() });
@@ -42,6 +43,8 @@ export type Happened = z.infer<typeof happened>;
 
 const facultyNeeds = z.object({
   name: z.string(),
+  /** Null: work of all projects. */
+  project: z.string().nullable(),
   saved_by: z.string().nullable(),
   is_administered: z.boolean(),
   engage: z.looseObject({
@@ -57,86 +60,137 @@ const facultyNeeds = z.object({
 });
 export type FacultyNeeds = z.infer<typeof facultyNeeds>;
 
-export const overview = ({ call, run, one, named }: Calls) => ({
-  /** The newest items, of these states if any are named; faculty: the one that works on it, or would. */
-  workList: (states: readonly string[] | null, limit: number) =>
-    run(
-      () => sql.type(listed)`
-      select ${itemColumns}, w.why, w.age_seconds
-        from ${named('v_work_list')} w
-       where ${states === null ? sql.fragment`true` : sql.fragment`w.state = any (${sql.array(states, 'text')})`}
-       order by w.created_at desc, w.work_item_id desc limit ${limit}`,
-    ),
+const kept = z.object({
+  session_id: z.string(),
+  project_key: z.string(),
+  /** Null: it was not read yet, which its own process is about to do. */
+  work_item_id: z.string().nullable(),
+  project: z.string().nullable(),
+  description: z.string().nullable(),
+  session_status: z.string().nullable(),
+  entry_count: z.number(),
+  unread_count: z.number(),
+  agent_count: z.number(),
+  problem: z.string().nullable(),
+  updated_at: z.string(),
+  age_seconds: z.number(),
+  is_resumable: z.boolean(),
+});
+export type KeptSession = z.infer<typeof kept>;
 
-  /** What a work item does now, and what it waits for. */
-  workNow: async (workItemId: string) =>
-    (
-      await run(
-        () => sql.type(now)`
+const inStates = (states: readonly string[] | null) =>
+  states === null ? sql.fragment`true` : sql.fragment`w.state = any (${sql.array(states, 'text')})`;
+
+export const overview = (calls: Calls) => {
+  const { call, run, one, named, invoked } = calls;
+  return {
+    /** The newest items, of these states if any are named, and of one project and of none; faculty: the one that works on it, or would. */
+    workList: async (states: readonly string[] | null, project: string | null, limit: number) => {
+      const names = await namesOf(calls, project);
+      return run(
+        () => sql.type(listed)`
+      select ${itemColumns}, w.why, w.age_seconds
+        from (${firstOf(names, sql.fragment`select * from ${named('v_work_list')} w where ${inStates(states)}`, newestFirst, limit)}) w
+       order by w.created_at desc, w.work_item_id desc`,
+      );
+    },
+
+    /** How many of the newest 10,000 are in other projects; 1000: that many or more. */
+    workCountBeyond: async (states: readonly string[] | null, project: string) => {
+      const names = await namesOf(calls, project);
+      return (
+        await one(
+          () => sql.type(z.object({ n: z.number() }))`
+      select count(*)::int as n
+        from (select
+                from (select w.stored_project from ${named('v_work_list')} w where ${inStates(states)}
+                       order by w.created_at desc, w.work_item_id desc limit 10000) w
+               where not (${isStoredAs(names)}) limit 1000) w`,
+        )
+      ).n;
+    },
+
+    /** Sessions of other programs whose transcripts are kept, of one project and of none, those that were appended to last first. */
+    keptSessions: (project: string | null, limit: number) =>
+      run(
+        () => sql.type(kept)`
+      select t.session_id, t.project_key, t.work_item_id, t.project, t.description, t.session_status, t.entry_count, t.unread_count, t.agent_count,
+             t.problem, t.updated_at, t.age_seconds, t.is_resumable
+        from ${named('v_transcripts')} t
+       where ${isOf(invoked, project, 't.project')}
+       order by t.updated_at desc, t.session_id limit ${limit}`,
+      ),
+
+    /** What a work item does now, and what it waits for. */
+    workNow: async (workItemId: string) =>
+      (
+        await run(
+          () => sql.type(now)`
       select w.state, n.doing, coalesce(n.waits_for, q.waits_for) as waits_for, coalesce(n.why, q.why) as why, n.iteration, n.tokens, n.open_calls,
              extract(epoch from clock_timestamp() - n.active_at)::float8 as seconds, n.tree_items
         from ${named('v_work_list')} w
         left join ${named('v_now')} n on n.work_item_id = w.work_item_id
         left join ${named('v_queue')} q on q.work_item_id = w.work_item_id
        where w.work_item_id = ${workItemId}::uuid`,
-      )
-    )[0] ?? null,
+        )
+      )[0] ?? null,
 
-  /** What happened, the newest `limit` of it, the oldest first. */
-  workLog: (workItemId: string, limit: number) =>
-    run(
-      () => sql.type(happened)`
+    /** What happened, the newest `limit` of it, the oldest first. */
+    workLog: (workItemId: string, limit: number) =>
+      run(
+        () => sql.type(happened)`
       with newest as (
         select * from ${named('v_work_log')} where work_item_id = ${workItemId}::uuid order by happened_at desc, rank desc, ordinal desc limit ${limit})
       select happened_at as at, kind, iteration, name, text, status, seconds, error from newest order by happened_at, rank, ordinal`,
-    ),
+      ),
 
-  /** Where a work item stands, as its agent is told. */
-  standing: (workItemId: string) => call('standing', [workItemId, null], z.string()),
+    /** Where a work item stands, as its agent is told. */
+    standing: (workItemId: string) => call('standing', [workItemId, null], z.string()),
 
-  /** Calls that failed, by tool and by what they said, most first. */
-  failedCalls: (workItemId: string) =>
-    run(
-      () => sql.type(z.object({ tool: z.string(), says: z.string().nullable(), times: z.number() }))`
+    /** Calls that failed, by tool and by what they said, most first. */
+    failedCalls: (workItemId: string) =>
+      run(
+        () => sql.type(z.object({ tool: z.string(), says: z.string().nullable(), times: z.number() }))`
       select tool_name as tool, says, times from ${named('v_failed_calls')}
        where work_item_id = ${workItemId}::uuid order by times desc, first_at limit 5`,
-    ),
+      ),
 
-  /** The faculty that works on an item, or would; null: none does. */
-  facultyOf: async (workItemId: string) =>
-    (
-      await one(
-        () => sql.type(z.object({ name: z.string().nullable() }))`
+    /** The faculty that works on an item, or would; null: none does. */
+    facultyOf: async (workItemId: string) =>
+      (
+        await one(
+          () => sql.type(z.object({ name: z.string().nullable() }))`
       select faculty as name from ${named('v_work_list')} where work_item_id = ${workItemId}::uuid`,
-      )
-    ).name,
+        )
+      ).name,
 
-  rootOf: async (workItemId: string) =>
-    (
-      await one(
-        () =>
-          sql.type(
-            z.object({ id: z.string() }),
-          )`select root_id as id from ${named('v_work_list')} where work_item_id = ${workItemId}::uuid`,
-      )
-    ).id,
+    rootOf: async (workItemId: string) =>
+      (
+        await one(
+          () =>
+            sql.type(
+              z.object({ id: z.string() }),
+            )`select root_id as id from ${named('v_work_list')} where work_item_id = ${workItemId}::uuid`,
+        )
+      ).id,
 
-  /** The living worker that drives an item at this moment, or keeps its tree. */
-  driverOf: async (workItemId: string) =>
-    (
-      await run(
-        () => sql.type(z.object({ host: z.string(), pid: z.number() }))`
+    /** The living worker that drives an item at this moment, or keeps its tree. */
+    driverOf: async (workItemId: string) =>
+      (
+        await run(
+          () => sql.type(z.object({ host: z.string(), pid: z.number() }))`
       select k.host, k.pid from ${named('v_work_list')} w
         left join ${named('v_leases')} l on l.work_item_id = w.work_item_id and not l.is_expired
         join ${named('v_workers')} k on k.is_alive and (k.tree_id = w.root_id or k.id = l.lease_owner)
        where w.work_item_id = ${workItemId}::uuid limit 1`,
-      )
-    )[0] ?? null,
+        )
+      )[0] ?? null,
 
-  /** What each current faculty needs of the machine that its items are worked on at. */
-  facultyNeeds: () =>
-    run(
-      () => sql.type(facultyNeeds)`
-      select name, config -> 'engage' as engage, saved_by, is_administered from ${named('v_faculties')} order by name`,
-    ),
-});
+    /** What each current faculty needs of the machine that its items are worked on at. */
+    facultyNeeds: () =>
+      run(
+        () => sql.type(facultyNeeds)`
+      select name, project, config -> 'engage' as engage, saved_by, is_administered from ${named('v_faculties')} order by name, project`,
+      ),
+  };
+};

@@ -13,7 +13,7 @@ import { Client } from './servers.ts';
 type Ask = (query: string | pg.QueryConfig, values?: unknown[]) => Promise<pg.QueryResult>;
 type Callback = (error: unknown, result?: unknown) => void;
 /** What pg does not declare. */
-type Inner = { processID: number | null; pipeline: boolean; connection: { stream: { destroy(): void } } };
+type Inner = { processID: number | null; pipeline: boolean; connection: { stream: { destroy(): void; ref(): void; unref(): void } } };
 
 const CONNECT_MS = 10_000;
 const IDLE_IN_TRANSACTION_MS = 60_000;
@@ -27,6 +27,13 @@ export class PinnedClient extends Client {
   /** Gives it up at once, whatever it waits for. */
   abandon(): void {
     (this as unknown as Inner).connection.stream.destroy();
+  }
+
+  /** Whether the process has to go on for it. */
+  hold(isHeld: boolean): void {
+    const { stream } = (this as unknown as Inner).connection;
+    if (isHeld) stream.ref();
+    else stream.unref();
   }
 
   /**
@@ -97,6 +104,13 @@ export class PinnedClient extends Client {
       const [given, told] = typeof values === 'function' ? [undefined, values] : [values, callback];
       return answered((this.isPooled ? askPooled : ask)(query, given), told);
     }) as pg.Client['query'];
+    const close = super.end.bind(this);
+    this.end = ((callback?: Callback) => {
+      // Whoever waits for the end of a connection does not wait for ever, even if nothing else holds the process.
+      inner.connection.stream.ref();
+      this.hold = () => {};
+      return answered(close(), callback);
+    }) as pg.Client['end'];
   }
 }
 

@@ -40,6 +40,7 @@ export async function openPool(
   url: string,
   schema: string,
   maximumPoolSize: number,
+  { holdsProcess = true } = {},
 ): Promise<{
   pool: DatabasePool;
   calls: Calls;
@@ -50,7 +51,7 @@ export async function openPool(
   passwordsOf(url).forEach(keepSecret);
   const inLine = atMost(maximumPoolSize);
   const pool = await createPool(url, {
-    driverFactory: pinnedDriver,
+    driverFactory: pinnedDriver({ holdsProcess }),
     maximumPoolSize,
     interceptors: [storableArguments, validateRows],
     typeParsers: [

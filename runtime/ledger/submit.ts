@@ -25,6 +25,8 @@ export type Submission = {
   budget?: Record<string, number>;
   /** The directory of the host in which it and the items delegated below it are worked on. */
   workspaceDir?: string;
+  /** Where the work is; see project.ts. */
+  project?: string;
 };
 
 export type AbilityDefinition = {
@@ -57,6 +59,7 @@ const submission = (s: Submission) => ({
   p_idempotency_key: s.idempotencyKey ?? randomUUID(),
   p_budget: s.budget ? storableJson(s.budget) : null,
   p_workspace_dir: s.workspaceDir ?? null,
+  p_project: s.project ?? null,
 });
 
 export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => ({
@@ -120,6 +123,20 @@ export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => 
       z.object({ work_item_id: z.string(), session: z.string(), turns: z.number(), calls: z.number() }),
     ),
 
+  /** A session as another program keeps its own: its records, and what could not be carried. */
+  sessionExport: async (session: string, format: string, cwd: string | null) => {
+    const lines = await rows(
+      'session_export',
+      [session, format, cwd],
+      z.object({ n: z.number(), record: z.record(z.string(), z.unknown()).nullable(), left_out: z.string().nullable() }),
+    );
+    const inOrder = lines.toSorted((a, b) => a.n - b.n);
+    return {
+      records: inOrder.flatMap(({ record }) => (record === null ? [] : [record])),
+      leftOut: inOrder.flatMap(({ left_out }) => (left_out === null ? [] : [left_out])),
+    };
+  },
+
   budgetSet: async (workItemId: string, resource: string, amount: number) =>
     (await row('budget_set', [workItemId, resource, amount], z.object({ resource: z.string() }))).resource,
 
@@ -142,4 +159,7 @@ export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => 
 
   abilityInvoke: (ability: string, input: object, workItemId: string) =>
     call('ability_invoke', [ability, storableJson(input), workItemId], z.unknown()),
+
+  /** What people and other agents said to a session of another program since it was last asked; null: nothing. */
+  inboxTake: (workItemId: string) => call('inbox_take', [workItemId], z.string().nullable()),
 });

@@ -23,6 +23,7 @@ export const upkeep = ({ call, values, one, run, once, named, schema }: Calls) =
     treeId,
     concurrency,
     daemon,
+    project,
   }: {
     workerId: string;
     leases: readonly Lease[];
@@ -31,6 +32,7 @@ export const upkeep = ({ call, values, one, run, once, named, schema }: Calls) =
     treeId: string | null;
     concurrency: number;
     daemon: string | null;
+    project: string | null;
   }) =>
     once.values(
       'lease_renew',
@@ -50,6 +52,7 @@ export const upkeep = ({ call, values, one, run, once, named, schema }: Calls) =
         concurrency,
         programVersion,
         daemon,
+        project,
       ],
       z.string(),
     ),
@@ -102,7 +105,12 @@ export const upkeep = ({ call, values, one, run, once, named, schema }: Calls) =
     ),
 
   missingTools: () =>
-    run(() => sql.type(z.object({ faculty: z.string(), tool: z.string() }))`select faculty, tool from ${named('v_missing_tools')}`),
+    run(
+      () =>
+        sql.type(
+          z.object({ faculty: z.string(), tool: z.string(), project: z.string().nullable() }),
+        )`select faculty, tool, project from ${named('v_missing_tools')}`,
+    ),
 
   unroutable: () =>
     run(() => sql.type(z.object({ id: z.string(), work_type: z.string() }))`select id, work_type from ${named('v_unroutable')}`),

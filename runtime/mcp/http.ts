@@ -2,7 +2,7 @@
 // its state here; one of 2026-07-28 says with each request who it is. Both are served by the same Service.
 //
 // A client is known by the conversation or the work item in the address that it was given: …/mcp?conversation=NAME or
-// …/mcp?work_item=ID. A session without either is a conversation of its own; a request without both and without a session can
+// …/mcp?work_item=ID; the former may say &project=NAME. A session without either is a conversation of its own; a request without both and without a session can
 // only look at what there is.
 
 import { randomUUID } from 'node:crypto';
@@ -25,7 +25,7 @@ import { sentEvents } from './sentEvents.ts';
 import { MAX_WATCHED, Service, uuid } from './server.ts';
 import type { Seat } from './server.ts';
 
-export type Identity = { conversation: string; directory?: string } | { workItemId: string };
+export type Identity = { conversation: string; directory?: string; project?: string } | { workItemId: string };
 
 export type McpHttpOptions = {
   /** The bearer token of every client. */
@@ -172,8 +172,9 @@ function identityIn(request: Request): Identity | null | Response {
   if (workItemId !== null)
     return new RegExp(`^${uuid.source}$`).test(workItemId) ? { workItemId } : refused(400, -32602, 'work_item is no id of a work item');
   if (conversation === null) return null;
+  const project = searchParams.get('project');
   return /\S/.test(conversation) && conversation.length <= MAX_NAME
-    ? { conversation }
+    ? { conversation, ...(project && { project }) }
     : refused(400, -32602, `a conversation has a name of at most ${MAX_NAME} characters`);
 }
 

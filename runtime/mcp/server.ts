@@ -11,11 +11,11 @@ import type { Db } from '../ledger/db.ts';
 import { LedgerError, messageOf } from '../ledger/errors.ts';
 import { isCaughtUp } from '../ledger/standby.ts';
 import { withoutSecrets } from '../secrets/known.ts';
-import { awaitChildWork } from './awaitChildWork.ts';
-import type { Report } from './awaitChildWork.ts';
 import type { Subject, Updates } from './updates.ts';
+import { isWait, wait } from './wait.ts';
+import type { Report } from './wait.ts';
 
-const instructions = `Work Ledger keeps what matters of this work in Postgres, beyond this conversation: record plans, findings, decisions, completed steps and errors with ledger_append as you go. awareness_digest tells what other agents do; spawn_child_work hands a part to a background worker, check_child_work and await_child_work ask for its result.`;
+const instructions = `Work Ledger keeps what matters of this work in Postgres, beyond this conversation: record plans, findings, decisions, completed steps and errors with ledger_append as you go. awareness_digest tells what other agents do; spawn_child_work hands a part to a background worker, check_child_work and await_child_work ask for its result, wait_for waits for work of others; tell_agent and reply speak to other agents.`;
 
 const DIGEST = 'work-ledger://digest';
 const LEDGER = 'work-ledger://ledger';
@@ -27,6 +27,9 @@ const resources = [
 ];
 const resourceTemplates = [{ uriTemplate: `${LEDGER}/{work_item_id}`, name: 'ledger_of', title: 'The ledger of a work item', mimeType }];
 
+/** Of one client: whoever sits again later is the same. */
+const MAX_SEATS = 1000;
+
 /** How long calls may go on when the server stops. */
 const GRACE_MS = 5000;
 
@@ -36,21 +39,42 @@ const GRACE_MS = 5000;
  */
 export type Seat = { db: Db; reads: Db; updates: Updates; workItemId: string; leave(): Promise<void> };
 
-/** What one client is served. The ledger is opened with the first list of tools or the first call; if that failed, again with the next. */
+/** What a request says beside its parameters. */
+export type Meta = Readonly<Record<string, unknown>> | undefined;
+
+/**
+ * What one client is served. The ledger is opened with the first list of tools or the first call; if that failed, again with the next.
+ * A client that speaks for several sessions has a seat for each.
+ */
 export class Service {
-  readonly #open: () => Promise<Seat>;
+  readonly #open: (session: string) => Promise<Seat>;
+  readonly #sessionOf: (meta: Meta) => string | Promise<string>;
+  readonly #ledger: () => Promise<Pick<Seat, 'db'>>;
   readonly #isPrompt: boolean;
   readonly #onToolsChanged: () => void;
   readonly #connected = new Set<Server>();
   readonly #calls = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
   #tools = builtinAbilities().map(toolOf);
-  #opening: Promise<Seat> | null = null;
+  readonly #seats = new Map<string, Promise<Seat>>();
   #complaint = '';
 
-  /** `isPrompt`: a list of tools does not wait for the database; what users registered follows as a change. */
-  constructor(open: () => Promise<Seat>, options: { isPrompt: boolean; onToolsChanged?: () => void }) {
+  /**
+   * `isPrompt`: a list of tools does not wait for the database; what users registered follows as a change. `sessionOf`: by what a request
+   * says, for which session it is; `open` is given that. `ledger`: where tools are listed, also while there is no session.
+   */
+  constructor(
+    open: (session: string) => Promise<Seat>,
+    options: {
+      isPrompt: boolean;
+      onToolsChanged?: () => void;
+      sessionOf?: (meta: Meta) => string | Promise<string>;
+      ledger?: () => Promise<Pick<Seat, 'db'>>;
+    },
+  ) {
     this.#open = open;
+    this.#sessionOf = options.sessionOf ?? (() => '');
+    this.#ledger = options.ledger ?? (() => this.#seat());
     this.#isPrompt = options.isPrompt;
     this.#onToolsChanged = options.onToolsChanged ?? (() => {});
   }
@@ -69,8 +93,8 @@ export class Service {
     server.setRequestHandler('tools/call', ({ params: { name, arguments: input = {} } }, { mcpReq }) => this.#call(name, input, mcpReq));
     server.setRequestHandler('resources/list', () => ({ resources }));
     server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates }));
-    server.setRequestHandler('resources/read', async ({ params: { uri } }) => ({
-      contents: [{ uri, mimeType, text: await this.#read(uri) }],
+    server.setRequestHandler('resources/read', async ({ params: { uri } }, { mcpReq: { _meta: meta } }) => ({
+      contents: [{ uri, mimeType, text: await this.#read(uri, meta) }],
     }));
     if (isConnected) this.#notify(server);
     return server;
@@ -93,23 +117,31 @@ export class Service {
     clearTimeout(timer);
     await new Promise(setImmediate); // answers are on their way
     await Promise.allSettled([...this.#connected].map((server) => server.close()));
-    await this.#opening?.then(
-      (taken) => taken.leave(),
-      () => {},
-    );
+    await Promise.allSettled([...this.#seats.values()].map(async (seat) => (await seat).leave()));
   }
 
-  #seat(): Promise<Seat> {
-    return (this.#opening ??= this.#open().catch((error: unknown) => {
-      this.#opening = null;
-      throw error;
-    }));
+  async #seat(meta?: Meta): Promise<Seat> {
+    const session = await this.#sessionOf(meta);
+    const there = this.#seats.get(session);
+    if (there) return there;
+    const opening = this.#open(session);
+    this.#seats.set(session, opening);
+    const [oldest] = this.#seats.keys();
+    if (this.#seats.size > MAX_SEATS && oldest !== undefined) {
+      void this.#seats.get(oldest)?.then(
+        (seat) => seat.leave(),
+        () => {},
+      );
+      this.#seats.delete(oldest);
+    }
+    opening.catch(() => this.#seats.delete(session));
+    return opening;
   }
 
   /** What users registered, too; a ledger that cannot be reached is said with each call. */
   async #refresh(): Promise<void> {
     try {
-      const { db } = await this.#seat();
+      const { db } = await this.#ledger();
       const all = (await db.abilitiesForClients()).map(toolOf);
       const isNews = JSON.stringify(all) !== JSON.stringify(this.#tools);
       this.#tools = all;
@@ -123,12 +155,19 @@ export class Service {
   }
 
   #call(name: string, input: Record<string, unknown>, request: ServerContext['mcpReq']): Promise<CallToolResult> {
-    const call = answered(async () => {
-      const { db, workItemId } = await this.#seat();
-      this.#check(name, input);
-      if (name !== 'await_child_work') return db.abilityInvoke(name, input, workItemId);
-      return awaitChildWork(db, workItemId, input, AbortSignal.any([request.signal, this.#stopping.signal]), reportOf(request));
-    });
+    const { _meta: meta } = request;
+    const call = answered(
+      async () => {
+        const { db, workItemId } = await this.#seat(meta);
+        this.#check(name, input);
+        if (!isWait(name)) return db.abilityInvoke(name, input, workItemId);
+        return wait(db, name, workItemId, input, AbortSignal.any([request.signal, this.#stopping.signal]), reportOf(request));
+      },
+      async () => {
+        const { db, workItemId } = await this.#seat(meta);
+        return db.inboxTake(workItemId);
+      },
+    );
     this.#calls.add(call);
     return call.finally(() => this.#calls.delete(call));
   }
@@ -141,8 +180,8 @@ export class Service {
     if (errors.length > 0) throw new LedgerError('WL002', `the input of ${name} does not fit its schema`, '', errors.join('\n'));
   }
 
-  async #read(uri: string): Promise<string> {
-    const { db, reads, workItemId } = await this.#seat();
+  async #read(uri: string, meta: Meta): Promise<string> {
+    const { db, reads, workItemId } = await this.#seat(meta);
     const subject = subjectOf(uri, workItemId);
     const age = (await isCaughtUp(reads, db)) ? '' : '\n\n(Read on a standby that is behind: what was written just now may be missing.)';
     if (subject.kind === 'digest') return `${String(await reads.abilityInvoke('awareness_digest', {}, workItemId))}${age}`;
@@ -210,11 +249,12 @@ function reportOf({ _meta, notify }: ServerContext['mcpReq']): Report {
   };
 }
 
-/** The result of an ability, or its error as a result that the model reads. */
-async function answered(act: () => Promise<unknown>): Promise<CallToolResult> {
+/** The result of an ability, or its error as a result that the model reads; behind a result what others said to the session meanwhile. */
+async function answered(act: () => Promise<unknown>, told: () => Promise<string | null>): Promise<CallToolResult> {
   try {
     const value = await act();
-    return { content: [{ type: 'text', text: withoutSecrets(typeof value === 'string' ? value : JSON.stringify(value), 'answer') }] };
+    const texts = [typeof value === 'string' ? value : JSON.stringify(value), await told().catch(() => null)];
+    return { content: texts.filter((text) => text !== null).map((text) => ({ type: 'text', text: withoutSecrets(text, 'answer') })) };
   } catch (error) {
     return { isError: true, content: [{ type: 'text', text: errorText(error) }] };
   }

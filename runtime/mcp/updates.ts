@@ -24,14 +24,14 @@ type Watched = {
 
 export class Updates {
   readonly #db: Db;
-  readonly #url: string;
+  readonly #url: string | null;
   readonly #watched = new Map<string, Watched>();
   #listener: Listener | null = null;
   #poll: NodeJS.Timeout | undefined;
   #gather: NodeJS.Timeout | undefined;
 
-  /** `url`: the database of `db`, to listen to. */
-  constructor(db: Db, url: string) {
+  /** `url`: the database of `db`, to listen to; null: it is not known, and polling has to do. */
+  constructor(db: Db, url: string | null) {
     this.#db = db;
     this.#url = url;
   }
@@ -73,6 +73,7 @@ export class Updates {
   async close(): Promise<void> {
     this.#watched.clear();
     clearInterval(this.#poll);
+    this.#poll = undefined;
     clearTimeout(this.#gather);
     this.#gather = undefined;
     const listener = this.#listener;
@@ -81,8 +82,9 @@ export class Updates {
   }
 
   #open(): void {
-    if (this.#listener !== null) return;
+    if (this.#poll !== undefined) return;
     this.#poll = setInterval(() => this.#wake(() => true), POLL_MS).unref();
+    if (this.#url === null) return;
     this.#listener = listen(this.#url, ['work_ledger', 'work_item_completed'], {
       onNotification: (_, workItemId) => this.#wake(({ kind, ...subject }) => kind === 'digest' || subject.workItemId === workItemId),
       onConnected: () => this.#wake(() => true),

@@ -19,6 +19,7 @@ export class Leases {
   readonly #host: string;
   readonly #daemon: () => string | null;
   readonly #treeId: string | null;
+  readonly #project: string | null;
   readonly #concurrency: number;
   readonly #isAtWork: () => boolean;
   readonly #onRefused: (why: unknown) => void;
@@ -36,6 +37,8 @@ export class Leases {
     db: Db;
     workerId: string;
     treeId: string | null;
+    /** The project that it serves; null: all. */
+    project: string | null;
     concurrency: number;
     leaseSeconds: number;
     host: string;
@@ -48,6 +51,7 @@ export class Leases {
     this.#host = options.host;
     this.#daemon = options.daemon;
     this.#treeId = options.treeId;
+    this.#project = options.project;
     this.#concurrency = options.concurrency;
     this.#isAtWork = options.isAtWork;
     this.#onRefused = options.onRefused ?? (() => {});
@@ -129,6 +133,7 @@ export class Leases {
       host: this.#host,
       pid: process.pid,
       treeId: this.#treeId,
+      project: this.#project,
       concurrency: this.#concurrency,
       daemon: this.#daemon(),
     });

@@ -33,6 +33,8 @@ export type RunnerOptions = {
   host: string;
   /** The work item at the root of the only tree that it works on; null: it takes whatever is queued. */
   treeId: string | null;
+  /** The project whose work it drives, beside that of none; null: that of all. */
+  project: string | null;
   /** Called when the ledger no longer serves this version, or is moved. */
   onRefused: (why: unknown) => void;
   /** Everything that an iteration needs except the leases. */
@@ -48,7 +50,7 @@ export type Runner = {
 };
 
 export async function startRunner(options: RunnerOptions): Promise<Runner> {
-  const { url, listenUrl, schema, heart, log, concurrency, leaseSeconds, host, treeId, onRefused } = options;
+  const { url, listenUrl, schema, heart, log, concurrency, leaseSeconds, host, treeId, project, onRefused } = options;
   const connections = openConnections(url, listenUrl, log);
   // graphile-worker locks jobs by the id of its pool: the same id holds our leases, so that a dead runner's jobs can be freed.
   const events: WorkerEvents = new EventEmitter();
@@ -63,7 +65,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     events,
     logger: graphileLogger(log),
     pollInterval: 1000,
-    taskList: Object.fromEntries(tasksOf(schema, host, treeId).map((task) => [task, job])),
+    taskList: Object.fromEntries(tasksOf(schema, host, treeId, project).map((task) => [task, job])),
     // Without these a job that ends while its runner stops is never written back and stays locked for four hours.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
   }).catch(async (error: unknown) => {
@@ -74,6 +76,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     db: heart,
     workerId: await poolId,
     treeId,
+    project,
     concurrency,
     leaseSeconds,
     host,
@@ -167,10 +170,13 @@ function openConnections(url: string, listenUrl: string | null, log: Logger): { 
 type Listening = (error: unknown, client: pg.ClientBase | undefined, release: () => void) => void;
 
 /** As the ledger names them, see 20_submit/places.sql. */
-const tasksOf = (schema: string, host: string, treeId: string | null): string[] =>
-  treeId !== null
-    ? [`${schema}/engage/${treeId}`]
-    : [`${schema}/engage`, `${schema}/engage/host:${createHash('md5').update(host).digest('hex')}`];
+function tasksOf(schema: string, host: string, treeId: string | null, project: string | null): string[] {
+  if (treeId !== null) return [`${schema}/engage/${treeId}`];
+  const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
+  return project === null
+    ? [`${schema}/engage`, `${schema}/engage/host:${md5(host)}`]
+    : [`${schema}/engage/project:${md5(project)}`, `${schema}/engage/host:${md5(`${host}\n${project}`)}`];
+}
 
 export const graphileLogger = (log: Logger): GraphileLogger =>
   new GraphileLogger(() => (level, message) => {

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import { pino } from 'pino';
 import type { Logger } from 'pino';
-import { z } from 'zod';
 
 import { hideEnvironment } from '../../sandbox/ownSecrets.ts';
 import { openDocker } from '../../sandbox/docker.ts';
@@ -29,6 +28,7 @@ import type { ModelClient } from '../model/message.ts';
 import { logDestination } from '../telemetry/logs.ts';
 import { startMetrics } from '../telemetry/metrics.ts';
 import { startTraces } from '../telemetry/traces.ts';
+import { registerTools } from './registerTools.ts';
 import type { Tool } from '../tools/tool.ts';
 import { connectionsOf } from './connections.ts';
 import { startRetention } from './retention.ts';
@@ -36,6 +36,7 @@ import { startRunner } from './runner.ts';
 import type { Runner } from './runner.ts';
 import { startSweeper } from './sweeper.ts';
 import { tendRunner } from './tendRunner.ts';
+import { startTranscripts } from './transcripts.ts';
 import { workspaceRoots } from '../workspaceRoots.ts';
 
 export type WorkerOptions = {
@@ -59,6 +60,8 @@ export type WorkerOptions = {
   docker?: DockerDaemon | null;
   /** The work item at the root of the only tree that it works on, see work_keep(); default: whatever is queued. */
   treeId?: string;
+  /** The project that it serves: it drives work of that and of none; default (null): of all. With `treeId` it is not asked. */
+  project?: string | null;
   /**
    * Directories of this host below which any item may have its workspace (default: WORK_LEDGER_WORKSPACE_ROOTS); see servedDirectories.ts.
    */
@@ -94,6 +97,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const concurrency = options.concurrency ?? 4;
   const headers = webFetchHeaders();
   const host = hostName(options.host);
+  const project = treeId === null ? (options.project ?? null) : null;
   hideEnvironment();
   if (failpoints.length > 0) log.warn({ failpoints }, 'WORK_LEDGER_FAILPOINTS is set: this worker breaks on purpose');
   const stopping = new AbortController();
@@ -137,7 +141,20 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     ...(headers && { webFetchHeaders: headers }),
   };
   const newRunner = (): Promise<Runner> =>
-    startRunner({ url, listenUrl, schema, heart, log, concurrency, leaseSeconds, host, treeId, runtime, onRefused: refused.resolve });
+    startRunner({
+      url,
+      listenUrl,
+      schema,
+      heart,
+      log,
+      concurrency,
+      leaseSeconds,
+      host,
+      treeId,
+      project,
+      runtime,
+      onRefused: refused.resolve,
+    });
   let warming: Promise<void> | undefined;
   let isCodeOffered: boolean;
   let runner: Runner;
@@ -160,6 +177,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 
   const sweeper = await startSweeper({ db, log, leaseSeconds, offersCode: isCodeOffered ? null : () => offerCode(docker, containers, db) });
   const retention = startRetention(db, log);
+  const transcripts = startTranscripts(db, log);
   const tended = tendRunner(runner, newRunner, log, stopping.signal);
   const listener = listen(url, ['work_item_completed', 'work_lease_revoked', 'work_watched'], {
     onNotification: (channel, payload) => {
@@ -172,14 +190,17 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       watchers.look();
     },
   });
-  log.info({ workerId: tended.leases.workerId, schema, concurrency, ...(treeId !== null && { treeId }) }, 'worker started');
+  log.info(
+    { workerId: tended.leases.workerId, schema, concurrency, ...(treeId !== null && { treeId }), ...(project !== null && { project }) },
+    'worker started',
+  );
 
   let stopped: Promise<void> | undefined;
   const stop = (why: Error | null, graceSeconds: number): Promise<void> =>
     (stopped ??= stopOnce(graceSeconds).finally(() => ended.resolve(why)));
   async function stopOnce(graceSeconds: number): Promise<void> {
     stopping.abort();
-    const swept = Promise.all([sweeper.stop(), retention.stop()]);
+    const swept = Promise.all([sweeper.stop(), retention.stop(), transcripts.stop()]);
     await tended.stop(graceSeconds);
     await listener.close();
     await swept;
@@ -249,19 +270,4 @@ async function offerCode(docker: Docker | null, containers: Containers | null, d
     await db.abilityRegister(executeCode);
   }
   return isThere;
-}
-
-async function registerTools(tools: readonly Tool[], db: Db): Promise<void> {
-  for (const tool of tools) {
-    const { $schema: _, ...inputSchema } = tool.inputSchema ?? z.toJSONSchema(tool.input, { io: 'input' });
-    await db.abilityRegister({
-      name: tool.name,
-      description: tool.description,
-      inputSchema,
-      effect: tool.effect,
-      risk: tool.risk,
-      source: tool.source,
-      touches: tool.touches,
-    });
-  }
 }

@@ -40,6 +40,7 @@ create table work_items (
   workspace_host text,
   is_stranded boolean not null default false,
   workspace_dir_by name,
+  project text,
   constraint state_is_known check (state in (
     'created', 'queued', 'claimed', 'running', 'waiting', 'paused', 'completed', 'failed', 'dead', 'cancelled')),
   constraint finished_items_have_resolved_at check (
@@ -60,24 +61,22 @@ create unique index work_items_open_dedup_key on work_items (dedup_key)
   where dedup_key is not null and state not in ('completed', 'failed', 'dead', 'cancelled');
 create index work_items_parent on work_items (parent_id) where parent_id is not null;
 create index work_items_created on work_items (created_at desc, id desc);
+create index work_items_project on work_items (coalesce(project, ''), created_at desc, id desc);
 create index work_items_open on work_items (created_at desc, id desc) where resolved_at is null;
 create index work_items_resumable on work_items (created_at desc) where state in ('paused', 'dead') or (state = 'created' and work_type = 'journal');
 create index work_items_interactive on work_items (created_at desc) where state = 'created' and work_type = 'journal';
 create index work_items_driven on work_items (id) where state in ('claimed', 'running');
-create index work_items_running on work_items (started_at desc) where state = 'running';
-create index work_items_waiting on work_items (started_at desc) where state = 'waiting';
-create index work_items_root_waiting on work_items (started_at desc) where state = 'waiting' and parent_id is null;
-create index work_items_changed on work_items ((coalesce(resolved_at, started_at, created_at)));
+create index work_items_told on work_items
+  (coalesce(project, ''), (parent_id is null), state,
+   (case when state = 'completed' then resolved_at when state in ('running', 'waiting') then started_at else created_at end) desc, id desc)
+  where state in ('created', 'queued', 'running', 'waiting', 'paused', 'completed');
+create index work_items_changed on work_items (coalesce(project, ''), (coalesce(resolved_at, started_at, created_at)));
 create index work_items_completed on work_items (resolved_at desc) where state = 'completed';
-create index work_items_root_running on work_items (started_at desc) where state = 'running' and parent_id is null;
-create index work_items_root_completed on work_items (resolved_at desc) where state = 'completed' and parent_id is null;
 create index work_items_runnable on work_items (run_at, id) where state in ('queued', 'claimed', 'running', 'waiting');
 create index work_items_slots on work_items (slot_faculty) where slot_faculty is not null;
 create index work_items_queued on work_items (priority desc, run_at) where state = 'queued';
-create index work_items_routed on work_items ((faculty is not null), (coalesce(faculty, work_type)), priority desc, run_at, id) where state = 'queued' and focus_id is null;
+create index work_items_routed on work_items ((coalesce(project, '')), (faculty is not null), (coalesce(faculty, work_type)), priority desc, run_at, id) where state = 'queued' and focus_id is null;
 create index work_items_queued_again on work_items (priority desc, run_at, id) where state = 'queued' and focus_id is not null;
-create index work_items_queued_new on work_items (created_at desc, id desc) where state = 'queued';
-create index work_items_root_queued_new on work_items (created_at desc, id desc) where state = 'queued' and parent_id is null;
 create index work_items_root on work_items (root_id);
 create index work_items_fork on work_items (fork_turn_id) where fork_turn_id is not null;
 
@@ -99,10 +98,11 @@ comment on column work_items.fork_turn_id is 'The turn from which its conversati
 comment on column work_items.spawn_tool_call_id is 'The tool call of the parent''s agent that submitted this item; null: no call did. No foreign key: tool calls reference work items.';
 comment on column work_items.workspace_dir is 'The directory on the host in which the item is worked on; overrides the faculty''s engage.workspace_dir, and children inherit it. Null: the faculty''s.';
 comment on column work_items.workspace_dir_by is 'The database role that named workspace_dir; children and forks inherit it. What it may name, a worker decides, see focus_claim(). Null: nobody named one.';
+comment on column work_items.project is 'Where the work is, in the name that it was submitted with (a repository as host/path, a directory of a host, any name); children, forks and resumptions are of the same. Null: of no project. v_work_list has the name that it has today, see project_rename().';
 comment on column work_items.workspace_daemon is 'The Docker daemon that has the files of its workspace: only workers of that daemon drive it, see workspace_bind(). Null: there are no files yet, or they are not in a container.';
 comment on column work_items.workspace_host is 'The host of the worker that made its workspace there; null: none did.';
-comment on column work_items.is_stranded is 'True of a waiting item: it waits for a worker on another host, and none lives there; state_reason names it.';
-comment on column work_items.faculty is 'Name of the requested faculty; null: the first faculty whose accepts lists work_type.';
+comment on column work_items.is_stranded is 'True of a waiting item: it waits for a worker on another host or for its project, and none lives; state_reason names it.';
+comment on column work_items.faculty is 'Name of the requested faculty: that of its project, else the ledger''s; null: the first of these whose accepts lists work_type.';
 comment on column work_items.priority is 'Higher is more urgent.';
 comment on column work_items.dedup_key is 'At most one unfinished work item has a given key.';
 comment on column work_items.external_id is 'The caller''s own identifier, unique in this ledger.';
@@ -112,7 +112,7 @@ comment on column work_items.attempts is 'Foci started so far.';
 comment on column work_items.max_attempts is 'Null: the faculty''s recover.max_attempts.';
 comment on column work_items.run_at is 'Not worked on before this time. Of a waiting item: when its wait times out.';
 comment on column work_items.focus_id is 'The attempt under way; null: there is none, and any client may write to the ledger.';
-comment on column work_items.slot_faculty is 'The faculty of whose max_concurrent slots the item holds one; null: it holds none, or the faculty has no limit.';
+comment on column work_items.slot_faculty is 'The faculty of whose max_concurrent slots the item holds one: its name or, if it is a project''s, name@project; null: it holds none, or the faculty has no limit.';
 comment on column work_items.ledger_epoch is 'Entries up to this number belong to attempts that were given up: an attempt that starts fresh (recover.mode = "fresh") does not read them.';
 comment on column work_items.heartbeat_ends_at is 'Of a session that another program drives: the program counts as alive until then; see journal_heartbeat().';
 comment on column work_items.erased_at is 'Since when its words are gone, see erasures; null: they are here.';

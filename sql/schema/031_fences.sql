@@ -1,7 +1,7 @@
 -- Who may write for a work item, in a narrow row of its own: what every claim, append and end of an iteration locks and updates, so
 -- that work_items changes only when the work does. It never waits for more than one key lookup and has one index, whose columns
 -- never change, so that each update stays within its page (HOT). No foreign key: the functions that insert an item insert this row.
--- What is copied from the item (focus_id, attempt, is_child, is_journal, is_over) is here so that one statement checks the lease,
+-- What is copied from the item (focus_id, attempt, is_child, is_journal, is_over, project) is here so that one statement checks the lease,
 -- counts, and returns what a ledger entry needs; trigger fence_follow keeps it the same (api/00_ground/fence.sql).
 -- Owner and expiry of a lease are in foci: a heartbeat never waits for whoever holds this row while a slow tool runs.
 
@@ -17,7 +17,9 @@ create table fences (
   is_child boolean not null,
   is_journal boolean not null,
   is_over boolean not null default false,
-  salt uuid
+  salt uuid,
+  project text,
+  told_at timestamptz
 ) with (fillfactor = 50);
 
 comment on table fences is
@@ -32,4 +34,6 @@ comment on column fences.submitted_by is 'As in work_items: who, besides workers
 comment on column fences.is_child is 'True: the item has a parent.';
 comment on column fences.is_journal is 'True: another program drives the item and journals it.';
 comment on column fences.is_over is 'True: the item has reached a final state, and nothing more is written for it.';
+comment on column fences.project is 'As in work_items.';
+comment on column fences.told_at is 'Of a session of another program: up to when it was told all that is new elsewhere, see journal_session_news(). Null: it never was, or it is no such session.';
 comment on column fences.salt is 'What is hashed before the words of the item: 122 random bits, chosen when the item is made. Gone once it is erased, so that no text can be guessed from a hash. Null from the start: the item has no chain, see ledger_chain_save().';

@@ -13,7 +13,8 @@ create table workers (
   role name not null default session_user,
   started_at timestamptz not null default _now(),
   seen_at timestamptz not null default _now(),
-  daemon text
+  daemon text,
+  project text
 );
 
 create table foci (
@@ -62,6 +63,7 @@ create table sweep_walks (
 );
 
 create index workers_tree on workers (tree_id) where tree_id is not null;
+create index workers_project on workers (project) where project is not null;
 create index foci_ended on foci (ended_at) where ended_at is not null;
 create index foci_session on foci (session_label);
 
@@ -69,6 +71,7 @@ comment on table workers is 'Worker processes that are alive or were until recen
 comment on column workers.id is 'graphile-worker''s pool id, under which it locks jobs.';
 comment on column workers.host is 'The machine''s name.';
 comment on column workers.daemon is 'Identifies the Docker daemon that it uses; null: it has none, or none answers.';
+comment on column workers.project is 'The project that it serves, as it named it: it drives work of that and of none. Null: it serves all.';
 comment on column workers.pid is 'Its process there.';
 comment on column workers.version is 'The version of Work Ledger that it runs.';
 comment on column workers.role is 'The database role as which it is logged in.';

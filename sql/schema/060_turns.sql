@@ -125,6 +125,7 @@ create table tool_calls (
   completed_at timestamptz,
   wait_ends_at timestamptz,
   erased_hash bytea,
+  warning text,
   constraint code_run_is_an_object check (jsonb_typeof(code_run) = 'object'),
   constraint calls_are_ordered unique nulls not distinct (turn_id, parent_call_id, ordinal),
   constraint effect_is_known check (effect in ('pure', 'idempotent', 'unsafe')),
@@ -149,6 +150,11 @@ create index tool_calls_uncertain on tool_calls (work_item_id, created_at desc) 
 create index tool_calls_open on tool_calls (turn_id) where completed_at is null;
 create index tool_calls_in_flight on tool_calls (created_at) where external_id is not null and completed_at is null;
 create index tool_calls_created on tool_calls (work_item_id, created_at);
+-- Who waits for an item; see _awaited_by(). wait_ends_at changes only where a call waits.
+create index tool_calls_awaited on tool_calls using gin ((lower((input -> 'work_item_ids')::text)::jsonb))
+  where tool_name in ('await_child_work', 'wait_for') and wait_ends_at is not null and completed_at is null;
+create index tool_calls_claim_awaited on tool_calls (lower(regexp_replace(input ->> 'claim', '^(file:)?(.*/)?', '')))
+  where tool_name = 'wait_for' and wait_ends_at is not null and completed_at is null;
 create index tool_calls_completed on tool_calls (work_item_id, completed_at);
 
 comment on table turn_configs is 'Everything in a request except its messages (model, limits, system prompt, tools), one row for each distinct content.';
@@ -222,4 +228,5 @@ comment on column tool_calls.spawned_work_item_id is 'The child that the call su
 comment on column tool_calls.value is 'Of a call made from code: the value returned to the code, if it is more than the text of the result.';
 comment on column tool_calls.artifact_hash is 'The artifact with the whole output, if the result shows only its head and its tail.';
 comment on column tool_calls.code_run is 'Of execute_code: {verdict (ok, error, timeout, memory, output, killed, aborted, infrastructure), calls, bytes_seen, bytes_returned, duration_ms, timeout_seconds}.';
+comment on column tool_calls.warning is 'Of an open call: what its result will begin with, see claims. Null: nothing.';
 comment on column tool_calls.is_truncated is 'True: the output was over 32 MiB, and its middle is lost.';

@@ -24,6 +24,7 @@ create table work_ledger (
   erased_hash bytea,
   created_at timestamptz not null default _now(),
   link bytea default '',
+  project text,
   primary key (work_item_id, seq)
 );
 
@@ -39,12 +40,11 @@ create unique index work_ledger_retracted on work_ledger (work_item_id, retracts
 create index work_ledger_retractions on work_ledger (created_at) where retracts is not null;
 create index work_ledger_created on work_ledger (work_item_id, created_at);
 create index work_ledger_findings on work_ledger (created_at desc) where entry_type = 'finding';
-create index work_ledger_root_findings on work_ledger (created_at desc) where entry_type = 'finding' and not is_child_work;
 create index work_ledger_errors on work_ledger (created_at desc) where entry_type = 'error';
-create index work_ledger_root_errors on work_ledger (created_at desc) where entry_type = 'error' and not is_child_work;
 create index work_ledger_decisions on work_ledger (created_at desc) where entry_type = 'decision';
-create index work_ledger_root_decisions on work_ledger (created_at desc) where entry_type = 'decision' and not is_child_work;
-create index work_ledger_told on work_ledger (created_at, work_item_id)
+create index work_ledger_told on work_ledger (coalesce(project, ''), is_child_work, entry_type, created_at desc)
+  where entry_type in ('decision', 'finding', 'error') and not is_inherited;
+create index work_ledger_news on work_ledger (coalesce(project, ''), created_at, work_item_id)
   where entry_type in ('plan', 'decision', 'finding', 'error') and not is_inherited;
 create index work_ledger_steps on work_ledger (turn_id) where entry_type = 'step';
 create index work_ledger_plans on work_ledger (work_item_id, seq desc) where entry_type = 'plan';
@@ -62,6 +62,7 @@ comment on column work_ledger.tool_call_id is 'The call that wrote it; null: no 
 comment on column work_ledger.idempotency_key is 'A second append with the same key returns this entry.';
 comment on column work_ledger.erased_hash is 'Of an erased entry: the salted hash of content, data and keep, see _entry_hash().';
 comment on column work_ledger.link is 'SHA-256 of the entry before it and of this one, see _entry_link(): the chain that ledger_verify() walks. Null: the item has no chain. (Trigger refuse_entry makes it; a row that is restored brings its own.)';
+comment on column work_ledger.project is 'As in work_items: a digest finds the entries of its project by index.';
 comment on column work_ledger.seq is '1, 2, 3, ... within the work item, without gaps, in the order of commit.';
 comment on column work_ledger.id is 'For references from outside; to look up an entry, use (work_item_id, seq).';
 comment on column work_ledger.attempt is 'The attempt that wrote the entry; 0: written before the first attempt started.';

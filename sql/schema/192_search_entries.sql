@@ -21,5 +21,5 @@ create index search_entries_work_item on search_entries (work_item_id, created_a
 comment on function _search_text(text) is 'Text as it is searched: words apart, also those within a path, a name in camelCase or in snake_case.';
 comment on table search_entries is 'What ledger_search() finds: a row for each ledger entry, entry of journal_log(), message of a person, description of a work item and outcome.';
 comment on column search_entries.words is 'Its words, neither stemmed nor left out.';
-comment on column search_entries.source is 'ledger: an entry of work_ledger. journal: of journal_entries. message: of inbox. work: the description of the work item. outcome: its result.';
+comment on column search_entries.source is 'ledger: an entry of work_ledger. journal: of journal_entries. message: of inbox, what people and other agents said. work: the description of the work item. outcome: its result.';
 comment on column search_entries.id is 'The row that was recorded; of work and outcome: the work item.';

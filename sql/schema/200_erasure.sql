@@ -69,7 +69,7 @@ comment on column artifact_uses.content_hash is 'The artifact.';
 comment on table retention_policies is 'What is erased by itself, and when: see retention_policy_save().';
 comment on column retention_policies.id is 'Its number.';
 comment on column retention_policies.state is 'The final state of the root of a tree; null: any.';
-comment on column retention_policies.faculty is 'The faculty that worked on the root last; null: any.';
+comment on column retention_policies.faculty is 'The faculty that worked on the root last: its name or, if it is a project''s, name@project; null: any.';
 comment on column retention_policies.age is 'Since the last item of the tree ended.';
 comment on column retention_policies.keep is 'nothing: all words go. ledger: task, outcome and ledger entries stay. all: an exception, nothing goes.';
 comment on column retention_policies.export_function is 'Called with the id of the root before its tree goes; an error keeps the tree. Null: none.';

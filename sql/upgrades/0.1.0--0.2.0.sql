@@ -49,9 +49,9 @@ create table locks (
   primary key (purpose, place)
 );
 insert into locks
-select p, 0 from unnest('{sweep,retention,hint,faculties,abilities,roles}'::text[]) p
+select p, 0 from unnest('{sweep,retention,hint,faculties,projects,abilities,roles,waits}'::text[]) p
 union all
-select p, n from unnest('{slots,spawns,trees,branches,conversations,checkpoints}'::text[]) p cross join generate_series(0, 63) n;
+select p, n from unnest('{slots,spawns,trees,branches,conversations,checkpoints,claims,memory}'::text[]) p cross join generate_series(0, 63) n;
 
 -- Who decides in a name of their own.
 create table people (
@@ -73,6 +73,19 @@ alter table models add constraint cache_write_1h_is_a_multiple check (cache_writ
 alter table turn_configs add column cache_ttl text generated always as (coalesce(config #>> '{cache_control,ttl}', '5m')) stored;
 alter table work_usage add column hour_write_tokens bigint not null default 0;
 alter table inbox add column person text;
+
+-- Agents tell each other something; what the program that drives an item took was delivered by no turn.
+alter table inbox drop constraint kind_is_known, drop constraint child_results_name_the_child, drop constraint consumed_items_say_by_what;
+alter table inbox add constraint kind_is_known check (kind in ('message', 'child_result', 'agent_message'));
+alter table inbox add constraint agents_are_named check ((kind = 'message') = (source_work_item_id is null));
+alter table inbox add constraint delivered_items_are_consumed check (consumed_at is not null or coalesce(turn_id, tool_call_id) is null);
+drop index inbox_messages;
+create index inbox_messages on inbox (work_item_id, created_at) where kind <> 'child_result';
+create index inbox_told on inbox (source_work_item_id, work_item_id, created_at) where kind = 'agent_message';
+drop function if exists _quotes(uuid[]);
+drop function if exists _awareness(uuid, jsonb, uuid);
+drop function if exists ledger_search(text, text, integer, uuid, text[], text, timestamptz);
+
 create table linked_digests (
   name text not null,
   read_as text not null,
@@ -94,18 +107,48 @@ comment on column linked_digests.heard_at is 'When it said so.';
 alter table sweep_walks drop constraint walk_is_known;
 alter table sweep_walks add constraint walk_is_known check (walk in ('due', 'waiting', 'jobs', 'clock'));
 
-comment on column awareness_shown.seq is 'The ledger entry; 0: the item was over; -1: it was not over; -2: it works on the file in path; -3: it was queued.';
+-- Sessions of other programs, which have neither foci nor turns, are told what is new.
+alter table awareness_shown drop constraint awareness_shown_focus_id_fkey, alter column turn_id drop not null;
+comment on table awareness_shown is 'Which entry of which work item was in the digest of which focus or session, and in which turn: who knew what, and when.';
+comment on column awareness_shown.focus_id is 'The focus that was told; of a session of another program, which has none, its work item.';
+comment on column awareness_shown.turn_id is 'The turn whose request told it. Null: a session of another program was told.';
+comment on column awareness_shown.seq is 'The ledger entry; 0: the item was over; -1: it was not over; -2: it works on the file in path; -3: it was queued; -4: an end or a change that the agent asked to be told of; -5: it had not read the message in path.';
+comment on column awareness_shown.path is 'The file that the work item works on, for seq -2; for -4, and for an entry that the agent asked to be told of, the subscription and what happened; for -5 the message; else empty.';
 
 -- Where work may be driven: at the hosts of its faculty, and at the Docker daemon that has its files.
 alter table work_items add column workspace_daemon text;
 alter table work_items add column workspace_host text;
 alter table work_items add column is_stranded boolean not null default false;
 alter table workers add column daemon text;
+alter table workers add column project text;
+create index workers_project on workers (project) where project is not null;
 
 -- Who named a directory of the workers' hosts. Of faculties nobody knows: they may use what lies within the workers' own roots, until they are saved again.
 alter table work_items add column workspace_dir_by name;
 alter table faculties add column saved_by name;
 update work_items set workspace_dir_by = submitted_by where workspace_dir is not null;
+
+-- Where work is.
+alter table work_items add column project text;
+alter table fences add column project text, add column told_at timestamptz;
+alter table work_ledger add column project text;
+alter table faculties add column project text;
+drop index faculties_one_is_current;
+create unique index faculties_one_is_current on faculties ((coalesce(project, '')), name) where is_current;
+drop index work_items_routed;
+create index work_items_routed on work_items ((coalesce(project, '')), (faculty is not null), (coalesce(faculty, work_type)), priority desc, run_at, id) where state = 'queued' and focus_id is null;
+create index work_items_project on work_items (coalesce(project, ''), created_at desc, id desc);
+create table projects (
+  name text primary key,
+  renamed_to text,
+  claims text,
+  updated_at timestamptz not null default _now(),
+  constraint name_is_not_blank check (name ~ '\S'),
+  constraint claims_are_known check (claims in ('off', 'warn', 'refuse')),
+  constraint a_new_name_is_another check (renamed_to <> name)
+);
+
+create index projects_renamed on projects (renamed_to) where renamed_to is not null;
 
 create index faculties_hosts on faculties (name) where is_current and config -> 'hosts' <> '[]';
 
@@ -142,6 +185,182 @@ begin
 end
 $do$;
 alter table abilities add constraint functions_of_users_have_a_path check ((implementation = 'sql' and not is_builtin) = (search_path is not null));
+-- What agents want to be told of.
+create table subscriptions (
+  id uuid primary key default _uuidv7(),
+  work_item_id uuid not null references work_items (id),
+  kind text not null,
+  target text not null,
+  is_always boolean not null default false,
+  created_at timestamptz not null default _now(),
+  told_at timestamptz,
+  constraint one_of_a_kind unique (work_item_id, kind, target),
+  constraint kind_is_known check (kind in ('end', 'path', 'text')),
+  constraint target_is_short check (octet_length(target) between 1 and 1000)
+);
+
+comment on table subscriptions is 'What the agent of a work item wants to be told of with the news of its next iterations, until its item is over; see notify_me().';
+comment on column subscriptions.kind is 'end: the work item in target ends. path: somebody else changes that file. text: somebody else records a plan, decision, finding or error that has it.';
+comment on column subscriptions.target is 'A work item, a path without leading ./, or a text.';
+comment on column subscriptions.is_always is 'False: it is over once it was told of something.';
+comment on column subscriptions.told_at is 'When a request that was answered, or the hook of a session, told of it last; null: none has.';
+comment on column retention_policies.faculty is 'The faculty that worked on the root last: its name or, if it is a project''s, name@project; null: any.';
+comment on column v_retention_policies.faculty is null; -- it is filled in from the table's
+
+-- Transcripts that other programs keep here.
+create table transcripts (
+  id uuid primary key default _uuidv7(),
+  project_key text not null,
+  session_id text not null,
+  subpath text not null default '',
+  submitted_by name not null default session_user,
+  project text,
+  work_item_id uuid references work_items (id),
+  last_seq integer not null default 0,
+  understood_seq integer not null default 0,
+  summary text,
+  summary_seq integer not null default 0,
+  problem text,
+  taken_ends_at timestamptz,
+  created_at timestamptz not null default _now(),
+  updated_at timestamptz not null default _now(),
+  deleted_at timestamptz,
+  constraint one_of_a_key unique (session_id, project_key, subpath)
+) with (fillfactor = 70);
+
+create index transcripts_project_key on transcripts (project_key, updated_at desc);
+create index transcripts_work_item on transcripts (work_item_id) where work_item_id is not null;
+create index transcripts_behind on transcripts (updated_at) where understood_seq < last_seq and deleted_at is null;
+create index transcripts_newest on transcripts (updated_at desc, id) where subpath = '' and deleted_at is null;
+
+create table transcript_entries (
+  transcript_id uuid not null references transcripts (id),
+  seq integer not null,
+  uuid text not null,
+  entry text not null,
+  primary key (transcript_id, seq),
+  constraint one_of_a_uuid unique (transcript_id, uuid)
+);
+
+comment on table transcripts is 'Transcripts of sessions that other programs keep here, one row for each and for each of its subagents: see transcript_append(). A row stays when its entries are erased.';
+comment on column transcripts.project_key is 'The scope that the program named: by default a directory, with - for what is no letter or digit.';
+comment on column transcripts.session_id is 'The program''s own id of the session.';
+comment on column transcripts.subpath is 'Which transcript of the session: of a subagent subagents/agent-…; empty: the main one.';
+comment on column transcripts.submitted_by is 'The database role that appended first; nobody else appends, but who may write for all.';
+comment on column transcripts.project is 'The project of the work item that is made of it; null: that of its directory.';
+comment on column transcripts.work_item_id is 'The work item that it was read into; null: none yet.';
+comment on column transcripts.last_seq is 'How many entries were appended.';
+comment on column transcripts.understood_seq is 'How many of them were read into turns and calls.';
+comment on column transcripts.summary is 'What the program folded of all entries to list the session by; its own JSON, as text. Null: it folded nothing.';
+comment on column transcripts.summary_seq is 'The entry up to which the summary goes.';
+comment on column transcripts.problem is 'Why the newest entries could not be read into turns, in plain text; null: they could, or it was not tried.';
+comment on column transcripts.taken_ends_at is 'Until then whoever took it from transcripts_take() reads it; null: nobody does.';
+comment on column transcripts.updated_at is 'When something was appended last.';
+comment on column transcripts.deleted_at is 'When its entries were erased; nothing is appended any more. Null: they are here.';
+comment on table transcript_entries is 'The entries of transcripts, as they came but for secrets: a JSON object each, as text, so that no character is lost that a database has no form for.';
+comment on column transcript_entries.transcript_id is 'The transcript that it is of.';
+comment on column transcript_entries.seq is 'Its place in the transcript, from 1.';
+comment on column transcript_entries.uuid is 'What it is known by when it is appended again; begins with ~ where the program gave it no id.';
+comment on column transcript_entries.entry is 'The entry, JSON.';
+
+-- Notes that last.
+create type memory_hand as (
+  project text,
+  reader text,
+  work_item_id uuid,
+  tool_call_id uuid,
+  is_fork boolean,
+  idempotency_key text,
+  why text
+);
+
+create table memory_files (
+  id uuid primary key default _uuidv7(),
+  project text not null default '',
+  path text not null,
+  version integer not null default 0,
+  is_deleted boolean not null default false,
+  pinned_at timestamptz,
+  pinned_by text,
+  pinned_version integer,
+  salt uuid,
+  created_at timestamptz not null default _now(),
+  updated_at timestamptz not null default _now(),
+  constraint path_is_below_memories check (path ~ '^/memories/.' and octet_length(path) <= 500),
+  constraint what_is_deleted_is_not_pinned check (not is_deleted or pinned_at is null),
+  constraint what_is_pinned_is_a_version check ((pinned_at is null) = (pinned_version is null))
+);
+
+create unique index memory_files_path on memory_files (project, path) where not is_deleted;
+create index memory_files_deleted on memory_files (project, path) where is_deleted;
+create index memory_files_pinned on memory_files (project) where pinned_at is not null;
+
+create table memory_versions (
+  file_id uuid not null references memory_files (id),
+  version integer not null,
+  command text not null,
+  path text not null,
+  content text,
+  work_item_id uuid references work_items (id),
+  tool_call_id uuid,
+  written_by text not null default session_user,
+  person text,
+  why text,
+  created_at timestamptz not null default _now(),
+  link bytea default '',
+  erased_hash bytea,
+  idempotency_key text,
+  primary key (file_id, version),
+  constraint command_is_known check (command in ('create', 'str_replace', 'insert', 'write', 'delete', 'rename', 'rollback', 'merge', 'erase')),
+  constraint content_is_at_most_64_kib check (octet_length(content) <= 65536),
+  constraint why_is_short check (octet_length(why) <= 1000)
+);
+
+create index memory_versions_key on memory_versions (idempotency_key) where idempotency_key is not null;
+create index memory_versions_work_item on memory_versions (work_item_id) where work_item_id is not null;
+
+create table memory_views (
+  file_id uuid not null references memory_files (id),
+  reader text not null,
+  version integer not null,
+  work_item_id uuid references work_items (id),
+  viewed_at timestamptz not null default _now(),
+  primary key (file_id, reader)
+);
+
+create index memory_views_work_item on memory_views (work_item_id) where work_item_id is not null;
+
+comment on type memory_hand is 'Who reads or writes notes: in which project, as which reader, for which work item and call, and why.';
+comment on table memory_files is 'Notes of projects, a row for each file, see memory_command(). What a file says is its newest version. Never deleted: one that is gone has is_deleted.';
+comment on column memory_files.project is 'The project, by the name that it has today; empty: the file is of work that is in no project.';
+comment on column memory_files.path is 'Its path, below /memories.';
+comment on column memory_files.version is 'Its newest version.';
+comment on column memory_files.is_deleted is 'True: it was deleted. It comes back with the next create of its path, or by memory_rollback().';
+comment on column memory_files.pinned_at is 'Since when it stands in the first message of each agent of the project; null: it does not.';
+comment on column memory_files.pinned_by is 'Who pinned it: a person, else a database role.';
+comment on column memory_files.pinned_version is 'The version that stands there: what is written later does not, until somebody pins the note again.';
+comment on column memory_files.salt is 'What is hashed before its words. Null: it has no chain, or is erased.';
+comment on table memory_versions is 'Every version of each file of notes: who wrote it, when, for which work item, and why. Append-only.';
+comment on column memory_versions.file_id is 'The file: it keeps its id when it is renamed.';
+comment on column memory_versions.version is 'Numbered from 1, without gaps.';
+comment on column memory_versions.command is 'What made it: a command of the memory tool; write, rollback or erase: of a person; merge: its project became one with another.';
+comment on column memory_versions.path is 'The path that the file had from then on.';
+comment on column memory_versions.content is 'What the file said; null: from then on it was deleted.';
+comment on column memory_versions.work_item_id is 'The work item whose agent wrote it; null: none.';
+comment on column memory_versions.tool_call_id is 'The call that wrote it; null: none of a worker''s agent.';
+comment on column memory_versions.written_by is 'The database role that wrote it.';
+comment on column memory_versions.person is 'The person in whose name it was written; null: nobody''s.';
+comment on column memory_versions.why is 'Why, in the words of who wrote it; null: nothing was said.';
+comment on column memory_versions.link is 'The hash of the version before it and of this one, see _memory_link(); null: the file has no chain.';
+comment on column memory_versions.erased_hash is 'The salted hash of the words that it had; null: they are there.';
+comment on column memory_versions.idempotency_key is 'The caller''s key for the command, which the same one again finds; null: it gave none.';
+comment on table memory_views is 'Which version of a file its readers were shown last: what they edit is compared with that.';
+comment on column memory_views.file_id is 'The file.';
+comment on column memory_views.reader is 'A work item, or r: and the name of a reader that has none.';
+comment on column memory_views.version is 'The version that it was shown, or wrote.';
+comment on column memory_views.work_item_id is 'The work item that read it; null: none.';
+comment on column memory_views.viewed_at is 'When.';
+
 drop function if exists ability_register(text, text, json, text, text, regprocedure, json, json, text);
 
 create type context_state as (
@@ -177,24 +396,66 @@ create type iteration_flags as (
   raw_chars integer
 );
 
+create type export_piece as (
+  n bigint,
+  part bigint,
+  kind text,
+  role text,
+  turn_id uuid,
+  external_id text,
+  model text,
+  at timestamptz,
+  is_by_people boolean,
+  block json,
+  left_out text[]
+);
+
 create index seals_turn on seals (turn_id) where turn_id is not null;
 drop index turns_completed, turns_answered, session_history_label;
 create index turns_completed on turns (work_item_id, completed_at) where completed_at is not null;
 create index turns_answered on turns (completed_at) where completed_at is not null;
 alter table session_history drop constraint session_history_pkey, add primary key (session_label, id);
+create index tool_calls_awaited on tool_calls using gin ((lower((input -> 'work_item_ids')::text)::jsonb))
+  where tool_name in ('await_child_work', 'wait_for') and wait_ends_at is not null and completed_at is null;
+create index tool_calls_claim_awaited on tool_calls (lower(regexp_replace(input ->> 'claim', '^(file:)?(.*/)?', '')))
+  where tool_name = 'wait_for' and wait_ends_at is not null and completed_at is null;
 create index foci_session on foci (session_label);
 
 -- What digests tell of: decisions, and work that waits; and whether anything is new.
-drop index work_items_running, work_items_root_running;
-create index work_items_running on work_items (started_at desc) where state = 'running';
-create index work_items_root_running on work_items (started_at desc) where state = 'running' and parent_id is null;
-create index work_items_waiting on work_items (started_at desc) where state = 'waiting';
-create index work_items_root_waiting on work_items (started_at desc) where state = 'waiting' and parent_id is null;
-create index work_items_changed on work_items ((coalesce(resolved_at, started_at, created_at)));
+drop index work_items_running, work_items_root_running, work_items_root_completed, work_items_queued_new, work_items_root_queued_new;
+drop index work_ledger_root_findings, work_ledger_root_errors;
+create index work_items_told on work_items
+  (coalesce(project, ''), (parent_id is null), state,
+   (case when state = 'completed' then resolved_at when state in ('running', 'waiting') then started_at else created_at end) desc, id desc)
+  where state in ('created', 'queued', 'running', 'waiting', 'paused', 'completed');
+create index work_items_changed on work_items (coalesce(project, ''), (coalesce(resolved_at, started_at, created_at)));
 create index work_ledger_decisions on work_ledger (created_at desc) where entry_type = 'decision';
-create index work_ledger_root_decisions on work_ledger (created_at desc) where entry_type = 'decision' and not is_child_work;
-create index work_ledger_told on work_ledger (created_at, work_item_id)
+create index work_ledger_told on work_ledger (coalesce(project, ''), is_child_work, entry_type, created_at desc)
+  where entry_type in ('decision', 'finding', 'error') and not is_inherited;
+create index work_ledger_news on work_ledger (coalesce(project, ''), created_at, work_item_id)
   where entry_type in ('plan', 'decision', 'finding', 'error') and not is_inherited;
+
+-- What agents and sessions are at work on.
+create table claims (
+  work_item_id uuid not null references work_items (id),
+  key text not null,
+  scope text not null,
+  place text,
+  mode text not null,
+  is_binding boolean not null,
+  why text,
+  focus_id uuid,
+  claimed_at timestamptz not null default _now(),
+  changed_at timestamptz,
+  ends_at timestamptz not null,
+  primary key (work_item_id, key),
+  constraint mode_is_known check (mode in ('exclusive', 'shared')),
+  constraint key_is_short check (octet_length(key) between 1 and 1000)
+) with (fillfactor = 70);
+
+create index claims_key on claims (lower(key));
+create index claims_place on claims (place) where place is not null;
+alter table tool_calls add column warning text;
 
 -- An item that is to pause is driven, and paused when its lease ends; it was when the next iteration was claimed.
 update work_items w
@@ -205,6 +466,7 @@ alter table work_items add constraint only_driven_items_are_to_pause check (not 
 -- With them hashes of erased words could be told from others; the chain keeps its salts in fences.
 drop table content_salts;
 drop function if exists _salted_hash(uuid, text[]);
+drop function if exists _spawning_faculty(work_items);
 drop function if exists _replay_names(text[], turns, turns[], integer);
 drop function if exists _block_stub(turns[], integer, integer);
 drop function if exists _newest_keep(uuid);
@@ -243,11 +505,25 @@ drop function if exists _branch_message(turns);
 drop function if exists _next_steps(work_items, text[], text[], text[], text);
 drop function if exists _awareness_tell(work_items, foci, jsonb, turns);
 drop function if exists _awareness_settings(jsonb);
+drop function if exists _work_in(text, uuid);
 drop function if exists journal_session_open(text, text);
+drop function if exists journal_session_create(text, text, jsonb, uuid);
+drop function if exists work_submit(text, text, jsonb, text, integer, uuid, text, text, integer, timestamptz, text, text, jsonb, text);
+drop function if exists _import_item(text, text, jsonb, timestamptz);
+drop function if exists _submit_parent(uuid);
+drop function if exists cost_by(text, uuid);
+drop function if exists awareness_digest(uuid);
+drop function if exists work_changes(uuid);
+drop view if exists v_queue, v_unroutable, v_slots;
+drop function if exists _faculty_for(text, text);
+drop function if exists _slot_take(work_items, text);
+drop function if exists _names_of(text);
+drop function if exists _names_queued();
 drop function if exists _awareness_items(uuid, jsonb, uuid, timestamptz, timestamptz);
 drop function if exists _awareness_told(uuid, jsonb, uuid, timestamptz);
 drop function if exists _items_of(text, boolean, uuid, uuid, timestamptz, integer);
 drop function if exists _entries_of(text, boolean, uuid, uuid, timestamptz, integer);
+drop function if exists _overlaps(uuid, uuid);
 drop function if exists _context_next(work_items, foci, jsonb);
 drop function if exists _elision_due(work_items, foci, jsonb, turns, elisions[], text[]);
 drop function if exists _engine_message(turns);
@@ -259,9 +535,11 @@ drop function if exists _nudge(work_items, foci, turns, integer, uuid);
 drop function if exists _retractions_tell(work_items, foci, turns);
 drop function if exists _said_done(turns, integer);
 drop function if exists _tokens_new(uuid[]);
+drop function if exists _touches_store(tool_calls, text);
 drop function if exists _touch_rules_of(text);
 drop function if exists _touches_of(text, json, text);
 drop function if exists _turns_since(turns, uuid);
+drop function if exists _awaited_by(work_items);
 drop function if exists _calibrate(turns);
 drop function if exists _turn_create(work_items, foci, jsonb, uuid);
 drop function if exists context_compact(uuid, text);
@@ -279,6 +557,24 @@ drop function if exists _told_in(uuid, boolean);
 drop trigger if exists search_retracted on work_ledger;
 
 @functions@
+
+-- Work of 0.1.0 is in the project of its directory, where that is known; what was recorded in the last week is told as of it. A tree with
+-- work that is not over stays in none: workers call its directory by another name, and any may go on with it.
+update work_items w
+   set project = d.directory
+  from work_items i
+  left join lateral (
+    select c.config #>> '{engage,workspace_dir}' as directory from foci f join faculties c on c.content_hash = f.faculty_hash
+     where f.work_item_id = i.root_id and c.config #>> '{engage,workspace}' = 'host'
+     order by f.attempt desc limit 1) c on true
+ cross join lateral (select coalesce(i.workspace_dir, _session_directory(i), c.directory) as directory) d
+ where i.id = w.root_id and d.directory ~ '^/' and _project_problem(d.directory) is null
+   and not exists (select from work_items o where o.root_id = i.id and o.resolved_at is null and o.work_type not in ('journal', 'ldg:task', 'import'));
+update fences e set project = w.project from work_items w where w.id = e.work_item_id and w.project is not null;
+alter table work_ledger disable trigger refuse_change;
+update work_ledger l set project = w.project
+  from work_items w where w.id = l.work_item_id and w.project is not null and l.created_at > _now() - interval '7 days';
+alter table work_ledger enable always trigger refuse_change;
 
 -- What stays as 0.1.0 made it.
 insert into installed_code (kind, name, digest, server)

@@ -84,6 +84,7 @@ const partsOf = (): Record<string, Record<string, string>> => {
       turns: 'aria-label="Tree of turns: 10 turns, 0 forks"',
       journal: 'Only the statement of the nightly run',
       budget: 'of 2.00',
+      claims: '',
       ledger: 'Compare with a half-open range',
       children: '1 of 3 over',
       told: 'finding of <a class="mono" href="/work/', // which of them it was told last depends on who was first
@@ -94,6 +95,7 @@ const partsOf = (): Record<string, Record<string, string>> => {
       turns: 'aria-label="Tree of turns: 3 turns',
       journal: 'The whole call',
       budget: '',
+      claims: '',
       ledger: 'Count dead rows',
       children: '',
       told: 'finding of <a class="mono" href="/work/',
@@ -517,7 +519,7 @@ test('an open page is told of the parts that changed, and of no others', async (
   };
   const body = await text(`/work/${failed}`);
   const before = await versions();
-  const timed = ['approvals', 'nav'];
+  const timed = ['approvals', 'claims', 'nav'];
   for (const [, name = '', version] of body.matchAll(/data-part="(\w+)" data-version="([^"]+)"/g))
     if (!timed.includes(name)) expect([name, before[name]]).toEqual([name, version]);
   await crew.db.journal.log(failed, 'user_feedback', { message: 'Seen', isInterrupt: false }, 'high');

@@ -86,6 +86,18 @@ test('the order of the trees is read without looking up turns or calls item by i
   expect(buffers).toBeLessThan(items);
 });
 
+test('projects are named without their items being read', async () => {
+  await client.query('set session_replication_role = replica');
+  await client.query(`update work_items set project = 'project ' || ('x' || left(md5(root_id::text), 2))::bit(8)::integer % 8`);
+  await client.query('reset session_replication_role; analyze work_items');
+  const [named, counted] = [
+    await costOf(client, 'select project, earlier_names from v_projects'),
+    await costOf(client, 'select * from v_projects'),
+  ];
+  expect([named.rows, counted.rows]).toEqual([8, 8]);
+  expect(named.buffers).toBeLessThan(counted.buffers / 2);
+});
+
 test('the newest of a list are read without all the others', async () => {
   const newest = (limit: number): string => `select * from v_work_list order by created_at desc, work_item_id desc limit ${limit}`;
   const [few, all] = [await costOf(client, newest(20)), await costOf(client, newest(1000))];

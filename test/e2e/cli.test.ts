@@ -80,6 +80,23 @@ test('submit prints the id; show, ledger and digest tell of it; --json is one do
   expect((await cli('cancel', id)).stdout).toContain('nothing to cancel');
 });
 
+test('claims shows what work is at, and takes a claim away', async () => {
+  expect((await cli('claims')).stdout).toBe('nothing is claimed\n');
+  const [session] = await database.query<{ id: string }>(
+    `select id, ledger.claim_check(id, 'a\x1b.js') from ledger.journal_session_open('cli', E'Round at\nthe edge', '/shop')`,
+  );
+  const shown = `${session!.id}  file:a␛.js  Another session, exclusive, until `;
+  expect((await cli('claims')).stdout).toMatch(/: Round at\n$/);
+  expect((await cli('claims')).stdout.slice(0, shown.length)).toBe(shown);
+  expect(JSON.parse((await cli('claims', '--json')).stdout)).toMatchObject([{ key: 'file:a\x1b.js', is_binding: true }]);
+  expect(await cli('claims', session!.id)).toMatchObject({ code: 2, stderr: expect.stringContaining('which of its claims?') });
+  expect(await cli('claims', session!.id, 'file:a\x1b.js', '--reason', 'urgent')).toEqual({ code: 0, stderr: '', stdout: 'taken away\n' });
+  expect(await cli('claims', session!.id, 'file:a\x1b.js')).toMatchObject({ code: 1, stdout: 'it has no such claim\n' });
+  expect(await database.query(`select content from ledger.inbox where work_item_id = '${session!.id}'`)).toMatchObject([
+    { content: expect.stringContaining('taken away by hand: urgent') },
+  ]);
+});
+
 test('wrong usage exits with 2 and says what is right', async () => {
   expect(await cli('submitt', 'x')).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean submit') });
   expect(await cli('submit', 'x')).toMatchObject({ code: 2, stderr: expect.stringContaining('--type') });
@@ -142,19 +159,45 @@ const replies: ScriptedReply[] = [
   { content: [{ type: 'text', text: 'Said hello.' }] },
 ];
 
-test('demo --scene team: three faculties, a tree with two children, and a reviewer who is told what one of them found', async () => {
+test('demo --scene team: a lead that waits is seen, a decision heard at once, an edit refused, a message answered, the ledger searched', async () => {
   const shown = await cli('demo', '--install', '--scene', 'team', '--json');
-  expect(shown).toMatchObject({ code: 0, stderr: expect.stringMatching(/\n {4}read [0-9a-f]{4} +\[1\] finding: toCents/) });
-  const { items, told } = JSON.parse(shown.stdout);
-  expect(items.map((item: Record<string, unknown>) => [item['work_type'], item['parent_id'] === null, item['state']])).toEqual([
+  expect(shown).toMatchObject({ code: 0, stderr: expect.stringMatching(/\n {4}fix [0-9a-f]{4} +\[1\] decision: Round in toCents/) });
+  type Told = { work_type: string; title: string; iteration: number; lines: string[] };
+  const { items, told } = JSON.parse(shown.stdout) as { items: Record<string, unknown>[]; told: Told[] };
+  expect(items.map((item) => [item['work_type'], item['parent_id'] === null, item['state']])).toEqual([
     ['demo-lead', true, 'completed'],
-    ['demo-read', false, 'completed'],
-    ['demo-read', false, 'completed'],
+    ['demo-fix', false, 'completed'],
+    ['demo-check', false, 'completed'],
     ['demo-review', true, 'completed'],
   ]);
-  expect(told).toContainEqual(
-    expect.objectContaining({ kind: 'finding', content: expect.stringContaining('truncates instead of rounding') }),
-  );
+  const said = told.map(({ work_type, title, lines }) => [work_type, title, lines.join(' ')]);
+  const words = (text: RegExp): unknown => expect.stringMatching(text);
+  expect(said).toEqual([
+    ['demo-review', 'A lead that waits is seen by others', words(/^- \[Demo Lead\/demo-lead\] .* \(waits for [12] of its children\)$/)],
+    // At the boundary it is recorded while the next request is being made, and told with the one after.
+    [
+      'demo-check',
+      words(/^A decision of a sibling, told (with the next request|after 1 other request)/),
+      words(/^- Decision: Round in toCents\(\)/),
+    ],
+    ['demo-review', 'A search', words(/^What was found, .*- decision of Demo Fixer\/demo-fix [0-9a-f]{6}, .*: Round in toCents\(\)/)],
+    [
+      'demo-review',
+      'A refused edit',
+      words(/^\[claim\] Not executed: Demo Fixer\/demo-fix holds src\/money\.js since .*"Fix src\/money\.js/),
+    ],
+    [
+      'demo-fix',
+      'A message of another agent',
+      words(/ from another agent, Demo Reviewer\/demo-review [0-9a-f]{6}\].* Which way does a half go\?$/),
+    ],
+    [
+      'demo-review',
+      'A message of another agent',
+      words(/ from another agent, Demo Fixer\/demo-fix [0-9a-f]{6}\].* Up, with Math\.round\./),
+    ],
+  ]);
+  expect(items[3]).toMatchObject({ outcome_data: { summary: 'The comment says that toCents() rounds halves up.' } });
 });
 
 test.skipIf(noDocker !== null)('demo --scene code: long output that the code alone sees becomes a line', async () => {

@@ -9,6 +9,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import type { Claimed } from '../../runtime/ledger/answers.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
 import { createModelClient } from '../../runtime/model/callModel.ts';
@@ -96,6 +97,46 @@ const exceptions: Record<string, string> = {
       `linked_digests.${name}`,
       'a linked ledger that answers: long/links',
     ]),
+  ),
+  ...Object.fromEntries(
+    ['name', 'renamed_to', 'claims', 'updated_at'].map((name) => [`projects.${name}`, 'a project that is renamed: sql/project_rename']),
+  ),
+  ...Object.fromEntries(
+    ['id', 'work_item_id', 'kind', 'target', 'is_always', 'created_at', 'told_at'].map((name) => [
+      `subscriptions.${name}`,
+      'an agent that asks to be told: sql/notify_me',
+    ]),
+  ),
+  ...Object.fromEntries(
+    `id project_key session_id subpath submitted_by project work_item_id last_seq understood_seq summary summary_seq problem taken_ends_at
+     created_at updated_at deleted_at`
+      .split(/\s+/)
+      .map((name) => [`transcripts.${name}`, 'a transcript that a program keeps here: e2e/sessionStore, sql/transcript_append']),
+  ),
+  ...Object.fromEntries(
+    ['transcript_id', 'seq', 'uuid', 'entry'].map((name) => [`transcript_entries.${name}`, 'its entries: e2e/sessionStore']),
+  ),
+  ...Object.fromEntries(
+    [
+      ...[
+        'project',
+        'path',
+        'version',
+        'is_deleted',
+        'pinned_at',
+        'pinned_by',
+        'pinned_version',
+        'salt',
+        'created_at',
+        'updated_at',
+        'id',
+      ].map((name) => `memory_files.${name}`),
+      ...['file_id', 'version', 'command', 'path', 'content', 'work_item_id', 'tool_call_id', 'written_by', 'person', 'why'].map(
+        (name) => `memory_versions.${name}`,
+      ),
+      ...['created_at', 'link', 'erased_hash', 'idempotency_key'].map((name) => `memory_versions.${name}`),
+      ...['file_id', 'reader', 'version', 'work_item_id', 'viewed_at'].map((name) => `memory_views.${name}`),
+    ].map((name) => [name, 'notes of a project: sql/memory_command']),
   ),
   'turn_sizes.closed': 'a closed block that is worth too little to leave: sql/blocks',
   'foci.crash_count': 'a worker that dies: e2e/crash',
@@ -196,6 +237,7 @@ afterAll(async () => {
 
 test('every column of the ledger is filled by somebody, with more than its default', async () => {
   const lead = await db.workSubmit({
+    project: 'shop',
     workType: 'lead',
     description: 'Lead it',
     dedupKey: 'd',
@@ -234,6 +276,7 @@ test('every column of the ledger is filled by somebody, with more than its defau
     create temporary table j as select * from journal_session_create('chat', 'Look');
     select journal_entry_delete((journal_log((select id from j), 'user_feedback', '{"message": "a"}')).id, 'a secret');
     select journal_log((select id from j), 'user_feedback', '{"message": "b"}', 'high');
+    select count(journal_session_news((select id from j))) from generate_series(1, 30); -- until it was told all
     select checkpoint_create((select id from j));
     select ledger_watch((select id from j));
     select ledger_append((select id from j), 'note', 'data', '{"a": 1}', p_idempotency_key => 'k');
@@ -293,10 +336,10 @@ async function playByHand(forked: string): Promise<void> {
   await db.facultySave({
     name: 'coder',
     accepts: ['code'],
-    max_concurrent: 3,
+    max_concurrent: 4,
     persona: 'Anna',
     role: 'worker',
-    engage: { tools: ['look', 'risky'], code_execution: true, require_approval: 'dangerous' },
+    engage: { tools: ['look', 'risky', 'change'], code_execution: true, require_approval: 'dangerous' },
   });
   for (const [name, risk] of [
     ['look', 'safe'],
@@ -311,6 +354,14 @@ async function playByHand(forked: string): Promise<void> {
       risk,
       touches: [{ key: 'at', action: 'read' }],
     });
+  await db.abilityRegister({
+    name: 'change',
+    description: 'change',
+    inputSchema: { type: 'object' },
+    effect: 'unsafe',
+    risk: 'safe',
+    touches: [{ key: 'at', kind: 'record', action: 'modify' }],
+  });
   const watched = await db.focusClaim(
     (await db.workSubmit({ workType: 'code', description: 'Say it', budget: { tokens: 1_000_000 } })).id,
     'w',
@@ -325,8 +376,8 @@ async function playByHand(forked: string): Promise<void> {
   const claim = await db.focusClaim(item.id, 'w', 600);
   if (claim.kind !== 'claimed') throw new Error(claim.kind);
   const use = (id: string, name: string, input: object) => ({ type: 'tool_use', id, name, input });
-  const answer = async (...content: { type: string }[]) => {
-    const begin = await db.iterationBegin(claim);
+  const answerOf = async (focus: Claimed, ...content: { type: string }[]) => {
+    const begin = await db.iterationBegin(focus);
     if (begin.kind !== 'call_model') throw new Error(begin.kind);
     const response = {
       id: 'm',
@@ -339,8 +390,13 @@ async function playByHand(forked: string): Promise<void> {
       firstTokenMs: 1,
       usage: { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
     };
-    return db.iterationStep(claim, { iteration: claim.iteration, seconds: null }, { answer: { turnId: begin.turn_id, response } });
+    return db.iterationStep(focus, { iteration: focus.iteration, seconds: null }, { answer: { turnId: begin.turn_id, response } });
   };
+  // A session is at what a call of another is about to change.
+  await client.query(`
+    select claim_take(j.id, k.key, 'shared', '2 hours', 'Its names')
+      from journal_session_create('claims', 'Rename') j cross join (values ('record:orders'), ('file:/srv/a.js')) k(key)`);
+  const answer = (...content: { type: string }[]) => answerOf(claim, ...content);
   const coded = await answer(use('c', 'execute_code', { code: 'return look()' }));
   const code = coded.kind === 'run_tools' ? coded.calls[0] : undefined;
   if (!code) throw new Error('no call');
@@ -368,6 +424,9 @@ async function playByHand(forked: string): Promise<void> {
   await db.iterationStep(claim, { iteration: claim.iteration, seconds: null });
   const [asked] = await db.approvals();
   await db.toolCallReject(asked?.tool_call_id ?? '', 'not that');
+  const changing = await db.focusClaim((await db.workSubmit({ workType: 'code', description: 'Change it' })).id, 'w', 600);
+  if (changing.kind !== 'claimed') throw new Error(changing.kind);
+  await answerOf(changing, use('w', 'change', { at: 'orders' }));
   const third = await db.focusClaim(item.id, 'w', 600);
   if (third.kind !== 'claimed') throw new Error(third.kind);
   await db.iterationStep(third, { iteration: third.iteration, seconds: 0 });
@@ -393,6 +452,7 @@ async function playByHand(forked: string): Promise<void> {
     treeId: fork?.id ?? null,
     concurrency: 4,
     daemon: 'daemon',
+    project: 'shop',
   });
   const far = await db.workSubmit({
     workType: 'far',
@@ -401,4 +461,5 @@ async function playByHand(forked: string): Promise<void> {
   });
   await db.focusClaim(far.id, 'w', 600);
   await db.facultySave({ name: 'coder', accepts: ['code'] });
+  await db.facultySave({ name: 'coder', project: 'shop' });
 }

@@ -88,7 +88,7 @@ test('list has a header, children below their parents, filters and a limit; ps i
 });
 
 test('list --watch shows what changes, until a signal', async () => {
-  const child = spawn(process.execPath, [main, 'list', '--watch', '--limit', '1'], { env: environment(), cwd: directory });
+  const child = spawn(process.execPath, [main, 'list', '--watch', '--all', '--limit', '1'], { env: environment(), cwd: directory });
   let shown = '';
   child.stdout.on('data', (chunk) => (shown += chunk));
   await until(() => shown.startsWith('ID'));
@@ -227,7 +227,7 @@ test('settings come from flags, then the environment, the project, the person', 
   await writeFile(project, 'schema = "a"\ndatabase = "b"\n');
   expect(await inProject('list')).toMatchObject({
     code: 2,
-    stderr: `error: ${project}:2:1: unknown key database; there are database_url, listen_url, read_url, schema, host, faculties, tools, workspace_roots, secrets\n`,
+    stderr: `error: ${project}:2:1: unknown key database; there are database_url, listen_url, read_url, schema, project, host, faculties, tools, workspace_roots, secrets\n`,
   });
   await writeFile(project, 'tools = 3\n');
   expect(await inProject('list')).toMatchObject({ code: 2, stderr: `error: ${project}:1:1: tools must be a list of paths\n` });

@@ -2,6 +2,7 @@
 
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -82,9 +83,18 @@ test('a client lists every tool and calls it', async () => {
     'await_child_work',
     'check_child_work',
     'work_complete',
+    'wait_for',
     'awareness_digest',
     'checkpoint_create',
     'resumption_context',
+    'claim',
+    'claim_release',
+    'notify_me',
+    'tell_agent',
+    'reply',
+    'ledger_search',
+    'ask_about',
+    'memory',
   ]);
   expect(tools[0]?.inputSchema).toMatchObject({
     type: 'object',
@@ -109,9 +119,22 @@ test('a client lists every tool and calls it', async () => {
   const waiting = call(client, 'await_child_work', { work_item_ids: [child.text], timeout_seconds: 30 });
   await db.workCancel(child.text, 'not needed');
   expect((await waiting).text).toContain('cancelled');
+  const other = await db.workSubmit({ workType: 'nobody', description: 'Work of somebody else' });
+  const waitingForOther = call(client, 'wait_for', { work_item_ids: [other.id], timeout_seconds: 30 });
+  await db.workCancel(other.id, 'not needed');
+  expect((await waitingForOther).text).toMatch(/^What came of it.*cancelled/s);
+  expect((await call(client, 'wait_for', { timeout_seconds: 1 })).text).toMatch(/^\[engine\] It is .* UTC\.$/);
+  expect(await call(client, 'wait_for', { work_item_ids: [randomUUID()] })).toMatchObject({
+    isError: true,
+    text: expect.stringContaining('there is no work item'),
+  });
   expect((await call(client, 'checkpoint_create')).text).toContain('Open: look; mend');
   expect((await call(client, 'resumption_context', { target_tokens: 600 })).text).toContain('## Open\n\n- look\n- mend');
   expect((await call(client, 'awareness_digest')).text).toContain('== AWARENESS ==');
+  expect((await call(client, 'ledger_search', { query: 'cache' })).text).toMatch(
+    /^What was found, .*\n- finding of session \w{6}, just now: The cache is stale\n/s,
+  );
+  expect((await call(client, 'ask_about', { path: 'src/a.ts' })).text).toContain('Nobody near touched src/a.ts.');
 
   // Mistakes are results that a model can read.
   for (const [name, input] of [
@@ -190,7 +213,7 @@ test('a client is answered before the database is, and calls wait for it', async
   for (const through of held) through();
   expect(await calling).toEqual({ text: '{"seq":1,"entry_type":"note"}', isError: false });
   await isChanged;
-  expect(await names()).toEqual([...(await names()).slice(0, 11), 'sum_up']);
+  expect(await names()).toEqual([...(await names()).slice(0, 20), 'sum_up']);
   await database.query(`delete from ledger.abilities where name = 'sum:up'`);
   await client.close();
   gate.close();
@@ -207,7 +230,7 @@ test('a ledger that cannot be reached is said with each call, and tried again wi
     }),
   );
   clients.push(client);
-  expect((await client.listTools()).tools).toHaveLength(11);
+  expect((await client.listTools()).tools).toHaveLength(20);
   for (let n = 0; n < 2; n++)
     expect(await call(client, 'ledger_read')).toMatchObject({ isError: true, text: expect.stringContaining('ECONNREFUSED') });
 });
@@ -378,7 +401,7 @@ test('two sessions of a client in one directory are two work items, and each hea
 
   // The first is alive: the second is told of it as of a colleague, and never made it.
   const begun = (await hook('session-start', two)).stdout;
-  expect(begun).toContain('- [journal] Rework invoice.js (active)\n  decision: Amounts are cents');
+  expect(begun).toContain('- [session] Rework invoice.js (active)\n  decision: Amounts are cents');
   expect(begun).not.toMatch(/Work that goes on|The session before this one/);
   await hook('user-prompt', { ...two, prompt: 'Write the docs' });
   expect(await itemOf(two)).not.toBe(await itemOf(one));
@@ -399,6 +422,72 @@ test('two sessions of a client in one directory are two work items, and each hea
     { source: 'journal' },
     { source: 'work' },
   ]);
+
+  // The first, which began before the second, hears of it with its next prompt, and of what it decides with the next one; once.
+  const news = (words: string): RegExp =>
+    new RegExp(
+      String.raw`^What is new elsewhere since you were last told, as of .*:\n\n<(data-\w+)>\n== AWARENESS ==\n\n${words}.*\n</\1>\n$`,
+      's',
+    );
+  const prompt = async (session: { session_id: string }): Promise<string> =>
+    (await hook('user-prompt', { ...session, prompt: 'Go on' })).stdout;
+  expect(await prompt(one)).toMatch(news(String.raw`Currently active:\n- \[session\] Write the docs`));
+  expect(await prompt(one)).toBe('');
+  await db.ledgerAppend(await itemOf(two), 'decision', 'The docs say cents');
+  expect(await prompt(one)).toMatch(news(String.raw`Recent decisions:\n- The docs say cents \(session, `));
+  expect([await prompt(one), await prompt(two)]).toEqual(['', '']);
+
+  // While it works, too, with the use of a tool; but not what is said inside a subagent, which it would not hear.
+  await db.ledgerAppend(await itemOf(two), 'decision', 'The docs say euros');
+  const used = async (more: object = {}): Promise<string> =>
+    (await hook('post-tool-use', { ...one, tool_name: 'Bash', tool_response: 'ok', ...more })).stdout;
+  expect(await used({ agent_id: 'a1' })).toBe('');
+  expect(JSON.parse(await used())).toEqual({
+    hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext: expect.stringContaining('- The docs say euros (session, ') },
+  });
+  expect([await used(), await prompt(one)]).toEqual(['', '']);
+  expect(JSON.parse((await hook('subagent-start', { ...one, agent_id: 'a1' })).stdout)).toEqual({
+    hookSpecificOutput: { hookEventName: 'SubagentStart', additionalContext: expect.stringContaining('Write the docs') },
+  });
+
+  // They speak to each other: by the next prompt, by the next call, each message once.
+  const [first, second] = [
+    await connectWith({ CLAUDE_CODE_SESSION_ID: one.session_id }),
+    await connectWith({ CLAUDE_CODE_SESSION_ID: two.session_id }),
+  ];
+  expect(await call(first, 'tell_agent', { to: (await itemOf(two)).slice(-6), text: 'invoice.js has another name now' })).toEqual({
+    text: `To session ${(await itemOf(two)).slice(-6)}: it reads this at its next prompt or call.`,
+    isError: false,
+  });
+  // The client does not wait for what is said after a tool, and may be gone: a message waits for what it surely hears.
+  expect((await hook('post-tool-use', { ...two, tool_name: 'Bash', tool_response: 'ok' })).stdout).toBe('');
+  expect((await hook('user-prompt', { ...two, prompt: 'Go on' })).stdout).toMatch(
+    new RegExp(
+      String.raw`^\[message \w{6} from another agent, session ${(await itemOf(one)).slice(-6)}\] .*:\n\n<(data-\w+)>\ninvoice\.js has another name now\n</\1>\n$`,
+    ),
+  );
+  expect(await hook('user-prompt', { ...two, prompt: 'Go on' })).toEqual({ code: 0, stdout: '', stderr: '' });
+  // Where there is an error in the news, what was said arrives all the same.
+  const [{ whole }] = (await database.query<{ whole: string }>(
+    `select pg_get_functiondef('ledger.journal_session_news'::regproc) as whole`,
+  )) as [{ whole: string }];
+  await database.query(
+    `create or replace function ledger.journal_session_news(p_work_item_id uuid) returns text language plpgsql as $$ begin raise 'no news'; end $$`,
+  );
+  await call(first, 'tell_agent', { to: (await itemOf(two)).slice(-6), text: 'and another sum' });
+  expect(await hook('user-prompt', { ...two, prompt: 'Go on' })).toEqual({
+    code: 0,
+    stdout: expect.stringContaining('\nand another sum\n'),
+    stderr: 'work-ledger: no news\n',
+  });
+  await database.query(whole);
+  await call(second, 'reply', { text: 'Which one?' });
+  expect((await call(first, 'ledger_read')).text).toMatch(/^\[.*\]\n\[message \w{6} from another agent, .*\nWhich one\?\n<\/data-\w+>$/s);
+  expect((await call(first, 'ledger_read')).text).not.toContain('Which one?');
+  expect(await call(first, 'tell_agent', { to: 'nobody', text: 'x' })).toMatchObject({
+    isError: true,
+    text: expect.stringContaining('- session '),
+  });
 
   // The end of one ends the other's nothing; the first comes back as itself.
   await hook('session-end', two);
@@ -453,6 +542,71 @@ test('a session that starts below the root of a repository is told of the work a
   }
 });
 
+test('a client asks before it changes a file, by the path of the file, and refuses as the project says', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'claims-test-'));
+  const edit = async (session: string, cwd: string, path: string, tool = 'Edit') => {
+    const { code, stdout, stderr } = await hook('pre-tool-use', {
+      session_id: session,
+      cwd,
+      tool_name: tool,
+      tool_input: { file_path: path },
+    });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    return stdout === '' ? null : (JSON.parse(stdout) as unknown);
+  };
+  const file = join(root, 'money.js');
+  const says = (words: unknown) => ({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...(words as object) } });
+  try {
+    await hook('user-prompt', { session_id: 'claims-1', cwd: root, prompt: 'Round at the edge' });
+    expect(await edit('claims-1', root, file)).toBeNull();
+    expect(await edit('claims-1', root, file)).toBeNull();
+    expect(await edit('claims-2', tmpdir(), file, 'Read')).toBeNull();
+    expect(await edit('claims-2', tmpdir(), file)).toEqual(
+      says({
+        additionalContext: expect.stringMatching(
+          /^\[claim\] Another session changed .*money\.js \d s ago and is still at it: "Round at the edge"$/,
+        ),
+      }),
+    );
+    expect(await edit('claims-2', tmpdir(), file)).toBeNull();
+    await database.query(
+      `select ledger.project_set('claims-test', 'refuse') from ledger.journal_session_open('claims-3', 'Another', '${root}', 'claims-test')`,
+    );
+    expect(await edit('claims-3', root, 'money.js', 'Write')).toEqual(
+      says({
+        permissionDecision: 'deny',
+        permissionDecisionReason: expect.stringMatching(/^\[claim\] Not executed: Another session holds /),
+      }),
+    );
+    await hook('session-end', { session_id: 'claims-1', cwd: root });
+    expect(JSON.stringify(await edit('claims-3', root, 'money.js', 'Write'))).not.toContain('deny');
+  } finally {
+    await rm(root, { recursive: true });
+  }
+});
+
+test('a change to a file does not wait for a database that is gone', async () => {
+  const silent = createServer(() => {});
+  await new Promise<void>((done) => void silent.listen(0, '127.0.0.1', done));
+  const { port } = silent.address() as AddressInfo;
+  try {
+    for (const [url, words] of [
+      [`postgres://nobody@127.0.0.1:${port}/none`, /^work-ledger: the database does not answer: this change was not checked .*\n$/],
+      ['postgres://nobody@127.0.0.1:1/none', /^work-ledger: the database .* cannot be reached: .*\n$/],
+    ] as const) {
+      const child = spawn(process.execPath, [main, 'hook', 'pre-tool-use'], { env: { ...env(), DATABASE_URL: url } });
+      const begun = performance.now();
+      child.stdin.end(JSON.stringify({ session_id: 'gone', cwd: '/', tool_name: 'Edit', tool_input: { file_path: '/a.js' } }));
+      const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+      expect({ stdout, code }).toEqual({ stdout: '', code: 0 });
+      expect(stderr).toMatch(words);
+      expect(performance.now() - begun, 'with room for a machine that is busy').toBeLessThan(1500);
+    }
+  } finally {
+    silent.close();
+  }
+});
+
 test('the plugin names what there is', () => {
   const plugin = fileURLToPath(new URL('../../plugin/', import.meta.url));
   const read = (path: string) => JSON.parse(readFileSync(plugin + path, 'utf8')) as Record<string, unknown>;
@@ -467,7 +621,9 @@ test('the plugin names what there is', () => {
   expect(commands.map((command) => /"\$\{CLAUDE_PLUGIN_ROOT\}\/work-ledger" hook ([a-z-]+)/.exec(command)?.[1])).toEqual([
     'session-start',
     'user-prompt',
+    'pre-tool-use',
     'post-tool-use',
+    'subagent-start',
     'pre-compact',
     'session-end',
     'stop',

@@ -1,7 +1,7 @@
 // One run with everything in it, exported while it happened and again from its rows: both are the same spans, and the table in
 // docs/observability.md says what they are.
 
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -125,12 +125,18 @@ async function startWorker(): Promise<WorkerProcess> {
   const worker = await startWorkerProcess({
     url: database.url,
     modelUrl: model.url,
-    leaseSeconds: 3,
+    leaseSeconds: 60, // a busy machine takes none away: killed() does
     args: ['--tools', join(directory, 'tools.ts')],
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: live.url, OTEL_SERVICE_NAME: 'traced' },
   });
   workers.push(worker);
   return worker;
+}
+
+/** Its lease is over at once, as it would be a minute later. */
+async function killed(worker: WorkerProcess): Promise<void> {
+  await worker.end('SIGKILL');
+  await database.query(`update ledger.foci set lease_expires_at = now() - interval '1 second' where lease_owner is not null`);
 }
 
 const ended = (id: string) => until(async () => (await db.workItem(id))?.resolved_at);
@@ -170,6 +176,15 @@ async function readTable(): Promise<Map<string, { parents: string[]; attributes:
   return table;
 }
 
+test('what the ledger writes into spans is in the documentation, whatever happens here', async () => {
+  const page = await readFile(new URL('../../docs/observability.md', import.meta.url), 'utf8');
+  const folder = new URL('../../sql/api/94_trace/', import.meta.url);
+  const written = await Promise.all((await readdir(folder)).map((file) => readFile(new URL(file, folder), 'utf8')));
+  const names = [...written.join('\n').matchAll(/'((?:work|gen_ai|sandbox|error|http|server)\.[a-z_.]+)'/g)].map(([, name]) => name);
+  expect(names).toContain('work.tool.wait');
+  expect([...new Set(names)].filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+});
+
 describe('a run with parallel tools, code, a child, approval, compaction, a crash, a retry, a second attempt and a fork', () => {
   let root: string;
   let fork: string;
@@ -189,7 +204,7 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
     await until(async () =>
       (await db.toolCalls(root)).some(({ input, status }) => (input as { at?: string }).at === 'beside' && status === 'completed'),
     );
-    await first.end('SIGKILL');
+    await killed(first);
     const second = await startWorker();
     const [approval] = await until(async () => {
       const rows = await database.query<{ tool_call_id: string }>('select tool_call_id from ledger.approvals where decision is null');
@@ -198,7 +213,7 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
     const before = model.requests.length;
     await database.query(`select tool_call_approve('${approval?.tool_call_id}')`);
     await until(() => model.requests.length > before); // it stalls
-    await second.end('SIGKILL');
+    await killed(second);
     await startWorker();
     await ended(root);
     const [turn] = await database.query<{ id: string }>(
@@ -263,7 +278,7 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
     // A failure of each kind of span, and what a summary's request is below, is checked where it is made to happen.
     // So is what a faculty may ask of a model (test/sql/work_trace).
     const asked = ['thinking', 'effort', 'tool_choice', 'cache_ttl', 'service_tier', 'betas'].map((name) => `work.request.${name}`);
-    const elsewhere = new Set(['error.type', 'gen_ai.request.temperature', 'gen_ai.request.top_p', ...asked]);
+    const elsewhere = new Set(['error.type', 'gen_ai.request.temperature', 'gen_ai.request.top_p', 'work.tool.wait', ...asked]);
     for (const [name, { attributes }] of table) {
       if (name === 'sandbox.tool.call' || (name === 'work.tool.execute' && noDocker !== null)) continue;
       expect(

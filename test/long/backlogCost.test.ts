@@ -40,7 +40,7 @@ async function backlog<T>(count: number, kind: Kind, look: (client: pg.Client) =
 
 /** What is done, and how many buffers it may read at most, however long the backlog is: indexes grow by a level. */
 const uses: [string, string, number][] = [
-  ['a sweep, which looks at a thousand of them', 'select work_sweep()', 5000],
+  ['a sweep, which looks at a thousand of them', 'select work_sweep()', 7000],
   ['a submission', `select work_submit('few', 'Do it')`, 200],
   ['a claim', `select focus_claim((work_submit('analyze', 'Do it')).id, 'w')`, 600],
   ['a claim of a slot', `select focus_claim((work_submit('few', 'Do it')).id, 'w')`, 800],

@@ -1,16 +1,9 @@
 // Claude Code itself with the plugin, against a model that says what this file tells it to: what is put in at the start of a
 // session, tools by MCP, the journal that the hooks keep, and the session files of that very version imported.
-// WORK_LEDGER_CLAUDE names its program (test/fetchClaude.sh fetches one).
 
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -18,43 +11,46 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { importFiles } from '../../runtime/commands/import.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
+import { claude, ClaudeHome, isWait, plugin, saySkipped, toolOf, use, waitForTools } from '../claudeClient.ts';
+import type { Block, Request } from '../claudeClient.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { until } from '../workerProcess.ts';
 
-const claude = process.env['WORK_LEDGER_CLAUDE'] ?? '';
-if (claude === '')
-  console.warn('claudeCode.test.ts is skipped: WORK_LEDGER_CLAUDE is not set (test/fetchClaude.sh DIRECTORY fetches Claude Code)');
+saySkipped('claudeCode.test.ts');
 
-type Block = { type: string; [key: string]: unknown };
-type Request = { model: string; stream?: boolean; tools?: { name: string }[]; messages: { role: string; content: string | Block[] }[] };
 const run = promisify(execFile);
-const plugin = fileURLToPath(new URL('../../plugin', import.meta.url));
-const appendTool = 'mcp__plugin_work-ledger_work-ledger__ledger_append';
-const use = (name: string, input: object): Block => ({ type: 'tool_use', id: `toolu_${Math.random().toString(36).slice(2)}`, name, input });
+const appendTool = toolOf('ledger_append');
 
 let database: TestDatabase;
 let db: Db;
-let root: string;
+let home: ClaudeHome;
 let work: string;
-let model: Server;
-const requests: Request[] = [];
-const isWait = (message: Request['messages'][number]): boolean =>
-  message.role === 'assistant' && JSON.stringify(message).includes('echo not yet');
+
+/** What somebody else finds meanwhile. */
+let found = async (): Promise<unknown> => null;
 
 /** What the model says next: the main session reads, notes and delegates; what it delegated runs a command. */
 function reply({ messages, tools }: Request): Block[] {
   const all = JSON.stringify(messages);
   const exchange = messages.filter((message) => message.role === 'assistant' && !isWait(message)).length;
-  if ((tools ?? []).length === 0) return [{ type: 'text', text: 'A title' }];
   if (all.includes('SUBTASK') && !all.includes('Delegate it'))
     return exchange === 0
       ? [{ type: 'text', text: 'I look.' }, use('Bash', { command: 'echo seen below', description: 'Look' })]
       : [{ type: 'text', text: 'SUB RESULT' }];
+  if (all.includes('Edit a.txt')) {
+    const path = { file_path: join(work, 'a.txt') };
+    if (exchange === 0) return [use('Read', path)];
+    if (exchange === 1) return [use('Edit', { ...path, old_string: 'content', new_string: 'new content' })];
+  }
+  if (all.includes('Look around')) {
+    if (exchange === 1) void found();
+    return exchange < 60 && !all.includes('The drawer sticks')
+      ? [use('Bash', { command: `echo look ${exchange}`, description: 'Look' })]
+      : [{ type: 'text', text: 'Seen.' }];
+  }
   if (!all.includes('Delegate it')) return [{ type: 'text', text: 'Done.' }];
-  // The client does not wait for the tools of the plugin's server.
-  if (exchange === 0 && !tools?.some(({ name }) => name === appendTool))
-    return [use('Bash', { command: 'echo not yet', description: 'Wait for the tools' })];
+  if (exchange === 0 && !tools?.some(({ name }) => name === appendTool)) return waitForTools();
   if (exchange === 0)
     return [
       { type: 'text', text: 'I read and note.' },
@@ -69,115 +65,25 @@ function reply({ messages, tools }: Request): Block[] {
   return [{ type: 'text', text: 'All done.' }];
 }
 
-function startModel(): Promise<Server> {
-  const server = createServer((request, response) => void answer(request, response));
-  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
-}
-
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const body = await text(request);
-  if (!request.url?.startsWith('/v1/messages') || request.url.includes('count_tokens')) {
-    response.writeHead(404).end('{}');
-    return;
-  }
-  const asked = JSON.parse(body) as Request;
-  requests.push(asked);
-  const content = reply(asked);
-  const stop_reason = content.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn';
-  const message = {
-    id: `msg_${requests.length}`,
-    type: 'message',
-    role: 'assistant',
-    model: asked.model,
-    content: [],
-    stop_reason: null,
-    stop_sequence: null,
-    usage: { input_tokens: 10, output_tokens: 1 },
-  };
-  if (!asked.stream) {
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...message, content, stop_reason }));
-    return;
-  }
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
-  const say = (type: string, data: object = {}): unknown =>
-    response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
-  say('message_start', { message });
-  for (const [index, block] of content.entries()) {
-    say('content_block_start', { index, content_block: block.type === 'text' ? { type: 'text', text: '' } : { ...block, input: {} } });
-    say('content_block_delta', {
-      index,
-      delta:
-        block.type === 'text'
-          ? { type: 'text_delta', text: block['text'] }
-          : { type: 'input_json_delta', partial_json: JSON.stringify(block['input']) },
-    });
-    say('content_block_stop', { index });
-  }
-  say('message_delta', { delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 20 } });
-  say('message_stop');
-  response.end();
-}
-
-/** One prompt, as somebody would type it who has only the plugin; the id of the session. */
-async function prompt(words: string, ...args: string[]): Promise<string> {
-  const running = run(
-    claude,
-    [
-      '-p',
-      words,
-      '--plugin-dir',
-      plugin,
-      '--allowedTools',
-      'Read',
-      'Agent',
-      'Bash(echo:*)',
-      appendTool,
-      '--output-format',
-      'json',
-      ...args,
-    ],
-    {
-      cwd: work,
-      env: {
-        PATH: `${join(root, 'bin')}:${process.env['PATH']}`,
-        HOME: join(root, 'home'),
-        DATABASE_URL: database.url,
-        ANTHROPIC_BASE_URL: `http://127.0.0.1:${(model.address() as AddressInfo).port}`,
-        ANTHROPIC_API_KEY: 'sk-test',
-        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-        DISABLE_AUTOUPDATER: '1',
-      },
-    },
-  );
-  running.child.stdin?.end();
-  const said = JSON.parse((await running).stdout) as { is_error: boolean; session_id: string };
-  expect(said).toMatchObject({ is_error: false });
-  return said.session_id;
-}
-const told = (from: number): string => JSON.stringify(requests.slice(from).find(({ tools }) => (tools ?? []).length > 0)?.messages);
+const told = (from: number): string => JSON.stringify(home.requests[from]?.messages);
 
 describe.skipIf(claude === '')('Claude Code', () => {
   beforeAll(async () => {
     database = await createDatabase();
     db = await openDb(database.url, 'ledger');
-    model = await startModel();
-    root = await mkdtemp(join(tmpdir(), 'claude-test-'));
-    work = join(root, 'project');
-    for (const name of ['bin', 'home', 'project']) await mkdir(join(root, name));
+    home = await ClaudeHome.open(database.url, reply);
+    work = home.work;
     await writeFile(join(work, 'a.txt'), 'content of a');
-    const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
-    await writeFile(join(root, 'bin', 'work-ledger'), `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`, { mode: 0o755 });
   });
   afterAll(async () => {
-    model?.close();
+    await home?.close();
     await db?.close();
     await database?.drop();
-    if (root) await rm(root, { recursive: true, force: true });
   });
 
   test.for(['plugin.json', 'marketplace.json'])('finds nothing wrong with the plugin: %s', async (manifest) => {
     const { stdout } = await run(claude, ['plugin', 'validate', join(plugin, '.claude-plugin', manifest)], {
-      env: { PATH: process.env['PATH'], HOME: join(root, 'home') },
+      env: { PATH: process.env['PATH'], HOME: join(home.root, 'home') },
     });
     expect(stdout).toMatch(/Validation passed\s*$/);
   });
@@ -186,9 +92,9 @@ describe.skipIf(claude === '')('Claude Code', () => {
     const background = await db.workSubmit({ workType: 'analyze', description: 'Look at the import', workspaceDir: work });
     await db.ledgerAppend(background.id, 'finding', 'The import misses an index');
 
-    const session = await prompt('Delegate it');
+    const session = await home.prompt('Delegate it');
     expect(told(0)).toContain('The import misses an index');
-    const results = requests.flatMap(({ messages }) =>
+    const results = home.requests.flatMap(({ messages }) =>
       messages.flatMap(({ content }) => (Array.isArray(content) ? content.filter(({ type }) => type === 'tool_result') : [])),
     );
     expect(results.filter((result) => result['is_error'] === true)).toEqual([]);
@@ -205,12 +111,12 @@ describe.skipIf(claude === '')('Claude Code', () => {
     });
 
     // Another session in that directory is another work item, and is offered what the first one left.
-    const before = requests.length;
-    await prompt('What do we know?');
+    const before = home.requests.length;
+    await home.prompt('What do we know?');
     expect(told(before)).toContain('Seen by an interactive session');
 
-    const fork = await prompt('Another way', '--resume', session, '--fork-session');
-    await prompt('Go on', '--resume', session);
+    const fork = await home.prompt('Another way', '--resume', session, '--fork-session');
+    await home.prompt('Go on', '--resume', session);
     // What its server wrote, by the id that the client tells it, is with what its hooks wrote.
     expect(
       await database.query(
@@ -222,14 +128,14 @@ describe.skipIf(claude === '')('Claude Code', () => {
       { description: 'Another way', is_first: false, is_noted: false },
     ]);
     expect(
-      await importFiles([join(root, 'home', '.claude', 'projects')], { databaseUrl: database.url, schema: 'ledger', json: true }),
+      await importFiles([join(home.root, 'home', '.claude', 'projects')], { databaseUrl: database.url, schema: 'ledger', json: true }),
     ).toBe(0);
     const sessions = await database.query<{ label: string; own: number; shared: number; tool: string | null }>(`
       select s.label, count(*) filter (where t.focus_id = f.id)::int as own, count(*) filter (where t.focus_id <> f.id)::int as shared, max(k.tool_name) as tool
         from ledger.sessions s join ledger.foci f on f.session_label = s.label left join ledger.tool_calls k on k.id = s.spawn_tool_call_id, ledger.turn_ancestry(s.head_turn_id) a join ledger.turns t using (id)
        where s.label like 'claude-code:${session}%' or s.label = 'claude-code:${fork}' group by s.label`);
     // Counted in what it was told: a request that a busy client repeats is answered twice and heard once.
-    const waits = Math.max(...requests.map(({ messages }) => messages.filter(isWait).length));
+    const waits = Math.max(...home.requests.map(({ messages }) => messages.filter(isWait).length));
     const line = (id: string) => sessions.find(({ label }) => label === `claude-code:${id}`);
     // The session and its fork begin with the same three turns, whoever was read first.
     expect([
@@ -240,5 +146,43 @@ describe.skipIf(claude === '')('Claude Code', () => {
     expect(sessions.filter(({ label }) => label.includes('#'))).toEqual([
       { label: expect.stringMatching(/#[0-9a-f]+$/), own: 2, shared: 0, tool: 'Agent' },
     ]);
+  });
+
+  test('hears while it works what others found, without a tool that waits for it', async () => {
+    const background = await db.workSubmit({ workType: 'analyze', description: 'Look at the drawer', workspaceDir: work });
+    found = () => db.ledgerAppend(background.id, 'finding', 'The drawer sticks');
+    const before = home.requests.length;
+    await home.prompt('Look around');
+    const heard = home.requests.slice(before).map(({ messages }) => JSON.stringify(messages).split('The drawer sticks').length - 1);
+    expect(heard.slice(0, 2)).toEqual([0, 0]);
+    expect(heard.at(-1)).toBe(1);
+  });
+
+  test('hears of who is at a file that it edits, and is denied the edit where the project says so, until that ends', async () => {
+    const file = join(work, 'a.txt');
+    const [other] = await database.query<{ id: string }>(
+      `select id, ledger.claim_check(id, '${file}') from ledger.journal_session_open('other', 'Round at the edge', '/elsewhere')`,
+    );
+    const edit = async (words: string) => {
+      const before = home.requests.length;
+      const session = await home.prompt(`Edit a.txt: ${words}`);
+      return { session, heard: JSON.stringify(home.requests.slice(before).at(-1)?.messages) };
+    };
+    const warned = await edit('it goes on');
+    expect(warned.heard).toMatch(/\[claim\] Another session changed a\.txt .* and is still at it: .*Round at the edge/);
+    expect(await readFile(file, 'utf8')).toBe('new content of a');
+
+    await database.query(
+      `select ledger.project_set(project, 'refuse') from ledger.work_items where params ->> 'conversationId' = '${warned.session}'`,
+    );
+    const denied = await edit('it is denied');
+    expect(denied.heard).toMatch(
+      /\[claim\] Not executed: Another session holds a\.txt since .*Round at the edge.* \(work item [0-9a-f-]{36}\)/,
+    );
+    expect(await readFile(file, 'utf8')).toBe('new content of a');
+
+    await database.query(`select from ledger.journal_session_status('${other!.id}', 'paused')`);
+    await edit('it is free');
+    expect(await readFile(file, 'utf8')).toBe('new new content of a');
   });
 });

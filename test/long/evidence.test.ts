@@ -111,6 +111,7 @@ const outside: Record<string, string[]> = {
     'workspace_dir_by',
     'workspace_daemon',
     'workspace_host',
+    'project',
     'is_stranded',
     'focus_id',
     'fork_turn_id',

@@ -125,7 +125,7 @@ const stageOf = (table: string): number => Object.values(stages).findIndex((tabl
 /** Not those that are only tried, and not those of branches: whoever has one waits for nothing but rows of its own. */
 const hold = (table: string): string =>
   table === 'locks'
-    ? `select from locks where purpose in ('slots', 'spawns', 'trees') for no key update`
+    ? `select from locks where purpose in ('slots', 'spawns', 'trees', 'waits', 'memory') for no key update`
     : `lock table ${table} in exclusive mode`;
 
 /** An item that has asked its model, of which a cooldown is over by now: whoever hears of the answer takes it away. */
@@ -254,6 +254,15 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     },
   },
   {
+    name: 'tool_call_execute of wait_for',
+    comesTo: ['fences', 'locks', 'rows'],
+    holds: ['tool_calls'],
+    prepare: async () => {
+      const driven = await asking((await tree()).root);
+      return `tool_call_execute(${args(driven)}, ${quoted((await answered(driven, use('wait_for', { work_item_ids: [await alone()] })))[0])})`;
+    },
+  },
+  {
     name: 'iteration_finish',
     comesTo: ['fences', 'foci', 'budgets', 'jobs'],
     prepare: async () => {
@@ -369,6 +378,15 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
       await first.run(`select iteration_release(${args(driven)})`);
       await partOf(root);
       return `work_pause(${quoted(part)})`;
+    },
+  },
+  {
+    name: 'claim_break',
+    comesTo: ['fences', 'foci', 'rows'],
+    prepare: async () => {
+      const driven = await asking((await tree()).part);
+      await first.run(`select claim_take(${quoted(driven.item)}, 'the server', p_lease => ${quoted(driven.lease)})`);
+      return `claim_break(${quoted(driven.item)}, 'the server')`;
     },
   },
   {
@@ -536,6 +554,18 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     },
   },
   {
+    name: 'notify_me',
+    comesTo: ['fences'],
+    prepare: async () => `notify_me(${quoted((await tree()).part)}, 'text', 'x')`,
+  },
+  {
+    name: 'memory_command',
+    comesTo: ['fences', 'locks'],
+    prepare: async () =>
+      `memory_command('{"command": "create", "path": "/memories/a.md", "file_text": "x"}', p_work_item_id => ${quoted((await tree()).part)})`,
+  },
+  { name: 'memory_write', comesTo: ['locks'], prepare: async () => `memory_write('/memories/b.md', 'x')` },
+  {
     name: 'ledger_append',
     comesTo: ['fences'],
     prepare: async () => `ledger_append(${quoted((await tree()).part)}, 'note', 'x', p_idempotency_key => 'k')`,
@@ -575,13 +605,14 @@ test('every function that changes work, or that a worker calls, is stopped', asy
   const all = (await first.run(`
     select array_agg(f.name) from _public_functions() f join pg_proc p on p.pronamespace = 'ledger'::regnamespace and p.proname = f.name
      where p.provolatile = 'v' and (f.serves = 'workers' or f.subject in ('work', 'erasure'))`)) as string[];
-  // One never waits, see below; one locks what the ability does; the others lock nothing but how far an export has come, or what is kept;
+  // Two never wait, see below; one locks what the ability does; the others lock nothing but how far an export has come, or what is kept;
   // one takes back all that it did with items of its own; and retention locks as work_erase does.
   const elsewhere = [
     'worker_warm_up',
     'retention_policy_save',
     'work_retention_run',
     'lease_renew',
+    'tell_agent',
     'ability_invoke',
     'trace_take',
     'trace_record',
@@ -664,6 +695,29 @@ test.each(several.flatMap(({ tables, ...of }) => tables.map((table) => ({ table,
   },
 );
 
+test('calls that change the same files in opposite order wait for each other, without a deadlock: one has them, the other is refused', async () => {
+  await first.run(`
+    select from ability_register('edit_file', 'Edits.', '{"type": "object"}', 'unsafe', 'moderate');
+    select from faculty_save('{"name": "editor", "accepts": ["edit"], "claims": "refuse", "engage": {"tools": ["edit_file"], "workspace": "host", "workspace_dir": "/srv", "ledger_nudge_interval": 0}}')`);
+  const editing = async (): Promise<Driven> =>
+    asking(String(await first.run(`select id from work_submit('edit', ${quoted(`Edit ${crypto.randomUUID()}`)})`)));
+  const edits = (driven: Driven, ...paths: string[]): string =>
+    `turn_record(${args(driven)}, ${quoted(driven.turn)}, ${response(paths.map((path, n) => use('edit_file', { path }, `edit${n}`)))})`;
+  const [one, other] = [await editing(), await editing()];
+  await second.run(`begin; select ${edits(one, 'a.js', 'b.js')}`);
+  await third.run('begin');
+  const running = third.begin(`select ${edits(other, 'b.js', 'a.js')}`);
+  expect(await running.waitsFor(second)).toBe(true);
+  await second.run('commit');
+  expect(await running.outcome).toBe('done');
+  await third.run('commit');
+  const errors = (driven: Driven) =>
+    first.run(`select array_agg(is_error is true order by ordinal) from tool_calls where work_item_id = ${quoted(driven.item)}`);
+  expect(await errors(one)).toEqual([false, false]);
+  expect(await errors(other)).toEqual([true, true]);
+  for (const { item } of [one, other]) await first.run(`select count(*) from work_cancel(${quoted(item)})`);
+});
+
 /** The item's row, as each function that writes for it locks it. */
 const holding = (item: string): string => `begin; select from _open_item(${quoted(item)})`;
 const enqueued = (...items: string[]): string => `select _enqueue_all(${quoted(`{${items.join()}}`)})`;
@@ -706,6 +760,7 @@ test('whoever only refers to an item waits for nobody who writes for it', async 
     `insert into budgets (work_item_id, resource, amount) values (${quoted(root)}, 'calls', 1)`,
     `select journal_log(${quoted(root)}, 'user_feedback', '{"message": "good"}')`,
     `select checkpoint_create(${quoted(root)})`,
+    `select tell_agent((select id from work_submit('part', 'Speak')), ${quoted(root)}, 'Look at d, too')`,
     `insert into work_items (id, root_id, parent_id, depth, work_type, description) values (gen_random_uuid(), ${quoted(root)}, ${quoted(root)}, 1, 'part', 'x')`,
   ]) {
     const referring = third.begin(`begin; ${sql}; rollback`);
@@ -823,6 +878,33 @@ test.each(['the parent first', 'the child first'])(
     expect(await first.run(`select count(*)::int from inbox where work_item_id = ${quoted(parent.item)}`)).toBe(1);
   },
 );
+
+test('of two waits for each other one is refused, also where both begin at once', async () => {
+  const [one, other] = [await asking(await alone()), await asking(await alone())];
+  const [call] = await answered(one, use('wait_for', { work_item_ids: [other.item] }));
+  const [otherCall] = await answered(other, use('wait_for', { work_item_ids: [one.item] }));
+  await second.run(`begin; select tool_call_execute(${args(one)}, ${quoted(call)})`);
+  const running = third.begin(`select tool_call_execute(${args(other)}, ${quoted(otherCall)})`);
+  expect(await running.waitsFor(second)).toBe(true);
+  await second.run('commit');
+  expect(await running.outcome).toBe('done');
+  expect(await first.run(`select status from tool_calls where id = ${quoted(call)}`)).toBe('waiting');
+  expect(await first.run(`select result #>> '{}' from tool_calls where id = ${quoted(otherCall)}`)).toContain('would wait for itself');
+});
+
+test('work ends while a wait for it begins: who waits is woken, at the latest by the sweep', async () => {
+  const [waiting, part] = [await asking(await alone()), await alone()];
+  const [call] = await answered(waiting, use('wait_for', { work_item_ids: [part] }));
+  await second.run(`begin; select work_complete(${quoted(part)}, 'It is done')`);
+  await first.run(`select tool_call_execute(${args(waiting)}, ${quoted(call)})`);
+  await first.run(`select iteration_finish(${args(waiting)})`);
+  await first.run('delete from graphile_worker._private_jobs');
+  await second.run('commit');
+  await first.run('select work_sweep()');
+  expect(await first.run(`select count(*)::int from graphile_worker.jobs where key like '%' || ${quoted(waiting.item)} || '%'`)).toBe(1);
+  await claim(waiting.item);
+  expect(await first.run(`select result #>> '{}' from tool_calls where id = ${quoted(call)}`)).toContain('It is done');
+});
 
 test('one entry is appended by two with one key: the second waits, and finds what the first one wrote', async () => {
   const { part } = await tree();

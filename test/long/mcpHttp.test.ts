@@ -270,7 +270,7 @@ describe.for(eras)('a client (%s)', (era) => {
 
 test('a request that is for itself and names nobody can only look', async () => {
   const client = await connect('stateless', '');
-  expect((await client.listTools()).tools).toHaveLength(11);
+  expect((await client.listTools()).tools).toHaveLength(20);
   await expect(call(client, 'ledger_read')).rejects.toThrow(/names no conversation\nAdd \?conversation=NAME/);
 });
 

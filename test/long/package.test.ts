@@ -93,9 +93,7 @@ describe('installed by npm 12, which runs no scripts', () => {
 
   test('the quickstart compiles strictly, libraries included, and runs', async () => {
     const pages = [join(clone, 'README.md'), ...globSync(join(clone, 'docs', '*.md'))].map((file) => readFileSync(file, 'utf8')).join('\n');
-    const quickstart = [...pages.matchAll(/^```ts\n([^]*?)^```$/gm)]
-      .map(([, code]) => code ?? '')
-      .find((code) => code.includes('startWorker('));
+    const quickstart = [...pages.matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code]) => code ?? '').find((code) => code.includes(' run({'));
     await writeFile(join(project, 'quickstart.ts'), quickstart ?? '');
     await writeFile(
       join(project, 'tsconfig.json'),

@@ -5,10 +5,11 @@ import { z } from 'zod';
 
 import * as answers from '../../runtime/ledger/answers.ts';
 import type { PlayedCall } from './commands.ts';
+import { expect } from './expect.ts';
 import { contentOf, entryOf, hookResult, resultOf } from './replies.ts';
 import type { Stage, Worker } from './worker.ts';
 import { stop } from './world.ts';
-import type { Call, Exchange } from './world.ts';
+import type { Call, Exchange, Item, Notes } from './world.ts';
 
 type Open = z.output<typeof answers.call>;
 
@@ -131,6 +132,7 @@ async function execute(worker: Worker, one: Open, call: Call): Promise<void> {
     item,
     stage: { world, ledger },
   } = worker;
+  const wait = call.name === 'wait_for' && call.input['claim'] === undefined ? await waitOf(worker, call) : null;
   await worker.call('tool_call_execute', one.id);
   call.isOpen = false;
   const [row] = await ledger.rows<{ status: string; result: unknown }>(
@@ -164,9 +166,123 @@ async function execute(worker: Worker, one: Open, call: Call): Promise<void> {
   if (row?.status === 'waiting') {
     call.isWaiting = true;
     call.isOpen = true;
-    world.note(item, 'await');
+    world.note(item, call.name === 'wait_for' ? 'wait for others' : 'await');
   }
+  if (wait !== null) {
+    if (wait === 'failed') world.note(item, 'wait that goes round');
+    expect(
+      row?.status === wait,
+      () => `${item.name} waits for ${JSON.stringify(call.input)}: ${JSON.stringify(row)}, and should be ${wait}`,
+    );
+  }
+  if (call.name === 'claim' && row?.status === 'completed') await checkClaims(worker);
+  if (call.name === 'memory') await checkNotes(worker, one.id);
   if (call.name === 'recall_block') world.note(item, 'recall');
+  if (call.name === 'notify_me' && row?.status === 'completed') world.note(item, 'asks to be told');
+}
+
+/** A command on the notes says what it must after all that others did, and does it, once. */
+async function checkNotes({ item, stage: { world, ledger } }: Worker, id: string): Promise<void> {
+  const { notes } = world;
+  const [row] = await ledger.rows<{ text: string; input: Record<string, unknown> }>(
+    `select ledger._result_text(result) as text, coalesce(rewritten_input, input) as input
+       from ledger.tool_calls where id = $1 and status in ('completed', 'failed')`,
+    id,
+  );
+  // Not run: interrupted, refused by a hook, or not a command any more; or the ledger's notes of no project are 200.
+  if (!row || notes.done.has(id) || !/^(Error: (?!")|File|Here|The|Succ)/.test(row.text) || row.text.startsWith('Error: There are 200'))
+    return;
+  notes.done.add(id);
+  const { wanted, lines } = answerOf(item, notes, row.input);
+  expect(row.text.startsWith(wanted), () => `${item.name} was told ${JSON.stringify(row.text)}, and should be: ${wanted}`);
+  world.note(item, 'notes', ...(/changed since|on a branch/.test(wanted) ? ['notes of others'] : []));
+  const known = notes.seen.get(item.id) === notes.version;
+  if (lines !== undefined) {
+    notes.lines = lines;
+    notes.version++;
+  }
+  const isShown = ['view', 'create'].includes(String(row.input['command'])) && !wanted.startsWith('Error');
+  if (isShown || (known && lines !== undefined)) notes.seen.set(item.id, notes.version);
+  const [found] = await ledger.rows<{ content: string | null; version: number }>(
+    `select content, version from ledger.v_memory_versions where path_now = $1 order by version desc limit 1`,
+    notes.path,
+  );
+  expect(
+    (found?.content ?? null) === (notes.lines?.join('\n') ?? null) && (found?.version ?? 0) === notes.version,
+    () => `the notes are ${JSON.stringify(found)}, and should be ${JSON.stringify(notes.lines)} in version ${notes.version}`,
+  );
+}
+
+/** What a command on the notes answers, by how that begins, and what they say then; no lines: as before. */
+function answerOf(
+  item: Item,
+  { path, lines, version, seen }: Notes,
+  input: Record<string, unknown>,
+): { wanted: string; lines?: string[] | null } {
+  const mine = seen.get(item.id);
+  const stale =
+    mine === undefined && item.isFork
+      ? 'Error: You are on a branch'
+      : mine !== undefined && mine < version
+        ? `Error: File ${path} was changed since`
+        : null;
+  const {
+    command,
+    insert_line: at,
+    insert_text: text,
+    new_str: next,
+  } = input as { command: string; insert_line: number; insert_text: string; new_str: string };
+  if (command === 'create')
+    return lines
+      ? { wanted: `Error: File ${path} already exists` }
+      : { wanted: 'File created', lines: String(input['file_text']).split('\n') };
+  if (!lines) return { wanted: `Error: The path ${path} does not exist` };
+  if (command === 'view') return { wanted: `Here's the content of ${path} with line numbers:\n     1\t${lines[0]}` };
+  if (command === 'str_replace') {
+    const [before = '', after, more] = lines.join('\n').split('top');
+    if (after === undefined || more !== undefined) return { wanted: 'Error: No replacement was performed' };
+    return { wanted: 'The memory file has been edited.', lines: `${before}${next}${after}`.split('\n') };
+  }
+  if (command === 'insert' && at > lines.length) return { wanted: 'Error: Invalid `insert_line`' };
+  if (stale !== null && !(command === 'insert' && at === 0)) return { wanted: stale };
+  return command === 'insert'
+    ? { wanted: `The file ${path} has been edited.`, lines: lines.toSpliced(at, 0, text) }
+    : { wanted: `Successfully deleted ${path}`, lines: null };
+}
+
+/** Nobody holds what another one holds for itself, but who works for it. */
+async function checkClaims({ item, stage: { world, ledger } }: Worker): Promise<void> {
+  world.note(item, 'claim');
+  const [both] = await ledger.rows<{ says: string }>(`
+    with recursive above(id, upper) as (
+      select id, parent_id from ledger.work_items where parent_id is not null
+      union all
+      select a.id, w.parent_id from above a join ledger.work_items w on w.id = a.upper where w.parent_id is not null
+    )
+    select format('%s hold %s', array[a.work_item_id, b.work_item_id], a.key) as says
+      from ledger.v_claims a join ledger.v_claims b on (a.scope, a.key) = (b.scope, b.key) and a.work_item_id < b.work_item_id
+     where a.is_binding and b.is_binding and 'exclusive' in (a.mode, b.mode)
+       and not exists (select from above u where (u.id, u.upper) in ((a.work_item_id, b.work_item_id), (b.work_item_id, a.work_item_id)))`);
+  expect(both === undefined, () => both!.says);
+}
+
+/** What becomes of a wait for others: it is over at once, lasts, or goes round, be it through work below an item. */
+async function waitOf(worker: Worker, call: Call): Promise<string> {
+  const { item, stage } = worker;
+  const rows = await stage.ledger.rows<{ from: string; to: string }>(`
+    select k.work_item_id as from, w.id as to
+      from ledger.tool_calls k, jsonb_array_elements_text(k.input::jsonb -> 'work_item_ids') i, ledger.work_items w
+     where k.tool_name = 'wait_for' and k.status = 'waiting' and w.id::text = i and w.resolved_at is null
+    union all
+    select parent_id, id from ledger.work_items where parent_id is not null and resolved_at is null`);
+  const wanted = (call.input['work_item_ids'] as string[] | undefined) ?? [];
+  const open = await stage.ledger.rows<{ id: string }>(
+    'select id from ledger.work_items where id = any ($1::uuid[]) and resolved_at is null',
+    wanted,
+  );
+  const reached = new Set(open.map((row) => row.id));
+  for (const id of reached) for (const row of rows) if (row.from === id) reached.add(row.to);
+  return reached.has(item.id) ? 'failed' : wanted.length === 0 || open.length > 0 ? 'waiting' : 'completed';
 }
 
 async function runCode(worker: Worker, one: Open, call: Call): Promise<void> {

@@ -24,7 +24,8 @@ export function checkKept(world: World, item: Item, sent: Sent, read: Read): voi
   const steps = sent.cut.kind === 'elision' ? stepsOf(head) : item.entries.filter((entry) => entry.type === 'step');
   // A step that the engine drafted for this request may have come before its compaction or behind it.
   if (sent.cut.kind !== 'elision' && steps.at(-1)?.isAuto && steps.at(-1)?.turnId === head.turnId) return;
-  const names = steps.length === 0 ? null : keptBy(item, steps.at(-1));
+  // At the first request of a fork the newest step is another item's.
+  const names = steps.length === 0 ? null : keptBy(sent.cut.kind === 'elision' ? head.item : item, steps.at(-1));
   const touches = touchesOf(item, read);
   const contents =
     names === null
@@ -106,7 +107,7 @@ function touchesOf(item: Item, read: Read): Touch[] {
     exchange.calls.flatMap((top) => {
       number += 1;
       return [top, ...top.nested].flatMap((call): Touch[] =>
-        'file' in call.played
+        call.played.tool === 'read_file' || call.played.tool === 'edit_file'
           ? [
               {
                 path: String(call.input['path']),

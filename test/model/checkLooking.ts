@@ -1,6 +1,7 @@
 // What people and programs look at, held against the rows that it is made of and against what was said and done: the trace,
 // cost, use and metrics, the timeline, the journal, the tree of turns, search, comparisons; and, at any moment, what goes on.
 
+import { checkResumed } from './checkResumed.ts';
 import type { Play } from './conversation.ts';
 import type { Metric, Span } from './exports.ts';
 import { expect } from './expect.ts';
@@ -46,11 +47,13 @@ export async function checkLooking(play: Play): Promise<void> {
   await checkTrees(sight);
   await checkSearch(sight);
   await checkBranches(sight);
+  for (const id of ids.filter((_, n) => n % 8 === 0)) await checkResumed(play.ledger, id);
 }
 
 /** At any moment. */
 export async function checkNow({ world, ledger }: Play): Promise<void> {
   const open = world.items.filter((item) => item.end === null).map((item) => item.id);
+  if (open.length % 9 === 1) await checkResumed(ledger, open.at(-1)!);
   const rows = await ledger.rows<{
     id: string;
     from: string;
@@ -65,6 +68,9 @@ export async function checkNow({ world, ledger }: Play): Promise<void> {
         when w.state = 'paused' then 'person'
         when w.state = 'waiting' and exists (select from ledger.approvals a join ledger.tool_calls k on k.id = a.tool_call_id where a.work_item_id = w.id and a.decision is null and k.status = 'waiting') then 'approval'
         when w.state = 'waiting' and k.ids is not null then 'children'
+        when w.state = 'waiting' and k.others then 'work'
+        when w.state = 'waiting' and k.claims then 'claim'
+        when w.state = 'waiting' and k.waits then 'time'
         when w.state = 'waiting' then 'budget'
         when w.run_at > ledger._now() then 'time'
         else 'worker' end as should,
@@ -73,8 +79,10 @@ export async function checkNow({ world, ledger }: Play): Promise<void> {
             union all select work_item_id, 'v_queue', null, waits_for, why from ledger.v_queue) l
       join ledger.work_items w on w.id = l.id
       left join lateral (
-        select array_agg(i.id::uuid) as ids from ledger.tool_calls k join ledger.turns t on t.id = k.turn_id, jsonb_array_elements_text(k.input::jsonb -> 'work_item_ids') i(id)
-         where t.focus_id = w.focus_id and k.tool_name = 'await_child_work' and k.status = 'waiting') k on true`);
+        select array_agg(i.id::uuid) filter (where k.tool_name = 'await_child_work') as ids, bool_or(i.id is not null) as others, bool_or(k.input ->> 'claim' is not null) as claims, true as waits
+          from ledger.tool_calls k join ledger.turns t on t.id = k.turn_id
+          left join jsonb_array_elements_text(k.input::jsonb -> 'work_item_ids') i(id) on true
+         where t.focus_id = w.focus_id and k.tool_name in ('await_child_work', 'wait_for') and k.status = 'waiting' having count(*) > 0) k on true`);
   same(
     'what v_now and v_queue show',
     rows.map((row) => row.id),
@@ -94,9 +102,11 @@ export async function checkNow({ world, ledger }: Play): Promise<void> {
   }
   const slots = await ledger.rows<{ faculty: string; used: number; leased: number }>(
     `
-    select s.faculty, s.used, (select count(*)::integer from ledger.v_leases l join ledger.foci f on f.id = l.focus_id where f.faculty = s.faculty) as leased
+    select s.faculty, s.used, case when s.project is not distinct from $2 then (
+             select count(*)::integer from ledger.v_leases l join ledger.foci f on f.id = l.focus_id where f.faculty = s.faculty) else 0 end as leased
       from ledger.v_slots s where s.faculty = any ($1::text[])`,
     [...world.policies.keys()],
+    world.project,
   );
   for (const slot of slots)
     expect(slot.used === slot.leased, () => `v_slots counts ${slot.used} of "${slot.faculty}", and ${slot.leased} are driven`);
@@ -339,7 +349,15 @@ async function checkMetrics({ play: { ledger, world, exports } }: Sight): Promis
   for (const [n, mark] of marks.entries())
     if (n > 0) parts.push(...(await ledger.all<Metric>('work_metrics', instant(marks[n - 1] ?? 0), instant(mark))));
   same('metrics of parts of the time and of all of it', addUp(parts), addUp(whole));
-  same('metrics taken bit by bit and metrics of all the time', addUp(exports.metrics), addUp(whole));
+  // What was taken before its project was renamed has the name of then.
+  const names = [...new Set(exports.metrics.flatMap((row) => row.labels['faculty_project'] ?? []))];
+  const today = await ledger.rows<{ name: string; now: string }>(
+    'select n as name, ledger.project_name(n) as now from unnest($1::text[]) n',
+    names,
+  );
+  const nameNow = new Map(today.map((row) => [row.name, { faculty_project: row.now }]));
+  const taken = exports.metrics.map((row) => ({ ...row, labels: { ...row.labels, ...nameNow.get(row.labels['faculty_project'] ?? '') } }));
+  same('metrics taken bit by bit and metrics of all the time', addUp(taken), addUp(whole));
   const times = (metric: string, label?: [string, string]): number =>
     whole
       .filter((row) => row.metric === metric && (!label || row.labels[label[0]] === label[1]))
@@ -677,7 +695,7 @@ async function checkSearch({ play: { ledger, world } }: Sight): Promise<void> {
       );
     }
     for (const told of toldTo(item).slice(0, 3))
-      expect((await found(told, item, ['message'])).length === 1, `what a person said is not found once: ${told} in ${item.name}`);
+      expect((await found(told, item, ['message'])).length === 1, `what was said to it is not found once: ${told} in ${item.name}`);
   }
 }
 
@@ -685,7 +703,7 @@ const toldTo = (item: Item): string[] =>
   chainOf(item.head)
     .filter((one) => one.item === item)
     .flatMap((one) => one.told)
-    .filter((one) => one.source === 'person')
+    .filter((one) => one.source !== 'child')
     .map((one) => one.mark);
 
 /** Where two conversations part is what both have. */

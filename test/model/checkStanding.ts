@@ -85,7 +85,7 @@ export async function learnAwaited({ ledger, world }: Play): Promise<void> {
 async function checkInboxes(play: Play): Promise<void> {
   await learnAwaited(play);
   const rows = await play.ledger.rows<{ id: string; waits: string }>(
-    'select work_item_id as id, coalesce(source_work_item_id::text, content) as waits from ledger.inbox where consumed_at is null and work_item_id = any ($1::uuid[])',
+    `select work_item_id as id, case kind when 'child_result' then source_work_item_id::text else content end as waits from ledger.inbox where consumed_at is null and work_item_id = any ($1::uuid[])`,
     idsOf(play),
   );
   for (const item of play.world.open) {

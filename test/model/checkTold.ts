@@ -25,7 +25,14 @@ export async function checkTold(play: Play, item: Item, sent: Sent, read: Read):
   for (const told of item.inbox) expect(count(said, told.mark) > 0, `what waited in the inbox is not told: ${told.text.slice(0, 100)}`);
   for (const told of item.inbox.filter((one) => one.source === 'person'))
     expect(await isWhole(play, told, said), `what waited in the inbox is not told whole: ${told.text.slice(0, 100)}`);
+  for (const told of item.inbox.filter((one) => one.source === 'agent'))
+    expect(count(said, told.mark) === 1, `what another agent said is not told once: ${told.text.slice(0, 100)}`);
   for (const told of toldIn(item.head, item.earlier)) {
+    if (told.source === 'agent')
+      expect(
+        count(said, told.mark) === 0 || item.head === null,
+        `what another agent said is told a second time: ${told.text.slice(0, 100)}`,
+      );
     if (told.source !== 'person') continue;
     expect(
       await isWhole(play, told, text),
@@ -44,6 +51,10 @@ export async function checkTold(play: Play, item: Item, sent: Sent, read: Read):
     world.forged.filter((mark) => !own.includes(mark)),
     read,
   );
+  if (said.includes('What you asked to be told of:')) {
+    expect(item.features.has('asks to be told') || item.isFork, `${item.name} is told of what it did not ask for`);
+    world.note(item, 'told as asked');
+  }
   return { told: item.inbox, news: checkNews(play, item, said) };
 }
 

@@ -24,6 +24,8 @@ const event = fc.record({
         'compact' as const,
         'sweep' as const,
         'pause' as const,
+        'pause' as const,
+        'pause' as const,
         'release' as const,
         'cancel' as const,
         'policy' as const,
@@ -62,7 +64,7 @@ const entry = fc.record({
     { weight: 1, arbitrary: fc.constant('bad' as const) },
   ),
   /** A step names what is still needed. */
-  keeps: fc.nat(3).map((n) => n === 3),
+  keeps: fc.nat(2).map((n) => n === 2),
 });
 const risky = fc.record({ tool: fc.constant('risky' as const) });
 /** Of a tool that nobody has; most names are such as the API does not take. */
@@ -82,7 +84,48 @@ const call = fc.oneof(
   { weight: 2, arbitrary: risky },
   { weight: 3, arbitrary: fc.record({ tool: fc.constant('code' as const), nested: fc.array(nested, { maxLength: 3 }) }) },
   { weight: 2, arbitrary: fc.record({ tool: fc.constant('spawn' as const) }) },
-  { weight: 2, arbitrary: fc.record({ tool: fc.constantFrom('await' as const, 'check' as const) }) },
+  { weight: 2, arbitrary: fc.record({ tool: fc.constantFrom('await' as const, 'await' as const, 'check' as const) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      tool: fc.constant('wait' as const),
+      isAbove: fc.nat(3).map((n) => n === 3),
+      claim: fc.option(fc.nat(1), { freq: 3 }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      tool: fc.constant('notify' as const),
+      file: fc.nat(2),
+      kind: fc.constantFrom('path' as const, 'end' as const, 'text' as const, 'text' as const),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      tool: fc.constant('claim' as const),
+      key: fc.nat(1),
+      isShared: fc.boolean(),
+      isReleased: fc.nat(3).map((n) => n === 3),
+    }),
+  },
+  {
+    weight: 7,
+    arbitrary: fc.record({
+      tool: fc.constant('memory' as const),
+      command: fc.constantFrom(
+        'create' as const,
+        'view' as const,
+        'view' as const,
+        'insert' as const,
+        'insert' as const,
+        'str_replace' as const,
+        'delete' as const,
+      ),
+      line: fc.nat(3),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ tool: fc.constant('recall' as const), block: fc.nat(9) }) },
   { weight: 1, arbitrary: unknown },
 );
@@ -157,6 +200,7 @@ const act = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('news' as const) }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('tell' as const), who, to: fc.nat(20) }) },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -200,7 +244,15 @@ const act = fc.oneof(
 );
 
 export const conversation = fc.record({
-  policy: fc.constantFrom(...policyNames, 'tiny window' as const, 'tiny window, nothing elided' as const),
+  policy: fc.constantFrom(
+    ...policyNames,
+    'tiny window' as const,
+    'tiny window, nothing elided' as const,
+    'sliding window' as const,
+    'sliding window, every few turns' as const,
+  ),
+  /** Whether its work is in a project, and what its models are like. */
+  kind: fc.nat(11),
   acts: fc.noBias(fc.array(act, { maxLength: 50, size: 'max' })),
 });
 

@@ -45,6 +45,7 @@ export const mustMeet: readonly string[] = [
     'foreign ids',
   ),
   ...each('request by its end', 'early', 'interrupt', 'image', 'error', 'step', 'elision', 'fork', 'message', 'thinking', 'retry', 'crash'),
+  ...each('agent message', 'elision', 'compaction', 'fork', 'retry', 'interrupt', 'crash', 'message', 'children', 'digest'),
   ...each('fork of a fork', 'elision', 'message', 'foreign ids', 'compaction'),
   ...each(
     'retry',
@@ -87,6 +88,12 @@ export const mustMeet: readonly string[] = [
   ...each('error with images', 'elision', 'compaction', 'fork', 'step'),
   ...each('large batch', 'elision', 'message', 'fork', 'foreign ids'),
   ...each('child ends', 'interrupt', 'await', 'compaction', 'elision', 'retry', 'crash'),
+  ...each('wait for others', 'interrupt', 'crash', 'retry', 'compaction', 'elision', 'fork', 'children', 'pause by hand', 'await'),
+  ...each('told as asked', 'crash', 'interrupt', 'elision', 'compaction', 'goes on'),
+  ...each('claim', 'crash', 'interrupt', 'fork', 'retry', 'children'),
+  ...each('notes', 'crash', 'interrupt', 'fork', 'retry', 'children', 'elision', 'compaction', 'rolled back', 'repeated'),
+  ...each('notes of others', 'fork', 'children', 'notes'),
+  ...each('wait that goes round', 'wait for others', 'children'),
   ...each('rolled back', 'step', 'elision', 'compaction', 'digest', 'children'),
   ...each('repeated', 'step', 'elision', 'compaction', 'digest', 'children'),
   ...each(

@@ -4,7 +4,7 @@
 export type Policy = keyof typeof policies;
 
 const base = {
-  tools: ['read_file', 'edit_file', 'risky'],
+  tools: ['read_file', 'edit_file', 'risky', 'claim', 'claim_release'],
   workspace: 'none',
   code_execution: true,
   max_turns: 1000,
@@ -48,6 +48,7 @@ export function faculty(name: string, model: string, policy: Policy, asked: obje
     accepts: [name],
     engage: { ...base, model, ...asked, ...engage },
     awareness: { refresh_every: 1, include_child_work: true },
+    memory: true,
     ...rest,
     recover: { max_attempts: 5, backoff: 'constant', ...rest.recover },
   };

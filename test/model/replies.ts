@@ -135,6 +135,40 @@ function callOf(world: World, item: Item, played: PlayedCall, n: number): Call {
         ...(played.tool === 'await' && { timeout_seconds: 3000 + Number(world.mark('').slice(0, -1)) }),
       });
     }
+    case 'wait': {
+      const others = (played.isAbove ? [item.parent ?? item] : world.items.filter((one) => one !== item).slice(-2)).map((one) => one.id);
+      return call('wait_for', {
+        ...(played.claim !== null && { claim: `lock ${played.claim}` }),
+        ...(played.claim === null && others.length > 0 && { work_item_ids: others }),
+        timeout_seconds: 3000 + Number(world.mark('').slice(0, -1)),
+      });
+    }
+    case 'claim':
+      return call(played.isReleased ? 'claim_release' : 'claim', {
+        key: `lock ${played.key}`,
+        ...(!played.isReleased && { mode: played.isShared ? 'shared' : 'exclusive' }),
+      });
+    case 'memory': {
+      const { lines } = world.notes;
+      const command = lines === null ? 'create' : played.command;
+      const line = played.line === 0 ? 0 : 1 + (played.line % (lines?.length ?? 1));
+      return call('memory', {
+        command,
+        path: world.notes.path,
+        ...(command === 'create' && { file_text: `top ${world.mark('n')}` }),
+        ...(command === 'insert' && { insert_line: line, insert_text: world.mark('n') }),
+        ...(command === 'str_replace' && { old_str: 'top', new_str: `top ${world.mark('n')}` }),
+      });
+    }
+    case 'notify':
+      return call(
+        'notify_me',
+        {
+          path: { path: `src/${played.file}.ts`, always: true },
+          end: { work_item_id: (world.items.findLast((one) => one !== item) ?? item).id },
+          text: { text: 'found', always: true },
+        }[played.kind],
+      );
     case 'recall': {
       const { open } = blocksOf(item.head);
       return call('recall_block', {

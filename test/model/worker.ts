@@ -142,6 +142,7 @@ export class Worker {
       this.#begun = begin;
       item.isInFlight = false;
       if (claim.kind === 'claimed') {
+        if (claim.faculty['persona'] === 'of another project') throw new Error(`a faculty of another project took ${item.id}`);
         this.#lease = claim.lease;
         this.#number = claim.iteration;
         item.lease = claim.lease;

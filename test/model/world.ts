@@ -1,6 +1,8 @@
 // What was said and done in a conversation, as whoever said and did it remembers: nothing here knows how the engine decides.
 // Every word of a person, every entry and every result has a mark of its own (w7, e12, r30), by which it is found again.
 
+import { randomUUID } from 'node:crypto';
+
 import type { ContentBlock } from '../../runtime/model/message.ts';
 import type { PlayedCall } from './commands.ts';
 import type { Policy } from './policies.ts';
@@ -32,7 +34,7 @@ export type Call = {
 };
 
 /** Words of a person, or what came of a child. */
-export type Told = { mark: string; text: string; source: 'person' | 'child' };
+export type Told = { mark: string; text: string; source: 'person' | 'child' | 'agent' };
 export type Entry = {
   type: string;
   content: string;
@@ -105,6 +107,8 @@ export type Item = {
   features: Set<string>;
 };
 
+export type Notes = { readonly path: string; lines: string[] | null; version: number; seen: Map<string, number>; done: Set<string> };
+
 export class World {
   readonly items: Item[] = [];
   readonly exchanges: Exchange[] = [];
@@ -119,6 +123,10 @@ export class World {
   bindsThinking = false;
   /** What each faculty says now; an attempt keeps what it began with. */
   readonly policies = new Map<string, Policy>();
+  /** Where all of it is; null: of no project. */
+  project: string | null = null;
+  /** The file of notes that all its items share: what it says (null: it is not there), and which version each item knows. */
+  readonly notes: Notes = { path: `/memories/${randomUUID()}.md`, lines: null, version: 0, seen: new Map(), done: new Set() };
   #marks = 0;
 
   /** A mark that no other text has. */

@@ -22,7 +22,7 @@ sees 'I look first\.' 'bash cat notes\.txt → done.*' '\[1\] finding: There is 
 id=$(printed)
 type 'cat ~/mine/notes.txt'
 sees 'Buy bread'
-type './work-ledger list'
+type './work-ledger list --all'
 sees 'ID +AGE +STATE +FACULTY +WORK' "$id +[0-9]+s +completed +.* Add bread to my notes"
 type "./work-ledger logs $id"
 sees '[0-9:]+  turn 1 says: I look first\.'

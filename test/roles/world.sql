@@ -124,6 +124,9 @@ begin
 
   v_item := matrix.run_as(p_side, format('select session_import(%L) ->> ''work_item_id''', matrix.recorded(p_side, 2)))::uuid;
   perform matrix.note(p_side, 'imported', v_item);
+  perform matrix.run_as(p_side, format('select appended from transcript_append(''-home'', %L, null, %L, ''{u}'')', 'kept-' || p_side,
+    jsonb_build_array(jsonb_build_object('type', 'user', 'about', v_word))));
+  update transcripts set work_item_id = v_item where session_id = 'kept-' || p_side;
 
   -- Of what another one did.
   v_item := matrix.run_as(p_side, format('select id from work_fork(%L, %L)', (select turn from matrix.work where kind = 'finished' and (side <> p_side or p_side = 'another') order by side <> p_side limit 1), 'And the ' || v_word || '?'))::uuid;
@@ -152,7 +155,9 @@ begin
   elsif p_rel::text ~ '^session' then -- a name belongs to the attempt that has it, not to those whose turns it points at
     return (select work_item_id from foci where session_label = v_label order by attempt desc limit 1);
   elsif p_rel::text = 'awareness_shown' then -- who was told, not of whom
-    return (select work_item_id from foci where id = (p_row ->> 'focus_id')::uuid);
+    return coalesce((select work_item_id from foci where id = (p_row ->> 'focus_id')::uuid), (p_row ->> 'focus_id')::uuid);
+  elsif p_rel::text = 'transcript_entries' then
+    return (select work_item_id from transcripts where id = (p_row ->> 'transcript_id')::uuid);
   elsif p_rel::text = 'message_lints' then
     return (select t.work_item_id from messages m join turns t on t.id = m.turn_id where m.id = (p_row ->> 'message_id')::uuid);
   end if;
@@ -163,6 +168,9 @@ begin
     (select work_item_id from tool_calls where id = (p_row ->> 'tool_call_id')::uuid));
 end
 $$;
+
+-- A note of a project, whose work is nobody's here.
+select memory_write('/memories/a.md', 'A note', 'shop');
 
 create table matrix.relations as
   select oid, oid::regclass::text as name from pg_class

@@ -13,12 +13,12 @@ create temporary table ledger_relations as
 
 select is_empty(
   $$ select signature from ledger_functions
-      where prosqlbody is null and coalesce(array_to_string(proconfig, ','), '') !~ '^search_path=pg_catalog, [^=]+, pg_temp(,(enable_[a-z]+=off|jit=off|plan_cache_mode=force_(custom|generic)_plan|client_min_messages=warning|lock_timeout=1s))*$' $$,
+      where prosqlbody is null and coalesce(array_to_string(proconfig, ','), '') !~ '^search_path=pg_catalog, [^=]+, pg_temp(,(enable_[a-z]+=off|jit=off|plan_cache_mode=force_(custom|generic)_plan|client_min_messages=warning|lock_timeout=(1s|100ms)))*$' $$,
   'every string-bodied function pins its search_path, pg_catalog first and pg_temp last');
 select is(
   (select array_agg(proname::text order by proname) from ledger_functions where 'jit=off' = any (proconfig)),
-  array['_checkpoint_due', '_iteration_flags', 'iteration_begin', 'iteration_finish', 'iteration_step', 'turn_record'],
-  'nothing of an iteration is compiled by LLVM: switched off scans make its statements look dear, and it would be done at each call');
+  array['_checkpoint_due', '_iteration_flags', '_retention_due', 'iteration_begin', 'iteration_finish', 'iteration_step', 'turn_record'],
+  'nothing of an iteration or of retention is compiled by LLVM: switched off scans make statements look dear, and it would be done at each call');
 select is_empty(
   $$ select signature from ledger_functions
       where prosrc ~* '\mpg_(try_)?advisory_lock|\mset_config\([^;]*, *false\)|\m(create|into) +(local +)?temp|\mset +session\M|\mdeclare +\w+ +cursor +with +hold' $$,
@@ -40,8 +40,8 @@ select is_empty(
   'every column whose name does not say it all has a comment');
 select is(
   (select array_agg(proname::text order by proname) from ledger_functions where prosecdef),
-  array['_dead_jobs', '_enqueue', '_enqueue_forgotten', '_job_waiting', '_jobs_tidy', '_unlock_jobs'],
-  'only what has to reach graphile-worker''s schema runs with its owner''s rights');
+  array['_claim_ended', '_dead_jobs', '_enqueue', '_enqueue_forgotten', '_job_waiting', '_jobs_tidy', '_unlock_jobs'],
+  'only what has to reach graphile-worker''s schema runs with its owner''s rights, and what runs at a commit');
 select is_empty(
   $$ select signature from ledger_functions
       where prosrc ~* '\m(reset_val|boot_val|current_schemas?)\M|\m(current_setting|set_config)\s*\(\s*''search_path|\mset\s+(local\s+|session\s+)?search_path\s*(to|=)\s*%s'

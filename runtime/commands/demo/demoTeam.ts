@@ -1,11 +1,10 @@
-// `work-ledger demo --scene team`: three faculties at once on one project. A lead delegates reading to two children, fixes
-// and tests; a reviewer learns from its digest what one of the children found. The tree is shown as it changes.
+// `work-ledger demo --scene team`: a lead and its two children, and a reviewer of another tree, at once on one project. The trees
+// are shown as they change; then what each was told of the others, out of the requests that its model was sent.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { isFinal } from '../../ledger/answers.ts';
 import type { WorkItem } from '../../ledger/answers.ts';
-import type { Db } from '../../ledger/db.ts';
 import { builtinTools } from '../../tools/builtinTools.ts';
 import { entryLine, exit, print, visible } from '../output.ts';
 import type { ScratchOptions } from './withScratch.ts';
@@ -24,45 +23,45 @@ async function showTeam(stage: Stage): Promise<number> {
   );
 
   const tools = builtinTools.map((tool) => tool.name);
-  const engage = { workspace: 'host', workspace_dir: workspace, max_turns: 60 };
-  const readers = { ...engage, tools: ['read_file', 'glob', 'grep', 'bash'] };
-  await db.facultySave({ name: 'demo-lead', accepts: ['demo-lead'], engage: { ...engage, tools } });
-  await db.facultySave({ name: 'demo-reader', accepts: ['demo-read'], max_concurrent: 2, engage: readers });
-  await db.facultySave({
-    name: 'demo-reviewer',
-    accepts: ['demo-review'],
-    engage: { ...readers, tools: ['read_file', 'glob', 'grep'], stall_limit: 0 },
-    awareness: { include_child_work: true, refresh_every: 1 },
-  });
-  const lead = await stage.work({ workType: 'demo-lead', description: leadTask });
-  const review = await stage.work({ workType: 'demo-review', description: reviewTask });
-  const ended = await watchTrees(db, [lead.id, review.id], say, stage.interrupted);
+  const look = ['read_file', 'glob', 'grep'];
+  const talk = ['tell_agent', 'reply', 'ledger_search'];
+  const engage = { workspace: 'host', workspace_dir: workspace, max_turns: 60, stall_limit: 0 };
+  const faculty = (name: string, workType: string, offered: string[]): Promise<string> =>
+    db.facultySave({ name, accepts: [workType], claims: 'refuse', engage: { ...engage, tools: offered } });
+  await faculty('demo-lead', 'demo-lead', tools);
+  await faculty('demo-fixer', 'demo-fix', [...tools, ...talk]);
+  await faculty('demo-checker', 'demo-check', [...look, 'bash']);
+  await faculty('demo-reviewer', 'demo-review', [...look, 'edit_file', ...talk]);
+  const { ended, told } = await watchTrees(stage);
   if (stage.interrupted.aborted) return exit.interrupted;
-  const told = await db.awarenessShown(review.id);
-  say('\nWhat the reviewer was told of the others: select * from v_awareness_shown\n');
-  for (const one of told) say(`  iteration ${one.iteration}  ${one.kind}: ${visible(one.content)}`);
-  stage.lookFurther('list', 'select * from v_children;');
+  say(`\nWhat they were told of each other, as their models were sent it: select * from context_parts('TURN')`);
+  for (const { title, item, iteration, lines } of told)
+    say(`\n${title} (${nameOf(item)}, iteration ${iteration})\n${lines.map((line) => `  | ${line}`).join('\n')}`);
+  stage.lookFurther('list', 'select * from v_children;', 'select * from v_awareness_shown;', 'select * from v_inbox;');
   const isDone = ended.every((item) => item.state === 'completed');
-  if (stage.isJson) print({ workspace, items: ended, told }, '', true);
+  if (stage.isJson)
+    print({ workspace, items: ended, told: told.map(({ item, ...one }) => ({ work_type: item.work_type, ...one })) }, '', true);
   say(isDone ? '\nDone: all of them are completed.' : '\nNot all of them are completed.');
   return isDone ? exit.ok : exit.workItemFailed;
 }
 
-/** Prints every change of state and every ledger entry of the trees, indented by depth, until all of them are finished. */
-async function watchTrees(
-  db: Db,
-  rootIds: readonly string[],
-  say: (text: string) => void,
-  signal: AbortSignal,
-): Promise<readonly WorkItem[]> {
+const nameOf = (item: WorkItem): string => `${item.work_type.replace('demo-', '')} ${item.id.slice(-4)}`;
+
+/**
+ * Starts the lead and, once somebody below it holds a file, the reviewer. Prints every change of state and every ledger entry of the
+ * trees, indented by depth, until all of them are finished.
+ */
+async function watchTrees(stage: Stage): Promise<{ ended: readonly WorkItem[]; told: readonly Told[] }> {
+  const { db, say } = stage;
+  const roots = [(await stage.work({ workType: 'demo-lead', description: leadTask })).id];
   const seen = new Map<string, { state: string; seq: number }>();
   for (;;) {
-    const items = await db.workTrees(rootIds);
+    const items = await db.workTrees(roots);
     for (const item of items) {
       const before = seen.get(item.id) ?? { state: '', seq: 0 };
-      const label = `${item.parent_id === null ? '' : '    '}${item.work_type.replace('demo-', '')} ${item.id.slice(-4)}`;
+      const label = `${item.parent_id === null ? '' : '    '}${nameOf(item)}`;
       const sayState = (): void => {
-        if (item.state !== before.state)
+        if (item.state !== before.state && !['queued', 'claimed'].includes(item.state))
           say(`${label.padEnd(18)} ${item.state}${item.state_reason === null ? '' : ` (${visible(item.state_reason)})`}`);
       };
       if (!isFinal(item.state)) sayState();
@@ -73,7 +72,48 @@ async function watchTrees(
       if (isFinal(item.state)) sayState();
       seen.set(item.id, { state: item.state, seq: before.seq });
     }
-    if (signal.aborted || items.every((item) => isFinal(item.state))) return items;
+    const isOver = items.every((item) => isFinal(item.state));
+    if (stage.interrupted.aborted) return { ended: items, told: [] };
+    if (roots.length === 1 && (isOver || (await db.claims()).length > 0))
+      roots.push((await stage.work({ workType: 'demo-review', description: reviewTask })).id);
+    else if (isOver) return { ended: items, told: await allTold(stage, items) };
     await sleep(150);
   }
 }
+
+type Told = { title: string; item: WorkItem; iteration: number; lines: string[] };
+
+/** What the agent of an item was told, part by part of its last request, which holds those before it. */
+const kinds: readonly { title: string; part: string; says: RegExp }[] = [
+  { title: 'A lead that waits is seen by others', part: 'task', says: /^- .*\(waits for \d+ of its children\)/m },
+  { title: 'A decision of a sibling', part: 'digest', says: /^- Decision: .*/m },
+  { title: 'A search', part: 'result', says: /^What was found, [^]*/ },
+  { title: 'A refused edit', part: 'result', says: /^\[claim\] Not executed: [^]*/ },
+  { title: 'A message of another agent', part: 'agent_message', says: /[^]*/ },
+];
+
+/** In the order of what is shown. */
+async function allTold(stage: Stage, items: readonly WorkItem[]): Promise<Told[]> {
+  const all = (await Promise.all(items.map((item) => toldTo(stage, item)))).flat();
+  return kinds.flatMap(({ title }) => all.filter((one) => one.title.startsWith(title)));
+}
+
+async function toldTo({ db }: Stage, item: WorkItem): Promise<Told[]> {
+  const parts = await db.contextParts((await db.turnIds(item.id)).at(-1) ?? '');
+  const shown = await db.awarenessShown(item.id);
+  return kinds.flatMap(({ title, part, says }) =>
+    parts.flatMap((one) => {
+      const [words] = (one.part === part && says.exec(one.content ?? '')) || [];
+      if (words === undefined) return [];
+      const before = shown.find((entry) => entry.kind === 'decision' && words.includes(entry.content))?.requests_before;
+      const when = before === undefined ? '' : before === 0 ? ', told with the next request' : `, told after ${before} other requests`;
+      return [{ title: `${title}${when}`, item, iteration: one.iteration ?? 1, lines: linesOf(words) }];
+    }),
+  );
+}
+
+/** As wide as a terminal, without the marks around the words of others. */
+const linesOf = (words: string): string[] =>
+  visible(words.replaceAll(/^<\/?data-.*/gm, ''))
+    .split('\n')
+    .flatMap((line) => line.match(/\S.{0,130}(?= |$)/g) ?? []);

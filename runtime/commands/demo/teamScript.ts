@@ -5,15 +5,24 @@ import type { ContentBlock, ModelRequest } from '../../model/message.ts';
 import type { Script, ScriptedReply } from '../../model/script.ts';
 
 export const leadTask =
-  'A test of this project fails. Let one colleague read the sources and another one the test, then fix the source and show that all tests pass.';
-export const reviewTask = 'Review how amounts are rounded in this project. Say what colleagues who work on it just now have found.';
-const sourcesTask = 'Read src/money.js and src/invoice.js. Where could a cent be lost?';
-const testTask = 'Run the tests. Which one fails, and with which amounts?';
+  'A test of this project fails. Have one colleague fix it (demo-fix) and another one check that (demo-check), then run all tests.';
+export const reviewTask = 'Say in a comment of src/money.js how amounts are rounded. Ask whoever decided it.';
+const fixTask = 'Fix src/money.js, so that no cent is lost. Answer what colleagues ask before you end.';
+const checkTask = 'Say which amounts come out wrong, and if what your colleague decides is enough.';
 
 const text = (words: string): ContentBlock => ({ type: 'text', text: words });
 const call = (name: string, input: Record<string, unknown>): ContentBlock => ({ type: 'tool_use', name, input });
 const append = (entry_type: string, content: string): ContentBlock => call('ledger_append', { entry_type, content });
+const edit = (old_string: string, new_string: string): ContentBlock => call('edit_file', { path: 'src/money.js', old_string, new_string });
+const comment = 'so that sums are exact.';
+const question = 'I want to say in src/money.js how amounts are rounded. Which way does a half go?';
+const answer = 'Up, with Math.round. The file is yours as soon as I end.';
 const say = (...content: ContentBlock[]): ScriptedReply => ({ content, delayMs: 300 });
+/** Once more, for as long as somebody may still say it. */
+const lookAgain = (exchange: number): ScriptedReply =>
+  exchange < 40
+    ? { ...say(text('Nothing yet.'), call('glob', { pattern: 'src/*.js' })), delayMs: 600 }
+    : say(text('Nobody said anything.'));
 
 const roles: Record<string, (seen: { exchange: number; later: string }) => ScriptedReply> = {
   [leadTask]: ({ exchange, later }) => {
@@ -21,39 +30,47 @@ const roles: Record<string, (seen: { exchange: number; later: string }) => Scrip
     return (
       [
         say(
-          append('plan', '1. Delegate the reading 2. Wait 3. Fix 4. Run the tests'),
-          call('spawn_child_work', { work_type: 'demo-read', description: sourcesTask }),
-          call('spawn_child_work', { work_type: 'demo-read', description: testTask }),
+          append('plan', '1. Delegate the fix and the check 2. Wait 3. Run the tests'),
+          call('spawn_child_work', { work_type: 'demo-fix', description: fixTask }),
+          call('spawn_child_work', { work_type: 'demo-check', description: checkTask }),
         ),
-        say(text('Both read; I wait.'), call('await_child_work', { work_item_ids: children })),
-        say(
-          append('decision', 'Round in toCents(): every caller has the same fault.'),
-          call('edit_file', { path: 'src/money.js', old_string: 'Math.trunc(amount * 100)', new_string: 'Math.round(amount * 100)' }),
-        ),
-        say(append('step', 'Replaced Math.trunc by Math.round in toCents().'), call('bash', { command: 'node --test', timeout: 60 })),
+        say(text('Both are at it; I wait.'), call('await_child_work', { work_item_ids: children })),
+        say(append('step', 'Both are done.'), call('bash', { command: 'node --test', timeout: 60 })),
         say(call('work_complete', { summary: 'toCents() truncated; it rounds now. All tests pass.', evidence: ['node --test'] })),
       ][exchange] ?? say(text('Done.'))
     );
   },
-  [sourcesTask]: ({ exchange }) =>
-    [
+  [fixTask]: ({ exchange, later }) => {
+    const first = [
       say(call('read_file', { path: 'src/money.js' }), call('read_file', { path: 'src/invoice.js' })),
-      say(append('finding', 'toCents() in src/money.js truncates instead of rounding: 19.99 becomes 1998 cents.')),
-    ][exchange] ?? say(text('toCents() in src/money.js truncates instead of rounding.')),
-  [testTask]: ({ exchange }) =>
-    [
-      say(call('bash', { command: 'node --test', timeout: 60 })),
-      say(append('finding', 'Only "no cent is lost" fails: 3 x 19.99 and 100 x 0.29 come out too low.')),
-    ][exchange] ?? say(text('"no cent is lost" fails, with 19.99 and 0.29.')),
+      say(append('decision', 'Round in toCents(), not in total(): every caller has the same fault.')),
+      say(edit('Math.trunc(amount * 100)', 'Math.round(amount * 100)')),
+    ][exchange];
+    if (first) return first;
+    if (later.includes('To Demo Reviewer/')) return say(text('toCents() rounds now.'));
+    return later.includes(question) ? say(call('reply', { text: answer })) : lookAgain(exchange);
+  },
+  [checkTask]: ({ exchange, later }) => {
+    if (exchange === 0) return say(call('bash', { command: 'node --test', timeout: 60 }));
+    if (later.includes('Recorded as')) return say(text('Rounding in toCents() is enough.'));
+    // Only the decision of another agent, told while this one is working, can have these words.
+    return later.includes('- Decision: Round in toCents()')
+      ? say(append('finding', '3 x 19.99 and 100 x 0.29 come out too low. Rounding in toCents() is enough.'))
+      : lookAgain(exchange);
+  },
   [reviewTask]: ({ exchange, later }) => {
-    // Only the finding of another agent, shown while this one is working, can have these words.
-    const told = /- (toCents\(\) in src\/money\.js truncates[^(]*)/.exec(later)?.[1]?.trim();
-    if (told !== undefined)
-      return say(
-        append('note', `Told by the digest: ${told}`),
-        call('work_complete', { summary: `A colleague found it before me: ${told}` }),
-      );
-    return exchange < 40 ? say(text('Nothing yet.'), call('glob', { pattern: 'src/*.js' })) : say(text('Nobody found anything.'));
+    const [, holder, key] = /\(work item ([0-9a-f-]{36})\).*wait_for "([^"]+)"/.exec(later) ?? [];
+    return (
+      [
+        say(call('ledger_search', { query: 'toCents' })),
+        say(edit(comment, `${comment} Amounts are rounded in toCents().`)),
+        say(call('tell_agent', { to: holder, text: question }), call('wait_for', { claim: key })),
+        say(edit(comment, `${comment} toCents() rounds halves ${later.includes(answer) ? 'up' : 'somehow'}.`)),
+        say(
+          call('work_complete', { summary: `The comment says that toCents() rounds halves ${later.includes(answer) ? 'up' : 'somehow'}.` }),
+        ),
+      ][exchange] ?? say(text('Done.'))
+    );
   },
 };
 

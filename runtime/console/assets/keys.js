@@ -2,7 +2,7 @@
 
 import { isHeldDown, onApprovals, undo } from './approvals.js';
 import { step, toEnd } from './lists.js';
-import { $ } from './page.js';
+import { $, inProject } from './page.js';
 import { theme } from './theme.js';
 import { onTimeline } from './timeline.js';
 
@@ -49,7 +49,7 @@ function press(key) {
   if (isGoing) {
     isGoing = false;
     const to = { n: '/', w: '/work', s: '/sessions', k: '/knowledge' }[key];
-    if (to) location.assign(to);
+    if (to) location.assign(inProject(to));
     return true;
   }
   const picture =
@@ -60,7 +60,7 @@ function press(key) {
     case '/':
       return focusSearch();
     case '?':
-      location.assign('/keys');
+      location.assign(inProject('/keys'));
       return true;
     case 'g':
       isGoing = true;
@@ -105,7 +105,7 @@ function press(key) {
 
 function focusSearch() {
   const field = $('main input[type=search]');
-  if (!field) location.assign('/knowledge');
+  if (!field) location.assign(inProject('/knowledge'));
   else {
     field.focus();
     field.select();

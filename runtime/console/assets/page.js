@@ -1,6 +1,11 @@
 // The page at hand: its address, finding things in it.
 
 export const page = () => location.pathname + location.search;
+/** An address in the project that this page is of. */
+export function inProject(path) {
+  const project = new URLSearchParams(location.search).get('project');
+  return project === null ? path : `${path}?project=${encodeURIComponent(project)}`;
+}
 export const $ = (selector, within = document) => within.querySelector(selector);
 export const $$ = (selector, within = document) => [...within.querySelectorAll(selector)];
 

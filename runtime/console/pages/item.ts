@@ -45,26 +45,27 @@ export async function itemFrame(
 export const item: Page = {
   pattern: new RegExp(`^/work/(?<id>${uuid})$`),
   section: 'work',
-  parts: { head, approvals, turns, journal, budget, ledger, children, told },
+  parts: { head, approvals, turns, journal, budget, claims, ledger, children, told },
   inputs: {
     head: headInputs,
     approvals: ['approvals', 'every 30 s'],
     turns: ['item', 'focus', 'turn', 'calls', 'forks'],
     journal: ['item', 'turn', 'calls', 'approvals', 'inbox', 'journal'],
     budget: ['budgets'],
+    claims: ['claims', 'focus', 'item', 'every 30 s'], // one that lapses changes nothing
     ledger: ['item'],
     children: ['below', 'asks'],
     told: ['inbox', 'turn'],
   },
   async whole(view, part) {
-    const [ask, tree, log, use, entries, below, said] = await Promise.all(
-      ['approvals', 'turns', 'journal', 'budget', 'ledger', 'children', 'told'].map(part),
+    const [ask, tree, log, use, held, entries, below, said] = await Promise.all(
+      ['approvals', 'turns', 'journal', 'budget', 'claims', 'ledger', 'children', 'told'].map(part),
     );
     return itemFrame(
       view,
       '',
       part,
-      html`<div class="cols"><div class="stack">${ask ?? ''}${tree ?? ''}${log ?? ''}</div><div class="stack">${use ?? ''}${entries ?? ''}${below ?? ''}${said ?? ''}</div></div>`,
+      html`<div class="cols"><div class="stack">${ask ?? ''}${tree ?? ''}${log ?? ''}</div><div class="stack">${use ?? ''}${held ?? ''}${entries ?? ''}${below ?? ''}${said ?? ''}</div></div>`,
     );
   },
   watches: async (view) => [view.id],
@@ -84,7 +85,7 @@ export async function head(view: View): Promise<Html> {
   const outcome = one.outcome_data?.['summary'] ?? one.outcome_data?.['error'] ?? (isFinal(one.state) ? one.state_reason : null);
   return html`<p class="crumb"><a href="/work">Work</a> / <a href="/work?type=${encodeURIComponent(one.work_type)}">${one.work_type}</a> / ${one.parent_id ? html`<a class="mono" href="/work/${one.parent_id}" title="its parent">${short(one.parent_id)}</a> / ` : ''}<span class="mono" title="${one.id}">${short(one.id)}</span>${one.fork_turn_id ? html` · <a class="accent" href="/turn/${one.fork_turn_id}">forked from a turn</a>` : ''}</p>
 <h1 dir="auto">${brief(one.description, 400)}</h1>
-<div class="row spread wrap top"><p class="meta"><span class="state is-${shapeOf(state)}">${sign(state)}<span class="cut">${says}</span></span><span>${one.current_faculty ?? one.faculty}</span>${
+<div class="row spread wrap top"><p class="meta"><span class="state is-${shapeOf(state)}">${sign(state)}<span class="cut">${says}</span></span><span>${one.current_faculty ?? one.faculty}</span>${one.project === null ? '' : html`<span>project <a class="accent" dir="auto" href="/work?project=${encodeURIComponent(one.project)}">${brief(one.project, 80)}</a></span>`}${
     one.attempt && one.attempt > 1 ? html`<span>attempt <b>${one.attempt}</b></span>` : ''
   }${now ? html`<span>iteration <b>${now.iteration}</b></span>` : ''}${one.tokens ? html`<span><b title="${num(one.tokens)}">${k(one.tokens)}</b> tokens${one.cached ? html`, ${percent(one.cached, one.input ?? 0)} from the cache` : ''}</span>` : ''}${
     tree.cost ? html`<span>cost <b>${money(tree.cost)}</b>${tree.items > 1 ? ' with its children' : ''}</span>` : ''
@@ -196,6 +197,27 @@ export async function budget(view: View): Promise<Html> {
   );
 }
 
+/** What it holds, and taking that away. */
+async function claims(view: View): Promise<Html> {
+  const held = await view.db.console.claims(view.id);
+  if (held.length === 0) return html``;
+  const path = `/work/${view.id}/release`;
+  // Said once: any of the forms may have been sent.
+  const refused = view.refused?.action === path ? html`<p class="refused bad pad" role="alert">${view.refused.says}</p>` : '';
+  const quiet = { ...view, refused: null };
+  const row = (one: (typeof held)[number]): Html =>
+    html`<li class="line" data-key="${one.key}"><span class="mono wrapped" dir="auto">${brief(one.key, 300)}</span><span class="small faint">${one.mode}</span><span class="quiet">${one.is_binding ? '' : html`<span class="warn">binds nobody</span> · `}since ${at(one.claimed_at)}${one.changed_at === null ? '' : html` · changed ${at(one.changed_at)}`} · until ${at(one.ends_at)}</span>${one.why === null ? '' : html`<span class="quiet wrapped" dir="auto">${brief(one.why, 300)}</span>`}${
+      view.formToken === null
+        ? ''
+        : html`<details class="act" data-action="release"><summary class="chip">Take away…</summary>${form(
+            quiet,
+            path,
+            html`<input type="hidden" name="claim" value="${encodeURIComponent(one.key)}"><p class="says">Others may change it then. Its agent is told, and the journal has it; what it changes next it claims again, if nobody else has it by then.</p><div class="row wrap"><input class="field grow" name="reason" aria-label="Reason" placeholder="Reason, told to its agent"><button class="btn danger">Take it away</button></div>`,
+          )}</details>`
+    }</li>`;
+  return panel('Claims', 'what it holds for itself', html`${refused}<ul class="rows">${held.map(row)}</ul>`);
+}
+
 export async function ledger(view: View): Promise<Html> {
   const entries = await view.db.console.ledgerPage(view.id, null, 12);
   if (entries.length === 0) return panel('Ledger', null, empty('Nothing has been recorded yet.'));
@@ -239,9 +261,9 @@ async function told(view: View): Promise<Html> {
   return panel(
     'What it was told',
     'by whom, and when',
-    html`<ul class="rows">${inbox.map((one) => html`<li class="line"><span dir="auto">“${brief(one.content, 140)}”</span><span class="faint small">${one.is_waiting ? 'next' : one.iteration === null ? at(one.created_at) : `call ${one.iteration}`}</span><span class="quiet">you${one.is_interrupt ? ', an interruption' : ''}${one.is_waiting ? ', waits for the next call' : ''}</span></li>`)}${shown.map(
+    html`<ul class="rows">${inbox.map((one) => html`<li class="line"><span dir="auto">“${brief(one.content, 140)}”</span><span class="faint small">${one.is_waiting ? 'next' : one.iteration === null ? at(one.created_at) : `call ${one.iteration}`}</span><span class="quiet">${one.source_id === null ? 'you' : html`agent of <a class="mono" href="/work/${one.source_id}">${short(one.source_id)}</a>`}${one.is_interrupt ? ', an interruption' : ''}${one.is_waiting ? ', waits for the next call' : ''}</span></li>`)}${shown.map(
       (one) =>
-        html`<li class="line"><span dir="auto">${brief(one.content ?? '', 120)}</span><span class="faint small">call ${one.iteration}</span><span class="quiet">${one.kind}${one.source_id ? html` of <a class="mono" href="/work/${one.source_id}">${short(one.source_id)}</a>` : ''}</span></li>`,
+        html`<li class="line"><span dir="auto">${brief(one.content ?? '', 120)}</span><span class="faint small">${one.iteration === null ? at(one.shown_at ?? '') : `call ${one.iteration}`}</span><span class="quiet">${one.kind}${one.source_id ? html` of <a class="mono" href="/work/${one.source_id}">${short(one.source_id)}</a>` : ''}</span></li>`,
     )}</ul>`,
   );
 }

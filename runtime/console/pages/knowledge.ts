@@ -8,6 +8,7 @@ import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, panel, uuid } from '../page.ts';
 import type { Page, View } from '../page.ts';
+import { projectSwitch } from '../projects.ts';
 import { at } from '../work.ts';
 import { address } from './journal.ts';
 
@@ -34,7 +35,12 @@ export const knowledge: Page = {
   inputs: { results: [newest], digest: ['written', 'underWay', 'queue', 'every 30 s'], told: ['written', 'underWay'] },
   async whole(view, part) {
     const { query } = view;
-    const [found, seen, who, faculties] = await Promise.all([part('results'), part('digest'), part('told'), view.db.console.faculties()]);
+    const [found, seen, who, faculties] = await Promise.all([
+      part('results'),
+      part('digest'),
+      part('told'),
+      view.db.console.faculties(view.project),
+    ]);
     const [q, source, kind] = ['q', 'source', 'kind'].map((name) => query.get(name) ?? '');
     const chip = (label: string, changes: Record<string, string>, isOn: boolean): Html =>
       html`<a class="chip" href="${address(view, { before: '', ...changes })}"${isOn ? html` aria-current="true"` : ''}>${label}</a>`;
@@ -49,7 +55,7 @@ export const knowledge: Page = {
     );
     return {
       title: 'Knowledge',
-      body: html`<header class="head"><h1>Knowledge</h1></header>
+      body: html`<header class="head"><h1>Knowledge</h1>${await projectSwitch(view)}</header>
 <form class="stack gap-s" role="search" method="get"><input class="field search" type="search" name="q" value="${q ?? ''}" placeholder="Search ledgers and journals" aria-label="Search ledgers and journals">${hidden}<div class="row wrap spread"><div class="chips">${chips}</div><div class="row small quiet">${choice(
         'faculty',
         'Of which faculty',
@@ -66,9 +72,10 @@ export const knowledge: Page = {
   },
 };
 
-function filterOf({ query }: View): Filter {
+function filterOf({ query, project }: View): Filter {
   const hours = times.find(([value]) => value === query.get('since'))?.[2];
   return {
+    project,
     faculty: query.get('faculty') || null,
     since: hours === undefined ? null : new Date(Date.now() - hours * 3_600_000).toISOString(),
   };
@@ -130,7 +137,7 @@ async function lately(view: View): Promise<Html> {
   const last = entries.at(-1);
   return panel(
     `Latest ${kind}s`,
-    'of all work, newest first',
+    view.project === null ? 'of all work, newest first' : 'newest first',
     html`<ol class="rows list" data-list>${entries.map((one) => html`<li class="hit" data-key="${one.id}"><div class="small quiet"><a dir="auto" href="/work/${one.work_item_id}/ledger?before=${one.seq + 1}#entry-${one.seq}">${brief(one.description, 70)}</a> · ${at(one.created_at)}</div><p dir="auto">${brief(one.content, 600)}</p></li>`)}</ol>${entries.length === PAGE && last ? html`<p class="newer"><a href="${address(view, { before: last.created_at })}" data-more>older ones</a></p>` : ''}`,
   );
 }
@@ -138,7 +145,10 @@ async function lately(view: View): Promise<Html> {
 async function digest(view: View): Promise<Html> {
   const wanted = view.query.get('as');
   const reader = wanted !== null && new RegExp(`^${uuid}$`).test(wanted) ? wanted : null;
-  const [text, readers] = await Promise.all([view.db.awarenessDigest(reader), view.db.console.readers(30)]);
+  const [text, readers] = await Promise.all([
+    view.db.awarenessDigest(reader, reader === null ? view.project : null),
+    view.db.console.readers(view.project, 30),
+  ]);
   const options = readers.map(
     (one) => html`<option value="${one.id}"${one.id === reader ? html` selected` : ''}>${brief(one.description, 48)}</option>`,
   );
@@ -148,11 +158,11 @@ async function digest(view: View): Promise<Html> {
 }
 
 async function told(view: View): Promise<Html> {
-  const findings = await view.db.console.toldOfFindings(12);
+  const findings = await view.db.console.toldOfFindings(view.project, 12);
   if (findings.length === 0) return panel('Who was told what', null, empty('Nobody has been told a finding of another yet.'));
   return panel(
     'Who was told what',
     'findings, with their readers',
-    html`<ol class="rows">${findings.map((one) => html`<li class="led told" data-key="${one.work_item_id}-${one.seq}"><span></span><div dir="auto"><a href="/work/${one.work_item_id}">${brief(one.content, 160)}</a></div><span class="ev">${one.readers.slice(0, 6).map((reader) => html`<a class="chip" href="/work/${reader.id}">${reader.faculty} at call ${reader.iteration}</a> `)}${one.readers.length > 6 ? `and ${one.readers.length - 6} more` : ''}</span></li>`)}</ol>`,
+    html`<ol class="rows">${findings.map((one) => html`<li class="led told" data-key="${one.work_item_id}-${one.seq}"><span></span><div dir="auto"><a href="/work/${one.work_item_id}">${brief(one.content, 160)}</a></div><span class="ev">${one.readers.slice(0, 6).map((reader) => html`<a class="chip" href="/work/${reader.id}">${reader.iteration === null ? `session ${short(reader.id)}` : `${reader.faculty} at call ${reader.iteration}`}</a> `)}${one.readers.length > 6 ? `and ${one.readers.length - 6} more` : ''}</span></li>`)}</ol>`,
   );
 }

@@ -4,11 +4,12 @@ import type { UnderWay, UnderWayOfTree, UnderWayPage } from '../../ledger/consol
 import { money } from '../../money.ts';
 import { approvalList, approvalPanel, MOST_IN_A_LIST } from '../approval.ts';
 import { bar, sign } from '../draw.ts';
-import { brief, count, k, lasting, num, since } from '../format.ts';
+import { brief, count, k, lasting, num, since, withShortIds } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, panel } from '../page.ts';
 import type { Page, View } from '../page.ts';
+import { projectSwitch } from '../projects.ts';
 import { colhead, counting, listedRow, workRow } from '../work.ts';
 import { address } from './journal.ts';
 
@@ -30,13 +31,13 @@ export const now: Page = {
     slots: ['underWay', 'queue', 'every 10 s'],
     doctor: ['queue', 'workers', 'every 30 s'],
   },
-  async whole(_, part) {
+  async whole(view, part) {
     const [top, ask, way, over, wait, who, slot, found] = await Promise.all(
       ['figures', 'approvals', 'underWay', 'lately', 'queue', 'workers', 'slots', 'doctor'].map(part),
     );
     return {
       title: 'Now',
-      body: html`<header class="head"><div class="row spread wrap"><h1>Now</h1>${top ?? ''}</div></header>
+      body: html`<header class="head"><div class="row spread wrap"><h1>Now</h1>${top ?? ''}</div>${await projectSwitch(view)}</header>
 <div class="cols"><div class="stack">${ask ?? ''}${way ?? ''}${over ?? ''}</div><div class="stack">${wait ?? ''}${who ?? ''}${slot ?? ''}${found ?? ''}</div></div>`,
     };
   },
@@ -45,22 +46,22 @@ export const now: Page = {
 };
 
 const skippedOf = ({ query }: View): number => Math.max(0, Math.trunc(Number(query.get('after') ?? 0)) || 0);
-const shownOf = (view: View): UnderWayPage => ({ trees: TREES, skipped: skippedOf(view), items: ITEMS });
+const shownOf = (view: View): UnderWayPage => ({ project: view.project, trees: TREES, skipped: skippedOf(view), items: ITEMS });
 
-async function figures({ db }: View): Promise<Html> {
-  const all = await db.console.underWaySums();
+async function figures({ db, project }: View): Promise<Html> {
+  const all = await db.console.underWaySums(project);
   return html`<p class="meta"><span><b>${num(all.model)}</b> model calls under way</span><span><b>${num(all.waits)}</b> wait</span><span><b>${k(all.tokens ?? 0)}</b> tokens${(all.cost ?? 0) > 0 ? html`, cost <b>${money(all.cost ?? 0)}</b>` : ''} so far</span></p>`;
 }
 
 async function approvals(view: View): Promise<Html> {
-  const asked = await view.db.console.approvals(null, { longest: MOST_IN_A_LIST });
+  const asked = await view.db.console.approvals(null, { project: view.project, longest: MOST_IN_A_LIST });
   return approvalList(asked.map((one) => approvalPanel(view, one)));
 }
 
 async function underWay(view: View): Promise<Html> {
   const items = await view.db.console.underWay(shownOf(view));
   const skipped = skippedOf(view);
-  const all = items[0]?.trees ?? (skipped > 0 ? (await view.db.console.underWaySums()).trees : 0);
+  const all = items[0]?.trees ?? (skipped > 0 ? (await view.db.console.underWaySums(view.project)).trees : 0);
   if (items.length === 0 && skipped === 0)
     return panel('Under way', null, empty(html`Nothing runs. <code>work-ledger submit '…' --type task</code>`));
   const trees = [...Map.groupBy(items, (one) => one.root_id).values()];
@@ -111,32 +112,33 @@ export function doing(one: UnderWay, isShort = false): Html {
   const context = one.context_tokens && one.context_window ? html` · context ${k(one.context_tokens)} of ${k(one.context_window)}` : '';
   const attempt = (one.attempt ?? 1) > 1 ? html` · attempt ${one.attempt}` : '';
   const step = one.last_step ? html` · last step: <span dir="auto">${brief(one.last_step, 160)}</span>` : '';
-  const more = isShort ? '' : html` · iteration ${one.iteration}${attempt}${step}`;
+  const held = !isShort && one.claims > 0 ? ` · holds ${count(one.claims, 'claim')}` : '';
+  const more = isShort ? '' : html`${held} · iteration ${one.iteration}${attempt}${step}`;
   const tools = one.open_calls ?? [];
   switch (one.doing ?? '') {
     case 'model':
-      return html`<span class="kind">model call ${one.iteration}</span> · ${one.model}${context}${attempt}`;
+      return html`<span class="kind">model call ${one.iteration}</span> · ${one.model}${context}${attempt}${held}`;
     case 'tools':
-      return html`<span class="kind">${tools.length === 1 ? html`runs ${tools[0]?.tool ?? ''}` : `runs ${tools.length} calls`}</span>${tools.map((call) => html` · <span class="mono">${call.tool}</span>${call.label ? html` <span dir="auto">${brief(call.label, 80)}</span>` : ''}`)}${context}`;
+      return html`<span class="kind">${tools.length === 1 ? html`runs ${tools[0]?.tool ?? ''}` : `runs ${tools.length} calls`}</span>${tools.map((call) => html` · <span class="mono">${call.tool}</span>${call.label ? html` <span dir="auto">${brief(call.label, 80)}</span>` : ''}`)}${context}${held}`;
     case 'paused':
       return html`<span class="kind">paused</span>${one.state_reason ? html` · <span dir="auto">${brief(one.state_reason, 200)}</span>` : ''}${isShort ? '' : step}`;
     case 'waits':
       return one.waits_for === 'approval'
         ? html`<span class="kind warn">waits for approval</span>${tools.filter((call) => call.status === 'waiting').map((call) => html` on <span class="mono">${call.tool}</span>`)} · holds no worker`
-        : html`<span class="kind" dir="auto">${one.why?.startsWith('waits') ? brief(one.why, 200) : `waits for ${one.waits_for ?? 'something'}`}</span>${one.why && !one.why.startsWith('waits') ? html` · <span dir="auto">${brief(one.why, 200)}</span>` : ''}${more}`;
+        : html`<span class="kind" dir="auto">${one.why?.startsWith('waits') ? withShortIds(brief(one.why, 300)) : `waits for ${one.waits_for ?? 'something'}`}</span>${one.claim_of === null ? '' : html` · <a class="accent" href="/work/${one.claim_of}">whose it is</a>`}${one.why && !one.why.startsWith('waits') ? html` · <span dir="auto">${brief(one.why, 200)}</span>` : ''}${more}`;
     default:
       return html`<span class="kind">${one.state}</span>${one.why ? html` · <span dir="auto">${brief(one.why, 200)}</span>` : ''}${more}`;
   }
 }
 
-async function lately({ db }: View): Promise<Html> {
-  const over = await db.console.lately(8);
+async function lately({ db, project }: View): Promise<Html> {
+  const over = await db.console.lately(project, 8);
   if (over.length === 0) return html``;
   return panel('Lately over', html`<a href="/work">all work</a>`, html`<ul class="rows list" data-list>${over.map(listedRow)}</ul>`);
 }
 
-async function queue({ db }: View): Promise<Html> {
-  const waiting = await db.console.queue(12);
+async function queue({ db, project }: View): Promise<Html> {
+  const waiting = await db.console.queue(project, 12);
   return panel(
     'Queue',
     waiting.length === 0 ? 'nothing waits' : `${waiting.length === 12 ? 'the first 12' : waiting.length} wait`,
@@ -144,8 +146,8 @@ async function queue({ db }: View): Promise<Html> {
   );
 }
 
-async function workers({ db }: View): Promise<Html> {
-  const all = await db.console.workers();
+async function workers({ db, project }: View): Promise<Html> {
+  const all = await db.console.workers(project);
   const alive = all.filter((one) => one.is_alive).length;
   if (all.length === 0) return panel('Workers', null, empty(html`No worker has ever run here. <code>work-ledger work</code>`));
   return panel(
@@ -155,19 +157,19 @@ async function workers({ db }: View): Promise<Html> {
       (one) =>
         html`<li class="line" data-key="${one.id}"><span class="mono cut">${one.id}</span><span class="num small">${one.is_alive ? `${one.busy}${one.concurrency === null ? '' : ` of ${one.concurrency}`}` : html`<span class="faint">gone</span>`}</span><span class="quiet">${
           one.seen_at === null ? '' : html`heard from ${counting(one.seen_at)} ago`
-        }${one.busy === 0 && one.is_alive ? ' · idle' : ''}${one.lease_ends_at && one.is_alive ? html` · lease ${lasting(-since(one.lease_ends_at))}` : ''}</span></li>`,
+        }${one.project === null ? '' : ` · ${one.project}`}${one.busy === 0 && one.is_alive ? ' · idle' : ''}${one.lease_ends_at && one.is_alive ? html` · lease ${lasting(-since(one.lease_ends_at))}` : ''}</span></li>`,
     )}</ul>`,
   );
 }
 
-async function slots({ db }: View): Promise<Html> {
-  const [all, models] = await Promise.all([db.console.slots(), db.console.models()]);
+async function slots({ db, project }: View): Promise<Html> {
+  const [all, models] = await Promise.all([db.console.slots(project), db.console.models()]);
   const shown = all.filter((one) => one.slots !== null || one.used > 0 || (one.queued ?? 0) > 0).slice(0, 8);
   if (shown.length === 0 && models.length === 0) return html``;
   return panel(
     'Slots and models',
     null,
-    html`<div class="body stack">${shown.length > 0 ? html`<dl class="kv">${shown.map((one) => html`<dt class="cut">${one.faculty}</dt><dd>${one.slots === null ? `${one.used} under way` : `${one.used} of ${one.slots}`}</dd>${one.slots === null ? '' : html`<dd class="bar-cell">${bar(one.used / Math.max(one.slots, 1))}</dd>`}`)}</dl>` : ''}${
+    html`<div class="body stack">${shown.length > 0 ? html`<dl class="kv">${shown.map((one) => html`<dt class="cut">${one.project === null ? one.faculty : `${one.faculty}@${one.project}`}</dt><dd>${one.slots === null ? `${one.used} under way` : `${one.used} of ${one.slots}`}</dd>${one.slots === null ? '' : html`<dd class="bar-cell">${bar(one.used / Math.max(one.slots, 1))}</dd>`}`)}</dl>` : ''}${
       models.length > 0
         ? html`<dl class="kv">${models.map((one) => html`<dt class="cut">${one.name}</dt><dd>${one.ends_at === null || since(one.ends_at) > 0 ? html`<span class="good">answers</span>` : html`<span class="warn" title="${one.reason ?? ''}">again in ${lasting(-since(one.ends_at))}</span>`}</dd>`)}</dl>`
         : ''
@@ -175,8 +177,8 @@ async function slots({ db }: View): Promise<Html> {
   );
 }
 
-async function doctor({ db }: View): Promise<Html> {
-  const findings = await db.console.doctor();
+async function doctor({ db, project }: View): Promise<Html> {
+  const findings = await db.console.doctor(project);
   const wrong = findings.filter((one) => one.severity !== 'fine');
   const fine = findings.length - wrong.length;
   return panel(

@@ -41,6 +41,7 @@ const layerOf: Record<string, Layer> = {
   image: 'results',
   child_result: 'results',
   message: 'people',
+  agent_message: 'task',
 };
 const partNames: Record<string, string> = {
   system: 'System',
@@ -57,6 +58,7 @@ const partNames: Record<string, string> = {
   image: 'image',
   child_result: 'child',
   message: 'a person',
+  agent_message: 'another agent',
 };
 /** Calls at the beginning and at the end of a request that are shown at once, and on a page of those between them. */
 const [FIRST, LAST, BETWEEN] = [15, 25, 40];

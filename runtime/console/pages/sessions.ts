@@ -9,6 +9,7 @@ import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, form, panel, uuid } from '../page.ts';
 import type { Page, View } from '../page.ts';
+import { projectSwitch } from '../projects.ts';
 import { at, colhead, resumption, workRow } from '../work.ts';
 import { forkLine } from './itemViews.ts';
 import { address } from './journal.ts';
@@ -27,11 +28,11 @@ export const sessions: Page = {
     packet: ['item', 'turn', 'calls', 'journal', 'underWay'],
   },
   itemOf: async ({ query }) => (isId.test(query.get('packet') ?? '') ? query.get('packet') : null),
-  async whole(_, part) {
+  async whole(view, part) {
     const [left, ways, recorded, told] = await Promise.all(['resumable', 'points', 'imported', 'packet'].map(part));
     return {
       title: 'Sessions',
-      body: html`<header class="head"><div class="row spread wrap"><h1>Sessions</h1><div class="actions"><a class="btn" href="#import">Imported</a></div></div></header>
+      body: html`<header class="head"><div class="row spread wrap"><h1>Sessions</h1><div class="actions"><a class="btn" href="#import">Imported</a></div></div>${await projectSwitch(view)}</header>
 <div class="cols even"><div class="stack">${left ?? ''}${ways ?? ''}${recorded ?? ''}</div><div class="stack">${told ?? ''}</div></div>`,
     };
   },
@@ -41,11 +42,11 @@ export const sessions: Page = {
 async function chosen(view: View): Promise<string | null> {
   const wanted = view.query.get('packet');
   if (wanted !== null && isId.test(wanted)) return wanted;
-  return (await view.db.console.sessions(30))[0]?.id ?? null;
+  return (await view.db.console.sessions(view.project, 30))[0]?.id ?? null;
 }
 
 async function resumable(view: View): Promise<Html> {
-  const [all, current] = await Promise.all([view.db.console.sessions(30), chosen(view)]);
+  const [all, current] = await Promise.all([view.db.console.sessions(view.project, 30), chosen(view)]);
   if (all.length === 0) return panel('Can go on', null, empty('Nothing is paused, crashed or failed.'));
   return panel(
     'Can go on',
@@ -116,7 +117,7 @@ async function points(view: View): Promise<Html> {
 
 async function imported(view: View): Promise<Html> {
   const before = view.query.get('imported');
-  const all = await view.db.console.imported(before !== null && isId.test(before) ? before : null, 20);
+  const all = await view.db.console.imported(view.project, before !== null && isId.test(before) ? before : null, 20);
   const last = all.at(-1);
   const drop =
     view.formToken === null

@@ -7,6 +7,7 @@ import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, panel, uuid } from '../page.ts';
 import type { Page, View } from '../page.ts';
+import { projectSwitch } from '../projects.ts';
 import { colhead, listedRow } from '../work.ts';
 import { address } from './journal.ts';
 
@@ -25,7 +26,7 @@ export const workList: Page = {
       html`<a class="chip" href="${address(view, { state: value, before: '' })}"${state === value ? html` aria-current="true"` : ''}>${label}</a>`;
     return {
       title: 'Work',
-      body: html`<header class="head"><h1>Work</h1></header>
+      body: html`<header class="head"><h1>Work</h1>${await projectSwitch(view)}</header>
 <form class="stack gap-s" method="get"><div class="row wrap"><input class="field narrow" name="type" value="${type ?? ''}" placeholder="any type" aria-label="Work type"><input class="field narrow" name="faculty" value="${faculty ?? ''}" placeholder="any faculty" aria-label="Faculty">${state ? html`<input type="hidden" name="state" value="${state}">` : ''}<button class="btn">Filter</button></div><div class="chips">${chip('all', '')}${states.map((one) => chip(one, one))}</div></form>
 ${await part('list')}`,
     };
@@ -37,6 +38,7 @@ async function list(view: View): Promise<Html> {
   const before = query.get('before');
   const items = await view.db.console.workPage(
     {
+      project: view.project,
       state: query.get('state') || null,
       type: query.get('type') || null,
       faculty: query.get('faculty') || null,
@@ -76,7 +78,7 @@ export const callPage: Page = {
       title: call.tool_name,
       body: html`<header class="head"><p class="crumb"><a href="/work">Work</a> / <a class="mono" href="/work/${call.work_item_id}">${(call.work_item_id ?? '').slice(-6)}</a> / call</p><h1 class="mono">${call.tool_name}</h1><p class="meta"><span>${call.status}</span><span><a class="accent" href="/turn/${call.turn_id}">the request that made it</a></span></p></header>
 ${await part('asked')}
-${panel('Result', call.artifact ? `whole, from its artifact ${call.artifact.slice(0, 12)}` : `${num(result.length)} characters`, html`<div class="body"><pre class="fence" dir="auto" tabindex="0">${view.query.has('all') ? result : result.slice(0, LARGE)}</pre>${result.length > LARGE && !view.query.has('all') ? html`<p class="newer"><a href="?all">all ${num(result.length)} characters</a></p>` : ''}</div>`)}`,
+${panel('Result', call.artifact ? `whole, from its artifact ${call.artifact.slice(0, 12)}` : `${num(result.length)} characters`, html`<div class="body"><pre class="fence" dir="auto" tabindex="0">${view.query.has('all') ? result : result.slice(0, LARGE)}</pre>${result.length > LARGE && !view.query.has('all') ? html`<p class="newer"><a href="${address(view, { all: '1' })}">all ${num(result.length)} characters</a></p>` : ''}</div>`)}`,
     };
   },
 };

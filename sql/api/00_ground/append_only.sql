@@ -138,13 +138,13 @@ declare
 begin
   foreach v_table in array array[
     'work_ledger', 'messages', 'session_history', 'turn_configs', 'elisions', 'artifacts', 'awareness_shown', 'turn_workspaces',
-    'work_checkpoints', 'message_lints', 'artifact_uses', 'seals', 'locks'] loop
+    'work_checkpoints', 'message_lints', 'artifact_uses', 'seals', 'locks', 'memory_versions'] loop
     execute format('create or replace trigger refuse_change before update or delete or truncate on %I execute function _refuse_change()', v_table);
     execute format('alter table %I enable always trigger refuse_change', v_table);
   end loop;
   foreach v_table in array array[
     'work_items', 'fences', 'turns', 'tool_calls', 'compactions', 'inbox', 'approvals', 'hook_runs', 'budgets', 'foci', 'faculties',
-    'sessions', 'journal_entries', 'erasures'] loop
+    'sessions', 'journal_entries', 'erasures', 'memory_files'] loop
     execute format('create or replace trigger refuse_delete before delete or truncate on %I execute function _refuse_change()', v_table);
     execute format('alter table %I enable always trigger refuse_delete', v_table);
   end loop;

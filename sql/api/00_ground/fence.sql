@@ -106,8 +106,8 @@ create or replace function _fence_create(p_item work_items)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  insert into fences (work_item_id, submitted_by, is_child, is_journal, salt)
-  values (p_item.id, p_item.submitted_by, p_item.depth > 0, p_item.work_type = 'journal', case when _is_chained() then gen_random_uuid() end);
+  insert into fences (work_item_id, submitted_by, is_child, is_journal, project, salt)
+  values (p_item.id, p_item.submitted_by, p_item.depth > 0, p_item.work_type = 'journal', p_item.project, case when _is_chained() then gen_random_uuid() end);
 $$;
 
 comment on function _fence_create(work_items) is

@@ -222,7 +222,8 @@ begin
       ('compactions', 'instructions error metadata', null), ('hook_runs', 'output error', null), ('approvals', 'reason', null),
       ('journal_entries', 'content delete_reason', null), ('session_records', 'content', null), ('sessions', 'task_description', null),
       ('work_checkpoints', 'summary completed_tasks key_decisions current_state files_modified pending_actions', null), ('message_lints', 'message', null),
-      ('models', 'cooldown_reason', null)) t(name, columns, own) loop
+      ('models', 'cooldown_reason', null), ('claims', 'key place why', null), ('subscriptions', 'target', null),
+      ('memory_versions', 'content why', null)) t(name, columns, own) loop
     -- Only rows that may hold a secret are taken apart.
     execute format('create or replace trigger redact before insert or update of %s on %I for each row %s execute function %I(%s)',
       (select string_agg(quote_ident(c), ', ') from unnest(v_columns) c), v_table,

@@ -12,7 +12,7 @@ as $$
     ('queued', false, 'It waits for a worker: for its time (run_at), for a slot of its faculty, for a faculty that accepts it.'),
     ('claimed', false, 'A worker has taken it; the first iteration under this claim has not begun.'),
     ('running', false, 'Its iterations run, or the next one has a job. The fence tells whether a worker holds it now.'),
-    ('waiting', false, 'It waits without a job: for child work, for an approval, for a budget, for a worker on its host (is_stranded). state_reason says for what, run_at until when.'),
+    ('waiting', false, 'It waits without a job: for child work, for work of others, for a time, for an approval, for a budget, for a worker on its host (is_stranded). state_reason says for what, run_at until when.'),
     ('paused', false, 'It waits for a person: work_resume().'),
     ('completed', true, 'The work is done; outcome_data has the result.'),
     ('failed', true, 'It ended with a failure that no retry changes, or work_fail() said so.'),
@@ -38,7 +38,7 @@ as $$
     ('_claim', '{waiting,claimed,running}', 'queued', 'its wait is over, or nobody drives it, but it cannot be driven just now: no slot is free, no faculty accepts it, or its worker is on another host'),
     ('_claim', '{queued,claimed,running}', 'waiting', 'no worker lives where it may be driven: it is stranded'),
     ('iteration_begin', '{claimed}', 'running', 'the first iteration under a claim begins'),
-    ('_lease_end', '{claimed,running}', 'waiting', 'its calls wait for children or for approval, or a budget is used up'),
+    ('_lease_end', '{claimed,running}', 'waiting', 'its calls wait for children, for other work, for a time or for approval, or a budget is used up'),
     ('_lease_end', '{claimed,running}', 'paused', 'work_pause() asked for it; or a person has to look: the same calls again and again, a refused key or directory, a hook that refuses'),
 
     ('_focus_close', '{claimed,running}', 'queued', 'the attempt failed, and the next one may do better'),
@@ -55,6 +55,7 @@ as $$
     ('journal_session_status', '{created}', 'paused', 'its program says so'),
     ('journal_session_status', '{paused}', 'created', 'its program goes on'),
     ('journal_session_status', '{created,paused}', 'completed', 'its program says so'),
+    ('_retention_take', '{created,paused}', 'completed', 'nothing was heard of its program for as long as a policy says'),
     ('_ldg_task_save', '{paused}', 'created', 'its client goes on'),
     ('_ldg_task_save', '{created,paused}', 'completed', 'its client says so'),
     ('_ldg_task_save', '{created,paused}', 'failed', 'its client says so: failed or error'),
@@ -100,6 +101,11 @@ begin
   elsif not v_is_changed then
     return p_item;
   end if;
+  with ended as (
+    -- An attempt that ends or stops lets go of what it claimed; so does a session that ends or is paused.
+    delete from claims c
+     where c.work_item_id = p_item.id and (v_is_final or p_item.state = 'paused' or c.focus_id is distinct from p_item.focus_id)
+  )
   update work_items
      set state = p_item.state, state_reason = p_item.state_reason, is_pausing = p_item.is_pausing, attempts = p_item.attempts, run_at = p_item.run_at,
          focus_id = p_item.focus_id, slot_faculty = p_item.slot_faculty, heartbeat_ends_at = p_item.heartbeat_ends_at, outcome_data = p_item.outcome_data,

@@ -12,11 +12,14 @@ as $$
     from (values
       ('name', 'string', 1, 63, null, null, 'Its name. Saving another configuration under the same name replaces this one; attempts under way keep theirs'),
       ('accepts', 'list of strings', null, null, null, '[]', 'The work types that it accepts'),
+      ('project', 'string', 0, 500, null, null, 'The project whose work it takes: faculties of one name do not replace each other if they are of different projects. Empty: work of all. In a file by default what "project" of the nearest work-ledger.toml says, else empty'),
       ('role', 'string', null, null, '{manager,worker,unified}', '"unified"', 'Its role among other agents; stored with its turns'),
       ('persona', 'string', 1, null, null, null, 'The persona as which it speaks; stored with its sessions. Default: its name'),
       ('max_concurrent', 'whole number', 1, null, null, null, 'Slots: how many of its items may be under way at once, on all workers together. Default: no limit'),
       ('hosts', 'list of strings', null, null, null, '[]', 'The hosts whose workers may drive its items, by the names that v_workers shows; empty: any. The current list holds, also for attempts under way'),
       ('redact', 'boolean', null, null, null, 'true', 'Whether what looks like a secret leaves its rows before they are written; values that the worker knows to be secret leave them in any case'),
+      ('claims', 'string', null, null, '{off,warn,refuse}', '"warn"', 'What becomes of a call that changes what others are at (v_claims): nothing, its result begins with a line that says so, or it is not run. What its project says goes before'),
+      ('memory', 'boolean', null, null, null, 'false', 'Offers memory: notes of the project in files, which outlast work (v_memory_files)'),
 
       ('orient', 'table', null, null, null, null, 'A command that runs before the first request of an attempt'),
       ('orient.command', 'command', 1, null, null, null, 'Prints text for the agent, or {"context"} or {"refuse"}'),
@@ -96,6 +99,7 @@ as $$
       ('awareness.include_queued', 'boolean', null, null, null, 'false', 'Includes queued items'),
       ('awareness.refresh_every', 'whole number', 0, null, null, '1', 'Iterations after which the agent is told what is new, if anything is; 0: never'),
       ('awareness.news_tokens', 'whole number', 0, null, null, '300', 'The most that it is told then, in tokens; the rest is counted; 0: no limit'),
+      ('awareness.scope', 'string', null, null, '{project,ledger}', '"project"', 'project: of its own project, and of work that is in none; ledger: of all others, too, after that'),
       ('awareness.rank_by', 'string', null, null, '{recency,relevance}', '"recency"', 'relevance: of the newest 200 findings (and errors), those that share most words with the item''s description'),
 
       ('budget', 'table', null, null, null, null, 'What each of its items and everything below it may use together'),

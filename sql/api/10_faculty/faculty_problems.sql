@@ -138,6 +138,12 @@ as $$
       select '{name}', 'a faculty needs a name'
         from config c where jsonb_typeof(p_config) = 'object' and coalesce(c.value -> 'name', 'null') = 'null'
       union all
+      select '{name}', 'name must have no @, which stands between a faculty and its project where both are named'
+        from config c where strpos(c.value ->> 'name', '@') > 0
+      union all
+      select '{project}', 'project: ' || _project_problem(nullif(c.value ->> 'project', '')) || ', such as github.com/acme/shop'
+        from config c where jsonb_typeof(c.value -> 'project') = 'string'
+      union all
       select g.path, 'unknown key ' || _key_text(g.path) || coalesce('; did you mean ' || coalesce(beside.name, elsewhere.name) || '?', '')
         from given g
         cross join lateral (select g.path[cardinality(g.path)], g.path[:cardinality(g.path) - 1]) as u(word, section)

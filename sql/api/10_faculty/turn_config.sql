@@ -146,7 +146,7 @@ create or replace function _config_of(p_item work_items)
 as $$
   select coalesce(
     _faculty_config(p_item.focus_id),
-    (_faculty_for(p_item.faculty, p_item.work_type)).config,
+    (_faculty_for(p_item.faculty, p_item.work_type, _project_now(p_item.project))).config,
     _faculty_defaults());
 $$;
 
@@ -161,9 +161,10 @@ as $$
   select a.*
     from abilities a
     left join jsonb_array_elements_text(p_config -> 'engage' -> 'tools') with ordinality as t(name, n) on t.name = a.name
-   where (a.implementation = 'engine' or t.n is not null or (a.name = 'execute_code' and (p_config #>> '{engage,code_execution}')::boolean))
+   where (a.implementation = 'engine' or t.n is not null or (a.name = 'execute_code' and (p_config #>> '{engage,code_execution}')::boolean)
+          or (a.name = 'memory' and a.is_builtin and (p_config ->> 'memory')::boolean))
      and (p_config #>> '{engage,max_children}' is distinct from '0' or a.name <> all (array['spawn_child_work', 'await_child_work', 'check_child_work']))
    order by a.implementation <> 'engine', case when a.implementation = 'engine' then a.position else coalesce(t.n, 0) end, a.name;
 $$;
 
-comment on function _toolset(jsonb) is 'The abilities that a faculty offers: the engine''s own (those for children only if it may have any), execute_code if code_execution is on, then those listed in engage.tools, in that order. A listed ability that is not registered is not offered; see v_missing_tools.';
+comment on function _toolset(jsonb) is 'The abilities that a faculty offers: the engine''s own (those for children only if it may have any), execute_code if code_execution is on, memory if that is on, then those listed in engage.tools, in that order. A listed ability that is not registered is not offered; see v_missing_tools.';

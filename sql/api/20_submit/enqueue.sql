@@ -49,7 +49,7 @@ end
 $$;
 
 comment on function _enqueue_all(uuid[], text[]) is
-  'Enqueues these work items and, of each faculty in p_faculties, which have a slot free again, the most urgent queued item. The last statement of a function that enqueues more than one item: nothing is locked after it. Nulls are ignored.';
+  'Enqueues these work items and, of each faculty in p_faculties (references), which have a slot free again, the most urgent queued item. The last statement of a function that enqueues more than one item: nothing is locked after it. Nulls are ignored.';
 
 create or replace function _slot_next(p_faculty text, p_but uuid default null)
   returns uuid
@@ -60,7 +60,7 @@ as $$
   select _queued_for(p_faculty, p_but, 1);
 $$;
 
-comment on function _slot_next(text, uuid) is 'The most urgent queued item of a faculty, other than p_but; null: there is none.';
+comment on function _slot_next(text, uuid) is 'The most urgent queued item of a faculty, given by its reference, other than p_but; null: there is none.';
 
 create or replace function _job_priority(p_priority integer)
   returns integer
@@ -82,65 +82,101 @@ as $$
      cross join lateral (
        select w.id, w.priority, w.run_at
          from work_items w
-        where w.state = 'queued' and w.focus_id is null and (w.faculty is not null) = n.is_asked_for and coalesce(w.faculty, w.work_type) = n.name
+        where w.state = 'queued' and w.focus_id is null
+          and coalesce(w.project, '') = n.project and (w.faculty is not null) = n.is_asked_for and coalesce(w.faculty, w.work_type) = n.name
           and w.run_at <= _now() and w.id is distinct from p_but and (p_above is null or w.priority > p_above)
         order by w.priority desc, w.run_at, w.id
         limit p_limit) q
     union all
     -- Between two iterations, or after a wait: the faculty is that of the attempt.
     (select w.id, w.priority, w.run_at
-       from work_items w
-       join foci f on f.id = w.focus_id
-      where w.state = 'queued' and w.focus_id is not null and f.faculty = p_faculty
-        and w.run_at <= _now() and w.id is distinct from p_but and (p_above is null or w.priority > p_above)
+       from _faculty_by_ref(p_faculty) b
+       join work_items w on w.state = 'queued' and w.focus_id is not null
+       join foci f on f.id = w.focus_id and f.faculty = b.name
+       join faculties c on c.content_hash = f.faculty_hash and c.project is not distinct from b.project
+      where w.run_at <= _now() and w.id is distinct from p_but and (p_above is null or w.priority > p_above)
       order by w.priority desc, w.run_at, w.id
       limit p_limit)
   )
   select id from found order by priority desc, run_at, id limit p_limit;
 $$;
 
-comment on function _queued_for(text, uuid, integer, integer) is 'The p_limit most urgent queued items that are due for a faculty: asked for by its name, of a work type that it takes, or in the middle of an attempt. Without p_but; with p_above, only those of a higher priority. However many are queued for others, they are not looked at.';
+comment on function _queued_for(text, uuid, integer, integer) is 'The p_limit most urgent queued items that are due for a faculty, given by its reference: asked for by its name, of a work type that it takes, or in the middle of an attempt. Without p_but; with p_above, only those of a higher priority. However many are queued for others, they are not looked at.';
 
 create or replace function _names_of(p_faculty text)
-  returns table (is_asked_for boolean, name text)
-  language sql
+  returns table (project text, is_asked_for boolean, name text)
+  language plpgsql
   stable
   rows 5
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select true, p_faculty
-  union all
-  select false, t.work_type
-    from faculties f
-    cross join lateral jsonb_array_elements_text(f.config -> 'accepts') t(work_type)
-   where f.name = p_faculty and f.is_current and (_faculty_for(null, t.work_type)).name = p_faculty;
+declare
+  v_faculty faculties := _faculty_by_ref(p_faculty);
+begin
+  if v_faculty.name is null then
+    return;
+  end if;
+  -- Work of a project comes to it by all names of that; a faculty of the ledger's takes what the project has nobody for.
+  return query
+    select p.project, n.is_asked_for, n.name
+      from (select true, v_faculty.name
+            union all
+            select false, t.work_type from jsonb_array_elements_text(v_faculty.config -> 'accepts') t(work_type)) n(is_asked_for, name)
+     cross join (select unnest(_project_names(v_faculty.project)) where v_faculty.project is not null
+                 union all
+                 select * from _projects_queued() where v_faculty.project is null) p(project)
+     where (_faculty_for(case when n.is_asked_for then n.name end, n.name, _project_now(nullif(p.project, '')))).content_hash = v_faculty.content_hash;
+end
 $$;
 
-comment on function _names_of(text) is 'By which names items come to a faculty that have no attempt: its own, asked for, and the work types that it is the first to accept. The index work_items_routed has both.';
+comment on function _names_of(text) is 'By which names items come to a faculty that have no attempt, in each project with queued items (empty: in none): its own, asked for, and the work types that it is the first to accept. The index work_items_routed has all three.';
 
-create or replace function _names_queued()
-  returns table (is_asked_for boolean, name text)
+create or replace function _projects_queued()
+  returns setof text
   language sql
   stable
   rows 10
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  with recursive found(is_asked_for, name) as (
-    (select w.faculty is not null, coalesce(w.faculty, w.work_type)
+  with recursive found(project) as (
+    (select coalesce(w.project, '') from work_items w where w.state = 'queued' and w.focus_id is null order by 1 limit 1)
+    union all
+    select n.* from found f
+     cross join lateral (
+       select coalesce(w.project, '') from work_items w
+        where w.state = 'queued' and w.focus_id is null and coalesce(w.project, '') > f.project
+        order by 1
+        limit 1) n
+  )
+  select project from found;
+$$;
+
+comment on function _projects_queued() is 'The projects of queued items without an attempt, by the names that these have, each once; empty: none. It leaps from one to the next.';
+
+create or replace function _names_queued()
+  returns table (project text, is_asked_for boolean, name text)
+  language sql
+  stable
+  rows 10
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with recursive found(project, is_asked_for, name) as (
+    (select coalesce(w.project, ''), w.faculty is not null, coalesce(w.faculty, w.work_type)
        from work_items w
       where w.state = 'queued' and w.focus_id is null
-      order by 1, 2
+      order by 1, 2, 3
       limit 1)
     union all
     select n.* from found f
      cross join lateral (
-       select w.faculty is not null, coalesce(w.faculty, w.work_type)
+       select coalesce(w.project, ''), w.faculty is not null, coalesce(w.faculty, w.work_type)
          from work_items w
-        where w.state = 'queued' and w.focus_id is null and ((w.faculty is not null), coalesce(w.faculty, w.work_type)) > (f.is_asked_for, f.name)
-        order by 1, 2
+        where w.state = 'queued' and w.focus_id is null
+          and (coalesce(w.project, ''), (w.faculty is not null), coalesce(w.faculty, w.work_type)) > (f.project, f.is_asked_for, f.name)
+        order by 1, 2, 3
         limit 1) n
   )
   select * from found;
 $$;
 
-comment on function _names_queued() is 'The names by which queued items without an attempt are to come to faculties, each once: it leaps from one to the next.';
+comment on function _names_queued() is 'The names by which queued items without an attempt are to come to faculties, with their project (empty: none), each once: it leaps from one to the next.';

@@ -1,5 +1,5 @@
--- Where an item may be driven: on the hosts of its faculty, at the Docker daemon that has its files. Its job goes to a living worker's
--- host among these; an item that may be driven anywhere has a job for all workers.
+-- Where an item may be driven, and by whom: on the hosts of its faculty, at the Docker daemon that has its files, by workers that serve its
+-- project. Its job goes to living workers among these; an item that any may drive has a job for all.
 
 create or replace function _item_hosts(p_item work_items)
   returns text[]
@@ -12,25 +12,29 @@ begin
   if not exists (select from faculties where is_current and config -> 'hosts' <> '[]') then
     return null;
   end if;
-  return (
-    select array(select jsonb_array_elements_text(f.config -> 'hosts'))
-      from faculties f
-     where f.is_current and f.config -> 'hosts' <> '[]'
-       and f.name = _faculty_of(p_item));
+  return nullif(array(select jsonb_array_elements_text((_faculty_now(p_item)).config -> 'hosts')), '{}');
 end
 $$;
 
 comment on function _item_hosts(work_items) is 'The hosts of the faculty of an item, as it is now; null: any.';
 
+create or replace function _serves(p_worker workers, p_project text)
+  returns boolean
+  language sql
+  stable
+  return p_worker.project is null or p_project is null or p_worker.project = p_project or _project_now(p_worker.project) = _project_now(p_project);
+
+comment on function _serves(workers, text) is 'Whether a worker drives work of a project (null: of none): one of a project drives work of that and of none, others all.';
+
 create or replace function _may_drive(p_item work_items, p_hosts text[], p_worker workers)
   returns boolean
   language sql
-  immutable
-  parallel safe
+  stable
   return (p_hosts is null or coalesce(p_worker.host = any (p_hosts), false))
-    and (p_item.workspace_daemon is null or p_item.workspace_daemon is not distinct from p_worker.daemon);
+    and (p_item.workspace_daemon is null or p_item.workspace_daemon is not distinct from p_worker.daemon)
+    and _serves(p_worker, p_item.project);
 
-comment on function _may_drive(work_items, text[], workers) is 'Whether a worker is where an item may be driven. p_hosts: _item_hosts(). A worker that never sent a heartbeat is nowhere.';
+comment on function _may_drive(work_items, text[], workers) is 'Whether a worker serves the project of an item and is where it may be driven. p_hosts: _item_hosts(). A worker that never sent a heartbeat is nowhere, and serves all.';
 
 create or replace function _worker_for(p_item work_items, p_hosts text[])
   returns workers
@@ -38,15 +42,15 @@ create or replace function _worker_for(p_item work_items, p_hosts text[])
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- By hash: an item stays on its host while that lives, and items spread over all of them.
+  -- First who is there for such work only, or for all. By hash: an item stays on its host while that lives, and items spread over all of them.
   select k
     from workers k
    where (k.tree_id is null or k.tree_id = p_item.root_id) and _may_drive(p_item, p_hosts, k)
-   order by k.tree_id, md5(p_item.id || k.host), k.id
+   order by k.tree_id, (k.project is null) <> (p_item.project is null), md5(concat_ws(E'\n', p_item.id || k.host, k.project)), k.id
    limit 1;
 $$;
 
-comment on function _worker_for(work_items, text[]) is 'A living worker where an item may be driven: one that keeps its tree, if there is, else one of the host to which its job goes. Null: none lives there.';
+comment on function _worker_for(work_items, text[]) is 'A living worker that may drive an item: one that keeps its tree, if there is, else one of those to which its job goes. Null: none lives.';
 
 create or replace function _job_task(p_for text default null)
   returns text
@@ -55,24 +59,33 @@ create or replace function _job_task(p_for text default null)
   return concat_ws('/', _ledger_schema(), 'engage', p_for);
 
 comment on function _job_task(text) is
-  'graphile-worker''s task identifier of the engage jobs for all workers, or (p_for) of those for some: of the worker that keeps a tree, of a host. It names the schema, so that the workers of one ledger never take the jobs of another ledger in the same database.';
+  'graphile-worker''s task identifier of the engage jobs for all workers that serve all projects, or (p_for) of those for some: of the worker that keeps a tree, of a project, of a host. It names the schema, so that the workers of one ledger never take the jobs of another ledger in the same database.';
 
-create or replace function _job_task_at(p_host text)
+create or replace function _job_task_at(p_host text, p_project text default null)
   returns text
   language sql
   stable
-  return _job_task('host:' || md5(p_host)); -- an identifier has at most 128 characters
+  return _job_task('host:' || md5(concat_ws(E'\n', p_host, p_project))); -- an identifier has at most 128 characters
 
-comment on function _job_task_at(text) is 'The task identifier of jobs for the workers of a host.';
+comment on function _job_task_at(text, text) is 'The task identifier of jobs for the workers of a host, of those that serve a project, or all (null).';
+
+create or replace function _worker_task(p_worker workers, p_is_bound boolean)
+  returns text
+  language sql
+  stable
+  return case when p_worker.tree_id is not null then _job_task(p_worker.tree_id::text)
+              when p_is_bound then _job_task_at(p_worker.host, p_worker.project)
+              else _job_task('project:' || md5(p_worker.project)) end;
+
+comment on function _worker_task(workers, boolean) is 'The task identifier of jobs for a worker and its like. p_is_bound: for those on its host only. A worker''s project is named as it was when the worker started.';
 
 create or replace function _worker_tasks(p_worker workers)
   returns text[]
   language sql
   stable
-  return case when p_worker.tree_id is not null then array[_job_task(p_worker.tree_id::text)]
-              else array_remove(array[_job_task(), _job_task_at(p_worker.host)], null) end;
+  return array[_worker_task(p_worker, false), _worker_task(p_worker, true)];
 
-comment on function _worker_tasks(workers) is 'The task identifiers that a worker looks for: that of the tree which it keeps, else those for all workers and for its host.';
+comment on function _worker_tasks(workers) is 'The task identifiers that a worker looks for: that of the tree which it keeps, else those for all that serve its project, or all projects, and for those of them on its host. runtime/worker/runner.ts makes the same.';
 
 create or replace function _job_task_for(p_item work_items)
   returns text
@@ -82,17 +95,38 @@ create or replace function _job_task_for(p_item work_items)
 as $$
 declare
   v_hosts text[] := _item_hosts(p_item);
+  v_is_bound boolean := v_hosts is not null or p_item.workspace_daemon is not null;
   v_worker workers;
 begin
-  if v_hosts is not null or p_item.workspace_daemon is not null then
+  -- Mostly each worker may drive each item, and nobody has to be chosen.
+  if v_is_bound or exists (select from workers where project is not null) then
     v_worker := _worker_for(p_item, v_hosts);
     if v_worker.id is not null then
-      return case when v_worker.tree_id is null then _job_task_at(v_worker.host) else _job_task(v_worker.tree_id::text) end;
+      return _worker_task(v_worker, v_is_bound);
     end if;
   end if;
-  return _job_task((select k.tree_id::text from workers k where k.tree_id = p_item.root_id limit 1));
+  -- Whoever lives: it is told that it may not, and the item waits and says for what.
+  select * into v_worker from workers k where k.tree_id = p_item.root_id or k.tree_id is null order by k.tree_id, k.project nulls first, k.id limit 1;
+  return _worker_task(v_worker, false);
 end
 $$;
 
 comment on function _job_task_for(work_items) is
-  'The task identifier of the job of an item: for the worker that keeps its tree, as long as that lives; else for a host, if the item may not be driven on all; else for all workers. If no worker lives where it may be driven, whoever claims it is told so, see focus_claim().';
+  'The task identifier of the job of an item: for the worker that keeps its tree, as long as that lives; else for the workers of its project, if there are any, and of a host, if it may not be driven on all; else for all workers. If no worker lives that may drive it, it is for another one, which is told so, see focus_claim(): so the item says what it waits for.';
+
+create or replace function _will_be_seen(p_item work_items, p_task text)
+  returns boolean
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_hosts text[] := _item_hosts(p_item);
+begin
+  return not exists (select from workers k where k.tree_id = p_item.root_id)
+           and exists (select from workers k where k.tree_id is null and p_task = any (_worker_tasks(k)) and _may_drive(p_item, v_hosts, k))
+         or p_task = _job_task_for(p_item);
+end
+$$;
+
+comment on function _will_be_seen(work_items, text) is 'Whether a worker that may drive an item looks for its job under this task identifier, or none lives that could.';

@@ -14,7 +14,8 @@ create or replace function work_submit(
     p_source text default 'human',
     p_idempotency_key text default null,
     p_budget jsonb default null,
-    p_workspace_dir text default null)
+    p_workspace_dir text default null,
+    p_project text default null)
   returns work_items
   language plpgsql
   volatile
@@ -27,17 +28,13 @@ declare
 begin
   if coalesce(p_work_type, '') !~ '\S' or char_length(p_work_type) > 200 then
     perform _raise_invalid('a work item needs a work type of at most 200 characters');
-  end if;
-  if coalesce(p_description, '') !~ '\S' or octet_length(p_description) > 65536 then
+  elsif coalesce(p_description, '') !~ '\S' or octet_length(p_description) > 65536 then
     perform _raise_invalid('a work item needs a description of at most 64 KiB', 'Say what is to be done; put larger input into params or files.');
-  end if;
-  if jsonb_typeof(coalesce(p_params, '{}')) <> 'object' then
+  elsif jsonb_typeof(coalesce(p_params, '{}')) <> 'object' then
     perform _raise_invalid('params must be a JSON object');
-  end if;
-  if p_max_attempts < 1 then
+  elsif p_max_attempts < 1 then
     perform _raise_invalid(format('max_attempts must be 1 or more, not %s', p_max_attempts));
-  end if;
-  if p_workspace_dir !~ '^/' then
+  elsif p_workspace_dir !~ '^/' then
     perform _raise_invalid(format('"%s" is not an absolute path', p_workspace_dir), 'A relative path means nothing to the worker that claims the item.');
   end if;
   perform _check_word('a source', p_source, _work_sources());
@@ -46,24 +43,25 @@ begin
   end if;
   perform _check_key('a deduplication key', p_dedup_key), _check_key('an external id', p_external_id), _check_key('an idempotency key', p_idempotency_key),
           _check_key('the name of a faculty', p_faculty), _check_time('run_at', p_run_at);
+  p_project := _project_check(p_project);
   if '' in (p_dedup_key, p_external_id, p_idempotency_key, p_faculty) then
     perform _raise_invalid('an empty string is not a key, an identifier or a name', 'Leave the argument out, or pass null.');
   end if;
 
   if p_parent_id is not null then
-    v_parent := _submit_parent(p_parent_id);
+    v_parent := _submit_parent(p_parent_id, p_project);
   end if;
   -- Again, if the item that was in the way ended meanwhile.
   loop
     insert into work_items (
       id, parent_id, root_id, depth, work_type, description, params, faculty, priority, source,
-      dedup_key, idempotency_key, external_id, max_attempts, run_at, workspace_dir, workspace_dir_by, submitted_by, spawn_tool_call_id)
+      dedup_key, idempotency_key, external_id, max_attempts, run_at, workspace_dir, workspace_dir_by, project, submitted_by, spawn_tool_call_id)
     values (
       v_id, p_parent_id, coalesce(v_parent.root_id, v_id), coalesce(v_parent.depth + 1, 0), p_work_type, p_description,
       coalesce(p_params, '{}'), p_faculty, coalesce(p_priority, v_parent.priority, 0), p_source,
       p_dedup_key, p_idempotency_key, p_external_id, p_max_attempts, coalesce(p_run_at, _now()),
       coalesce(p_workspace_dir, v_parent.workspace_dir), case when p_workspace_dir is not null then session_user else v_parent.workspace_dir_by end,
-      coalesce(v_parent.submitted_by, session_user),
+      coalesce(v_parent.project, p_project), coalesce(v_parent.submitted_by, session_user),
       (select id from tool_calls where id = nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid and work_item_id = p_parent_id))
     on conflict do nothing
     returning * into v_item;
@@ -81,10 +79,10 @@ begin
 end
 $$;
 
-comment on function work_submit(text, text, jsonb, text, integer, uuid, text, text, integer, timestamptz, text, text, jsonb, text) is
-  'Adds a work item and returns its row: select id from work_submit(''analyze'', ''Find why the nightly import is slow''). It is queued in the same transaction. p_faculty: who does it (default: the faculty that accepts the work type). p_priority: higher is more urgent (default: the parent''s, else 0). p_parent_id: the item of which it is a part; at most 5 levels. p_max_attempts: default: the faculty''s. p_run_at: not before this time. p_source: human, trigger, agent, webhook, cron or event. p_budget: what it and everything below it may use, {tokens, money, seconds, calls, children}, see budget_set(). p_workspace_dir: the directory on the host in which it, and work delegated from it, is done; overrides the faculty''s (default: the parent''s). The worker decides whether it exists for whoever named it: its owner''s or an administrator''s directories must belong to the worker''s user, those of others lie within the worker''s workspace_roots. p_dedup_key: if an unfinished item has this key, it is returned instead of a second one. p_external_id: your own identifier. p_idempotency_key: the same call repeated returns the same item, for ever. Raises WL001 (parent), WL002, WL003 (parent finished), WL006 (key or external id used for another item), WL009 (no children left in the budget of an ancestor).';
+comment on function work_submit(text, text, jsonb, text, integer, uuid, text, text, integer, timestamptz, text, text, jsonb, text, text) is
+  'Adds a work item and returns its row: select id from work_submit(''analyze'', ''Find why the nightly import is slow''). It is queued in the same transaction. p_faculty: who does it (default: the faculty that accepts the work type). p_priority: higher is more urgent (default: the parent''s, else 0). p_parent_id: the item of which it is a part; at most 5 levels. p_max_attempts: default: the faculty''s. p_run_at: not before this time. p_source: human, trigger, agent, webhook, cron or event. p_budget: what it and everything below it may use, {tokens, money, seconds, calls, children}, see budget_set(). p_workspace_dir: the directory on the host in which it, and work delegated from it, is done; overrides the faculty''s (default: the parent''s). The worker decides whether it exists for whoever named it: its owner''s or an administrator''s directories must belong to the worker''s user, those of others lie within the worker''s workspace_roots. p_project: where the work is: a repository as host/path, a directory of a host, any name of at most 500 characters; whoever works there is told of it and of no other, see awareness_digest() (default: the parent''s, which its children cannot leave; else none: work that concerns all). p_dedup_key: if an unfinished item has this key, it is returned instead of a second one. p_external_id: your own identifier. p_idempotency_key: the same call repeated returns the same item, for ever. Raises WL001 (parent), WL002, WL003 (parent finished), WL006 (key or external id used for another item), WL009 (no children left in the budget of an ancestor).';
 
-create or replace function _submit_parent(p_parent_id uuid)
+create or replace function _submit_parent(p_parent_id uuid, p_project text)
   returns work_items
   language plpgsql
   volatile
@@ -106,11 +104,16 @@ begin
   if v_parent.depth >= 5 then
     perform _raise_invalid(format('work item %s is already 5 levels deep', v_parent.id));
   end if;
+  if p_project <> coalesce(_project_now(v_parent.project), '') then
+    perform _raise_invalid(
+      format('a child is of the project of its parent, %s, not of "%s"', coalesce('"' || _project_now(v_parent.project) || '"', 'which has none'), p_project),
+      'Submit work for another project as an item of its own.');
+  end if;
   return v_parent;
 end
 $$;
 
-comment on function _submit_parent(uuid) is 'The parent of a new work item, locked so that it does not end meanwhile. Raises WL001, WL002 (5 levels deep), WL003 (finished), 42501.';
+comment on function _submit_parent(uuid, text) is 'The parent of a new work item of this project (null: the parent''s), locked so that it does not end meanwhile. Raises WL001, WL002 (5 levels deep, of another project), WL003 (finished), 42501.';
 
 create or replace function _work_already_submitted(
     p_work_type text,

@@ -35,7 +35,8 @@ begin
     return v_item;
   end if;
   v_item := work_submit(v_source.work_type, v_source.description, v_source.params, coalesce(p_faculty, v_source.faculty), v_source.priority,
-                        p_source => v_source.source, p_idempotency_key => p_idempotency_key, p_workspace_dir => v_source.workspace_dir);
+                        p_source => v_source.source, p_idempotency_key => p_idempotency_key, p_workspace_dir => v_source.workspace_dir,
+                        p_project => v_source.project);
   perform _lock_shared('trees', v_source.root_id::text);
   perform _refuse_erased(v_source.id), _lock('branches', p_turn_id::text);
   -- The ledger as it was when the results of that turn had arrived.
@@ -56,9 +57,9 @@ begin
   update fences set ledger_count = v_last where work_item_id = v_item.id;
   insert into work_ledger (
     work_item_id, seq, entry_type, content, data, keep, retracts, trust, attempt, focus_id, turn_id, tool_call_id, is_auto, is_child_work, is_inherited,
-    created_at)
+    created_at, project)
   select v_item.id, l.seq, l.entry_type, l.content, l.data, l.keep, l.retracts, l.trust, 0, l.focus_id, l.turn_id, l.tool_call_id,
-         l.is_auto, l.is_child_work, true, l.created_at
+         l.is_auto, l.is_child_work, true, l.created_at, v_item.project
     from work_ledger l
    where l.work_item_id = v_source.id and l.seq <= v_last
    order by l.seq; -- each is linked to the one before it

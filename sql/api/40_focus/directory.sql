@@ -25,3 +25,22 @@ as $$
 $$;
 
 comment on function _at_home(jsonb, text) is 'The configuration of a faculty with engage.workspace_dir replaced by the item''s workspace_dir, if the item has one.';
+
+create or replace function _session_directory(p_item work_items)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return case p_item.work_type when 'journal' then coalesce(p_item.params ->> 'directory', p_item.params ->> 'conversationId') end;
+
+comment on function _session_directory(work_items) is 'Where the session of another program works: the directory that it was opened with, else its conversation, which is one for many clients. Null for other work.';
+
+create or replace function _works_in(p_item work_items, p_config jsonb)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return coalesce(p_item.workspace_dir, _session_directory(p_item), p_config #>> '{engage,workspace_dir}');
+
+comment on function _works_in(work_items, jsonb) is
+  'The directory in which an item is done: its own, that of the session, or that of the faculty whose configuration this is. A container has a copy of it. Null: none is named.';

@@ -13,7 +13,7 @@ as $$
 $$;
 
 comment on function focus_claim(uuid, text, integer) is
-  'Takes the right to drive a work item for p_lease_seconds, to be renewed by lease_renew(). Starts an attempt if none is under way; takes over one whose lease has expired. Returns {kind: claimed, work_item_id, focus_id, lease, lease_generation, attempt, iteration, faculty, directory}; lease (a uuid) is the fencing token that every writing function asks for, faculty the configuration, directory the workspace_dir of item or faculty: {path, named_by (a role), is_administered (it is the owner or an administrator)}, which the worker uses only if its own settings allow it, else iteration_fail() with class workspace. Otherwise the reason: {kind: busy | finished | not_due | unroutable, ...}: another worker has it; it is final; it has to wait, is paused or finds no free slot; no faculty accepts it. An item that this worker may not drive, because its faculty names other hosts or its files are at another Docker daemon (see lease_renew()), is not_due, too, with reason, and host: the host to whose workers its job was given; null: no worker lives where it may be driven, and it waits for one. Raises WL001, WL002.';
+  'Takes the right to drive a work item for p_lease_seconds, to be renewed by lease_renew(). Starts an attempt if none is under way; takes over one whose lease has expired. Returns {kind: claimed, work_item_id, focus_id, lease, lease_generation, attempt, iteration, faculty, directory}; lease (a uuid) is the fencing token that every writing function asks for, faculty the configuration, directory the workspace_dir of item or faculty: {path, named_by (a role), is_administered (it is the owner or an administrator)}, which the worker uses only if its own settings allow it, else iteration_fail() with class workspace. Otherwise the reason: {kind: busy | finished | not_due | unroutable, ...}: another worker has it; it is final; it has to wait, is paused or finds no free slot; no faculty accepts it. An item that this worker may not drive, because it serves another project, the item''s faculty names other hosts or its files are at another Docker daemon (see lease_renew()), is not_due, too, with reason, and host: the host to whose workers its job was given; null: no worker lives that may drive it, and it waits for one. Raises WL001, WL002.';
 
 create or replace function _focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer, out answer json, out has_told boolean)
   language plpgsql
@@ -46,7 +46,7 @@ begin
   if v_item.resolved_at is not null then
     perform _budget_charge(v_due);
     -- It became dead in this call, or ended before it could take a slot for which it was enqueued: that goes to the next.
-    perform _enqueue_all(array[case when v_due <> '{}' then v_item.parent_id end], array[coalesce(v_slot_faculty, _slot_wanted(v_item))]);
+    perform _enqueue_all(case when v_due <> '{}' then _to_wake(v_item) else '{}' end, array[coalesce(v_slot_faculty, _slot_wanted(v_item))]);
     answer := json_build_object('kind', 'finished', 'state', v_item.state);
     return;
   end if;
@@ -69,7 +69,7 @@ as $$
 declare
   v_now timestamptz := _now();
   v_focus foci;
-  v_faculty text;
+  v_faculty faculties;
   v_slot record;
   v_away record;
   v_grant record;
@@ -90,19 +90,18 @@ begin
   if p_item.state in ('queued', 'claimed', 'running') and p_item.run_at <= v_now then
     p_item.is_stranded := false;
     select * into v_focus from foci where id = p_item.focus_id;
-    v_faculty := coalesce(v_focus.faculty, (_faculty_for(p_item.faculty, p_item.work_type)).name);
+    v_faculty := _faculty_now(p_item);
     select * into v_away from _away(p_item, p_worker_id);
     if v_away.answer is null then
       select * into v_slot from _slot_take(p_item, v_faculty);
       next_id := v_slot.next_id;
     end if;
-    if v_faculty is null then
-      p_item.state_reason := case
-        when p_item.faculty is not null then format('there is no faculty "%s"', p_item.faculty)
-        else format('no faculty accepts work type "%s"', p_item.work_type) end;
+    if v_faculty.name is null and v_focus.id is null then
+      p_item.state_reason := _why_unroutable(p_item.faculty, p_item.work_type);
       answer := jsonb_build_object('kind', 'unroutable', 'work_type', p_item.work_type);
     elsif v_away.answer is not null then
-      free_slot := case when (v_away.item).is_stranded then p_item.slot_faculty end;
+      -- The one that it had, or one for which it was enqueued.
+      free_slot := case when (v_away.item).is_stranded then coalesce(p_item.slot_faculty, _slot_wanted(p_item)) end;
       p_item := v_away.item;
       answer := v_away.answer;
       next_id := case when not p_item.is_stranded then p_item.id end;
@@ -143,21 +142,22 @@ begin
     return;
   end if;
   v_reason := concat_ws(' ', 'waits for a worker',
+    case when not _serves(v_asks, p_item.project) then format('for project "%s"', _project_now(p_item.project)) end,
     'on host ' || (select string_agg(format('"%s"', h.name), ' or ' order by h.n) from unnest(v_hosts) with ordinality as h(name, n)),
     case when p_item.workspace_daemon is not null then format('at the Docker daemon of host "%s", where its files are', p_item.workspace_host) end);
   v_there := _worker_for(p_item, v_hosts);
   if v_there.id is null then
     item := _set_aside(p_item, 'waiting', v_reason, 'infinity');
     item.is_stranded := true;
-  elsif v_there.host = v_asks.host then
-    item.run_at := _now() + interval '1 second'; -- workers of one host, not all of which may: none is asked without a pause
+  elsif _job_task_for(p_item) = any (_worker_tasks(v_asks)) then
+    item.run_at := _now() + interval '1 second'; -- workers that look for the same jobs, not all of which may: none is asked without a pause
   end if;
   answer := jsonb_build_object('kind', 'not_due', 'state', item.state, 'run_at', item.run_at, 'reason', v_reason, 'host', v_there.host);
 end
 $$;
 
 comment on function _away(work_items, text) is
-  'What focus_claim() answers a worker that is not where an item may be driven, and the row of the item, which the caller stores. A living worker is there (host): the caller enqueues the item, for that host. Else the item is stranded: it waits without a job and without a slot, until the sweep finds a worker there. answer null: the worker may drive it.';
+  'What focus_claim() answers a worker that may not drive an item, and the row of the item, which the caller stores. A living worker may (host): the caller enqueues the item, for that one and its like. Else the item is stranded: it waits without a job and without a slot, until the sweep finds a worker that may. answer null: the worker may drive it.';
 
 create or replace function _lease_grant(p_item work_items, p_focus foci, p_worker_id text, p_lease_seconds integer, out item work_items, out answer jsonb)
   language plpgsql
@@ -205,7 +205,7 @@ create or replace function _focus_create(p_item work_items)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_faculty faculties := _faculty_for(p_item.faculty, p_item.work_type);
+  v_faculty faculties := _faculty_for(p_item.faculty, p_item.work_type, _project_now(p_item.project));
   v_attempt integer := p_item.attempts + 1;
   v_label text := p_item.id || case when p_item.attempts > 0 then '/' || p_item.attempts + 1 else '' end;
   v_focus foci;

@@ -17,13 +17,13 @@ declare
   v_item work_items := v_end.item;
 begin
   perform _budget_charge(p_due || v_end.due);
-  perform _enqueue_all(array[case when v_item.resolved_at is null then v_item.id else v_item.parent_id end], array[p_item.slot_faculty]);
+  perform _enqueue_all(_to_wake(v_item), array[p_item.slot_faculty]);
   return v_item;
 end
 $$;
 
 comment on function _focus_end(work_items, text, text, text, jsonb, jsonb) is
-  'Ends the focus of an item, whose fence the caller holds, and puts the item into p_state; retry: queued again (paused, if that was asked for) or, after the last attempt, dead. Open calls and requests of the focus are ended. Charges the budgets and enqueues whatever waited: the item itself, or its parent, and the next item for its slot. p_due: budget charges, if the caller has already ended the lease.';
+  'Ends the focus of an item, whose fence the caller holds, and puts the item into p_state; retry: queued again (paused, if that was asked for) or, after the last attempt, dead. Open calls and requests of the focus are ended. Charges the budgets and enqueues whatever waited: see _to_wake(), and the next item for its slot. p_due: budget charges, if the caller has already ended the lease.';
 
 create or replace function _focus_close(
     p_item work_items,
@@ -46,7 +46,7 @@ begin
   update foci
      set outcome = p_outcome,
          error = case when p_reason is not null then jsonb_build_object('message', p_reason) end,
-         awaited_by = _awaited_by(p_item),
+         awaited_by = (select array_agg(k.id) from _awaited_by(p_item.id) k),
          ended_at = v_now, lease_owner = null, lease_expires_at = null
    where id = p_item.focus_id
   returning * into v_focus;
@@ -78,22 +78,6 @@ $$;
 
 comment on function _focus_close(work_items, text, text, text, jsonb) is
   '_focus_end() without its last steps: the caller charges the budgets with due and then enqueues; of several items, when all are closed.';
-
-create or replace function _awaited_by(p_item work_items)
-  returns uuid[]
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select array_agg(k.id order by k.ordinal)
-    from work_items p
-    join foci f on f.id = p.focus_id
-    join turns t on t.focus_id = f.id and t.iteration = f.iteration + 1 and t.status = 'completed'
-    join tool_calls k on k.turn_id = t.id and k.status = 'waiting' and k.tool_name = 'await_child_work'
-   where p.id = p_item.parent_id and k.input::jsonb -> 'work_item_ids' ? p_item.id::text;
-$$;
-
-comment on function _awaited_by(work_items) is 'The calls of its parent that wait for this item now; null: none does.';
 
 create or replace function _turns_abandon(p_focus_id uuid, p_error jsonb)
   returns void

@@ -79,8 +79,8 @@ begin
   -- Task identifiers of trees that are no longer kept: graphile-worker stores a row for each.
   delete from graphile_worker._private_tasks t
    where t.identifier = any (v_tasks) and t.identifier <> _job_task()
-     -- Those of hosts are few and stay: a worker that starts on such a host just now has read the row's id, and reads it only once.
-     and not starts_with(t.identifier, _job_task('host:'))
+     -- Those of hosts and projects are few and stay: a worker that starts there just now has read the row's id, and reads it only once.
+     and not starts_with(t.identifier, _job_task('host:')) and not starts_with(t.identifier, _job_task('project:'))
      and not exists (select from workers k where k.tree_id is not null and t.identifier = _job_task(k.tree_id::text))
      and not exists (select from graphile_worker.jobs j where j.task_identifier = t.identifier);
 end

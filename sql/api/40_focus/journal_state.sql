@@ -1,4 +1,4 @@
--- Where a session of another program works, and how it stands to those who may go on with it.
+-- How a session of another program stands to those who may go on with it.
 
 create or replace function _journal_state(p_item work_items)
   returns text
@@ -19,13 +19,11 @@ $$;
 
 comment on function _journal_state(work_items) is 'active, paused, completed or crashed. Crashed is never stored: it follows from an expired lease, or from another program''s heartbeat that stopped.';
 
-create or replace function _session_directory(p_item work_items)
-  returns text
+create or replace function _is_recorded(p_item work_items)
+  returns boolean
   language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select case p_item.work_type when 'journal' then coalesce(p_item.params ->> 'directory', p_item.params ->> 'conversationId') end;
-$$;
+  immutable
+  parallel safe
+  return p_item.work_type in ('import', 'journal') and p_item.external_id like 'import:%';
 
-comment on function _session_directory(work_items) is 'Where the session of another program works: the directory that it was opened with, else its conversation, which is one for many clients. Null for other work.';
+comment on function _is_recorded(work_items) is 'Whether the turns of an item are those of another program, read from its record: from a file, or from a transcript that is kept here.';

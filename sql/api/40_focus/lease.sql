@@ -9,7 +9,8 @@ create or replace function lease_renew(
     p_tree_id uuid default null,
     p_concurrency integer default null,
     p_version text default null,
-    p_daemon text default null)
+    p_daemon text default null,
+    p_project text default null)
   returns setof uuid
   language plpgsql
   volatile
@@ -23,12 +24,13 @@ begin
   elsif p_concurrency not between 0 and 10000 then
     perform _raise_invalid(format('a worker drives 0 to 10,000 items at once, not %s', p_concurrency));
   end if;
-  perform _check_key('the id of a worker', p_worker_id), _check_key('the id of a Docker daemon', p_daemon);
+  perform _check_key('the id of a worker', p_worker_id), _check_key('the id of a Docker daemon', p_daemon), _project_check(p_project);
   if p_version is not null then
     perform _check_program(p_version);
   end if;
-  insert into workers (id, host, pid, version, tree_id, concurrency, started_at, seen_at, daemon)
-  values (p_worker_id, coalesce(p_host, ''), coalesce(p_pid, 0), coalesce(p_version, work_ledger_version()), p_tree_id, p_concurrency, v_now, v_now, p_daemon)
+  insert into workers (id, host, pid, version, tree_id, concurrency, started_at, seen_at, daemon, project)
+  values (p_worker_id, coalesce(p_host, ''), coalesce(p_pid, 0), coalesce(p_version, work_ledger_version()), p_tree_id, p_concurrency, v_now, v_now,
+          p_daemon, p_project)
   on conflict (id) do update set seen_at = v_now, daemon = p_daemon;
   -- It never waits: fences are only read, as they were when the statement began, and a focus whose row is locked just now keeps its
   -- present expiry until the next heartbeat, and counts as held.
@@ -50,8 +52,8 @@ begin
 end
 $$;
 
-comment on function lease_renew(text, uuid[], uuid[], text, integer, uuid, integer, text, text) is
-  'A worker''s heartbeat: registers the worker, renews those of p_leases that it still holds, and returns them. p_work_item_ids: the items, in the order of their leases. A lease that is not returned is lost: its work item is cancelled, finished or taken over. A lease that is not passed expires: a worker passes the leases it is working under, not all it ever claimed. p_host: the name of its host, which faculties may ask for (hosts). p_daemon: what identifies the Docker daemon that it uses, see workspace_bind(); null: it has none. p_tree_id: the worker works on this tree only, see work_keep(). p_concurrency: how many items it drives at once, at most, for v_workers. p_version: the worker''s; one that the ledger does not serve, see work_ledger_serves(), is refused with WL010, and has to give back what it holds; null: not checked, taken for the ledger''s. Raises WL002, WL010.';
+comment on function lease_renew(text, uuid[], uuid[], text, integer, uuid, integer, text, text, text) is
+  'A worker''s heartbeat: registers the worker, renews those of p_leases that it still holds, and returns them. p_work_item_ids: the items, in the order of their leases. A lease that is not returned is lost: its work item is cancelled, finished or taken over. A lease that is not passed expires: a worker passes the leases it is working under, not all it ever claimed. p_host: the name of its host, which faculties may ask for (hosts). p_daemon: what identifies the Docker daemon that it uses, see workspace_bind(); null: it has none. p_tree_id: the worker works on this tree only, see work_keep(). p_concurrency: how many items it drives at once, at most, for v_workers. p_version: the worker''s; one that the ledger does not serve, see work_ledger_serves(), is refused with WL010, and has to give back what it holds; null: not checked, taken for the ledger''s. p_project: the worker drives work of this project and of none, and no other; null: of all. Raises WL002, WL010.';
 
 create or replace function _check_program(p_version text)
   returns void
@@ -184,6 +186,7 @@ begin
     due := v_end.due;
   else
     update foci set crash_count = p_focus.crash_count where id = p_focus.id;
+    delete from claims where work_item_id = p_item.id; -- for others they had lapsed with the lease
     perform _stream_break(p_focus.id);
     select * into v_end from _lease_end(p_item);
     item := v_end.item;

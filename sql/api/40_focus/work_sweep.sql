@@ -53,6 +53,7 @@ begin
     v_expired := v_expired + 1;
   end loop;
   v_given_up := _calls_give_up(p_call_timeout);
+  perform _claims_lapse();
   perform _budget_charge(v_due);
 
   update workers set seen_at = _now() where id in (select id from workers where seen_at > _now() for no key update skip locked);
@@ -83,12 +84,11 @@ as $$
 declare
   v_count integer;
   v_task text := _job_task();
-  v_tasks_at text[] := array(select distinct _job_task_at(k.host) from workers k where k.tree_id is null);
   v_ids uuid[];
   v_full text[] := array(
-    select f.name from faculties f
+    select _faculty_ref(f) from faculties f
      where f.is_current and f.config ->> 'max_concurrent' is not null
-       and (select count(*) from work_items w where w.slot_faculty = f.name) >= (f.config ->> 'max_concurrent')::integer);
+       and _slots_used(f) >= (f.config ->> 'max_concurrent')::integer);
 begin
   if to_regnamespace('graphile_worker') is null or not has_schema_privilege('graphile_worker', 'usage') then
     return 0;
@@ -96,17 +96,20 @@ begin
   v_ids := _sweep_items('due', p_now) || _sweep_items('waiting', p_now) || array(select id from work_items where root_id = any (p_dead_trees))
     || array(select _slot_next(f) from unnest(p_free_slots) f where f is not null);
   with looked_at as materialized (
-    select w.id, w.root_id, w.state, w.faculty, w.work_type, w.focus_id, f.faculty as focus_faculty,
+    select w.id, w.state, w.focus_id, w as item,
            format('%s:%s:%s:%s', v_task, w.id, coalesce(f.attempt, w.attempts + 1), coalesce(f.iteration, 0) + 1) as job_key
       from work_items w
       left join foci f on f.id = w.focus_id
      where w.id = any (v_ids) and w.state in ('queued', 'claimed', 'running', 'waiting') and f.lease_owner is null
-       -- Due, or waiting for something that has come: a worker on its host, or what had a job that was lost.
+       -- Due, or waiting for something that has come: a worker on its host or for its project, or what had a job that was lost.
        and (w.run_at <= p_now or (w.state = 'waiting' and case
          when w.is_stranded then (_worker_for(w, _item_hosts(w))).id is not null
-         else exists (select from inbox i where i.work_item_id = w.id and i.consumed_at is null) or exists (
+         else exists (select from inbox i where i.work_item_id = w.id and i.is_interrupt and i.consumed_at is null) or exists (
            select from approvals a join tool_calls k on k.id = a.tool_call_id
-            where a.work_item_id = w.id and k.status = 'waiting' and a.decision is not null) end))
+            where a.work_item_id = w.id and k.status = 'waiting' and a.decision is not null)
+           -- Asked only where a call waits at all: it looks through what that waits for.
+           or case when exists (select from tool_calls k where k.work_item_id = w.id and k.completed_at is null and k.status = 'waiting')
+                   then _has_come(w.id) end end))
   ),
   -- By their keys at once: an array that is made here is taken for short, so the index is read, however many jobs there are.
   jobs as materialized (
@@ -119,19 +122,19 @@ begin
        select
          from jobs j
         where j.key = l.job_key
-          -- Jobs that will not run do not count: out of attempts; under a task identifier that no worker looks for (a worker
-          -- has begun or ceased to keep the tree, or the last one of a host is gone); for a time before the clock was set back,
-          -- later than graphile-worker pauses after a failure; locked by a dead worker, or for too long by a living one.
+          -- Jobs that will not run do not count: out of attempts; under a task identifier that no worker looks for who may drive
+          -- it (one has begun or ceased to keep the tree, the last one of a host is gone, the first one of a project has come); for a time before the clock
+          -- was set back, later than graphile-worker pauses after a failure; locked by a dead worker, or for too long by a living one.
           and case when j.locked_by is null or j.locked_by = any (p_dead_workers)
                    then j.attempts < j.max_attempts and j.run_at <= p_now + greatest(p_worker_timeout, make_interval(secs => exp(least(j.attempts, 10))))
-                        and (j.task_identifier = any (v_tasks_at)
-                          or j.task_identifier = concat_ws('/', v_task, (select k.tree_id from workers k where k.tree_id = l.root_id limit 1))) -- _job_task()
+                        and _will_be_seen(l.item, j.task_identifier)
                    else j.locked_at > p_now - p_worker_timeout and exists (select from workers k where k.id = j.locked_by) end)
   )
   select array_agg(l.id) into v_ids
     from forgotten l
-    cross join lateral (select coalesce(l.focus_faculty, (_faculty_for(l.faculty, l.work_type)).name) as name) f
-   where (l.focus_id is not null or f.name is not null) and (l.state <> 'queued' or f.name <> all (v_full));
+    join work_items w on w.id = l.id
+    cross join lateral (select nullif(_faculty_ref(_faculty_now(w)), '') as ref) f
+   where (l.focus_id is not null or f.ref is not null) and (l.state <> 'queued' or f.ref <> all (v_full));
   select count(*) filter (where _enqueue(i.id)) into v_count from (select unnest(v_ids) as id order by id) i;
   return v_count;
 end

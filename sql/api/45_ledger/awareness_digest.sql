@@ -1,6 +1,6 @@
 -- The awareness digest: what other agents are doing and have found out.
 
-create or replace function awareness_digest(p_work_item_id uuid default null)
+create or replace function awareness_digest(p_work_item_id uuid default null, p_project text default null)
   returns text
   language plpgsql
   volatile
@@ -15,21 +15,23 @@ begin
       perform _raise_not_found('work item', p_work_item_id);
     end if;
   end if;
-  return (_awareness(p_work_item_id, _awareness_settings(_config_of(v_item)))).said;
+  return (_awareness(p_work_item_id, _awareness_settings(_config_of(v_item)) || jsonb_strip_nulls(jsonb_build_object('project', p_project)))).said;
 end
 $$;
 
-comment on function awareness_digest(uuid) is
-  'What else is going on, as text for the agent of this work item: other running items, with their plans; queued items with include_queued; recently completed items, with their outcomes; findings and errors of other agents. If the faculty works on the host: which agents are working on the same files. Limits are those of the item''s faculty, [awareness] (by default 10 running, 20 completed, 20 findings, 10 errors, 24 hours, 1,500 tokens in total; child items only with include_child_work). The item''s own entries are left out. rank_by = "relevance": of the newest 200 findings, those that share most words with the item''s description; likewise errors. Every entry is one line of at most 240 characters; findings and errors say from what they were known (work_ledger.trust), and which file that they name has changed since. Entries that differ only in age are one line with their number (×9); entries that do not fit are counted. p_work_item_id null: with the default limits, for no item in particular. Raises WL001.';
+comment on function awareness_digest(uuid, text) is
+  'What else is going on in the project of this work item, and of work that is in none (with scope = "ledger" in all, its own first), as text for its agent: its team; other running items, with their plans; queued items with include_queued; recently completed items, with their outcomes; findings and errors of other agents. If the faculty works on the host: which agents are working on the same files. Limits are those of the item''s faculty, [awareness] (by default 10 running, 20 completed, 20 findings, 10 errors, 24 hours, 1,500 tokens in total; child items only with include_child_work). The item''s own entries are left out. Of the newest findings, three times as many as are told, those of the item''s tree come first (its team has a section of its own), then those of work that had to do with the files of its newest calls. rank_by = "relevance": of the newest 200 findings, those that share most words with the item''s description; likewise errors. Every entry is one line of at most 240 characters; findings and errors say from what they were known (work_ledger.trust), and which file that they name has changed since. Entries that differ only in age are one line with their number (×9); entries that do not fit are counted. p_work_item_id null: with the default limits, for no item in particular: of all projects or, as for new work, of p_project (any name of it; '''': of none) and of none. Raises WL001.';
 
-create or replace function _awareness(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid default null, out said text, out shown jsonb)
+create or replace function _awareness(
+    p_work_item_id uuid, p_settings jsonb, p_focus_id uuid default null, p_but uuid[] default '{}', out said text, out shown jsonb)
   language sql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with heading(section, title) as (
-    values (1, 'Also at work on your files'), (2, 'Your team'), (3, 'Currently active'), (4, 'Queued'), (5, 'Recently completed'), (6, 'Recent decisions'),
-           (7, 'Recent findings'), (8, 'Recent errors')
+    values (0, 'What you asked to be told of'), (1, 'Also at work on your files'), (2, 'Your team'), (3, 'Currently active'), (4, 'Queued'),
+           (5, 'Recently completed'), (6, 'Recent decisions'), (7, 'Recent findings'), (8, 'Recent errors'),
+           (9, 'Your messages that nobody has read yet')
   ),
   folded as (
     -- Entries that differ only in age are one line, with the age of the newest.
@@ -40,7 +42,9 @@ as $$
              || case when count(*) > 1 then format(' (×%s)', count(*)) else '' end,
              e.more) as line,
            jsonb_agg(jsonb_build_array(e.work_item_id, e.seq, e.path) order by e."position") as entry
-      from _awareness_entries(p_work_item_id, p_settings, p_focus_id) e
+      -- What it asked for is told there, and not once more further down.
+      from (select *, min(a.section) over (partition by a.work_item_id, a.seq) as first from _awareness_entries(p_work_item_id, p_settings, p_focus_id) a) e
+     where e.work_item_id <> all (p_but) and (e.seq <= 0 or e.section = e.first)
      group by e.section, e.line, e.more, e.source
   ),
   -- The first entry of each section, then the second of each, and so on: those that do not fit are the oldest of the longest
@@ -69,8 +73,8 @@ as $$
          (select jsonb_agg(s.value order by c.section, c.n) from chosen c cross join lateral jsonb_array_elements(c.entry) s where c.is_shown);
 $$;
 
-comment on function _awareness(uuid, jsonb, uuid) is
-  'A digest with the limits of _awareness_settings(). said: its text; shown: its entries, [[work item, seq, path], …], null: none. With p_focus_id: only what is news to that focus.';
+comment on function _awareness(uuid, jsonb, uuid, uuid[]) is
+  'A digest with the limits of _awareness_settings(). said: its text; shown: its entries, [[work item, seq, path], …], null: none. With p_focus_id: only what is news to that focus, or to that session of another program (its item). p_but: nothing of these items.';
 
 create or replace function _awareness_settings(p_config jsonb, p_is_news boolean default false)
   returns jsonb
@@ -103,3 +107,36 @@ as $$
 $$;
 
 comment on function _digest_fenced(text, text) is 'A digest as a model is shown it: dated, between random markers. Null for null.';
+
+create or replace function _awareness_news(p_digest text)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _digest_fenced('What is new elsewhere since you were last told', p_digest);
+$$;
+
+comment on function _awareness_news(text) is 'A digest of what is new, as a model is shown it.';
+
+create or replace function _shown_note(p_reader_id uuid, p_turn_id uuid, p_shown jsonb, p_at timestamptz)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  insert into awareness_shown (focus_id, work_item_id, seq, path, turn_id, shown_at)
+  select p_reader_id, (s.entry ->> 0)::uuid, (s.entry ->> 1)::integer, s.entry ->> 2, p_turn_id, p_at
+    from jsonb_array_elements(p_shown) as s(entry)
+  on conflict do nothing;
+  update subscriptions u
+     set told_at = p_at
+    from jsonb_array_elements(p_shown) as s(entry)
+   where ((s.entry ->> 1)::integer = -4 or (s.entry ->> 1)::integer > 0 and s.entry ->> 2 <> '')
+     and u.id = split_part(s.entry ->> 2, ' ', 1)::uuid;
+end
+$$;
+
+comment on function _shown_note(uuid, uuid, jsonb, timestamptz) is
+  'Notes what a focus, or a session of another program (p_turn_id null), was told: entries as _awareness() lists them.';

@@ -92,7 +92,9 @@ create or replace function _state_words(p_item work_items)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  if p_item.state not in ('waiting', 'paused', 'queued') then
+  if p_item.work_type = 'journal' then
+    return _journal_state(p_item);
+  elsif p_item.state not in ('waiting', 'paused', 'queued') then
     return p_item.state;
   end if;
   return (
@@ -102,7 +104,7 @@ begin
 end
 $$;
 
-comment on function _state_words(work_items) is 'The state of a work item for other agents and, where a worker does not drive it, what it waits for.';
+comment on function _state_words(work_items) is 'The state of a work item for other agents and, where a worker does not drive it, what it waits for; of a session of another program whether it is alive.';
 
 create or replace function _files_changed(p_work_item_id uuid)
   returns text
@@ -113,17 +115,30 @@ as $$
 begin
   return (
     select string_agg(_one_line(f.target, 120), ', ' order by f.n) filter (where f.n <= 5) || case when count(*) > 5 then ', …' else '' end
-      from (select x.target, row_number() over (order by max(k.created_at) desc, x.target) as n
-              from touches x
-              join tool_calls k on k.id = x.tool_call_id
-             where x.work_item_id = p_work_item_id and x.kind = 'path' and x.action in ('create', 'modify', 'delete')
-             and k.status = 'completed' and k.is_error is not true
-             group by x.target) f
+      from (select l.target, row_number() over (order by max(c.at) desc, l.target) as n
+              from (select x.target, k.created_at as at
+                      from touches x
+                      join tool_calls k on k.id = x.tool_call_id
+                     where x.work_item_id = p_work_item_id and x.kind = 'path' and x.action in ('create', 'modify', 'delete')
+                       and k.status = 'completed' and k.is_error is not true
+                    union all
+                    -- What the program of a session reports.
+                    select j.path, j.created_at
+                      from (select n.entry_type, n.content ->> 'filePath' as path, n.created_at
+                              from journal_entries n
+                             where n.work_item_id = p_work_item_id
+                             order by n.created_at desc, n.id desc
+                             limit 500) j
+                     where j.entry_type = 'file_written' and j.path ~ '\S') c
+             cross join (select rtrim(_session_directory(w), '/') || '/' as path from work_items w where w.id = p_work_item_id) d
+             -- Of a session from its directory, where it is there.
+             cross join lateral (select case when starts_with(c.target, d.path) then substr(c.target, length(d.path) + 1) else c.target end) l(target)
+             group by l.target) f
      where f.n <= 6);
 end
 $$;
 
-comment on function _files_changed(uuid) is 'The files that a work item changed last, up to five, in one line. Null: none.';
+comment on function _files_changed(uuid) is 'The files that a work item changed last, up to five, in one line; of a session of another program those of its newest 500 journal entries. Null: none.';
 
 create or replace function _children_by_state(p_work_item_id uuid)
   returns text

@@ -41,13 +41,13 @@ begin
   v_fence := _ledger_numbers(p_work_item_id, p_lease, 1);
   insert into work_ledger (
     work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_child_work, trust,
-    idempotency_key, created_at)
+    idempotency_key, created_at, project)
   values (
     p_work_item_id, v_fence.ledger_count, p_entry_type, p_content, p_data, v_keep, v_fence.attempt, v_fence.focus_id,
     nullif(current_setting('work_ledger.turn_id', true), '')::uuid,
     nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid,
     coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false), v_fence.is_child,
-    _ledger_trust_now(p_work_item_id), p_idempotency_key, _now())
+    _ledger_trust_now(p_work_item_id), p_idempotency_key, _now(), v_fence.project)
   returning * into v_entry;
   if coalesce(p_done[1], p_doing) is not null then
     perform _plan_check(p_work_item_id, v_entry.seq, p_done || p_doing);

@@ -49,13 +49,13 @@ begin
        order by s.n);
     insert into work_ledger (
       work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_child_work, trust,
-      idempotency_key, created_at)
+      idempotency_key, created_at, project)
     select p_work_item_id, v_seqs[e.n], value ->> 'entry_type', v_contents[e.n], value -> 'data',
            case when value ? 'keep' then _names(value -> 'keep') end, v_fence.attempt, v_fence.focus_id,
            nullif(current_setting('work_ledger.turn_id', true), '')::uuid,
            nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid,
            coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false), v_fence.is_child,
-           v_trust, p_idempotency_key || '/' || e.n, _now()
+           v_trust, p_idempotency_key || '/' || e.n, _now(), v_fence.project
       from jsonb_array_elements(p_entries) with ordinality as e(value, n)
      where v_seqs[e.n] > v_fence.ledger_count - v_count
      order by e.n; -- each is linked to the one before it

@@ -29,9 +29,9 @@ begin
   end if;
   -- Also of work that is over: what was found in it is still told.
   update fences set ledger_count = ledger_count + 1 where work_item_id = p_work_item_id returning * into v_fence;
-  insert into work_ledger (work_item_id, seq, entry_type, content, retracts, attempt, is_child_work, created_at)
+  insert into work_ledger (work_item_id, seq, entry_type, content, retracts, attempt, is_child_work, created_at, project)
   values (
-    p_work_item_id, v_fence.ledger_count, 'retraction', p_reason, p_seq, v_fence.attempt, v_fence.is_child, _now())
+    p_work_item_id, v_fence.ledger_count, 'retraction', p_reason, p_seq, v_fence.attempt, v_fence.is_child, _now(), v_fence.project)
   returning * into v_retraction;
   if v_fence.watch_ends_at > _now() then
     perform pg_notify('work_ledger', p_work_item_id::text);

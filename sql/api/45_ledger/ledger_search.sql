@@ -7,7 +7,8 @@ create or replace function ledger_search(
     p_work_item_id uuid default null,
     p_sources text[] default null,
     p_faculty text default null,
-    p_since timestamptz default null)
+    p_since timestamptz default null,
+    p_project text default null)
   returns table (
     "position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamptz, rank real,
     snippet text, description text)
@@ -21,6 +22,7 @@ declare
   v_query tsquery := _search_query(p_query);
   v_marks text := _search_marks(p_query);
   v_before text[] := regexp_match(p_before, '^(\d{1,9}) (\d{1,18}) ([0-9a-f-]{36}) ([a-z]+)$');
+  v_projects text[] := case when p_project is not null then _awareness_projects(nullif(p_project, ''), 'project') end;
 begin
   perform _check_page(p_limit, 100);
   perform _check_word('a source of a search', s, _search_sources()) from unnest(p_sources) s;
@@ -39,6 +41,7 @@ begin
          and (p_work_item_id is null or e.work_item_id = p_work_item_id)
          and (p_sources is null or e.source = any (p_sources))
          and (p_since is null or e.created_at >= p_since)
+         and (v_projects is null or (select coalesce(w.project, '') from work_items w where w.id = e.work_item_id) = any (v_projects))
          and (p_faculty is null or (select _faculty_of(w) from work_items w where w.id = e.work_item_id) = p_faculty)
     ),
     page as (
@@ -68,8 +71,36 @@ begin
 end
 $$;
 
-comment on function ledger_search(text, text, integer, uuid, text[], text, timestamptz) is
-  'Searches all ledgers, what journal_log() logged, what people said, and descriptions and outcomes of work: select * from ledger_search(''index slow''). The best first (of equal ones the newest), p_limit of them (1 to 100); then ledger_search(''index slow'', p_before => the last row''s position). p_query: words that all occur, or "as a phrase", this or that, -without; a word also finds longer words that begin with it, and src/a.ts, contextReplay or context_replay find their parts in this order. Nothing in it is an error; what cannot be searched finds nothing. p_work_item_id, p_sources: only there. p_faculty: only of work items that it works on, would work on next, or worked on last; p_since: only what was written from then on. source: ledger, journal, message (of a person), work (a description), outcome. entry_id: the row; seq: of ledger entries; entry_type: of ledger and journal. snippet: one line of at most about 300 characters; what was found stands between the characters U+0002 and U+0003, which it has nowhere else. description: of the work item, on one line. Raises WL002.';
+comment on function ledger_search(text, text, integer, uuid, text[], text, timestamptz, text) is
+  'Searches all ledgers, what journal_log() logged, what people and other agents said, and descriptions and outcomes of work: select * from ledger_search(''index slow''). The best first (of equal ones the newest), p_limit of them (1 to 100); then ledger_search(''index slow'', p_before => the last row''s position). p_query: words that all occur, or "as a phrase", this or that, -without; a word also finds longer words that begin with it, and src/a.ts, contextReplay or context_replay find their parts in this order. Nothing in it is an error; what cannot be searched finds nothing. p_work_item_id, p_sources: only there. p_faculty: only of work items that it works on, would work on next, or worked on last; p_since: only what was written from then on; p_project: only of work in that project, or in none ('''': in none). source: ledger, journal, message (of a person or another agent), work (a description), outcome. entry_id: the row; seq: of ledger entries; entry_type: of ledger and journal. snippet: one line of at most about 300 characters; what was found stands between the characters U+0002 and U+0003, which it has nowhere else (ledger_search_lines() has none of them). description: of the work item, on one line. Raises WL002.';
+
+create or replace function ledger_search_lines(p_query text, p_before text default null, p_project text default null, p_max_tokens integer default 1500)
+  returns text
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  -- A line for the position, however long what was found.
+  v_chars bigint := greatest(_count('p_max_tokens', p_max_tokens::text), 100)::bigint * 1000000 / _tokens(1000000, 'claude') - 120;
+  v_said text;
+begin
+  select string_agg(f.line, E'\n' order by f.n) filter (where f.is_shown)
+           || case when bool_or(not f.is_shown) or count(*) = 20 then
+                E'\nMore: before "' || (array_agg(f."position" order by f.n desc) filter (where f.is_shown))[1] || '"' else '' end
+    into v_said
+    from (select l.*, l.n = 1 or sum(char_length(l.line) + 1) over (order by l.n) <= v_chars as is_shown
+            from (select h."position", h.ordinality as n,
+                         format('- %s of %s, %s: %s', case h.source when 'work' then 'task' else coalesce(h.entry_type, h.source) end, _agent_name(w),
+                                _ago(h.created_at, _now()), translate(h.snippet, E'\x02\x03', '')) as line
+                    from ledger_search(p_query, p_before, 20, p_project => p_project) with ordinality h
+                    join work_items w on w.id = h.work_item_id) l) f;
+  return coalesce(v_said, 'Nothing was found.');
+end
+$$;
+
+comment on function ledger_search_lines(text, text, text, integer) is
+  'What ledger_search() finds as text of at most p_max_tokens, a line for each hit and no control characters: select ledger_search_lines(''index slow''). If there may be more, the last line is More: before "…": then ledger_search_lines(''index slow'', ''…''). p_project: as there. Raises WL002.';
 
 create or replace function ledger_search_newest(p_query text)
   returns text
@@ -213,7 +244,7 @@ create or replace trigger search_ledger after insert on work_ledger for each row
 create or replace trigger search_journal after insert on journal_entries for each row execute function _search_entry('journal');
 create or replace trigger search_deleted after update of deleted_at on journal_entries
   for each row when (new.deleted_at is not null) execute function _search_entry('deleted');
-create or replace trigger search_message after insert on inbox for each row when (new.kind = 'message') execute function _search_entry('message');
+create or replace trigger search_message after insert on inbox for each row when (new.kind <> 'child_result') execute function _search_entry('message');
 create or replace trigger search_work after insert on work_items for each row execute function _search_entry('work');
 create or replace trigger search_outcome after update of state on work_items
   for each row when (new.resolved_at is not null and old.resolved_at is null) execute function _search_entry('outcome');

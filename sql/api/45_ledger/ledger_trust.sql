@@ -19,10 +19,15 @@ begin
       join turns t on t.id = s.turn_id and t.focus_id = v_turn.focus_id), 0);
   return coalesce((
     select f.class
-      from (select k.id, coalesce(a.source, 'web') as source
+      from (select s.id, s.source
               from turns t
-              join tool_calls k on k.turn_id = t.id and k.completed_at is not null
-              left join abilities a on a.tool_name = k.tool_name
+             cross join lateral (
+               select k.id, coalesce(a.source, 'web') as source
+                 from tool_calls k
+                 left join abilities a on a.tool_name = k.tool_name
+                where k.turn_id = t.id and k.completed_at is not null
+               union all
+               select null, 'other_agent' from inbox i where i.turn_id = t.id and i.kind <> 'message') s
              where t.focus_id = v_turn.focus_id and t.iteration between v_since and v_turn.iteration and t.status <> 'failed') c
       cross join lateral (
         select c.source as class
@@ -37,7 +42,7 @@ end
 $$;
 
 comment on function _ledger_trust(uuid, uuid) is
-  'work_ledger.trust of an entry that is being written: the least trusted source among the calls of its block, by abilities.source and by the files and URLs that they read; user: none of them told anything.';
+  'work_ledger.trust of an entry that is being written: the least trusted source among the calls of its block, by abilities.source and by the files and URLs that they read, and what other agents said in it (results of children, messages); user: none of them told anything.';
 
 create or replace function _ledger_trust_now(p_work_item_id uuid)
   returns text

@@ -85,8 +85,10 @@ begin
         from journal_entries j
        where j.work_item_id = p_work_item_id and j.deleted_at is null and j.entry_type = 'thinking' and jsonb_typeof(j.content -> 'planSteps') = 'array'
        order by j.created_at desc, j.id desc limit 1;
-  elsif v_item.work_type = 'import' then
-    return query select e.content, v_item.resolved_at from _recorded_entries(v_item) e where e.entry_type = 'plan' and e.content ~ '\S';
+  end if;
+  if not found and _is_recorded(v_item) then
+    return query
+      select e.content, coalesce(v_item.resolved_at, v_item.started_at) from _recorded_entries(v_item) e where e.entry_type = 'plan' and e.content ~ '\S';
   end if;
 end
 $$;

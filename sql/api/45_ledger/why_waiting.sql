@@ -10,6 +10,12 @@ as $$
            when 'approval' then 'waits for approval of ' || a.tool_name
            when 'children' then format('waits for %s of its children', (
              select count(*) from work_items c where c.id = any (b.ids) and c.resolved_at is null))
+           when 'claim' then format('waits for the claim on %s%s', _one_line(b.claim, 200), (
+             select format(', behind %s (%s)', _claim_by(h), h.id) from work_items h where h.id = _claim_awaited(p_item, p_turn_id)))
+           when 'work' then (
+             select 'waits for ' || case count(*) when 1 then format('%s (%s)', min(_one_line(c.work_type, 60)), min(c.id::text))
+                                                  else count(*) || ' work items of others' end
+               from work_items c where c.id = any (b.others) and c.resolved_at is null)
            else coalesce(p_item.state_reason, case v.waits_for
              when 'time' then format('not before %s', to_char(p_item.run_at, 'YYYY-MM-DD HH24:MI:SS TZ'))
              when 'worker' then 'ready for the next free worker' end)
@@ -22,16 +28,22 @@ as $$
        order by o.requested_at, k.ordinal
        limit 1) a on true
     cross join lateral (
-      select array_agg(i.id::uuid) as ids
+      select array_agg(i.id) filter (where k.tool_name = 'await_child_work') as ids,
+             array_agg(i.id) filter (where k.tool_name = 'wait_for' and i.id is not null) as others,
+             min(k.input ->> 'claim') filter (where k.tool_name = 'wait_for') as claim,
+             count(k.id) > 0 as is_wait
         from tool_calls k
-        cross join lateral jsonb_array_elements_text(k.input::jsonb -> 'work_item_ids') i(id)
+        left join lateral unnest(_awaits(k.input)) i(id) on true
        where p_item.state = 'waiting' and k.turn_id = p_turn_id and k.completed_at is null and k.status = 'waiting'
-         and k.tool_name = 'await_child_work') b
+         and _is_wait(k.tool_name)) b
     cross join lateral (select case
              when p_item.state = 'paused' then 'person'
              when p_item.state = 'waiting' and p_item.is_stranded then 'host'
              when a.tool_name is not null then 'approval'
              when b.ids is not null then 'children'
+             when b.others is not null then 'work'
+             when b.claim is not null then 'claim'
+             when b.is_wait then 'time'
              when p_item.state = 'waiting' then 'budget'
              when _is_driven(p_item.id) then null
              when p_item.run_at > _now() and p_item.state_reason is not null then 'retry'
@@ -40,4 +52,4 @@ as $$
              when p_item.state in ('queued', 'claimed', 'running') then 'worker' end as waits_for) v;
 $$;
 
-comment on function _why_waiting(work_items, uuid) is 'What an item waits for (approval, children, budget, person, host, retry, time, slot, worker; null: a worker drives it) and why, as a sentence. p_turn_id: its newest turn.';
+comment on function _why_waiting(work_items, uuid) is 'What an item waits for (approval, children, work (of others), claim, budget, person, host, retry, time, slot, worker; null: a worker drives it) and why, as a sentence. p_turn_id: its newest turn.';

@@ -70,12 +70,14 @@ as $$
      order by t.n desc nulls last, b.n desc
      limit 200
   ), run as (
-    -- Of each command its newest run.
+    -- Of each command its newest run; one that the engine refused or stopped is none.
     select distinct on (r.label) r.label, r.is_error, r.n, case when r.is_error then r.said end as said
       from (select _call_label(c.call) as label, (c.call).is_error, c.n, _result_text((c.call).result) as said
               from call c
              where (c.call).tool_name not in ('ledger_append', 'ledger_read', 'recall_block', 'artifact_read', 'execute_code')
                and not _only_looks(c.call)) r
+     where not r.is_error
+        or coalesce(r.said, '') !~ '^\[(engine|claim)\] (Not executed|Stopped|There is no tool|This worker does not have|The input does not match)'
      order by r.label, r.n desc
   ), failing as (
     select coalesce(r.label || coalesce(' (exit ' || _exit_code(r.said) || ')', ''), b.value ->> 0) as label,

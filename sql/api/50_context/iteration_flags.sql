@@ -9,6 +9,7 @@ as $$
 declare
   v_last turns := p_turn;
   v_head turns := p_turn;
+  v_projects text[] := _awareness_projects(p_item.project, p_config #>> '{awareness,scope}');
   v_flags iteration_flags;
 begin
   if p_turn.id is null then
@@ -33,11 +34,11 @@ begin
          c.calls, c.open, c.waiting, c.done,
          (select h.id from hook_runs h where h.focus_id = v_head.focus_id and h.turn_id = v_head.id and h.hook = 'check' and h.status = 'failed'),
          -- What others entered, and what began or ended. Who shares a directory of the host may have touched a file besides.
-         exists (select from work_ledger l
-                  where l.entry_type in ('plan', 'decision', 'finding', 'error') and not l.is_inherited
-                    and l.created_at > n.since and l.work_item_id <> p_item.id)
-         or exists (select from work_items w where coalesce(w.resolved_at, w.started_at, w.created_at) > n.since and w.id <> p_item.id)
-         or p_config #>> '{engage,workspace}' = 'host' and exists (select from work_items w where w.state = 'running' and w.id <> p_item.id),
+         exists (select from _whats_new(p_item.id, v_projects, n.since))
+         or p_config #>> '{engage,workspace}' = 'host'
+            and exists (select from work_items w
+                         where coalesce(w.project, '') = any (v_projects) and (w.parent_id is null) = any ('{true,false}') and w.state = 'running'
+                           and w.state in ('created', 'queued', 'running', 'waiting', 'paused', 'completed') and w.id <> p_item.id),
          case when c.open = 0 and c.waiting = 0 then _boundary(v_head.id) end, s.words, s.results, s.raw
     into v_flags
     from fences e

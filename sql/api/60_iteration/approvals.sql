@@ -33,13 +33,15 @@ comment on function _approval_ask(tool_calls, text, jsonb) is 'Requests approval
 
 create or replace view v_approvals with (security_invoker = true) as
   select a.tool_call_id, a.work_item_id, w.description, k.tool_name, a.risk, _call_input(k) as input, a.input_hash, a.requested_at, a.expires_at, k.effect,
-         _response_text(k.turn_id) as said
+         _response_text(k.turn_id) as said, _project_now(w.project) as project, coalesce(w.project, '') as stored_project
     from approvals a
     join tool_calls k on k.id = a.tool_call_id
     join work_items w on w.id = a.work_item_id
    where a.decision is null and k.status = 'waiting' and a.expires_at > _now() and w.resolved_at is null;
 comment on view v_approvals is 'Tool calls that wait for approval, with their arguments; decide with tool_call_approve(), which takes the input_hash of the row that was read, or tool_call_reject().';
 comment on column v_approvals.said is 'What the model said in the response that has the call; null: nothing.';
+comment on column v_approvals.project is 'The project of the work, by the name that it has today; null: of none.';
+comment on column v_approvals.stored_project is 'The project as it was submitted with, see project_names(); empty: none.';
 comment on column v_approvals.input is 'The arguments with which the call will run.';
 
 create or replace function tool_call_approve(p_tool_call_id uuid, p_input_hash text default null)

@@ -17,6 +17,7 @@ begin
          -- In this one write: a second update in a transaction checks the row's foreign keys again, and locks after budgets and jobs.
          spawned_work_item_id = (select id from work_items where parent_id = p_call.work_item_id and spawn_tool_call_id = p_call.id order by id limit 1),
          is_truncated = p_call.is_truncated,
+         warning = null,
          result = p_call.result,
          completed_at = p_call.completed_at
    where id = p_call.id;
@@ -74,6 +75,7 @@ begin
       v_content := _excerpt(v_whole, p_max_chars);
     end if;
   end if;
+  v_content := nullif(concat_ws(E'\n', p_call.warning, v_content), '');
   p_call.status := case when p_is_error then 'failed' else 'completed' end;
   p_call.is_error := coalesce(p_is_error, false);
   p_call.is_truncated := coalesce(v_whole <> coalesce(p_whole, p_content), false);

@@ -19,8 +19,10 @@ declare
   v_lease uuid := coalesce(p_lease, nullif(v_setting, '')::uuid);
   v_parent work_items := _fence(p_work_item_id, v_lease);
   v_child work_items;
+  v_project text := _project_now(v_parent.project);
   v_engage jsonb;
   v_faculty text;
+  v_taker faculties;
 begin
   if p_idempotency_key is not null and exists (select from work_items where idempotency_key = p_idempotency_key) then
     return work_submit(p_work_type, p_description, p_params, p_idempotency_key => p_idempotency_key);
@@ -40,10 +42,11 @@ begin
   if (select count(*) from work_items where root_id = v_parent.root_id) > (v_engage ->> 'max_descendants')::integer then
     perform _raise_invalid(format('the tree of this work item already has the maximum of %s descendants', v_engage ->> 'max_descendants'));
   end if;
-  v_faculty := (_faculty_for(p_faculty, p_work_type)).name;
+  v_taker := _faculty_for(p_faculty, p_work_type, v_project);
+  v_faculty := v_taker.name;
   if v_faculty is null and p_faculty is null and v_parent.workspace_dir is not null then
     -- An item with its own workspace_dir delegates to its own faculty if no faculty accepts the work type.
-    v_faculty := (_faculty_for((select faculty from foci where id = v_parent.focus_id), null)).name;
+    v_faculty := (_faculty_for((select faculty from foci where id = v_parent.focus_id), null, v_project)).name;
     p_faculty := v_faculty;
   end if;
   if exists (
@@ -54,20 +57,34 @@ begin
     )
     select from line l
      where l.description = p_description and l.params = coalesce(p_params, '{}')
-       and (l.work_type = p_work_type or (_faculty_for(l.faculty, l.work_type)).name = v_faculty)) then
+       and (l.work_type = p_work_type or (_faculty_for(l.faculty, l.work_type, v_project)).name = v_faculty)) then
     perform _raise_invalid('an ancestor is already doing this very work', 'Delegate a part of it, and describe that part.');
   end if;
   -- Whoever holds the parent's lease may submit below it.
   perform set_config('work_ledger.lease', coalesce(v_lease::text, ''), true);
   v_child := work_submit(p_work_type, p_description, coalesce(p_params, '{}'), p_faculty, p_priority, v_parent.id,
-    p_source => 'agent', p_idempotency_key => p_idempotency_key);
+    p_source => 'agent', p_idempotency_key => p_idempotency_key, p_workspace_dir => _place_below(v_parent, v_taker));
   perform set_config('work_ledger.lease', v_setting, true);
   return v_child;
 end
 $$;
 
 comment on function spawn_child_work(uuid, text, text, jsonb, integer, text, uuid, text) is
-  'Delegates work to a child work item, which runs by itself with its own ledger; returns its row without waiting. p_priority: at most the parent''s (default: the parent''s). Limits: 5 levels, max_children for an attempt, max_descendants for a tree (the faculty''s [engage]). Refuses work that an ancestor is already doing. p_lease: required if the parent is being driven. Raises WL001, WL002, WL003, WL004, WL005, WL009 (no children left in a budget).';
+  'Delegates work to a child work item, which runs by itself with its own ledger; returns its row without waiting. p_priority: at most the parent''s (default: the parent''s). Limits: 5 levels, max_children for an attempt, max_descendants for a tree (the faculty''s [engage]). Refuses work that an ancestor is already doing. A child of a session of another program is done in the directory of that, if its faculty works on the host. p_lease: required if the parent is being driven. Raises WL001, WL002, WL003, WL004, WL005, WL009 (no children left in a budget).';
+
+create or replace function _place_below(p_session work_items, p_taker faculties)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  -- A directory that the caller may not name would only keep the child from being worked on.
+  select d.path
+    from _session_directory(p_session) d(path)
+   where p_session.workspace_dir is null and d.path ~ '^/' and p_taker.config #>> '{engage,workspace}' = 'host' and _administers(session_user);
+$$;
+
+comment on function _place_below(work_items, faculties) is 'The directory in which work is done that a session of another program delegates to a faculty: its own, if that works on the host and the caller may name directories there. Null: as always.';
 
 create or replace function check_child_work(p_work_item_id uuid, p_work_item_ids uuid[])
   returns jsonb
@@ -86,19 +103,7 @@ begin
   if found then
     perform _raise_invalid(format('%s is not a child of this work item', v_stranger));
   end if;
-  return (
-    select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-             'work_item_id', w.id,
-             'work_type', w.work_type,
-             'state', w.state,
-             'reason', w.state_reason,
-             'outcome', w.outcome_data,
-             'ledger', case
-               when w.resolved_at is not null then _ledger_block(w.id, 8000)
-               when ledger_count(w) > 0 then ledger_read_lines(w.id, null, 5)
-             end)) order by i.n)
-      from (select u.id, min(u.n) as n from unnest(p_work_item_ids) with ordinality as u(id, n) group by u.id) i
-      join work_items w on w.id = i.id);
+  return _work_states_of(p_work_item_ids, true);
 end
 $$;
 

@@ -37,7 +37,7 @@ begin
   select * into v_turn from turns where focus_id = p_focus.id and iteration = p_focus.iteration + 1 and status <> 'failed' for no key update;
   if v_turn.status = 'completed' then
     -- A worker died after the response was stored: no new model call, only the open tool calls.
-    perform _recover_calls(v_turn.id);
+    perform _recover_calls(v_turn.id), _calls_claim(p_item, p_config, v_turn.id); -- what a lost lease had claimed is free; and some were approved
     return json_build_object('kind', 'run_tools', 'turn_id', v_turn.id, 'calls', _open_calls(v_turn.id));
   end if;
   if v_turn.id is null and p_focus.iteration = 0 then

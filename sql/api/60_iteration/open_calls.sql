@@ -40,7 +40,7 @@ as $$
            'name', coalesce(a.name, p_call.tool_name),
            'is_begun', p_call.status = 'running',
            'input', _call_input(p_call),
-           'is_cleared', exists (select from hook_runs h where h.tool_call_id = p_call.id and h.hook = 'before_tool' and h.status in ('completed', 'failed')),
+           'is_cleared', _is_cleared(p_call.id),
            'input_schema', coalesce(a.input_schema, '{"type": "object"}'),
            'implementation', coalesce(a.implementation, 'runtime'),
            'behind', _runs_behind(p_call) || _order_kept(p_call, coalesce(a.implementation, 'runtime')),
@@ -57,6 +57,17 @@ as $$
 $$;
 
 comment on function _open_call(tool_calls) is 'A call to be run, for the worker: {id, ordinal, name, is_begun, input, is_cleared, input_schema, implementation, behind, code_tools}. ordinal: its place among the calls of the response, or of its code. is_begun: it need not begin. is_cleared: its before_tool hook has run. behind: ids of the calls that have to end first. code_tools: what the code of execute_code may call.';
+
+create or replace function _is_cleared(p_call_id uuid)
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select exists (select from hook_runs h where h.tool_call_id = p_call_id and h.hook = 'before_tool' and h.status in ('completed', 'failed'));
+$$;
+
+comment on function _is_cleared(uuid) is 'Whether the before_tool hook of a call has run.';
 
 create or replace function _calls_begin(p_turn turns, p_config jsonb)
   returns void
@@ -126,7 +137,7 @@ create or replace function _is_for_code(p_ability text)
   language sql
   immutable
   parallel safe
-  return p_ability not in ('execute_code', 'await_child_work', 'work_complete');
+  return not _is_wait(p_ability) and p_ability not in ('execute_code', 'work_complete');
 
 comment on function _is_for_code(text) is 'Whether an agent''s code may call the ability: not those that wait or end the work.';
 
@@ -145,7 +156,7 @@ declare
 begin
   update tool_calls
      set status = case when status = 'running' and effect = 'unsafe' then 'uncertain' else 'failed' end,
-         is_error = true, completed_at = _now(),
+         is_error = true, completed_at = _now(), warning = null,
          result = to_json(case when status = 'running' and effect = 'unsafe' then coalesce(p_words_if_uncertain, p_words) else p_words end)
    where id = any (v_ids) and completed_at is null;
   perform _approvals_expire(v_ids);

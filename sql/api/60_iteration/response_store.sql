@@ -1,7 +1,7 @@
 -- A response is stored as it came; if the API would refuse it in a later request, what is sent instead is stored beside it.
 
 create or replace function _response_store(p_turn turns, p_config jsonb, p_content json, p_begins boolean, p_results json default null)
-  returns void
+  returns text[]
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -18,6 +18,7 @@ declare
   v_given text[] := '{}';
   v_sent text[] := '{}';
   v_is_thought boolean := false;
+  v_kinds text[] := '{}';
 begin
   for v_block in select value, n from json_array_elements(p_content) with ordinality as b(value, n) order by n loop
     v_given := v_given || v_block.value::text;
@@ -60,7 +61,7 @@ begin
       v_call.started_at := v_call.created_at;
     end if;
     insert into tool_calls values (v_call.*) returning * into v_call; -- without secrets
-    perform _touches_store(v_call);
+    v_kinds := v_kinds || _touches_store(v_call);
     -- With a before_tool hook, approval is requested later, for the input as the hook rewrote it.
     if v_refusal is null and p_config #>> '{hooks,before_tool}' is null and _needs_approval(v_ability.risk, p_config -> 'engage') then
       perform _approval_ask(v_call, v_ability.risk, p_config -> 'engage');
@@ -76,10 +77,11 @@ begin
     values (v_message_id, p_turn.id, 1000, 'assistant', ('[' || array_to_string(v_given, ',') || ']')::json,
             case when v_sent <> v_given then ('[' || array_to_string(v_sent, ',') || ']')::json end);
   end if;
+  return v_kinds;
 end
 $$;
 
-comment on function _response_store(turns, jsonb, json, boolean, json) is 'Stores the assistant message of a turn as it came (unless it is empty), what later requests send in its place if the API would refuse it, and a row for each call. p_begins: as for turn_record(). p_results: calls that began before they were stored, see _may_precede(), as for iteration_step().';
+comment on function _response_store(turns, jsonb, json, boolean, json) is 'Stores the assistant message of a turn as it came (unless it is empty), what later requests send in its place if the API would refuse it, and a row for each call. p_begins: as for turn_record(). p_results: calls that began before they were stored, see _may_precede(), as for iteration_step(). Returns the kinds of what its calls change, see _touches_store().';
 
 create or replace function _no_such_tool(p_turn turns, p_name text)
   returns text

@@ -89,28 +89,6 @@ $$;
 comment on function _order_kept(tool_calls, text) is
   'The open call of the model that a call has to follow whatever they touch: for a SQL tool, the previous SQL tool, so that a plan is recorded before the step after it; with parallel_tool_execution off, for any call, the previous call.';
 
-create or replace function _path_plain(p_path text)
-  returns text
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_path text := regexp_replace(regexp_replace(lower(p_path), '/(\.?/)+', '/', 'g'), '^\./', '');
-  v_shorter text;
-begin
-  loop
-    v_shorter := regexp_replace(v_path, '(^|/)(?!\.\.?/)[^/]+/\.\.(?:/|$)', '\1');
-    exit when v_shorter = v_path;
-    v_path := v_shorter;
-  end loop;
-  return regexp_replace(v_path, '(^|(.)/|/)\.?$', '\2');
-end
-$$;
-
-comment on function _path_plain(text) is 'A path in normal form: // and /./ removed, .. resolved, in lower case, since some file systems ignore case; empty for the workspace itself.';
-
 create or replace function _paths_meet(p_one text, p_other text)
   returns boolean
   language sql

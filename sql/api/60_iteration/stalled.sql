@@ -54,11 +54,12 @@ as $$
             from tool_calls
            where turn_id = p_turn_id and parent_call_id is null) k
    where not exists (select from tool_calls
-                      where turn_id = p_turn_id and (tool_name = 'await_child_work' or (tool_name = 'ledger_append' and status = 'completed')));
+                      where turn_id = p_turn_id and (
+                        _is_wait(tool_name) and wait_ends_at is not null or (tool_name = 'ledger_append' and status = 'completed')));
 $$;
 
 comment on function _round_hash(uuid) is
-  'Hash of a turn''s calls and results, whatever their order and random markers; null if it made no call, or one that means progress: an entry in the ledger, a wait for children.';
+  'Hash of a turn''s calls and results, whatever their order and random markers; null if it made no call, or one that means progress: an entry in the ledger, a wait.';
 
 create or replace function _called(p_turn_id uuid)
   returns text

@@ -125,10 +125,12 @@ begin
   v_call.started_at := _now();
   begin
     v_result := _ability_call(v_ability, _call_input(v_call)::jsonb, v_call.parent_call_id is not null, v_item.id, p_lease, v_call.id, v_call.turn_id);
-    if v_result is null and v_ability.name = 'await_child_work' then
+    if v_result is null and _is_wait(v_ability.name) then
+      -- What a wait is for is read from its input as it was given, also where a hook rewrote that.
+      perform _awaits(v_call.input), _claim_held_by(v_item, case v_ability.name when 'wait_for' then v_call.input ->> 'claim' end, v_call.id)
+        where v_call.rewritten_input is not null;
       update tool_calls
-         set status = 'waiting', attempts = v_call.attempts, started_at = v_call.started_at,
-             wait_ends_at = _now() + make_interval(secs => least(coalesce(_count('timeout_seconds', v_call.input ->> 'timeout_seconds'), 300), 2592000))
+         set status = 'waiting', attempts = v_call.attempts, started_at = v_call.started_at, wait_ends_at = _wait_ends_at(v_call.input)
        where id = v_call.id;
     else
       perform _call_settle(
@@ -140,7 +142,9 @@ begin
     raise; -- not the call's fault: the worker runs it again
   when others then
     get stacked diagnostics v_hint = pg_exception_hint;
-    perform _call_settle(v_call, concat_ws(E'\n', format('%s (%s)', sqlerrm, sqlstate), nullif(v_hint, '')), true);
+    -- Models know the errors of memory as they are.
+    perform _call_settle(v_call, concat_ws(E'\n', case when v_ability.name = 'memory' and v_ability.is_builtin and sqlstate ~ '^WL' then 'Error: ' || sqlerrm
+                                                        else format('%s (%s)', sqlerrm, sqlstate) end, nullif(v_hint, '')), true);
   end;
   perform _tell_watchers(v_item);
   return '{}';

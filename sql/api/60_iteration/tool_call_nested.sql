@@ -19,6 +19,7 @@ declare
   v_config jsonb := _faculty_config(v_item.focus_id);
   v_ability abilities;
   v_call tool_calls;
+  v_kinds text[];
 begin
   if p_ordinal is null or p_ordinal not between 0 and 1000000 or p_name is null or p_input is null then
     perform _raise_invalid('a call made by code needs a number from 0 to 1,000,000, a name and an input');
@@ -41,10 +42,12 @@ begin
     insert into tool_calls (turn_id, parent_call_id, ordinal, work_item_id, provider_id, tool_name, input, effect)
     values (v_parent.turn_id, v_parent.id, p_ordinal, v_item.id, format('%s.%s', v_parent.provider_id, p_ordinal + 1), p_name, p_input, v_ability.effect)
     returning * into v_call;
-    perform _touches_store(v_call);
+    v_kinds := _touches_store(v_call);
     if v_config #>> '{hooks,before_tool}' is null and _needs_approval(v_ability.risk, v_config -> 'engage') then
       perform _approval_ask(v_call, v_ability.risk, v_config -> 'engage');
       v_call.status := 'waiting';
+    elsif _claims_are_due(v_item, v_config, v_kinds) and _calls_claim(v_item, v_config, v_call.turn_id, v_call.id) is not null then
+      select * into v_call from tool_calls where id = v_call.id; -- refused
     end if;
   end if;
   return case

@@ -22,6 +22,7 @@ declare
   v_run hook_runs;
   v_reason text;
   v_risk text;
+  v_kinds text[];
 begin
   if p_hook is null or p_hook not in ('before_tool', 'after_tool') then
     perform _raise_invalid(format('"%s" is not a hook of a tool call', p_hook), 'before_tool or after_tool');
@@ -57,15 +58,17 @@ begin
   end if;
   update tool_calls set rewritten_input = _hook_said(v_run, 'input')::json where id = v_call.id returning * into v_call;
   delete from touches where tool_call_id = v_call.id;
-  perform _touches_store(v_call);
+  v_kinds := _touches_store(v_call);
   v_risk := (select risk from abilities where tool_name = v_call.tool_name);
   if _needs_approval(v_risk, v_config -> 'engage') then
     perform _approval_ask(v_call, v_risk, v_config -> 'engage');
     return jsonb_build_object('kind', 'waiting');
+  elsif v_kinds <> '{}' and _calls_claim(v_item, v_config, v_call.turn_id, v_call.id) is not null then
+    return jsonb_build_object('kind', 'settled');
   end if;
   return jsonb_build_object('kind', 'go', 'input', _call_input(v_call));
 end
 $$;
 
 comment on function tool_hook_record(uuid, uuid, uuid, text, jsonb, text, boolean, jsonb, json) is
-  'Reports the result of the faculty''s before_tool or after_tool command (p_hook) for a call; p_result as in hook_record(). before_tool returns {kind: go, input}: run the tool with that input; {kind: waiting}: the call waits for approval; {kind: settled}: refused, and the model is told. after_tool, with the tool''s result in the arguments of tool_call_settle(), settles the call with that result or the one that the hook made of it, and returns {kind: settled}. Raises WL001, WL002, WL003, WL004.';
+  'Reports the result of the faculty''s before_tool or after_tool command (p_hook) for a call; p_result as in hook_record(). before_tool returns {kind: go, input}: run the tool with that input; {kind: waiting}: the call waits for approval; {kind: settled}: refused, by the hook or because others are at what it changes (see claim_take()), and the model is told. after_tool, with the tool''s result in the arguments of tool_call_settle(), settles the call with that result or the one that the hook made of it, and returns {kind: settled}. Raises WL001, WL002, WL003, WL004.';

@@ -2,23 +2,29 @@
 -- inputs.
 
 create or replace function _touches_store(p_call tool_calls, p_file text default null)
-  returns void
+  returns text[]
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
   v_rules touch_rules[] := _touch_rules_of(p_call.tool_name);
+  v_kinds text[] := '{}';
 begin
   if cardinality(v_rules) > 0 then -- most tools touch nothing
-    insert into touches (tool_call_id, ordinal, work_item_id, kind, target, action)
-    select p_call.id, t.ordinal, p_call.work_item_id, t.kind, t.target, t.action
-      from _touches_of(v_rules, _call_input(p_call), p_file) t;
+    with stored as (
+      insert into touches (tool_call_id, ordinal, work_item_id, kind, target, action)
+      select p_call.id, t.ordinal, p_call.work_item_id, t.kind, t.target, t.action
+        from _touches_of(v_rules, _call_input(p_call), p_file) t
+      returning kind, action
+    )
+    select coalesce(array_agg(distinct s.kind), '{}') into v_kinds from stored s where s.action not in ('read', 'search');
   end if;
+  return v_kinds;
 end
 $$;
 
-comment on function _touches_store(tool_calls, text) is 'Stores what a new call touches; whoever changes the input of a call first deletes what it touched before. p_file as in _touches_of().';
+comment on function _touches_store(tool_calls, text) is 'Stores what a new call touches, and returns the kinds of what it changes (path, record, url); whoever changes the input of a call first deletes what it touched before. p_file as in _touches_of().';
 
 create or replace function _touches_of(p_rules touch_rules[], p_input json, p_file text default null)
   returns table (ordinal integer, kind text, target text, action text)

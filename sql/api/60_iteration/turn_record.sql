@@ -65,6 +65,7 @@ create or replace function _turn_record(
 as $$
 declare
   v_turn turns;
+  v_kinds text[];
   v_flags iteration_flags;
 begin
   p_response := _storable(p_response);
@@ -74,7 +75,10 @@ begin
 
   v_turn := _turn_answered(p_turn.id, 'completed', p_response, _try_json((p_response -> 'stop_details')::text));
   perform _turn_heard(v_turn) where exists (select from messages where turn_id = v_turn.id and role = 'user');
-  perform _response_store(v_turn, p_config, p_response -> 'content', p_begins, p_results);
+  v_kinds := _response_store(v_turn, p_config, p_response -> 'content', p_begins, p_results);
+  if _claims_are_due(p_item, p_config, v_kinds) then
+    perform _calls_claim(p_item, p_config, v_turn.id);
+  end if;
   if p_focus.model_error_count > 0 or p_focus.overflow_count > 0 then
     update foci set model_error_count = 0, overflow_count = 0 where id = p_focus.id;
   end if;
@@ -152,12 +156,9 @@ create or replace function _turn_heard(p_turn turns)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  insert into awareness_shown (focus_id, work_item_id, seq, path, turn_id, shown_at)
-  select p_turn.focus_id, (s.entry ->> 0)::uuid, (s.entry ->> 1)::integer, s.entry ->> 2, p_turn.id, m.created_at
-    from messages m
-    cross join lateral jsonb_array_elements(m.context -> 'shown') as s(entry)
-   where m.turn_id = p_turn.id and m.role = 'user'
-  on conflict do nothing;
+  perform _shown_note(p_turn.focus_id, p_turn.id, m.context -> 'shown', m.created_at)
+     from messages m
+    where m.turn_id = p_turn.id and m.role = 'user' and m.context ? 'shown';
   update foci f
      set nudge_iteration = p_turn.iteration, unheeded_nudge_count = (m.metadata ->> 'unheeded')::integer
     from messages m

@@ -1,4 +1,4 @@
--- What an item waits for (children, approvals) and whether the wait is over; checked under the item's own lock.
+-- What an item waits for (children, other work, a time, approvals) and whether the wait is over; checked under the item's own lock.
 
 create or replace function _waits_settle(p_item work_items)
   returns timestamptz
@@ -12,8 +12,7 @@ declare
   v_call tool_calls;
   v_approval approvals;
   v_answer record;
-  v_ids uuid[];
-  v_children jsonb;
+  v_said text;
   v_next timestamptz;
 begin
   for v_call in
@@ -40,20 +39,14 @@ begin
       end if;
       continue;
     end if;
-    v_ids := _uuids('work_item_ids', v_call.input::jsonb -> 'work_item_ids');
-    v_children := await_child_work(p_item.id, v_ids);
-    if v_children is null and v_call.wait_ends_at > v_now and not v_is_interrupted then
+    v_said := _wait_said(p_item, v_call.id, v_call.tool_name, v_call.input, v_call.wait_ends_at, v_is_interrupted);
+    if v_said is null then
       v_next := least(v_next, v_call.wait_ends_at);
       continue;
     end if;
     update inbox set consumed_at = v_now, tool_call_id = v_call.id
-     where work_item_id = p_item.id and kind = 'child_result' and source_work_item_id = any (v_ids) and consumed_at is null;
-    perform _call_settle(v_call, concat_ws(' ',
-      case
-        when v_children is null then format(
-          '[engine] %s; some children are not over.',
-          case when v_is_interrupted then 'The wait was interrupted' else 'The timeout is over' end) end,
-      _child_words(coalesce(v_children, check_child_work(p_item.id, v_ids))::text)), false);
+     where work_item_id = p_item.id and kind = 'child_result' and source_work_item_id = any (_awaits(v_call.input)) and consumed_at is null;
+    perform _call_settle(v_call, v_said, false);
   end loop;
   return case when not exists (
     select from turns t join tool_calls k on k.turn_id = t.id
@@ -63,7 +56,41 @@ end
 $$;
 
 comment on function _waits_settle(work_items) is
-  'Settles the calls of a focus whose wait, for children or approval, is over; approved calls become pending. The caller holds the item''s fence. Returns when the first of the calls that still wait times out; null: none waits, or other calls can run meanwhile.';
+  'Settles the calls of a focus whose wait, for work, a time or approval, is over; approved calls become pending. The caller holds the item''s fence. Returns when the first of the calls that still wait times out; null: none waits, or other calls can run meanwhile.';
+
+create or replace function _wait_said(
+    p_item work_items, p_call_id uuid, p_tool_name text, p_input json, p_ends_at timestamptz, p_is_interrupted boolean)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_ids uuid[] := _awaits(p_input);
+  v_claim text := case p_tool_name when 'wait_for' then p_input ->> 'claim' end;
+  v_are_over boolean := not exists (select from work_items where id = any (v_ids) and resolved_at is null);
+  v_holder uuid := _claim_held_by(p_item, v_claim, p_call_id);
+  v_is_timed boolean := v_ids = '{}' and v_claim is null;
+begin
+  if p_ends_at > _now() and not p_is_interrupted and (not v_are_over or v_holder is not null or v_is_timed) then
+    return null;
+  end if;
+  return concat_ws(' ',
+    case
+      when v_is_timed then format('[engine] %sIt is %s UTC.', case when p_is_interrupted then 'The wait was interrupted. ' else '' end,
+        to_char(_now() at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS'))
+      when not v_are_over or v_holder is not null then format('[engine] %s; %s not over.',
+        case when p_is_interrupted then 'The wait was interrupted' else 'The timeout is over' end,
+        case when v_are_over then 'work item ' || v_holder || ', which has ' || _one_line(v_claim, 200) || ' or waits for it before you, is'
+             when p_tool_name = 'wait_for' then 'some of that work is' else 'some children are' end)
+    end,
+    case when v_claim is not null and v_holder is null then format('[engine] %s is free: claim it before you go on.', _one_line(v_claim, 200)) end,
+    case when v_ids <> '{}' then _child_words(_work_states_of(v_ids, p_tool_name = 'await_child_work')::text) end);
+end
+$$;
+
+comment on function _wait_said(work_items, uuid, text, json, timestamptz, boolean) is
+  'What a call with this input that waits until p_ends_at brings, be it what there is at its deadline or when a person interrupts; null: it waits on. p_call_id: of the call, which has its place among those that wait for a claim; null: it has none yet.';
 
 create or replace function _waits_for(p_turn_id uuid)
   returns text
@@ -71,7 +98,12 @@ create or replace function _waits_for(p_turn_id uuid)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select 'waits for ' || string_agg(distinct case when a.tool_call_id is null then 'child work' else 'approval of ' || k.tool_name end, ' and ')
+  select 'waits for ' || string_agg(distinct case
+           when a.tool_call_id is not null then 'approval of ' || k.tool_name
+           when k.tool_name = 'await_child_work' then 'child work'
+           when _awaits(k.input) <> '{}' then 'work of others'
+           when k.input ->> 'claim' is not null then 'a claim'
+           else 'a time' end, ' and ')
     from tool_calls k
     left join approvals a on a.tool_call_id = k.id
    where k.turn_id = p_turn_id and k.status = 'waiting' and k.tool_name <> 'execute_code';

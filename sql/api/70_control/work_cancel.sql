@@ -13,6 +13,7 @@ declare
   v_item work_items;
   v_end record;
   v_due jsonb := '{}';
+  v_wake uuid[] := '{}';
   v_reason text := _signed(coalesce(nullif(p_reason, ''), 'cancelled'));
 begin
   perform _check_submitter(p_work_item_id);
@@ -35,11 +36,11 @@ begin
   foreach v_item in array v_items loop
     select * into v_end from _focus_close(v_item, 'cancelled', 'cancelled', v_reason, null);
     v_due := v_due || v_end.due;
+    v_wake := v_wake || _to_wake(v_end.item); -- those that are cancelled, too, get no job
     return next v_end.item;
   end loop;
   perform _budget_charge(v_due);
-  -- Only the parent of the topmost item is enqueued: the parents of the others are cancelled, too.
-  perform _enqueue_all(array(select i.parent_id from unnest(v_items) i where i.id = p_work_item_id), array(select i.slot_faculty from unnest(v_items) i));
+  perform _enqueue_all(v_wake, array(select i.slot_faculty from unnest(v_items) i));
 end
 $$;
 

@@ -18,12 +18,13 @@ as $$
     cross join labels_of s
     cross join lateral (values
       ('turn_streams', 1, t.condition, null, null),
+      ('subscriptions', 0, 'work_item_id = $1', null, null),
       ('search_entries', 2, $q$work_item_id = $1 and ($2 = 'nothing' or source in ('journal', 'message'))$q$, null, null),
       ('message_lints', 3, 'message_id in (select m.id from messages m where m.' || t.condition || ')', null, null),
       ('session_records', 4, 'session_label in ' || s.list, null, null),
       ('session_aliases', 5, 'session_label in ' || s.list, null, null),
       ('turn_workspaces', 6, t.condition, null, null),
-      ('awareness_shown', 7, $q$path <> '' and focus_id in (select f.id from foci f where f.work_item_id = $1)$q$, null, null),
+      ('awareness_shown', 7, $q$path <> '' and focus_id in (select f.id from foci f where f.work_item_id = $1 union all select $1)$q$, null, null),
       ('work_checkpoints', 8, 'work_item_id = $1', null, null),
       ('touches', 9, 'tool_call_id in (select k.id from tool_calls k where k.' || t.condition || ')', null, null),
       ('hook_runs', 10, 'work_item_id = $1', $q${"command": "'[erased]'", "output": "case when t.output is not null then '[erased]' end", "error": "case when t.error is not null then '[erased]' end"}$q$, null),
@@ -32,18 +33,46 @@ as $$
       ('inbox', 13, 'work_item_id = $1', $q${"content": "'[erased]'"}$q$, null),
       ('compactions', 14, 'work_item_id = $1', $q${"instructions": "case when t.instructions is not null then '[erased]' end", "error": "case when t.error is not null then '{\"message\": \"[erased]\"}'::jsonb end"}$q$, null),
       ('elisions', 15, 'work_item_id = $1', $q${"stubs": "'[{\"type\":\"text\",\"text\":\"[erased]\"}]'::json", "kept": "null::json", "standing": "null::json", "summary": "case when t.summary is not null then '[erased]' end"}$q$, null),
-      ('messages', 16, t.condition, $q${"content": "'[{\"type\":\"text\",\"text\":\"[erased]\"}]'::json", "sent_content": "null::json", "context": "null::jsonb", "metadata": "case when t.metadata ->> 'kind' in ('task', 'digest', 'nudge', 'stall', 'message', 'child_result') then jsonb_build_object('kind', t.metadata -> 'kind') end"}$q$, '{content,sent_content,context,metadata}'),
+      ('messages', 16, t.condition, $q${"content": "'[{\"type\":\"text\",\"text\":\"[erased]\"}]'::json", "sent_content": "null::json", "context": "null::jsonb", "metadata": "case when t.metadata ->> 'kind' in ('task', 'digest', 'nudge', 'stall', 'message', 'child_result', 'agent_message') then jsonb_build_object('kind', t.metadata -> 'kind') end"}$q$, '{content,sent_content,context,metadata}'),
       ('tool_calls', 17, t.condition, $q${"input": "'{}'::json", "rewritten_input": "null::json", "result": "case when t.result is not null then '\"[erased]\"'::json end", "value": "null::json", "artifact_hash": "null::text"}$q$, '{input,rewritten_input,result,value,artifact_hash}'),
       ('work_ledger', 18, $q$work_item_id = $1 and $2 = 'nothing'$q$, $q${"content": "'[erased]'", "data": "null::jsonb", "keep": "null::text[]"}$q$, '{content,data,keep}'),
       ('turns', 19, 'work_item_id = $1', $q${"error": "case when t.error is not null then '{\"message\": \"[erased]\"}'::jsonb end", "workspace_path": "null::text"}$q$, '{error,workspace_path}'),
       ('foci', 20, 'work_item_id = $1', $q${"error": "case when t.error is not null then '{\"message\": \"[erased]\"}'::jsonb end", "compaction_instructions": "null::text", "round_hash": "null::text"}$q$, null),
       ('sessions', 21, 'label in ' || s.list, $q${"task_description": "case when t.task_description is not null then '[erased]' end"}$q$, null),
-      ('work_items', 22, $q$id = $1 and $2 = 'nothing'$q$, $q${"description": "'[erased]'", "params": "'{}'::jsonb", "outcome_data": "case when t.outcome_data is not null then '{\"summary\": \"[erased]\"}'::jsonb end", "state_reason": "case when t.state_reason is not null then '[erased]' end", "dedup_key": "null::text", "workspace_dir": "null::text"}$q$, '{description,params,outcome_data}')
+      ('work_items', 22, $q$id = $1 and $2 = 'nothing'$q$, $q${"description": "'[erased]'", "params": "'{}'::jsonb", "outcome_data": "case when t.outcome_data is not null then '{\"summary\": \"[erased]\"}'::jsonb end", "state_reason": "case when t.state_reason is not null then '[erased]' end", "dedup_key": "null::text", "workspace_dir": "null::text"}$q$, '{description,params,outcome_data}'),
+      ('claims', 23, 'work_item_id = $1', null, null),
+      ('transcript_entries', 24, 'transcript_id in (select x.id from transcripts x where x.work_item_id = $1)', null, null),
+      ('transcripts', 25, 'work_item_id = $1', $q${"summary": "null::text", "problem": "null::text", "deleted_at": "coalesce(t.deleted_at, _now())"}$q$, null),
+      ('memory_views', 26, 'work_item_id = $1', null, null),
+      -- What a note says today is of its project, not of the work that wrote it: memory_erase().
+      ('memory_versions', 27, $q$work_item_id = $1 and $2 = 'nothing'$q$, $q${"content": "case when _memory_is_past(t) then (case when t.content is not null then '[erased]' end) else t.content end", "why": "case when not _memory_is_past(t) then t.why end", "erased_hash": "case when _memory_is_past(t) then _memory_erased(t) else t.erased_hash end"}$q$, null)
     ) as e(relation, n, of_item, becomes, hashed);
 $$;
 
 comment on function _erasable() is
   'The tables with words of a work item, in the order in which they are erased. of_item: a condition on row t, with the item in $1 and what is kept in $2. becomes: for each column with words, what takes their place; null: the rows go. hashed: the columns whose salted hash stays in erased_hash, in the order of _entry_hash() and the like. What is not named (ids, keys of callers, times, counts, states) stays.';
+
+create or replace function _memory_is_past(p_version memory_versions)
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select exists (select from memory_files f where f.id = p_version.file_id and (f.is_deleted or f.version > p_version.version));
+$$;
+
+comment on function _memory_is_past(memory_versions) is 'Whether a version is not what its note says today.';
+
+create or replace function _memory_erased(p_version memory_versions)
+  returns bytea
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _memory_words((select f.salt from memory_files f where f.id = p_version.file_id), p_version);
+$$;
+
+comment on function _memory_erased(memory_versions) is 'What stays of the words of a version that are erased; null: its file has no chain.';
 
 create or replace function _erasable_set(p_relation text, p_becomes jsonb, p_hashed text[], p_joined_by text)
   returns text

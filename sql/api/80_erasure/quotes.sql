@@ -1,19 +1,24 @@
--- Digests of other work that quote erased work: in other conversations, which are not the erased work's own.
+-- Digests of other work that quote erased work, and what its agent told others: in other conversations, which are not the erased work's own.
 
 create or replace function _quotes(p_ids uuid[])
-  returns table (message_id uuid, work_item_id uuid)
+  returns table (message_id uuid, work_item_id uuid, inbox_id uuid)
   language sql
   stable
   rows 20
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select distinct m.id, t.work_item_id
+  select distinct m.id, t.work_item_id, null::uuid
     from unnest(p_ids) as i(id)
     join messages m on m.context ? 'shown' and m.context -> 'shown' @> jsonb_build_array(jsonb_build_array(i.id))
-    join turns t on t.id = m.turn_id and t.work_item_id <> all (p_ids);
+    join turns t on t.id = m.turn_id and t.work_item_id <> all (p_ids)
+  union all
+  select m.id, i.work_item_id, i.id
+    from inbox i
+    left join messages m on m.turn_id = i.turn_id and m.metadata ->> 'inbox_id' = i.id::text
+   where i.source_work_item_id = any (p_ids) and i.kind = 'agent_message' and i.work_item_id <> all (p_ids) and i.content <> '[erased]';
 $$;
 
-comment on function _quotes(uuid[]) is 'The messages of other work whose digest tells of these items.';
+comment on function _quotes(uuid[]) is 'The messages of other work whose digest tells of these items, and what their agents told others (inbox_id; message_id is null where no turn delivered it).';
 
 create or replace function _quotes_erase(p_work_item_id uuid)
   returns integer
@@ -26,17 +31,30 @@ declare
   v_count integer := 0;
   v_is_left boolean := false;
 begin
-  for v_quote in select q.* from _quotes(array[p_work_item_id]) q order by q.message_id loop
+  for v_quote in select q.* from _quotes(array[p_work_item_id]) q order by q.message_id, q.inbox_id loop
     if _is_told_over(v_quote.work_item_id) then
       update messages m
          set erased_hash = coalesce(m.erased_hash, sha256(uuid_send(_salt(v_quote.work_item_id))
                || _sized(m.content::text) || _sized(m.sent_content::text) || _sized(m.context::text) || _sized(m.metadata::text))),
              content = case
+               when v_quote.inbox_id is not null then ('[' || _text_block('[engine] What another agent said stood here; it is erased.') || ']')::json
                when m.metadata ->> 'kind' = 'task' then _without_digest(m.content)
                else ('[' || _text_block('[engine] What other agents were doing stood here; some of it is erased.') || ']')::json end,
              context = m.context - 'shown'
        where m.id = v_quote.message_id;
+      update inbox set content = '[erased]' where id = v_quote.inbox_id;
+      delete from search_entries where id = v_quote.inbox_id and source = 'message';
       v_count := v_count + 1;
+    elsif v_quote.message_id is null then
+      -- No turn has it, so no conversation changes. Whoever is being told it now has the row locked.
+      update inbox set content = '[erased]', consumed_at = coalesce(consumed_at, _now())
+       where id = (select i.id from inbox i where i.id = v_quote.inbox_id and i.turn_id is null for no key update skip locked);
+      if found then
+        delete from search_entries where id = v_quote.inbox_id and source = 'message';
+        v_count := v_count + 1;
+      else
+        v_is_left := true;
+      end if;
     else
       v_is_left := true;
     end if;
@@ -49,7 +67,7 @@ end
 $$;
 
 comment on function _quotes_erase(uuid) is
-  'Replaces the digests in other work that tell of an erased item; those of work that is not over stay until it is, since the beginning of a conversation under way must not change. Returns how many.';
+  'Replaces the digests in other work that tell of an erased item, and what its agent told others; those of work that is not over stay until it is, since the beginning of a conversation under way must not change. Returns how many.';
 
 create or replace function _is_told_over(p_work_item_id uuid)
   returns boolean

@@ -34,6 +34,11 @@ begin
   return query select 'not over', i::text, null::bigint, null::bigint from unnest(v_left) i;
   return query select 'fork', i::text, null::bigint, null::bigint from unnest(v_forks) i;
   return query select 'quoted in', q.work_item_id::text, count(*), null::bigint from _quotes(v_ids) q group by q.work_item_id order by 2;
+  return query
+    select 'note', coalesce(nullif(f.project, '') || ' ', '') || f.path, null::bigint, octet_length(v.content)::bigint
+      from memory_versions v join memory_files f on f.id = v.file_id and f.version = v.version and not f.is_deleted
+     where v.work_item_id = any (v_ids)
+     order by 2;
   return query select 'table', c.relation, c.row_count, c.bytes from _erase_count(v_ids, 'nothing') c where c.row_count > 0;
   if p_is_dry_run then
     return;
@@ -139,6 +144,7 @@ begin
     v_locked := v_ids;
   end loop;
   perform from foci where work_item_id = any (v_ids) order by id for no key update;
+  perform from transcripts where work_item_id = any (v_ids) order by id for no key update; -- nothing is appended to them meanwhile
   return v_ids;
 end
 $$;

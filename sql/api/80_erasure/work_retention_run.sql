@@ -13,11 +13,13 @@ create or replace function retention_policy_save(
 as $$
 declare
   v_policy retention_policies;
+  v_faculty text;
 begin
   perform _check_word('a final state', coalesce(p_state, 'completed'), '{completed,failed,dead,cancelled}');
   perform _check_word('what is kept', p_keep, '{nothing,ledger,all}'), _check_key('a faculty', p_faculty);
+  v_faculty := _retention_faculty(p_faculty);
   if p_age is null then
-    delete from retention_policies where state is not distinct from p_state and faculty is not distinct from p_faculty returning * into v_policy;
+    delete from retention_policies where state is not distinct from p_state and faculty is not distinct from v_faculty returning * into v_policy;
     return v_policy;
   end if;
   perform _check_span('p_age', p_age);
@@ -33,7 +35,7 @@ begin
   end if;
   insert into retention_policies (state, faculty, age, keep, export_function)
   values (
-    p_state, p_faculty, p_age, p_keep,
+    p_state, v_faculty, p_age, p_keep,
     (select format('%I.%I', n.nspname, p.proname) from pg_proc p join pg_namespace n on n.oid = p.pronamespace where p.oid = p_export))
   on conflict (state, faculty) do update
      set age = excluded.age, keep = excluded.keep, export_function = excluded.export_function, updated_at = _now()
@@ -43,7 +45,33 @@ end
 $$;
 
 comment on function retention_policy_save(interval, text, text, text, regprocedure) is
-  'Says what is erased by itself: select retention_policy_save(''90 days''), or select retention_policy_save(''30 days'', ''failed'', ''engineer'', ''ledger''). p_age: since the last item of a tree ended; null: removes the policy. p_state: completed, failed, dead or cancelled, of the root; null: any. p_faculty: that worked on the root last; null: any. Of several policies that fit, the one that names the faculty counts, then the one that names the state. p_keep: nothing; ledger (task, outcome and ledger entries stay, the conversation goes); all (an exception). p_export: a function f(uuid), called with the root before its tree goes; an error keeps the tree, and it is tried again after an hour. Without a policy nothing is erased. Returns the retention_policies row. Raises WL002, 42501 (a function that does not belong to the ledger''s owner, by somebody else).';
+  'Says what is erased by itself: select retention_policy_save(''90 days''), or select retention_policy_save(''30 days'', ''failed'', ''engineer'', ''ledger''). p_age: since the last item of a tree ended; null: removes the policy. p_state: completed, failed, dead or cancelled, of the root; null: any. p_faculty: that worked on the root last (if none did, that it was submitted to); null: any. A name is that of the ledger''s faculty or, if only one project has one of it and the ledger none, of that project''s; name@project is a project''s. A policy is for that one faculty, never for another of its name. Of several policies that fit, the one that names the faculty counts, then the one that names the state. p_keep: nothing; ledger (task, outcome and ledger entries stay, the conversation goes); all (an exception). p_export: a function f(uuid), called with the root before its tree goes; an error keeps the tree, and it is tried again after an hour. Without a policy nothing is erased. Returns the retention_policies row. Raises WL002 (several projects have one of that name), 42501 (a function that does not belong to the ledger''s owner, by somebody else).';
+
+create or replace function _retention_faculty(p_faculty text)
+  returns text
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_at integer := strpos(p_faculty, '@');
+  v_refs text[];
+begin
+  if v_at > 0 then
+    return concat_ws('@', left(p_faculty, v_at - 1), _project_check(substr(p_faculty, v_at + 1)));
+  end if;
+  v_refs := array(select _faculty_ref(f) from faculties f where f.is_current and f.name = p_faculty order by f.project nulls first);
+  -- What a policy is listed by names it.
+  if cardinality(v_refs) = 0 or v_refs[1] = p_faculty or exists (select from retention_policies p where p.faculty = p_faculty) then
+    return p_faculty;
+  elsif cardinality(v_refs) > 1 then
+    perform _raise_invalid(format('several projects have a faculty "%s"', p_faculty), format('Name one: %s.', array_to_string(v_refs[:9], ', ')));
+  end if;
+  return v_refs[1];
+end
+$$;
+
+comment on function _retention_faculty(text) is 'The reference of the faculty that is meant, see retention_policy_save(); null for null. Raises WL002.';
 
 create or replace function work_retention_run(p_is_dry_run boolean default false, p_limit integer default null)
   returns jsonb
@@ -79,7 +107,19 @@ end
 $$;
 
 comment on function work_retention_run(boolean, integer) is
-  'Does the next small part of what retention_policy_save() and work_erase() left to do, in one short transaction: call it until is_done. A part is a tree that is taken (its tombstone written), some 40 ms of erasing (at most p_limit rows), quotes in the digests of other work that is over by now, or artifacts that nothing uses. Trees go as a whole, when all of it is over and old enough and no fork shares its turns. Returns {is_done, rows}, {is_done, root_id, items} or {is_done, root_id, error}. p_is_dry_run: {due: [{root_id, items, resolved_at, keep, policy_id}]}, at most 1,000 trees, and nothing is erased. One at a time; another returns at once with is_busy. Workers call it when they start and once an hour. Raises WL002.';
+  'Does the next small part of what retention_policy_save() and work_erase() left to do, in one short transaction: call it until is_done. A part is a tree that is taken (its tombstone written), some 40 ms of erasing (at most p_limit rows), quotes in the digests of other work that is over by now, or artifacts that nothing uses. Trees go as a whole, when all of it is over and old enough and no fork shares its turns; a journal session that nobody ends counts as completed when its program paused it last or its heartbeat stopped, if nothing was recorded since. Returns {is_done, rows}, {is_done, root_id, items} or {is_done, root_id, error}. p_is_dry_run: {due: [{root_id, items, resolved_at, keep, policy_id}]}, at most 1,000 trees, and nothing is erased. One at a time; another returns at once with is_busy. Workers call it when they start and once an hour. Raises WL002.';
+
+create or replace function _asked_ref(p_item work_items)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case when p_item.faculty is not null
+              then coalesce(nullif(_faculty_ref(_faculty_for(p_item.faculty, p_item.work_type, _project_now(p_item.project))), ''), p_item.faculty) end;
+$$;
+
+comment on function _asked_ref(work_items) is 'The reference of the faculty to which an item was submitted, whether there is one of it or not; null: to none.';
 
 create or replace function _retention_due(p_limit integer)
   returns table (root_id uuid, items bigint, resolved_at timestamptz, keep text, policy_id integer)
@@ -89,26 +129,56 @@ create or replace function _retention_due(p_limit integer)
 as $$
   -- From the oldest on, by their index: whether a tree is forked is asked only until p_limit are found.
   select w.id, c.items, c.resolved_at, p.keep, p.id
-    from work_items w
+    from (select i.id, i.state, i.faculty, i.resolved_at from work_items i
+           where i.parent_id is null and i.resolved_at is not null and i.erased_at is null
+          union all
+          select i.id, 'completed', i.faculty, s.since from work_items i cross join lateral (select _silent_since(i) as since) s
+           where i.parent_id is null and i.resolved_at is null and i.work_type = 'journal'
+             and (i.state = 'paused' or i.state = 'created' and i.work_type = 'journal')) w
     -- Not _faculty_of(): a policy holds for what was submitted to its faculty, though there is none of that name any more.
-    left join lateral (select f.faculty from foci f where f.work_item_id = w.id order by f.attempt desc limit 1) f on true
+    left join lateral (
+      select concat_ws('@', f.faculty, c.project) as ref -- as _faculty_ref()
+        from foci f
+        join faculties c on c.content_hash = f.faculty_hash
+       where f.work_item_id = w.id
+       order by f.attempt desc
+       limit 1) f on true
     cross join lateral (
       select * from retention_policies p
-       where (p.state is null or p.state = w.state) and (p.faculty is null or p.faculty = coalesce(f.faculty, w.faculty))
+       where (p.state is null or p.state = w.state)
+         and (p.faculty is null or p.faculty = coalesce(f.ref, (select _asked_ref(i) from work_items i where i.id = w.id)))
        order by p.faculty is not null desc, p.state is not null desc
        limit 1) p
     cross join lateral (
-      select count(*) as items, max(i.resolved_at) as resolved_at, bool_and(i.resolved_at is not null) as is_over, array_agg(i.id) as ids
+      select count(*) as items, max(coalesce(i.resolved_at, w.resolved_at)) as resolved_at,
+             bool_and(i.resolved_at is not null or i.id = w.id) as is_over, array_agg(i.id) as ids
         from work_items i where i.root_id = w.id) c
-   where w.parent_id is null and w.resolved_at is not null and w.erased_at is null and exists (select from retention_policies)
-     and p.keep <> 'all' and w.resolved_at < _now() - p.age and c.is_over and c.resolved_at < _now() - p.age
+   where exists (select from retention_policies) and p.keep <> 'all' and w.resolved_at < _now() - p.age and c.is_over and c.resolved_at < _now() - p.age
      and not exists (select from retention_runs r where r.root_id = w.id and r.tried_at > _now() - interval '1 hour')
      and _erase_forks(c.ids) = '{}'
    order by w.resolved_at
    limit p_limit;
 $$;
 
-comment on function _retention_due(integer) is 'Trees that a policy erases now, oldest first.';
+comment on function _retention_due(integer) is 'Trees that a policy erases now, oldest first. A session that nobody ends is over since its program was silent, see _silent_since().';
+
+create or replace function _silent_since(p_item work_items)
+  returns timestamptz
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select greatest(
+           coalesce(p_item.heartbeat_ends_at, p_item.started_at, p_item.created_at),
+           (select max(l.created_at) from work_ledger l where l.work_item_id = p_item.id),
+           (select max(j.created_at) from journal_entries j where j.work_item_id = p_item.id),
+           (select t.completed_at from turns t where t.work_item_id = p_item.id order by t.id desc limit 1),
+           (select max(t.updated_at) from transcripts t where t.work_item_id = p_item.id))
+   where p_item.work_type = 'journal' and p_item.state in ('created', 'paused') and _journal_state(p_item) <> 'active';
+$$;
+
+comment on function _silent_since(work_items) is
+  'Since when nothing was heard of a session that is not over: its program paused it (as a client does that ends), or its heartbeat stopped, and nothing was recorded since. Null: it is at work, or over, or no session.';
 
 create or replace function _retention_take(p_root_id uuid)
   returns jsonb
@@ -119,6 +189,7 @@ as $$
 declare
   v_policy retention_policies;
   v_ids uuid[];
+  v_session work_items;
 begin
   select p.* into v_policy from _retention_due(1) d join retention_policies p on p.id = d.policy_id where d.root_id = p_root_id;
   -- Before anything is locked: it may take as long as it likes.
@@ -133,10 +204,22 @@ begin
   end if;
   v_ids := _erase_lock(p_root_id, false);
   -- Somebody may have forked it, or added to it, meanwhile: the next run looks again.
-  if _erase_forks(v_ids) = '{}' and not exists (select from work_items w where w.id = any (v_ids) and w.resolved_at is null) then
+  if _erase_forks(v_ids) = '{}' and not exists (
+       select from work_items w
+        where w.id = any (v_ids)
+          and coalesce(coalesce(w.resolved_at, case when w.id = p_root_id then _silent_since(w) end) >= _now() - v_policy.age, true)) then
+    select * into v_session from work_items w where w.id = p_root_id and w.resolved_at is null;
+    if v_session.id is not null then
+      v_session.resolved_at := _silent_since(v_session);
+      v_session.heartbeat_ends_at := null;
+      v_session.outcome_data := '{"summary": "The session ended without a word."}';
+      v_session.state := 'completed';
+      v_session := _work_move(v_session, '_retention_take');
+    end if;
     perform _erase_begin(v_ids, v_policy.keep, format('retention: %s, %s, after %s',
       coalesce(v_policy.state, 'any state'), coalesce(v_policy.faculty, 'any faculty'), v_policy.age));
     delete from retention_runs where root_id = p_root_id;
+    perform _enqueue_all(_to_wake(v_session)) where v_session.id is not null;
   end if;
   return jsonb_build_object('is_done', false, 'root_id', p_root_id, 'items', cardinality(v_ids));
 end
@@ -184,6 +267,10 @@ declare
   v_count bigint;
 begin
   delete from linked_digests where heard_at < _now() - interval '1 hour';
+  v_count := _memory_forget();
+  if v_count > 0 then
+    return jsonb_build_object('is_done', false, 'rows', v_count);
+  end if;
   select coalesce(sum(_quotes_erase(e.work_item_id)), 0)
     into v_count
     from (select e.work_item_id
@@ -211,6 +298,30 @@ end
 $$;
 
 comment on function _retention_tidy(integer) is 'Collects what belongs to nothing: quotes of erased work in digests of work that is over by now, artifacts that nothing uses, streams of turns that are stored.';
+
+create or replace function _memory_forget()
+  returns bigint
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_count bigint;
+  v_more bigint;
+begin
+  update memory_versions v
+     set erased_hash = _memory_erased(v), content = '[erased]', why = null
+    from erasures e
+   where e.work_item_id = v.work_item_id and e.keep = 'nothing' and e.erased_at is not null and v.content <> '[erased]' and _memory_is_past(v);
+  get diagnostics v_count = row_count;
+  delete from memory_views where work_item_id is null and viewed_at < _now() - interval '30 days';
+  get diagnostics v_more = row_count;
+  return v_count + v_more;
+end
+$$;
+
+comment on function _memory_forget() is
+  'Erases the words of versions that erased work wrote and that were the newest of their file until now, and forgets what readers without an item were shown 30 days ago; returns how many rows.';
 
 create or replace view v_retention_policies with (security_invoker = true) as
   select p.*

@@ -16,6 +16,7 @@ begin
     perform _raise_invalid('heads must be a list of rows of ledger_head()');
   end if;
   return query select null::uuid, c.place, c.problem from _code_problems() c;
+  return query select null::uuid, m.place, m.problem from _memory_problems() m where p_work_item_id is null;
   for v_item in
     select p_work_item_id where p_work_item_id is not null
     union

@@ -1,6 +1,7 @@
 -- Journal sessions: work that another program drives and journals, such as an editor or an interactive session.
 
-create or replace function journal_session_create(p_conversation_id text, p_original_prompt text, p_params jsonb default '{}', p_id uuid default null)
+create or replace function journal_session_create(p_conversation_id text, p_original_prompt text, p_params jsonb default '{}', p_id uuid default null,
+                                                  p_project text default null)
   returns work_items
   language plpgsql
   volatile
@@ -17,10 +18,10 @@ begin
     perform _raise_invalid('params must be a JSON object');
   end if;
   perform _check_key('a conversation', p_conversation_id);
-  insert into work_items (id, root_id, work_type, description, params, source, state, started_at, heartbeat_ends_at)
+  insert into work_items (id, root_id, work_type, description, params, source, state, started_at, heartbeat_ends_at, project)
   values (
     v_id, v_id, 'journal', p_original_prompt, coalesce(p_params, '{}') || jsonb_build_object('conversationId', p_conversation_id),
-    'human', 'created', _now(), _now() + interval '5 minutes')
+    'human', 'created', _now(), _now() + interval '5 minutes', _project_check(p_project))
   on conflict (id) do nothing
   returning * into v_item;
   if v_item.id is null then
@@ -34,8 +35,8 @@ begin
 end
 $$;
 
-comment on function journal_session_create(text, text, jsonb, uuid) is
-  'Makes a work item that another program drives and journals (an editor, an interactive session), and returns its row; no worker claims it. It counts as crashed after five minutes without an entry or journal_heartbeat(). p_id: the same call repeated makes one. End it with work_complete(), pause it with journal_session_status(). Raises WL002, 42501 (p_id: somebody else''s).';
+comment on function journal_session_create(text, text, jsonb, uuid, text) is
+  'Makes a work item that another program drives and journals (an editor, an interactive session), and returns its row; no worker claims it. It counts as crashed after five minutes without an entry or journal_heartbeat(). p_id: the same call repeated makes one. p_project: as in work_submit(). End it with work_complete(), pause it with journal_session_status(). Raises WL002, 42501 (p_id: somebody else''s).';
 
 create or replace function journal_session_active(p_conversation_id text)
   returns work_items
@@ -51,7 +52,8 @@ $$;
 
 comment on function journal_session_active(text) is 'The newest unfinished session of a conversation, your own before those of others; null: there is none.';
 
-create or replace function journal_session_open(p_conversation_id text, p_original_prompt text default null, p_directory text default null)
+create or replace function journal_session_open(p_conversation_id text, p_original_prompt text default null, p_directory text default null,
+                                                p_project text default null)
   returns work_items
   language plpgsql
   volatile
@@ -66,15 +68,16 @@ begin
   if v_item.id is null or not (v_item.submitted_by = session_user or _writes_for_all()) then
     return journal_session_create(
       p_conversation_id, coalesce(p_original_prompt, _session_unnamed(jsonb_build_object('directory', p_directory, 'conversationId', p_conversation_id))),
-      jsonb_strip_nulls(jsonb_build_object('directory', p_directory, 'isUnnamed', case when p_original_prompt is null then true end)));
+      jsonb_strip_nulls(jsonb_build_object('directory', p_directory, 'isUnnamed', case when p_original_prompt is null then true end)),
+      p_project => p_project);
   end if;
   perform _journal_alive(v_item.id);
   return v_item;
 end
 $$;
 
-comment on function journal_session_open(text, text, text) is
-  'The newest unfinished session of a conversation, or a new one; programs that call it at the same moment get the same session. p_conversation_id: the client''s own id of the session, so that two in one directory are two. p_original_prompt: what a new one is about (default: what journal_session_prompt() is told first). p_directory: where it works. A session that somebody else opened under this name, and to which you may not write, is left alone: you get one of your own. Counts as a heartbeat. Raises WL002.';
+comment on function journal_session_open(text, text, text, text) is
+  'The newest unfinished session of a conversation, or a new one; programs that call it at the same moment get the same session. p_conversation_id: the client''s own id of the session, so that two in one directory are two. p_original_prompt: what a new one is about (default: what journal_session_prompt() is told first). p_directory: where it works. p_project: as in work_submit(). A session that somebody else opened under this name, and to which you may not write, is left alone: you get one of your own. Counts as a heartbeat. Raises WL002.';
 
 create or replace function journal_session_prompt(p_work_item_id uuid, p_prompt text, p_id uuid default null)
   returns work_items
@@ -154,7 +157,9 @@ begin
   v_item.started_at := _now();
   v_item.heartbeat_ends_at := case when p_status = 'active' then greatest(v_item.heartbeat_ends_at, _now() + interval '5 minutes') end;
   v_item.outcome_data := case when p_status = 'completed' then '{"summary": "The session was completed."}'::jsonb end;
-  return _work_move(v_item, 'journal_session_status');
+  v_item := _work_move(v_item, 'journal_session_status');
+  perform _enqueue_all(_to_wake(v_item)) where v_item.resolved_at is not null;
+  return v_item;
 end
 $$;
 

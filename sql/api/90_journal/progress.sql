@@ -25,7 +25,7 @@ as $$
     select 1000000 + row_number() over (order by created_at), 'plan', (select string_agg(s, E'\n') from jsonb_array_elements_text(content -> 'planSteps') s)
       from logged where entry_type = 'thinking' and jsonb_typeof(content -> 'planSteps') = 'array'
     union all
-    select * from _recorded_entries(p_item) where p_item.work_type = 'import' -- else it is not even planned
+    select * from _recorded_entries(p_item) where _is_recorded(p_item) -- else it is not even planned
   )
   select (select coalesce(array_agg(content order by seq desc), '{}') from entry where entry_type = 'step'),
          (select coalesce(array_agg(
@@ -90,13 +90,13 @@ create or replace function _recorded_entries(p_item work_items)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with line as materialized (
-    select t.id, t.depth from turns t where t.work_item_id = p_item.id and p_item.work_type = 'import'
+    select t.id, t.depth from turns t where t.work_item_id = p_item.id and _is_recorded(p_item)
     union all
     -- The beginning that it shares with another session.
     select t.id, t.depth
       from turns f
       join turns t on t.work_item_id = f.work_item_id and t.depth <= f.depth
-     where f.id = p_item.fork_turn_id and p_item.work_type = 'import'
+     where f.id = p_item.fork_turn_id and _is_recorded(p_item)
   ), call as materialized (
     select k.id, k.tool_name, _jsonb_of(k.input) as input, row_number() over (order by t.depth, k.ordinal) as n
       from line t join tool_calls k on k.turn_id = t.id

@@ -10,6 +10,7 @@ declare
   v_item work_items := journal_session_status(p_work_item_id, 'active');
   v_before work_items;
   v_packet text;
+  v_here record;
 begin
   if _journal_since(v_item.id, 'infinity', 1) > '-infinity' or (_resumed_from(v_item.id)).id is not null then
     v_packet := export_for_resumption(v_item.id, 3000);
@@ -21,12 +22,54 @@ begin
         v_before.id, _journal_state(v_before)));
     end if;
   end if;
-  return concat_ws(E'\n\n', v_packet, awareness_here(p_work_item_id, p_directory));
+  v_here := _awareness_here(v_item.id, p_directory);
+  perform _shown_note(v_item.id, null, v_here.shown, _now());
+  return concat_ws(E'\n\n', _memory_told(v_item.project), v_packet, v_here.said, inbox_take(v_item.id));
 end
 $$;
 
 comment on function journal_session_begin(uuid, text) is
-  'What the model of an interactive client is told when its session begins, which is set active: its packet (export_for_resumption()) if anything was recorded in it before, or it was made by journal_resume(); in a new one the packet of the newest session before it in this directory, if that is over; and awareness_here(), which tells of one that is not. p_directory: an absolute path. Raises WL001, WL002, WL003 (it is over).';
+  'What the model of an interactive client is told when its session begins, which is set active: its packet (export_for_resumption()) if anything was recorded in it before, or it was made by journal_resume(); in a new one the packet of the newest session before it in this directory, if that is over; awareness_here(), which tells of one that is not; inbox_take(); and before all that the notes that are pinned (memory_pin()). journal_session_news() tells later what is new. p_directory: an absolute path. Raises WL001, WL002, WL003 (it is over).';
+
+create or replace function journal_session_news(p_work_item_id uuid)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items;
+  v_config jsonb;
+  v_settings jsonb;
+  v_taken_back record;
+  v_news record;
+begin
+  perform _check_submitter(p_work_item_id);
+  select * into v_item from work_items where id = p_work_item_id;
+  v_config := _config_of(v_item);
+  v_settings := _awareness_settings(v_config, true);
+  if v_item.work_type <> 'journal' or not (v_settings ->> 'enabled')::boolean or v_settings ->> 'refresh_every' = '0' then
+    return null;
+  elsif v_item.resolved_at is null and not _session_has_news(v_item, v_settings ->> 'scope') then
+    return null; -- most often there is nothing: then nobody waits for a lock
+  end if;
+  perform _fence(p_work_item_id, null); -- two hooks at once do not tell the same
+  -- Minus a minute for transactions that were open when it began, as for agents.
+  v_taken_back := _taken_back(v_item, v_item.id, v_item.created_at, v_item.created_at - interval '1 minute', 5);
+  v_news := _awareness(v_item.id, v_settings, v_item.id);
+  if v_taken_back.shown is null and v_news.shown is null then
+    update fences set told_at = _now() where work_item_id = v_item.id;
+    return null;
+  end if;
+  perform _shown_note(v_item.id, null, coalesce(v_taken_back.shown, '[]') || coalesce(v_news.shown, '[]'), _now());
+  return nullif(concat_ws(E'\n\n',
+    _digest_fenced('Taken back, because it was wrong; do not rely on it', v_taken_back.lines),
+    case when v_news.shown is not null then _awareness_news(v_news.said) end), '');
+end
+$$;
+
+comment on function journal_session_news(uuid) is
+  'What is new elsewhere since a session of another program was last told (journal_session_begin(), or this), as text for its model, as data between markers; each thing once, at most news_tokens (300) at a time, and before it what was taken back of what it was told, at most five entries. Hooks ask for it with each prompt and after each tool; where nobody did anything since, that is a few reads of an index. It is what agents are told with their requests, see awareness_digest(). Null: nothing is new, or workers drive the item and tell it. Raises WL001, WL003 (it is over), 42501.';
 
 create or replace function _session_before(p_item work_items, p_directory text)
   returns work_items
@@ -57,12 +100,13 @@ as $$
 begin
   perform export_for_resumption(p_work_item_id, p_target_tokens);
   return journal_session_create(
-    p_conversation_id, (select description from work_items where id = p_work_item_id), jsonb_build_object('resumedFrom', p_work_item_id));
+    p_conversation_id, (select description from work_items where id = p_work_item_id), jsonb_build_object('resumedFrom', p_work_item_id),
+    p_project => (select project from work_items where id = p_work_item_id));
 end
 $$;
 
 comment on function journal_resume(uuid, text, integer) is
-  'Continues the work of a session in another conversation: makes a journal session of the same description, whose params.resumedFrom is the old work item, and returns its row. journal_session_begin() and export_for_resumption() of it tell the packet of the old one, too. p_target_tokens: room that its packet must fit in. Raises WL001, WL002.';
+  'Continues the work of a session in another conversation: makes a journal session of the same description and project, whose params.resumedFrom is the old work item, and returns its row. journal_session_begin() and export_for_resumption() of it tell the packet of the old one, too. p_target_tokens: room that its packet must fit in. Raises WL001, WL002.';
 
 create or replace function _resumed_from(p_work_item_id uuid)
   returns work_items

@@ -32,10 +32,10 @@ begin
   end if;
   v_item := _task(v_id);
   if v_item.id is null then
-    insert into work_items (id, parent_id, root_id, depth, work_type, description, params, external_id, source, state, created_at, started_at)
+    insert into work_items (id, parent_id, root_id, depth, work_type, description, params, external_id, source, state, created_at, started_at, project)
     values (v_new, v_parent.id, coalesce(v_parent.root_id, v_new), coalesce(v_parent.depth + 1, 0), 'ldg:task',
             case when v_prompt ~ '\S' then left(v_prompt, 16000) else format('Task %s', v_id) end,
-            jsonb_build_object('systemPrompt', v_prompt), v_id, 'agent', 'created', v_created, v_updated)
+            jsonb_build_object('systemPrompt', v_prompt), v_id, 'agent', 'created', v_created, v_updated, v_parent.project)
     on conflict (external_id) where external_id is not null do nothing
     returning * into v_item;
     if found then
@@ -68,7 +68,8 @@ begin
     v_item.started_at := v_updated;
     v_item.resolved_at := case when v_status is not null then v_updated end;
     v_item.outcome_data := case when v_status is not null then jsonb_build_object('completionStatus', v_status) end;
-    perform _work_move(v_item, '_ldg_task_save');
+    v_item := _work_move(v_item, '_ldg_task_save');
+    perform _enqueue_all(_to_wake(v_item)) where v_item.resolved_at is not null;
   end if;
   return '{"success": true}';
 end

@@ -1,32 +1,80 @@
 -- The rows that imported turns need: work item, session, branch, faculty, configuration, compactions.
 
-create or replace function _import_item(p_label text, p_description text, p_params jsonb, p_at timestamptz)
+create or replace function _import_item(
+    p_label text,
+    p_description text,
+    p_params jsonb,
+    p_at timestamptz,
+    p_project text default null,
+    p_conversation_id text default null,
+    p_of transcripts default null)
   returns work_items
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
+  v_submitter name := coalesce(p_of.submitted_by, session_user);
+  v_is_live boolean := p_of.id is not null and p_conversation_id is not null;
   v_item work_items;
 begin
-  insert into work_items (id, root_id, work_type, description, params, external_id, source, state, created_at, started_at)
-  select n.id, n.id, 'import', coalesce(nullif(_cap_text(p_description, 60000), ''), '(The record has no prompt.)'), p_params,
-         'import:' || p_label, 'event', 'created', p_at, p_at
-    from (select _uuidv7() as id) n
+  perform _import_adopt(p_label, p_conversation_id, v_submitter)
+    where p_conversation_id is not null and not exists (select from work_items where external_id = 'import:' || p_label);
+  insert into work_items (
+    id, root_id, work_type, description, params, external_id, source, state, created_at, started_at, heartbeat_ends_at, project, submitted_by)
+  select n.id, n.id, n.type, coalesce(nullif(_cap_text(p_description, 60000), ''), case n.type when 'journal' then _session_unnamed(n.params) end,
+         '(The record has no prompt.)'), n.params, 'import:' || p_label, case n.type when 'journal' then 'human' else 'event' end::work_source, 'created',
+         p_at, p_at, case n.type when 'journal' then p_of.updated_at + interval '5 minutes' end, _project_check(coalesce(p_of.project, p_project)), v_submitter
+    from (select _uuidv7() as id, case when v_is_live then 'journal' else 'import' end as type,
+                 case when v_is_live
+                      then jsonb_strip_nulls(jsonb_build_object('conversationId', p_conversation_id, 'directory', p_params -> 'cwd',
+                                                                'isUnnamed', case when coalesce(p_description, '') !~ '\S' then true end))
+                      else p_params end as params) n
   on conflict (external_id) where external_id is not null do nothing
   returning * into v_item;
   if found then
     perform _fence_create(v_item);
   end if;
   v_item := _item_locked((select id from work_items where external_id = 'import:' || p_label));
-  if v_item.work_type <> 'import' then
+  if v_item.work_type not in ('import', 'journal') then
     raise exception using errcode = 'WL006', message = format('work item %s, which is no import, has the external id "%s"', v_item.id, v_item.external_id);
+  end if;
+  if v_item.params ? 'isUnnamed' and p_description ~ '\S' and v_item.resolved_at is null and v_item.submitted_by = v_submitter then
+    v_item := _session_name(v_item.id, _cap_text(p_description, 60000), v_item.id);
   end if;
   return v_item;
 end
 $$;
 
-comment on function _import_item(text, text, jsonb, timestamptz) is 'The work item of an imported session, locked; made if there is none. Raises WL006.';
+comment on function _import_item(text, text, jsonb, timestamptz, text, text, transcripts) is
+  'The work item of a recorded session, locked: the one that it has, else the journal session of its conversation (null: there is none), else a new one, which is a journal session if the transcript p_of is kept here while it runs (null: it is read from a file). Raises WL006.';
+
+create or replace function _import_adopt(p_label text, p_conversation_id text, p_submitter name)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_id uuid;
+begin
+  perform _lock('conversations', p_conversation_id); -- whoever opens its journal session meanwhile waits, and finds it
+  select w.id into v_id from work_items w
+   where w.params ? 'conversationId' and w.params ->> 'conversationId' = p_conversation_id and w.work_type = 'journal'
+     and w.external_id is null and w.submitted_by = p_submitter and w.erased_at is null
+   order by w.created_at desc, w.id desc
+   limit 1;
+  if found then
+    perform _item_locked(v_id);
+    update work_items set external_id = 'import:' || p_label
+     where id = v_id and external_id is null and erased_at is null
+       and not exists (select from work_items where external_id = 'import:' || p_label);
+  end if;
+end
+$$;
+
+comment on function _import_adopt(text, text, name) is
+  'Makes the journal session that hooks opened for a conversation the work item of its recorded session, so that both are one. Nothing happens where there is none.';
 
 create or replace function _import_session(p_format text, p_session text, p_parent text, p_description text, p_at timestamptz)
   returns void
@@ -115,11 +163,11 @@ create or replace function _import_faculty()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_hash text := (select content_hash from faculties where name = 'imported' and is_current);
+  v_hash text := (select content_hash from faculties where name = 'imported' and project is null and is_current);
 begin
   if v_hash is null then
     perform faculty_save('{"name": "imported", "engage": {"workspace": "none"}}');
-    select content_hash into v_hash from faculties where name = 'imported' and is_current;
+    select content_hash into v_hash from faculties where name = 'imported' and project is null and is_current;
   end if;
   return v_hash;
 end

@@ -17,7 +17,7 @@ end
 $$;
 
 comment on function session_import(json) is
-  'Stores a recorded run: {format, sessionId, parentSessionId, prompt, isPromptByHarness, promptParts: [{text, isByHarness, images: [{media_type, data}]}], task, system, model, tools: [name], cwd, spawnedBy, exchanges: [{id, after, at, model, text, thinking, calls: [{id, name, input, result, isError, images, spawns}], usage, said, saidParts, followUp, isFollowUpByHarness, followUpParts, compactSummary, lints}], first, firstAfter, isPart, raw: [{line, reason, content}]}, as "work-ledger import" reads it from files, whole or in parts (first: the number of the first exchange in this part). The same run again adds nothing, a longer one only what is new; exchanges whose id another session of the same submitter already has are shared with it. Nobody adds to a session that somebody else imported. The session can be forked and read like any other. If no exchange has an at (when it began), its rows have the time of the import, params says isUntimed, and no digest tells of it as recent. Returns {work_item_id, session, turns, calls}: the last two are the numbers added. A session that was erased stays so. Raises WL002, WL003 (erased), WL006 (its external id is another item''s), 42501 (imported by somebody else).';
+  'Stores a recorded run: {format, sessionId, parentSessionId, prompt, isPromptByHarness, promptParts: [{text, isByHarness, images: [{media_type, data}]}], task, system, model, tools: [name], cwd, project, spawnedBy, exchanges: [{id, after, at, model, text, thinking, calls: [{id, name, input, result, isError, images, spawns}], usage, said, saidParts, followUp, isFollowUpByHarness, followUpParts, compactSummary, lints}], first, firstAfter, isPart, transcript: {projectKey, sessionId, subpath}, isLive, raw: [{line, reason, content}]}, as "work-ledger import" reads it from files, whole or in parts (first: the number of the first exchange in this part). The same run again adds nothing, a longer one only what is new; exchanges whose id another session of the same submitter already has are shared with it. Nobody adds to a session that somebody else imported. A session whose journal is kept by hooks (its conversation is sessionId) stays that item. transcript: where its record is kept here, see transcript_append(): the item then stays open, as a journal session; isLive: its program runs, as with journal_heartbeat(). The session can be forked and read like any other. If no exchange has an at (when it began), its rows have the time of the import, params says isUntimed, and no digest tells of it as recent. Returns {work_item_id, session, turns, calls}: the last two are the numbers added. A session that was erased stays so. Raises WL002, WL003 (erased), WL006 (its external id is another item''s), 42501 (imported by somebody else).';
 
 create or replace function session_import(p_format text, p_content text)
   returns jsonb
@@ -51,6 +51,7 @@ declare
   v_run record;
   v_label text;
   v_at timestamptz;
+  v_of transcripts;
   v_item work_items;
   v_focus foci;
   v_head turns;
@@ -60,8 +61,8 @@ begin
   select * into v_run
     from json_to_record(p_run) as r(
       format text, "sessionId" text, "parentSessionId" text, "spawnedBy" text, task text, system text, model text, tools json,
-      cwd text, file text, prompt text, "isPromptByHarness" boolean, "promptParts" json, exchanges json, first integer,
-      "firstAfter" text, "isPart" boolean, outcome text, raw json);
+      cwd text, file text, project text, prompt text, "isPromptByHarness" boolean, "promptParts" json, exchanges json, first integer,
+      "firstAfter" text, "isPart" boolean, outcome text, raw json, transcript json, "isLive" boolean);
   if coalesce(v_run."sessionId", '') !~ '\S' or coalesce(v_run.format, '') !~ '\S' or json_typeof(v_run.exchanges) is distinct from 'array' then
     perform _raise_invalid('a recorded run needs format, sessionId and exchanges');
   end if;
@@ -69,9 +70,12 @@ begin
   v_at := coalesce(
     _recorded_time(v_run.exchanges #>> '{0,at}'),
     (select min(_recorded_time(e ->> 'at')) from json_array_elements(v_run.exchanges) e));
-  v_item := _import_item(v_label, coalesce(v_run.task, v_run.prompt), jsonb_strip_nulls(jsonb_build_object(
-    'conversationId', v_label, 'format', v_run.format, 'cwd', v_run.cwd, 'file', v_run.file,
-    'isUntimed', case when v_at is null then true end)), coalesce(v_at, _now()));
+  v_of := _import_transcript(v_run.transcript);
+  v_item := _import_item(
+    v_label, coalesce(v_run.task, case when coalesce(v_run.first, 0) = 0 then v_run.prompt end), jsonb_strip_nulls(jsonb_build_object(
+      'conversationId', v_label, 'format', v_run.format, 'cwd', v_run.cwd, 'file', v_run.file,
+      'isUntimed', case when v_at is null then true end)), coalesce(v_at, _now()), v_run.project,
+    case when v_run."parentSessionId" is null then v_run."sessionId" end, v_of);
   v_at := coalesce(v_at, _now());
   perform _check_submitter(v_item.id), _refuse_erased(v_item.id);
   -- Nor is a subagent put below a session of somebody else's.
@@ -83,12 +87,7 @@ begin
   perform _check_submitter(v_head.work_item_id) where v_head.work_item_id <> v_item.id;
   select * into v_end from _import_exchanges(v_run, v_focus, v_head, v_at);
 
-  insert into session_records (session_label, line, ordinal, reason, content)
-  select v_label, r.line,
-         case r.line when 0 then hashtext(r.content) else row_number() over (partition by r.line order by r.ordinality) end,
-         r.reason, r.content
-    from rows from (json_to_recordset(v_run.raw) as (line integer, reason text, content text)) with ordinality as r
-  on conflict do nothing;
+  perform _import_records(v_label, v_run.raw);
   if (v_end.parent).id is not null
     and (v_end.turns_added > 0 or v_head.id is null or (v_focus.iteration = 0 and (v_end.parent).depth > v_head.depth)) then
     perform _session_advance(v_label, (v_end.parent).id);
@@ -102,7 +101,10 @@ begin
   update foci
      set iteration = v_end.last_iteration, outcome = 'completed', ended_at = greatest(ended_at, (v_end.parent).completed_at, v_end.last_at)
    where id = v_focus.id;
-  if v_item.resolved_at is null then
+  if v_item.work_type = 'journal' then
+    -- It goes on: its program says when it is over. Whoever keeps its journal writes without a lease, so no focus is under way.
+    update work_items set attempts = 1 where id = v_item.id and attempts <> 1;
+  elsif v_item.resolved_at is null then
     v_item.focus_id := v_focus.id;
     v_item.attempts := 1;
     v_item.state := 'completed';
@@ -112,12 +114,28 @@ begin
   else
     update work_items set focus_id = v_focus.id, attempts = 1 where id = v_item.id;
   end if;
-  perform _turns_seal(v_item.id, false);
+  perform _turns_seal(v_item.id, false), _import_kept(v_of, v_item, v_run."isLive");
   return jsonb_build_object('work_item_id', v_item.id, 'session', v_label, 'turns', v_end.turns_added, 'calls', v_end.calls_added);
 end
 $$;
 
 comment on function _session_import(json) is 'session_import() without the conversion of errors to WL002.';
+
+create or replace function _import_records(p_label text, p_raw json)
+  returns void
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  insert into session_records (session_label, line, ordinal, reason, content)
+  select p_label, r.line,
+         case r.line when 0 then hashtext(r.content) else row_number() over (partition by r.line order by r.ordinality) end,
+         r.reason, r.content
+    from rows from (json_to_recordset(p_raw) as (line integer, reason text, content text)) with ordinality as r
+  on conflict do nothing;
+$$;
+
+comment on function _import_records(text, json) is 'Keeps the records of a recorded session that nobody reads, as they are in its file.';
 
 create or replace function _recorded_time(p_at text)
   returns timestamptz
@@ -133,3 +151,50 @@ end
 $$;
 
 comment on function _recorded_time(text) is 'A recorded time; null if it is not plausible (before 2000 or after 2100).';
+
+create or replace function _import_transcript(p_key json)
+  returns transcripts
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_of transcripts;
+begin
+  if p_key is null then
+    return null;
+  end if;
+  select t.* into v_of from transcripts t
+   where t.session_id = p_key ->> 'sessionId' and t.project_key = p_key ->> 'projectKey' and t.subpath = coalesce(p_key ->> 'subpath', '');
+  if not found then
+    perform _raise_invalid(format('there is no transcript of session %s', _one_line(coalesce(p_key ->> 'sessionId', 'null'), 100)));
+  end if;
+  perform _transcript_check(v_of);
+  perform _transcript_refuse(v_of.project_key, v_of.session_id) where v_of.deleted_at is not null;
+  return v_of;
+end
+$$;
+
+comment on function _import_transcript(json) is 'The transcript that a recorded run was read from, {projectKey, sessionId, subpath}; null: from a file. Raises WL002, WL003 (it is erased), 42501.';
+
+create or replace function _import_kept(p_of transcripts, p_item work_items, p_is_live boolean)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if p_of.id is null then
+    return;
+  end if;
+  -- Who erases it waits for this, or is waited for.
+  update transcripts set work_item_id = p_item.id where id = p_of.id and deleted_at is null and work_item_id is distinct from p_item.id;
+  perform _import_transcript(json_build_object('projectKey', p_of.project_key, 'sessionId', p_of.session_id, 'subpath', p_of.subpath));
+  if p_is_live and p_item.work_type = 'journal' and p_item.resolved_at is null then
+    perform journal_session_status(p_item.id, 'active') where p_item.state = 'paused';
+    perform _journal_alive(p_item.id);
+  end if;
+end
+$$;
+
+comment on function _import_kept(transcripts, work_items, boolean) is 'The work item of a transcript is known, and alive if its program runs. Raises WL003 if the transcript was erased meanwhile.';

@@ -49,7 +49,7 @@ begin
   -- Who cannot read the ledger has a lease and nothing else: it is for the work that it was given for. Likewise a tool of a user, whoever calls it.
   if not has_table_privilege(session_user, 'work_items', 'select') or (p_ability.is_builtin or p_work_item_id is not null) and _in_tool() then
     perform _fence(p_work_item_id, p_lease);
-    if p_ability.name ~ '^ldg:' then
+    if p_ability.name ~ '^ldg:' or p_ability.name in ('ledger_search', 'ask_about', 'memory') then
       raise exception using errcode = 'insufficient_privilege', message = format('ability "%s" is not for a role that reads nothing', p_ability.name);
     end if;
   end if;

@@ -9,28 +9,28 @@ create or replace function _metrics()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   values
-    ('work.engage.iterations', 'histogram', '{iteration}', '{faculty}'::text[], 'Iterations of each attempt that ended'),
-    ('work.engage.parallel_tools', 'histogram', '{call}', '{faculty}', 'Tool calls of each response that made any'),
-    ('work.context.blocks_closed', 'counter', '{block}', '{faculty}', 'Blocks closed by a step'),
-    ('work.context.blocks_truncated', 'counter', '{block}', '{faculty}', 'Closed blocks that left the context'),
-    ('work.context.cache_read_ratio', 'histogram', '1', '{faculty}', 'Part of each request''s input that came from the provider''s cache'),
-    ('work.context.compactions', 'counter', '{compaction}', '{trigger,faculty}', 'Compactions, by what caused them (threshold, emergency, manual, periodic)'),
+    ('work.engage.iterations', 'histogram', '{iteration}', '{faculty,faculty_project}'::text[], 'Iterations of each attempt that ended'),
+    ('work.engage.parallel_tools', 'histogram', '{call}', '{faculty,faculty_project}', 'Tool calls of each response that made any'),
+    ('work.context.blocks_closed', 'counter', '{block}', '{faculty,faculty_project}', 'Blocks closed by a step'),
+    ('work.context.blocks_truncated', 'counter', '{block}', '{faculty,faculty_project}', 'Closed blocks that left the context'),
+    ('work.context.cache_read_ratio', 'histogram', '1', '{faculty,faculty_project}', 'Part of each request''s input that came from the provider''s cache'),
+    ('work.context.compactions', 'counter', '{compaction}', '{trigger,faculty,faculty_project}', 'Compactions, by what caused them (threshold, emergency, manual, periodic)'),
     ('work.context.compaction.messages_removed', 'histogram', '{message}', '{}', 'Messages that each compaction removed'),
-    ('work.context.emergency_summarizations', 'counter', '{summary}', '{faculty}', 'Summaries that a model wrote because the ledger had too little'),
-    ('work.child.spawned', 'counter', '{child}', '{faculty,child_work_type}', 'Child work items, by the faculty that delegated them; work types that no faculty accepts: other'),
-    ('work.child.await_duration', 'histogram', 's', '{faculty}', 'Time of each call that waited for children'),
-    ('work.awareness.digest_size', 'histogram', '{token}', '{faculty}', 'Estimated tokens of each digest that was shown'),
+    ('work.context.emergency_summarizations', 'counter', '{summary}', '{faculty,faculty_project}', 'Summaries that a model wrote because the ledger had too little'),
+    ('work.child.spawned', 'counter', '{child}', '{faculty,faculty_project,child_work_type}', 'Child work items, by the faculty that delegated them; work types that no faculty accepts: other'),
+    ('work.child.await_duration', 'histogram', 's', '{faculty,faculty_project}', 'Time of each call that waited for children'),
+    ('work.awareness.digest_size', 'histogram', '{token}', '{faculty,faculty_project}', 'Estimated tokens of each digest that was shown'),
     ('work.awareness.digest_latency', 'histogram', 's', '{}', 'Time to assemble a digest'),
-    ('work.sandbox.executions', 'counter', '{execution}', '{faculty}', 'Executions of code'),
-    ('work.sandbox.duration', 'histogram', 's', '{faculty}', 'Time of each execution'),
-    ('work.sandbox.tool_calls', 'histogram', '{call}', '{faculty}', 'Tool calls that each execution made'),
-    ('work.sandbox.output_bytes', 'histogram', 'By', '{faculty}', 'Bytes that each execution returned to the context'),
-    ('work.sandbox.internal_bytes', 'histogram', 'By', '{faculty}', 'Bytes that the tools returned to the code of each execution'),
-    ('work.sandbox.compression_ratio', 'histogram', '1', '{faculty}', 'internal_bytes / output_bytes of each execution that returned anything'),
-    ('work.sandbox.timeouts', 'counter', '{execution}', '{faculty}', 'Executions stopped at their time limit'),
-    ('work.sandbox.errors', 'counter', '{execution}', '{faculty}', 'Executions that ended with an exception'),
-    ('work.ledger.entries', 'counter', '{entry}', '{entry_type,faculty}', 'Ledger entries; of a client without a faculty: none'),
-    ('work.ledger.soft_cap_warnings', 'counter', '{entry}', '{faculty}', 'Ledger entries over 4 KiB, which every reader pays for'),
+    ('work.sandbox.executions', 'counter', '{execution}', '{faculty,faculty_project}', 'Executions of code'),
+    ('work.sandbox.duration', 'histogram', 's', '{faculty,faculty_project}', 'Time of each execution'),
+    ('work.sandbox.tool_calls', 'histogram', '{call}', '{faculty,faculty_project}', 'Tool calls that each execution made'),
+    ('work.sandbox.output_bytes', 'histogram', 'By', '{faculty,faculty_project}', 'Bytes that each execution returned to the context'),
+    ('work.sandbox.internal_bytes', 'histogram', 'By', '{faculty,faculty_project}', 'Bytes that the tools returned to the code of each execution'),
+    ('work.sandbox.compression_ratio', 'histogram', '1', '{faculty,faculty_project}', 'internal_bytes / output_bytes of each execution that returned anything'),
+    ('work.sandbox.timeouts', 'counter', '{execution}', '{faculty,faculty_project}', 'Executions stopped at their time limit'),
+    ('work.sandbox.errors', 'counter', '{execution}', '{faculty,faculty_project}', 'Executions that ended with an exception'),
+    ('work.ledger.entries', 'counter', '{entry}', '{entry_type,faculty,faculty_project}', 'Ledger entries; of a client without a faculty: none'),
+    ('work.ledger.soft_cap_warnings', 'counter', '{entry}', '{faculty,faculty_project}', 'Ledger entries over 4 KiB, which every reader pays for'),
     ('work.redactions', 'counter', '{secret}', '{place}', 'Secrets taken out before a row was written, by table; of values that the worker knows: known_value; out of logs: log; of the model''s errors: model_error; of pages that echo them: web_fetch');
 $$;
 
@@ -60,15 +60,15 @@ as $$
       union all
       select 'work.redactions', jsonb_build_object('place', r.place), r.secrets from redactions r where r.created_at >= p_from and r.created_at < p_until
       union all
-      select 'work.engage.iterations', jsonb_build_object('faculty', f.faculty), f.iteration
+      select 'work.engage.iterations', _faculty_labels(f.faculty, c.project), f.iteration
         from foci f
+        join faculties c on c.content_hash = f.faculty_hash
        where f.ended_at >= p_from and f.ended_at < p_until
          and not exists (select from turns t where t.work_item_id = f.work_item_id and t.focus_id = f.id and t.external_id is not null)
       union all
       select 'work.child.spawned',
-             jsonb_build_object(
-               'faculty', _spawning_faculty(w),
-               'child_work_type', case when (_faculty_for(null, w.work_type)).name is null then 'other' else w.work_type end),
+             _spawning_labels(w) || jsonb_build_object(
+               'child_work_type', case when (_faculty_for(null, w.work_type, _project_now(w.project))).name is null then 'other' else w.work_type end),
              1
         from work_items w
        where w.created_at >= p_from and w.created_at < p_until and w.parent_id is not null and w.external_id is null
@@ -77,7 +77,7 @@ as $$
 $$;
 
 comment on function work_metrics(timestamptz, timestamptz) is
-  'What the rows say of the time from p_from (included) to p_until (not included): select * from work_metrics(now() - interval ''1 day'', now()). One row for each metric of v_metrics, set of labels and value: of a counter, value times `times` is its increase; of a histogram, value was observed so many times. Imported sessions are left out. For totals: select metric, labels, sum(value * times), sum(times) … group by 1, 2.';
+  'What the rows say of the time from p_from (included) to p_until (not included): select * from work_metrics(now() - interval ''1 day'', now()). One row for each metric of v_metrics, set of labels and value: of a counter, value times `times` is its increase; of a histogram, value was observed so many times. faculty_project: whose the faculty is (two projects may each have one of a name), by the name that the project has when it is asked; of the ledger''s there is none. Imported sessions are left out. For totals: select metric, labels, sum(value * times), sum(times) … group by 1, 2.';
 
 create or replace function work_metrics_take()
   returns table (metric text, labels jsonb, value double precision, times bigint)
@@ -133,9 +133,10 @@ create or replace function _metrics_of_turns(p_from timestamptz, p_until timesta
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with answered as materialized (
-    select t, f.faculty, jsonb_build_object('faculty', f.faculty) as labels
+    select t, _faculty_labels(f.faculty, c.project) as labels
       from turns t
       join foci f on f.id = t.focus_id
+      join faculties c on c.content_hash = f.faculty_hash
      where t.completed_at >= p_from and t.completed_at < p_until and t.external_id is null
   )
   select 'work.engage.parallel_tools', a.labels, k.calls::double precision
@@ -196,10 +197,11 @@ create or replace function _metrics_of_calls(p_from timestamptz, p_until timesta
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with ended as materialized (
-    select k, jsonb_build_object('faculty', f.faculty) as labels
+    select k, _faculty_labels(f.faculty, c.project) as labels
       from tool_calls k
       join turns t on t.id = k.turn_id
       join foci f on f.id = t.focus_id
+      join faculties c on c.content_hash = f.faculty_hash
      where k.completed_at >= p_from and k.completed_at < p_until and k.tool_name in ('execute_code', 'await_child_work') and k.external_id is null
   )
   select 'work.child.await_duration', e.labels, extract(epoch from (e.k).completed_at - (e.k).started_at)::double precision
@@ -232,9 +234,10 @@ create or replace function _metrics_of_the_ledger(p_from timestamptz, p_until ti
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with entry as materialized (
-    select l.work_item_id, l.seq, l.entry_type, l.turn_id, octet_length(l.content) as size, jsonb_build_object('faculty', coalesce(f.faculty, 'none')) as labels
+    select l.work_item_id, l.seq, l.entry_type, l.turn_id, octet_length(l.content) as size, _faculty_labels(f.faculty, c.project) as labels
       from work_ledger l
       left join foci f on f.id = l.focus_id
+      left join faculties c on c.content_hash = f.faculty_hash
      where l.created_at >= p_from and l.created_at < p_until and not l.is_inherited
   )
   select 'work.ledger.entries', e.labels || jsonb_build_object('entry_type', e.entry_type), 1::double precision from entry e
@@ -250,16 +253,36 @@ $$;
 
 comment on function _metrics_of_the_ledger(timestamptz, timestamptz) is 'The observations of ledger entries, see work_metrics().';
 
-create or replace function _spawning_faculty(p_child work_items)
-  returns text
+create or replace function _faculty_labels(p_faculty text, p_project text)
+  returns jsonb
+  language sql
+  immutable
+  parallel safe
+  return case when p_project is null then jsonb_build_object('faculty', coalesce(p_faculty, 'none'))
+              else jsonb_build_object('faculty', p_faculty, 'faculty_project', p_project) end;
+
+comment on function _faculty_labels(text, text) is 'By which faculty is counted: its name, and whose it is, unless it is the ledger''s; none: it was a client.';
+
+create or replace function _spawning_labels(p_child work_items)
+  returns jsonb
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select coalesce(
-    (select f.faculty from tool_calls k join turns t on t.id = k.turn_id join foci f on f.id = t.focus_id where k.id = p_child.spawn_tool_call_id),
-    (select f.faculty from foci f where f.work_item_id = p_child.parent_id and f.created_at <= p_child.created_at order by f.attempt desc limit 1),
-    'none');
+    (select _faculty_labels(f.faculty, c.project)
+       from tool_calls k
+       join turns t on t.id = k.turn_id
+       join foci f on f.id = t.focus_id
+       join faculties c on c.content_hash = f.faculty_hash
+      where k.id = p_child.spawn_tool_call_id),
+    (select _faculty_labels(f.faculty, c.project)
+       from foci f
+       join faculties c on c.content_hash = f.faculty_hash
+      where f.work_item_id = p_child.parent_id and f.created_at <= p_child.created_at
+      order by f.attempt desc
+      limit 1),
+    _faculty_labels(null, null));
 $$;
 
-comment on function _spawning_faculty(work_items) is 'The faculty of the attempt that submitted a child; none: a client did.';
+comment on function _spawning_labels(work_items) is '_faculty_labels() of the attempt that submitted a child, or of none: a client did.';

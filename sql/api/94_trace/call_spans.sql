@@ -47,12 +47,13 @@ as $$
   select jsonb_build_object(
            'work.tool.approval', p_approval.decision,
            'work.tool.approval_wait', _milliseconds(p_approval.requested_at, p_approval.decided_at),
-           'work.tool.children_wait', case when w.is_wait then _milliseconds(p_call.started_at, p_call.completed_at) end,
-           'work.tool.run_time', case when not w.is_wait then _milliseconds(p_call.started_at, p_call.completed_at) end)
-    from (select p_call.tool_name = 'await_child_work' and p_call.wait_ends_at is not null) as w(is_wait);
+           'work.tool.children_wait', case w.by when 'await_child_work' then _milliseconds(p_call.started_at, p_call.completed_at) end,
+           'work.tool.wait', case w.by when 'wait_for' then _milliseconds(p_call.started_at, p_call.completed_at) end,
+           'work.tool.run_time', case when w.by is null then _milliseconds(p_call.started_at, p_call.completed_at) end)
+    from (select case when _is_wait(p_call.tool_name) and p_call.wait_ends_at is not null then p_call.tool_name end) as w(by);
 $$;
 
-comment on function _call_times(tool_calls, approvals) is 'How long a call waited for approval, waited for children and ran, in milliseconds.';
+comment on function _call_times(tool_calls, approvals) is 'How long a call waited for approval, waited for children, waited for other work or a time, and ran, in milliseconds.';
 
 create or replace function _call_entry(p_call tool_calls)
   returns jsonb
@@ -90,16 +91,16 @@ create or replace function _call_children(p_item work_items, p_call tool_calls)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select jsonb_agg(_span_link(p_item.root_id, _execute_span_id(c.id, 1), c.link) order by c.n)
+  select jsonb_agg(_span_link(c.root_id, _execute_span_id(c.id, 1), c.link) order by c.n)
     from (
-      select w.id, 'spawned', row_number() over (order by w.id)
+      select w.root_id, w.id, 'spawned', row_number() over (order by w.id)
         from work_items w
        where p_call.spawned_work_item_id is not null and w.parent_id = p_item.id and w.spawn_tool_call_id = p_call.id
       union all
-      select i.id::uuid, 'awaits', i.n
-        from jsonb_array_elements_text(case when p_call.tool_name = 'await_child_work' and p_call.status = 'completed'
-          then p_call.input::jsonb -> 'work_item_ids' else '[]' end) with ordinality as i(id, n)
-    ) as c(id, link, n);
+      select w.root_id, w.id, 'awaits', i.n
+        from unnest(case when _is_wait(p_call.tool_name) and p_call.status = 'completed' then _awaits(p_call.input) end) with ordinality as i(id, n)
+        join work_items w on w.id = i.id
+    ) as c(root_id, id, link, n);
 $$;
 
-comment on function _call_children(work_items, tool_calls) is 'Links from a call to the first attempts of the children that it spawned or waited for. Null: none.';
+comment on function _call_children(work_items, tool_calls) is 'Links from a call to the first attempts of the work that it spawned or waited for. Null: none.';

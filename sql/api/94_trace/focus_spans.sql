@@ -69,7 +69,9 @@ declare
       from (
         select 1, _span_link(p_item.root_id, v_spawned_by, 'spawned_by') where v_spawned_by is not null
         union all
-        select 2, _span_link(p_item.root_id, _span_id('call', a::text), 'awaited_by') from unnest(p_focus.awaited_by) a
+        select 2, _span_link(w.root_id, _span_id('call', k.id::text), 'awaited_by')
+          from tool_calls k join work_items w on w.id = k.work_item_id
+         where k.id = any (p_focus.awaited_by)
         union all
         select 3, _span_link(p_item.root_id, _execute_span_id(p_item.id, p_focus.attempt - 1), 'retry_of') where p_focus.attempt > 1
         union all

@@ -12,7 +12,8 @@ as $$
   select (select nullif(concat_ws('/',
                    bit_xor(hashtextextended(concat_ws('/', w.id, w.state, w.state_reason, e.ledger_count, e.attempt, e.lease_hash is null), 0)),
                    (select bit_xor(hashtextextended(concat_ws('/', t.id, t.xmin), 0)) from turns t where t.status in ('pending', 'streaming')),
-                   (select bit_xor(hashtextextended(concat_ws('/', k.id, k.xmin), 0)) from tool_calls k where k.completed_at is null)), '')
+                   (select bit_xor(hashtextextended(concat_ws('/', k.id, k.xmin), 0)) from tool_calls k where k.completed_at is null),
+                   (select bit_xor(hashtextextended(concat_ws('/', c.work_item_id, c.key, c.focus_id), 0)) from claims c where c.focus_id is not null)), '')
             from work_items w join fences e on e.work_item_id = w.id
            where w.resolved_at is null
              and (w.state in ('claimed', 'running', 'waiting', 'paused') or (w.state = 'queued' and w.focus_id is not null))),
@@ -29,7 +30,8 @@ comment on function ledger_changes() is
   'Of the whole ledger: under_way (items that are worked on or wait in the middle of it), queued (the 20 most urgent), ended (the newest completed item), approvals (calls that wait for one), workers, written (the newest thing that a search finds), newest (item). Each is a text that means nothing by itself and is another one after a change; null: there is nothing of it.';
 
 create or replace function work_changes(p_work_item_id uuid)
-  returns table (item text, focus text, turn text, calls text, approvals text, inbox text, journal text, below text, budgets text, forks text)
+  returns table (
+    item text, focus text, turn text, calls text, approvals text, inbox text, journal text, below text, budgets text, forks text, claims text)
   language sql
   stable
   rows 1
@@ -45,7 +47,7 @@ as $$
          (select md5(string_agg(k.xmin::text, '/' order by k.ordinal)) from t join tool_calls k on k.turn_id = t.id),
          (select string_agg(a.tool_call_id::text, '/' order by a.tool_call_id) from approvals a where a.work_item_id = p_work_item_id and a.decision is null),
          (select concat_ws('/', i.id, i.consumed_at)
-            from inbox i where i.work_item_id = p_work_item_id and i.kind = 'message' order by i.created_at desc limit 1),
+            from inbox i where i.work_item_id = p_work_item_id and i.kind <> 'child_result' order by i.created_at desc limit 1),
          nullif(concat_ws('/',
            (select md5(string_agg(concat_ws('/', j.id, j.deleted_at), ' '))
               from (select j.id, j.deleted_at from journal_entries j where j.work_item_id = p_work_item_id order by j.created_at desc, j.id desc limit 60) j),
@@ -55,8 +57,10 @@ as $$
             left join lateral (select sum(u.model_calls) as calls from work_usage u where u.work_item_id = c.id) u on true),
          (select string_agg(concat_ws('/', b.resource, b.amount, b.spent, b.reserved), ' ' order by b.resource)
             from budgets b where b.work_item_id = p_work_item_id),
-         (select max(f.created_at)::text from work_items f where f.fork_turn_id is not null);
+         (select max(f.created_at)::text from work_items f where f.fork_turn_id is not null),
+         (select md5(string_agg(concat_ws('/', c.key, c.mode, c.is_binding, c.changed_at, c.ends_at, c.focus_id), ' ' order by c.key))
+            from claims c where c.work_item_id = p_work_item_id);
 $$;
 
 comment on function work_changes(uuid) is
-  'The same of one work item: item (its state), focus (the attempt), turn (the newest), calls (its calls), approvals (calls that wait for one), inbox (the newest message to it), journal (the newest entries of journal_log(), and the checkpoint), below (the other items of its tree), budgets, forks (of any item). See ledger_changes(). All null: there is no such item.';
+  'The same of one work item: item (its state), focus (the attempt), turn (the newest), calls (its calls), approvals (calls that wait for one), inbox (the newest message to it), journal (the newest entries of journal_log(), and the checkpoint), below (the other items of its tree), budgets, forks (of any item), claims (what it holds). See ledger_changes(). All null: there is no such item.';

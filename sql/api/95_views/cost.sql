@@ -62,10 +62,13 @@ create or replace view v_cost_turns with (security_invoker = true) as
          o.cost, s.step_tokens,
          case when s.is_alone then o.cost else coalesce(s.step_tokens, 0) * m.output_price / 1000000 end as step_cost,
          k.cache, k.seconds_since, x.missed_tokens,
-         x.missed_tokens * ((case when t.cache_write_tokens > 0 then h.write_price else m.input_price end) - m.cache_read_price) / 1000000 as missed_cost
+         x.missed_tokens * ((case when t.cache_write_tokens > 0 then h.write_price else m.input_price end) - m.cache_read_price) / 1000000 as missed_cost,
+         _project_now(w.project) as project, coalesce(w.project, '') as stored_project,
+         y.project as faculty_project
     from turns t
     join work_items w on w.id = t.work_item_id
     left join foci f on f.id = t.focus_id
+    left join faculties y on y.content_hash = f.faculty_hash
     left join turn_configs c on c.content_hash = t.config_hash
     cross join lateral (select coalesce(c.model, t.model)) n(model)
     left join models m on m.name = n.model
@@ -98,8 +101,11 @@ comment on column v_cost_turns.cache is 'hit, first, uncached, or why the cache 
 comment on column v_cost_turns.seconds_since is 'Seconds since the request before in its conversation.';
 comment on column v_cost_turns.missed_tokens is 'Tokens that were not read although the request before had left them in the cache.';
 comment on column v_cost_turns.missed_cost is 'What that cost more.';
+comment on column v_cost_turns.project is 'The project of its work, by the name that it has today; null: of none.';
+comment on column v_cost_turns.faculty_project is 'The project whose faculty it was, by the name that it has today; null: it is the ledger''s.';
+comment on column v_cost_turns.stored_project is 'The project as it was submitted with, see project_names(); empty: none.';
 
-create or replace function cost_by(p_by text, p_work_item_id uuid default null)
+create or replace function cost_by(p_by text, p_work_item_id uuid default null, p_project text default null)
   returns table (
     key text, says text, requests bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint,
     cost numeric, summary_cost numeric, step_cost numeric, missed_tokens bigint, missed_cost numeric, unpriced_requests bigint)
@@ -108,9 +114,12 @@ create or replace function cost_by(p_by text, p_work_item_id uuid default null)
   rows 20
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
+declare
+  v_names text[] := _project_and_none(p_project);
 begin
-  if p_by is null or p_by <> all (array['total', 'item', 'child', 'tree', 'faculty', 'model', 'day', 'cache']) then
-    perform _raise_invalid(format('cost cannot be shown by %s', coalesce(p_by, 'null')), 'One of: total, item, child, tree, faculty, model, day, cache.');
+  if p_by is null or p_by <> all (array['total', 'item', 'child', 'tree', 'project', 'faculty', 'model', 'day', 'cache']) then
+    perform _raise_invalid(format('cost cannot be shown by %s', coalesce(p_by, 'null')),
+      'One of: total, item, child, tree, project, faculty, model, day, cache.');
   elsif p_by = 'child' and p_work_item_id is null then
     perform _raise_invalid('by child needs the work item whose children are meant');
   elsif p_work_item_id is not null and not exists (select from work_items where id = p_work_item_id) then
@@ -128,16 +137,20 @@ begin
                when 'item' then t.work_item_id::text
                when 'child' then coalesce(b.child_id, p_work_item_id)::text
                when 'tree' then t.root_id::text
-               when 'faculty' then coalesce(t.faculty, 'none')
+               when 'project' then coalesce(t.project, 'none')
+               when 'faculty' then coalesce(nullif(concat_ws('@', t.faculty, t.faculty_project), ''), 'none') -- as _faculty_ref()
                when 'model' then coalesce(t.model, 'unknown')
                when 'day' then to_char(t.completed_at at time zone 'UTC', 'YYYY-MM-DD')
                else coalesce(t.cache, 'unknown')
              end as key, t.*
         from v_cost_turns t
         left join below b on b.id = t.work_item_id
-       where p_work_item_id is null or t.work_item_id in (select id from below)
+       where (p_work_item_id is null or t.work_item_id in (select id from below))
+         and (p_project is null or t.stored_project = any (v_names))
     )
-    select r.key, case when p_by in ('item', 'child', 'tree') then (select _one_line(w.description, 200) from work_items w where w.id = r.key::uuid) end,
+    select case when p_by = 'faculty' and count(*) over (partition by split_part(r.key, '@', 1)) = 1 then split_part(r.key, '@', 1) else r.key end,
+           case when p_by in ('item', 'child', 'tree') then (select _one_line(w.description, 200) from work_items w where w.id = r.key::uuid)
+                when p_by = 'faculty' then nullif(substr(r.key, strpos(r.key || '@', '@') + 1), '') end,
            count(*), coalesce(sum(r.input_tokens), 0), coalesce(sum(r.cached_input_tokens), 0), coalesce(sum(r.cache_write_tokens), 0),
            coalesce(sum(r.output_tokens), 0), sum(r.cost), sum(r.cost) filter (where r.purpose = 'summary'), sum(r.step_cost),
            coalesce(sum(r.missed_tokens), 0), sum(r.missed_cost), count(*) filter (where r.cost is null)
@@ -147,8 +160,8 @@ begin
 end
 $$;
 
-comment on function cost_by(text, uuid) is
-  'What work cost, in sums over v_cost_turns: select * from cost_by(''day''). p_by: total, item, child (the direct children of p_work_item_id, each with everything below it, and the item itself), tree (root items with everything below), faculty, model, day (in UTC) or cache (see v_cost_turns). p_work_item_id: only this item and everything below it. key: the id, name, day or word; says: the description of an item. Costs are in the currency of model_price_save() and cover only requests whose model has prices; unpriced_requests counts the others, and a cost is null if there are no others. cost includes summary_cost (of compactions), step_cost (recording steps) and missed_cost (what missing the cache cost more). The dearest first; days in order. Raises WL001, WL002.';
+comment on function cost_by(text, uuid, text) is
+  'What work cost, in sums over v_cost_turns: select * from cost_by(''day''). p_by: total, item, child (the direct children of p_work_item_id, each with everything below it, and the item itself), tree (root items with everything below), project, faculty, model, day (in UTC) or cache (see v_cost_turns). p_work_item_id: only this item and everything below it. p_project: only work of this project, and of none. key: the id, name, day or word; of faculties that have the same name in two projects, or in one and in the ledger, name@project. says: the description of an item; the project whose faculty it is (null: the ledger''s). Costs are in the currency of model_price_save() and cover only requests whose model has prices; unpriced_requests counts the others, and a cost is null if there are no others. cost includes summary_cost (of compactions), step_cost (recording steps) and missed_cost (what missing the cache cost more). The dearest first; days in order. Raises WL001, WL002.';
 
 create or replace function cost_cuts(p_work_item_id uuid)
   returns table (

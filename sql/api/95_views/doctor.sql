@@ -45,7 +45,7 @@ as $$
     (9, 'leases', 'no lease has expired'),
     (10, 'jobs', 'no job is dead'),
     (11, 'routing', 'every queued item has a faculty'),
-    (12, 'hosts', 'no work waits for a host without a worker'),
+    (12, 'hosts', 'no work waits for a host or a project without a worker'),
     (13, 'waiting', 'nothing has waited for a person or a budget for an hour'),
     (14, 'cooldowns', 'no model is cooling down'),
     (15, 'invariants', 'slots, counters and leases of the newest 1,000 open items agree'),
@@ -229,8 +229,7 @@ create or replace function _doctor_work()
 as $$
   select * from (
     select 'error', 'routing', u.id,
-           case when u.faculty is null then format('no faculty accepts work type "%s"', u.work_type) else format('there is no faculty "%s"', u.faculty) end,
-           'Save a faculty that takes it, or cancel it.'
+           _why_unroutable(u.faculty, u.work_type), 'Save a faculty that takes it, or cancel it.'
       from v_unroutable u
      limit 1000) u
   union all
@@ -244,7 +243,8 @@ as $$
    where w.state = 'waiting' and w.run_at = 'infinity' and w.state_reason is not null and not w.is_stranded
   union all
   select 'error', 'hosts', w.id, w.state_reason,
-         case when w.workspace_daemon is null then 'Start a worker there, or name other hosts in the faculty.'
+         case when w.state_reason ~ '^waits for a worker for project' then 'Run "work-ledger work" in its directory, or "work-ledger work --all-projects".'
+              when w.workspace_daemon is null then 'Start a worker there, or name other hosts in the faculty.'
               else 'Start a worker there; if that host does not come back, workspace_abandon() the files.' end
     from work_items w
    where w.state = 'waiting' and w.is_stranded
@@ -281,31 +281,33 @@ create or replace function _doctor_settings()
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  with first_to_accept as ( -- As _faculty_for(), of all work types at once.
-    select t.work_type, min(c.name) as name
+  with first_to_accept as ( -- As _faculty_for(), of all work types of a project at once.
+    select coalesce(c.project, '') as project, t.work_type, min(c.name) as name
       from faculties c
       cross join lateral jsonb_array_elements_text(c.config -> 'accepts') t(work_type)
      where c.is_current
-     group by t.work_type
+     group by 1, 2
   )
-  select 'warning', 'tools', null::uuid, format('faculty "%s" names the tool %s, which is not registered', m.faculty, m.tool),
+  select 'warning', 'tools', null::uuid, format('faculty "%s" names the tool %s, which is not registered', concat_ws('@', m.faculty, m.project), m.tool),
          'Start a worker that brings it, or ability_register() it; until then its agents do without.'
     from v_missing_tools m
   union all
-  select 'warning', 'settings', w.id, format('attempt %s runs with an older configuration of faculty "%s"', f.attempt, f.faculty),
+  select 'warning', 'settings', w.id, format('attempt %s runs with an older configuration of faculty "%s"', f.attempt, _faculty_ref(c)),
          'The newer one holds from its next attempt on.'
     from work_items w
     join foci f on f.id = w.focus_id
-    join faculties c on c.name = f.faculty and c.is_current
+    join faculties o on o.content_hash = f.faculty_hash
+    join faculties c on c.name = o.name and coalesce(c.project, '') = coalesce(o.project, '') and c.is_current
    where w.resolved_at is null and f.faculty_hash <> c.content_hash
   union all
-  select 'warning', 'settings', null, format('faculty "%s" has a budget of money, and no price of model %s is known', c.name, c.config #>> '{engage,model}'),
+  select 'warning', 'settings', null,
+         format('faculty "%s" has a budget of money, and no price of model %s is known', _faculty_ref(c), c.config #>> '{engage,model}'),
          'model_price_save(): until then its items wait.'
     from faculties c
     left join models m on m.name = c.config #>> '{engage,model}'
    where c.is_current and c.config #>> '{budget,money}' is not null and m.input_price is null
   union all
-  select 'warning', 'settings', null, format('faculty "%s": %s', c.name, s.says), s.remedy
+  select 'warning', 'settings', null, format('faculty "%s": %s', _faculty_ref(c), s.says), s.remedy
     from faculties c
     cross join lateral (
       select 'its fallback_model is its model' as says, 'Name another model.' as remedy
@@ -318,7 +320,7 @@ as $$
       select format('its work type %s is taken by faculty "%s", whose name comes first', t.value, o.name),
              'Name the faculty when work is submitted, or take the type out of one of them.'
         from jsonb_array_elements_text(c.config -> 'accepts') t
-        join first_to_accept o on o.work_type = t.value
+        join first_to_accept o on o.work_type = t.value and o.project = coalesce(c.project, '')
        where o.name <> c.name) s
    where c.is_current;
 $$;

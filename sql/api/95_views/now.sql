@@ -31,7 +31,8 @@ create or replace view v_under_way with (security_invoker = true) as
            when (select t.focus_id = f.id and t.status = 'completed' and t.iteration = f.iteration + 1
                    from turns t where t.work_item_id = w.id order by t.id desc limit 1) then 'tools'
            else 'model' end as doing,
-         w.started_at, f.id as focus_id, (select t.id from turns t where t.work_item_id = w.id order by t.id desc limit 1) as turn_id
+         w.started_at, f.id as focus_id, (select t.id from turns t where t.work_item_id = w.id order by t.id desc limit 1) as turn_id,
+         coalesce(w.project, '') as stored_project
     from work_items w
     left join fences e on e.work_item_id = w.id
     left join foci f on f.work_item_id = w.id and f.attempt = w.attempts
@@ -42,6 +43,7 @@ comment on column v_under_way.depth is 'Items above it; 0: it is a root.';
 comment on column v_under_way.doing is 'model (it is asked), tools (calls run), waits, paused or next (between two iterations).';
 comment on column v_under_way.focus_id is 'The attempt; null: none yet.';
 comment on column v_under_way.turn_id is 'The newest turn; null: none yet.';
+comment on column v_under_way.stored_project is 'The project as it was submitted with, see project_names(); empty: none.';
 
 create or replace view v_now with (security_invoker = true) as
   select w.id as work_item_id, w.parent_id, w.root_id, w.depth, w.work_type, _one_line(left(w.description, 1000), 300) as description,
@@ -57,7 +59,9 @@ create or replace view v_now with (security_invoker = true) as
          f.lease_owner as worker_id, f.lease_expires_at, w.started_at, f.created_at as attempt_started_at,
          greatest(w.started_at, f.leased_at, t.started_at, t.completed_at,
            (select max(z.completed_at) from tool_calls z where z.turn_id = t.id),
-           (select l.created_at from work_ledger l where l.work_item_id = w.id order by l.seq desc limit 1)) as active_at
+           (select l.created_at from work_ledger l where l.work_item_id = w.id order by l.seq desc limit 1)) as active_at,
+         _claims_held(w) as claims,
+         case when y.waits_for = 'claim' then _claim_awaited(w, t.id) end as claim_of
     from v_under_way d
     join work_items w on w.id = d.work_item_id
     left join foci f on f.id = d.focus_id
@@ -77,12 +81,12 @@ create or replace view v_now with (security_invoker = true) as
         from (select array_agg(o.id) as ids from work_items o where o.root_id = w.root_id) i
         cross join lateral _usage_of(i.ids) s) r on true;
 comment on view v_now is
-  'Work under way, a row for each item that has an attempt or waits in the middle of one, in no order: select * from v_now order by root_id, depth. doing: model (it is asked), tools (calls run), waits, paused, next (between two iterations). waits_for and why: approval, children (those that it awaits), budget, person (paused), host (no worker lives where it may be driven), retry or time (run_at), slot, worker; null: a worker drives it. open_calls: [{id, tool, status, label, started_at, is_approval (it, or a call of its code, waits for approval)}], at most ten. turn_id: the newest turn. last_step, last_words: one line of at most 300 characters. context_tokens: of the last request and what came since; compacts_at: the size at which it is compacted. tokens, cost, model_calls: of the item; tree_items, tree_tokens, tree_cost: of its whole tree; cost in the currency of model_price_save(), null without prices. active_at: the newest sign of work.';
+  'Work under way, a row for each item that has an attempt or waits in the middle of one, in no order: select * from v_now order by root_id, depth. doing: model (it is asked), tools (calls run), waits, paused, next (between two iterations). waits_for and why: approval, children (those that it awaits), work (of others), claim (that others hold), budget, person (paused), host (no worker lives that may drive it), retry or time (run_at), slot, worker; null: a worker drives it. open_calls: [{id, tool, status, label, started_at, is_approval (it, or a call of its code, waits for approval)}], at most ten. turn_id: the newest turn. last_step, last_words: one line of at most 300 characters. context_tokens: of the last request and what came since; compacts_at: the size at which it is compacted. tokens, cost, model_calls: of the item; tree_items, tree_tokens, tree_cost: of its whole tree; cost in the currency of model_price_save(), null without prices. active_at: the newest sign of work.';
 comment on column v_now.depth is 'Items above it; 0: it is a root.';
 comment on column v_now.model is 'The faculty''s engage.model.';
 comment on column v_now.iteration is 'The iteration under way, from 1.';
 comment on column v_now.doing is 'model, tools, waits, paused or next (between two iterations).';
-comment on column v_now.waits_for is 'approval, children, budget, person, host, retry, time, slot or worker; null: a worker drives it.';
+comment on column v_now.waits_for is 'approval, children, work, claim, budget, person, host, retry, time, slot or worker; null: a worker drives it.';
 comment on column v_now.why is 'The same as a sentence.';
 comment on column v_now.open_calls is '[{id, tool, status, label, started_at, is_approval}], at most ten.';
 comment on column v_now.turn_id is 'The newest turn.';
@@ -100,17 +104,20 @@ comment on column v_now.tree_cost is 'Of its tree.';
 comment on column v_now.worker_id is 'The worker that drives it; null: none does.';
 comment on column v_now.attempt_started_at is 'When this attempt began.';
 comment on column v_now.active_at is 'The newest sign of work.';
+comment on column v_now.claims is 'How many things it holds, see v_claims.';
+comment on column v_now.claim_of is 'The work item that holds the claim for which it waits, or has waited for it longer; null: it waits for none.';
 
 create or replace view v_now_trees with (security_invoker = true) as
   select d.root_id, sum(d.items)::integer as under_way,
          (count(*) filter (where d.doing = 'model'))::integer as model, (count(*) filter (where d.doing = 'tools'))::integer as tools,
          (count(*) filter (where d.doing = 'waits'))::integer as waits, (count(*) filter (where d.doing = 'paused'))::integer as paused,
-         (count(*) filter (where d.doing = 'next'))::integer as next, sum(d.calls)::integer as approvals, min(d.started_at) as began_at
+         (count(*) filter (where d.doing = 'next'))::integer as next, sum(d.calls)::integer as approvals, min(d.started_at) as began_at,
+         _project_now(nullif(d.stored_project, '')) as project, d.stored_project -- a tree is in one
     -- Calls that wait are joined, not looked for item by item: mostly there are few.
-    from (select u.root_id, u.doing, u.started_at, 1 as items, 0 as calls from v_under_way u
+    from (select u.root_id, u.doing, u.started_at, 1 as items, 0 as calls, u.stored_project from v_under_way u
           union all
-          select u.root_id, null, null, 0, 1 from v_approvals a join v_under_way u on u.work_item_id = a.work_item_id) d
-   group by d.root_id;
+          select u.root_id, null, null, 0, 1, u.stored_project from v_approvals a join v_under_way u on u.work_item_id = a.work_item_id) d
+   group by d.root_id, d.stored_project;
 comment on view v_now_trees is
   'The trees with work under way, a row for each: how many of its items are (under_way), and what these do (model, tools, waits, paused, next, as in v_now). The console shows those that wait for a person first: select * from v_now_trees order by approvals > 0 desc, began_at, root_id limit 30.';
 comment on column v_now_trees.under_way is 'Its items that have an attempt or wait in the middle of one; those of v_now.';
@@ -120,17 +127,42 @@ comment on column v_now_trees.waits is 'Items that wait.';
 comment on column v_now_trees.paused is 'Items that are paused.';
 comment on column v_now_trees.next is 'Items between two iterations.';
 comment on column v_now_trees.approvals is 'Calls that wait for approval.';
+comment on column v_now_trees.project is 'Where the work is, by the name that it has today; null: of no project.';
+comment on column v_now_trees.stored_project is 'The project as it was submitted with, see project_names(); empty: none.';
 comment on column v_now_trees.began_at is 'When the first of its items under way was started.';
 
+create or replace function now_sums(p_project text default null)
+  returns table (
+    trees integer, under_way integer, model integer, tools integer, waits integer, paused integer, next integer, approvals integer,
+    tokens bigint, cost numeric, model_calls bigint)
+  language plpgsql
+  stable
+  rows 1
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_names text[] := _project_and_none(p_project);
+begin
+  return query
+    with tree as materialized (
+      select t.root_id, t.under_way, t.model, t.tools, t.waits, t.paused, t.next, t.approvals
+        from v_now_trees t
+       where p_project is null or t.stored_project = any (v_names)
+    )
+    select t.*, u.tokens, u.cost, u.model_calls
+      from (
+        select count(*)::integer, coalesce(sum(under_way), 0)::integer, coalesce(sum(model), 0)::integer, coalesce(sum(tools), 0)::integer,
+               coalesce(sum(waits), 0)::integer, coalesce(sum(paused), 0)::integer, coalesce(sum(next), 0)::integer, coalesce(sum(approvals), 0)::integer
+          from tree) t
+     cross join lateral _usage_of((select array_agg(w.id) from work_items w where w.root_id in (select root_id from tree))) u;
+end
+$$;
+
+comment on function now_sums(text) is 'v_now_sums of one project: select * from now_sums(''github.com/acme/shop''). p_project: as for project_has().';
+
 create or replace view v_now_sums with (security_invoker = true) as
-  with trees as materialized (select * from v_now_trees)
-  select t.trees, t.under_way, t.model, t.tools, t.waits, t.paused, t.next, t.approvals, u.tokens, u.cost, u.model_calls
-    from (
-      select count(*)::integer as trees, coalesce(sum(under_way), 0)::integer as under_way, coalesce(sum(model), 0)::integer as model,
-             coalesce(sum(tools), 0)::integer as tools, coalesce(sum(waits), 0)::integer as waits, coalesce(sum(paused), 0)::integer as paused,
-             coalesce(sum(next), 0)::integer as next, coalesce(sum(approvals), 0)::integer as approvals
-        from trees) t
-   cross join lateral _usage_of((select array_agg(w.id) from work_items w where w.root_id in (select root_id from trees))) u;
+  select trees, under_way, model, tools, waits, paused, next, approvals, tokens, cost, model_calls from now_sums();
 comment on view v_now_sums is
   'All trees of v_now_trees together, one row: how many, what their items do, and what the whole trees used until now, items that are over included.';
 comment on column v_now_sums.trees is 'Trees with work under way.';
@@ -155,17 +187,17 @@ create or replace view v_queue with (security_invoker = true) as
            when r.slots <= r.used then 'slot'
            else y.waits_for end as waits_for,
          case
-           when r.faculty is null and w.faculty is not null then format('there is no faculty "%s"', w.faculty)
-           when r.faculty is null then format('no faculty accepts work type "%s"', w.work_type)
+           when r.faculty is null then _why_unroutable(w.faculty, w.work_type)
            when y.waits_for <> 'worker' then y.why
            when m.name is not null then format('model %s is not asked before %s', m.name, to_char(m.cooldown_ends_at, 'HH24:MI:SS'))
-           when r.slots <= r.used then format('%s of %s slots of faculty "%s" are taken', r.used, r.slots, r.faculty)
-           else y.why end as why
+           when r.slots <= r.used then format('%s of %s slots of faculty "%s" are taken', r.used, r.slots, r.ref)
+           else y.why end as why,
+         _project_now(w.project) as project, coalesce(w.project, '') as stored_project
     from work_items w
     cross join lateral (
-      select f.name as faculty, f.config #>> '{engage,model}' as model, (f.config ->> 'max_concurrent')::integer as slots,
-             case when f.config ->> 'max_concurrent' is not null then (select count(*)::integer from work_items o where o.slot_faculty = f.name) end as used
-        from _faculty_for(w.faculty, w.work_type) f) r
+      select f.name as faculty, _faculty_ref(f) as ref, f.config #>> '{engage,model}' as model, (f.config ->> 'max_concurrent')::integer as slots,
+             case when f.config ->> 'max_concurrent' is not null then _slots_used(f) end as used
+        from _faculty_for(w.faculty, w.work_type, _project_now(w.project)) f) r
     cross join lateral _why_waiting(w, null) y
     left join models m on m.name = r.model and m.cooldown_ends_at > _now()
    where w.state = 'queued' and w.focus_id is null;
@@ -173,24 +205,30 @@ comment on view v_queue is
   'Queued items that have no attempt under way, and what each waits for: faculty (none accepts it), time or retry (run_at), slot, cooldown (of its model), worker (ready for the next free one); why says it in a sentence. The most urgent first: select * from v_queue order by priority desc, run_at limit 50.';
 comment on column v_queue.waits_for is 'faculty (none accepts it), time, retry, slot, cooldown or worker.';
 comment on column v_queue.why is 'The same as a sentence.';
+comment on column v_queue.project is 'Where the work is, by the name that it has today; null: of no project.';
+comment on column v_queue.stored_project is 'The project as it was submitted with, see project_names(); empty: none.';
 
 create or replace view v_slots with (security_invoker = true) as
   select f.name as faculty, s.slots, s.used, greatest(s.slots - s.used, 0) as free,
          (select count(*)::integer
-            from _names_of(f.name) n
-            join work_items w on w.state = 'queued' and w.focus_id is null and (w.faculty is not null) = n.is_asked_for
-             and coalesce(w.faculty, w.work_type) = n.name) as queued
+            from _names_of(_faculty_ref(f)) n
+            join work_items w on w.state = 'queued' and w.focus_id is null and coalesce(w.project, '') = n.project
+             and (w.faculty is not null) = n.is_asked_for and coalesce(w.faculty, w.work_type) = n.name) as queued,
+         f.project
     from faculties f
     cross join lateral (
       select (f.config ->> 'max_concurrent')::integer as slots,
              case
                when f.config ->> 'max_concurrent' is null then (
-                 select count(*)::integer from work_items w join foci o on o.id = w.focus_id
+                 select count(*)::integer from work_items w
+                   join foci o on o.id = w.focus_id
+                   join faculties c on c.content_hash = o.faculty_hash and c.project is not distinct from f.project
                   where w.state in ('claimed', 'running') and o.lease_owner is not null and o.faculty = f.name)
-               else (select count(*)::integer from work_items w where w.slot_faculty = f.name) end as used
+               else _slots_used(f) end as used
       offset 0) s -- counted once, not for each column that says it
    where f.is_current;
-comment on view v_slots is 'The slots of each current faculty: slots (max_concurrent; null: no limit), used (without a limit: items that workers drive), free (null: no limit), queued (items that it will take).';
+comment on view v_slots is 'The slots of each current faculty: slots (max_concurrent; null: no limit), used (without a limit: items that workers drive), free (null: no limit), queued (items that it will take). project: whose faculty it is; null: the ledger''s.';
+comment on column v_slots.project is 'Whose faculty it is; null: the ledger''s.';
 comment on column v_slots.slots is 'max_concurrent of the faculty; null: no limit.';
 comment on column v_slots.used is 'Slots that are taken; without a limit, items that workers drive.';
 comment on column v_slots.free is 'Null: no limit.';
@@ -198,13 +236,15 @@ comment on column v_slots.queued is 'Items that it will take.';
 
 create or replace view v_workers with (security_invoker = true) as
   select k.id, k.host, k.pid, k.version, k.tree_id, k.concurrency, l.busy, greatest(k.concurrency - l.busy, 0) as free,
-         k.seen_at > _now() - interval '1 minute' as is_alive, k.started_at, k.seen_at, l.lease_ends_at, k.daemon
+         k.seen_at > _now() - interval '1 minute' as is_alive, k.started_at, k.seen_at, l.lease_ends_at, k.daemon,
+         _project_now(k.project) as project
     from workers k
     cross join lateral (
       select count(*)::integer as busy, min(f.lease_expires_at) as lease_ends_at
         from work_items w join foci f on f.id = w.focus_id
        where w.state in ('claimed', 'running') and f.lease_owner = k.id) l;
 comment on view v_workers is 'Every worker that has said in its heartbeat that it is there, idle ones too: host (the machine''s name, or what WORK_LEDGER_HOST says; hosts of a faculty are such names), concurrency (items it drives at once, at most), busy (those it drives), free, lease_ends_at (the soonest of its leases). is_alive: it was seen within a minute. A worker that stops removes its row; the sweep removes those of dead ones.';
+comment on column v_workers.project is 'It drives work of this project and of none; null: of all.';
 comment on column v_workers.busy is 'Items that it drives.';
 comment on column v_workers.free is 'Items that it could drive beside them.';
 comment on column v_workers.is_alive is 'True: it was seen within a minute.';

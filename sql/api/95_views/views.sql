@@ -27,7 +27,7 @@ create or replace view v_children with (security_invoker = true) as
   select c.parent_id, c.id as work_item_id, c.work_type, c.description, c.state, c.priority, c.created_at, c.resolved_at,
          c.outcome_data ->> 'summary' as summary, i.turn_id is not null or i.tool_call_id is not null as is_delivered, c.spawn_tool_call_id
     from work_items c
-    left join inbox i on i.source_work_item_id = c.id
+    left join inbox i on i.source_work_item_id = c.id and i.kind = 'child_result'
    where c.parent_id is not null;
 comment on view v_children is 'The children of each work item, their states, and whether their result was delivered to the parent''s agent.';
 comment on column v_children.summary is 'The child''s result, or why it failed.';
@@ -36,11 +36,12 @@ comment on column v_children.is_delivered is 'True: the parent''s agent has been
 create or replace view v_ledger with (security_invoker = true) as
   select l.work_item_id, w.work_type, l.seq, l.entry_type, l.content, l.created_at, l.attempt, l.is_auto, l.trust,
          l.retracts, (select r.seq from work_ledger r where r.work_item_id = l.work_item_id and r.retracts = l.seq) as retracted_by,
-         l.id as entry_id, l.turn_id, l.keep, l.is_inherited
+         l.id as entry_id, l.turn_id, l.keep, l.is_inherited, coalesce(l.project, '') as stored_project
     from work_ledger l
     join work_items w on w.id = l.work_item_id;
 comment on view v_ledger is 'Every ledger entry with its work type: the full story of a work item, by seq.';
 comment on column v_ledger.entry_id is 'The entry itself; others name it by its seq.';
+comment on column v_ledger.stored_project is 'The project as it was submitted with, see project_names(); empty: none.';
 comment on column v_ledger.retracted_by is 'The entry that takes it back, see ledger_retract(); null: none does.';
 
 create or replace view v_decisions with (security_invoker = true) as
@@ -106,12 +107,13 @@ comment on column v_faculty_keys.says is 'What it does.';
 create or replace view v_unroutable with (security_invoker = true) as
   select w.id, w.work_type, w.faculty, w.description, w.created_at
     from _names_queued() n
-    join work_items w on w.state = 'queued' and w.focus_id is null and (w.faculty is not null) = n.is_asked_for and coalesce(w.faculty, w.work_type) = n.name
-   where (_faculty_for(case when n.is_asked_for then n.name end, n.name)).name is null;
-comment on view v_unroutable is 'Queued work items that no current faculty accepts; they wait until one is saved that does.';
+    join work_items w on w.state = 'queued' and w.focus_id is null and coalesce(w.project, '') = n.project and (w.faculty is not null) = n.is_asked_for
+     and coalesce(w.faculty, w.work_type) = n.name
+   where (_faculty_for(case when n.is_asked_for then n.name end, n.name, _project_now(nullif(n.project, '')))).name is null;
+comment on view v_unroutable is 'Queued work items that no current faculty of their project, or of the ledger, accepts; they wait until one is saved that does.';
 
 create or replace view v_missing_tools with (security_invoker = true) as
-  select f.name as faculty, t.name as tool
+  select f.name as faculty, t.name as tool, f.project
     from faculties f
     cross join lateral (
       select * from jsonb_array_elements_text(f.config -> 'engage' -> 'tools')
@@ -119,6 +121,7 @@ create or replace view v_missing_tools with (security_invoker = true) as
       select 'execute_code' where (f.config #>> '{engage,code_execution}')::boolean) as t(name)
    where f.is_current and not exists (select from abilities a where a.name = t.name);
 comment on view v_missing_tools is 'Tools that a current faculty lists but that are not registered; its agents are not offered them.';
+comment on column v_missing_tools.project is 'Whose faculty it is; null: the ledger''s.';
 comment on column v_missing_tools.tool is 'The name in the faculty''s engage.tools.';
 
 create or replace view v_leases with (security_invoker = true) as
@@ -155,19 +158,26 @@ comment on column v_usage.turns is 'Turns that were answered, imported ones incl
 comment on column v_usage.cost is 'At today''s prices; null without prices.';
 
 create or replace view v_awareness_shown with (security_invoker = true) as
-  select f.work_item_id as reader_id, f.attempt, f.faculty, t.iteration, a.shown_at, a.work_item_id as source_id, case when a.seq >= 0 then a.seq end as seq,
-         case a.seq when -3 then 'queued' when -2 then 'same file' when -1 then 'under way' when 0 then w.state else l.entry_type end as kind,
+  select a.reader_id, a.attempt, a.faculty, t.iteration, a.shown_at, a.work_item_id as source_id,
+         case when a.seq >= 0 then a.seq end as seq,
+         case a.seq
+           when -5 then 'unread' when -3 then 'queued' when -2 then 'same file' when -1 then 'under way' when 0 then w.state else l.entry_type end as kind,
          coalesce(nullif(a.path, ''), l.content, w.description) as content
-    from awareness_shown a
-    join foci f on f.id = a.focus_id
-    join turns t on t.id = a.turn_id
+    from (select a.*, f.work_item_id as reader_id, f.attempt, f.faculty
+            from foci f join awareness_shown a on a.focus_id = f.id
+          union all
+          -- Sessions of other programs. Each half is read by the reader that is asked for.
+          select a.*, a.focus_id, null, null
+            from awareness_shown a where a.turn_id is null) a
+    left join turns t on t.id = a.turn_id
     join work_items w on w.id = a.work_item_id
     left join work_ledger l on l.work_item_id = a.work_item_id and l.seq = a.seq;
 comment on view v_awareness_shown is 'Which agent was told what about other work, and in which iteration: who knew of a finding, and when.';
 comment on column v_awareness_shown.seq is 'The ledger entry; 0 or less: it is the item itself that was shown, see awareness_shown.seq.';
 comment on column v_awareness_shown.reader_id is 'The work item whose agent was told.';
+comment on column v_awareness_shown.iteration is 'Null: it is a session of another program, and a hook told it.';
 comment on column v_awareness_shown.source_id is 'The work item that it was told of.';
-comment on column v_awareness_shown.kind is 'What it was told: the type of the entry, or queued, same file, under way; of an item that is over its state: completed, failed, dead, cancelled.';
+comment on column v_awareness_shown.kind is 'What it was told: the type of the entry, or queued, same file, under way, unread (a message to it); of an item that is over its state: completed, failed, dead, cancelled.';
 
 create or replace view v_context with (security_invoker = true) as
   select f.work_item_id, f.id as focus_id, f.attempt, f.faculty, c.config -> 'engage' ->> 'model' as model,

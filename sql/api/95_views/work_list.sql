@@ -36,7 +36,8 @@ create or replace view v_work_list with (security_invoker = true) as
          coalesce(
            (select c.config #>> '{engage,model}' from faculties c where c.content_hash = f.faculty_hash),
            (select t.model from turns t where t.work_item_id = w.id order by t.id desc limit 1)) as model,
-         _journal_state(w) as session_status
+         _journal_state(w) as session_status, _project_now(w.project) as project, coalesce(w.project, '') as stored_project,
+         coalesce(w.resolved_at, w.started_at, w.created_at) as changed_at
     from work_items w
     left join foci f on f.work_item_id = w.id and f.attempt = w.attempts;
 comment on view v_work_list is
@@ -51,13 +52,17 @@ comment on column v_work_list.iteration is 'Iterations that its newest attempt h
 comment on column v_work_list.session_label is 'The session of its newest attempt.';
 comment on column v_work_list.origin is 'The program in which that session was: work-ledger, or that of an imported one.';
 comment on column v_work_list.model is 'The model of its newest attempt.';
+comment on column v_work_list.project is 'Where the work is, by the name that it has today, see v_projects; null: of no project.';
+comment on column v_work_list.stored_project is 'The project as it was submitted with, see project_names(); empty: none.';
+comment on column v_work_list.changed_at is 'When it last was submitted, began or ended.';
 comment on column v_work_list.session_status is 'As a session of the journal: active, paused, completed or crashed.';
 
 create or replace view v_faculties with (security_invoker = true) as
-  select name, config, content_hash, created_at, saved_by, _administers(saved_by) as is_administered
+  select name, config, content_hash, created_at, saved_by, _administers(saved_by) as is_administered, project
     from faculties
    where is_current;
-comment on view v_faculties is 'The current faculties, with all their keys (v_faculty_keys explains each).';
+comment on view v_faculties is 'The current faculties: one of each name in each project, and one of all projects'' (project null), with all their keys (v_faculty_keys explains each).';
+comment on column v_faculties.project is 'The project whose work it takes; null: work of all projects that have no faculty of their own for it, and of none.';
 comment on column v_faculties.is_administered is 'True: the role that saved it is an administrator, or the ledger''s owner.';
 
 create or replace view v_abilities with (security_invoker = true) as
@@ -75,3 +80,30 @@ comment on column v_models.cache_write_1h is 'Cost of a token written to the cac
 comment on column v_models.takes is 'What it takes, as far as its name tells or model_save() said; the comment of model_save() explains each key.';
 comment on column v_models.cooldown_ends_at is 'No worker asks it before; null: it may be asked.';
 comment on column v_models.cooldown_reason is 'What its provider said; null: it may be asked.';
+
+create or replace view v_transcripts with (security_invoker = true) as
+  select t.session_id, t.project_key, t.work_item_id, _project_now(coalesce(w.project, t.project)) as project, w.description, w.state,
+         case when t.deleted_at is null then _journal_state(w) else 'erased' end as session_status, t.last_seq as entry_count,
+         t.last_seq - t.understood_seq as unread_count,
+         (select count(*)::integer from transcripts a
+           where a.session_id = t.session_id and a.project_key = t.project_key and a.subpath <> '' and a.deleted_at is null) as agent_count,
+         t.problem, t.created_at, t.updated_at, _age(t.updated_at) as age_seconds, t.deleted_at is null as is_resumable
+    from transcripts t
+    left join work_items w on w.id = t.work_item_id
+   where t.subpath = '';
+comment on view v_transcripts is
+  'Sessions of other programs whose transcripts are kept here, see transcript_append(). The newest: select * from v_transcripts order by updated_at desc limit 20.';
+comment on column v_transcripts.session_id is 'What its program resumes it by.';
+comment on column v_transcripts.project_key is 'The scope that its program named, by default of its directory.';
+comment on column v_transcripts.work_item_id is 'The work item that it was read into; null: none yet.';
+comment on column v_transcripts.project is 'Where its work is, by the name that it has today; null: of no project, or not known yet.';
+comment on column v_transcripts.description is 'What it was asked first; null: it was not read yet.';
+comment on column v_transcripts.state is 'The state of its work item: created while it is open.';
+comment on column v_transcripts.session_status is 'active, paused, completed or crashed (its program was not heard of for five minutes), or erased.';
+comment on column v_transcripts.entry_count is 'How many entries its main transcript has.';
+comment on column v_transcripts.unread_count is 'How many of them were not read into turns yet.';
+comment on column v_transcripts.agent_count is 'How many subagents have transcripts of their own.';
+comment on column v_transcripts.problem is 'Why its newest entries could not be read; null: they could, or it was not tried.';
+comment on column v_transcripts.updated_at is 'When something was appended to it last.';
+comment on column v_transcripts.age_seconds is 'Since something was appended to it last.';
+comment on column v_transcripts.is_resumable is 'False: its entries are erased.';

@@ -104,7 +104,7 @@ create or replace view v_inbox with (security_invoker = true) as
          i.created_at, i.consumed_at
     from inbox i
     left join turns t on t.id = i.turn_id;
-comment on view v_inbox is 'What people said to agents, and the results of children that they are told, with the iteration in which each was delivered.';
+comment on view v_inbox is 'What people and other agents said to agents, and the results of children that they are told, with the iteration in which each was delivered.';
 comment on column v_inbox.inbox_id is 'The message or result.';
 comment on column v_inbox.is_waiting is 'True: the agent has not been told yet.';
 comment on column v_inbox.iteration is 'The iteration whose request told it.';
@@ -118,11 +118,14 @@ comment on column v_journal_logged.is_deleted is 'True: journal_entry_delete() r
 
 create or replace view v_findings_told with (security_invoker = true) as
   select l.work_item_id, l.seq, l.content, l.created_at,
-         (select jsonb_agg(jsonb_build_object('id', f.work_item_id, 'faculty', f.faculty, 'iteration', t.iteration) order by a.shown_at)
-            from awareness_shown a join foci f on f.id = a.focus_id join turns t on t.id = a.turn_id
-           where a.work_item_id = l.work_item_id and a.seq = l.seq) as readers
+         (select jsonb_agg(jsonb_build_object('id', coalesce(f.work_item_id, a.focus_id), 'faculty', f.faculty, 'iteration', t.iteration) order by a.shown_at)
+            from awareness_shown a left join foci f on f.id = a.focus_id left join turns t on t.id = a.turn_id
+           where a.work_item_id = l.work_item_id and a.seq = l.seq) as readers,
+         _project_now(l.project) as project, coalesce(l.project, '') as stored_project, l.is_inherited
     from work_ledger l
    where l.entry_type = 'finding';
 comment on view v_findings_told is 'Each finding and the agents that were told of it. The newest: select * from v_findings_told order by created_at desc limit 20.';
 comment on column v_findings_told.seq is 'Its number in the ledger of the work item.';
-comment on column v_findings_told.readers is '[{id, faculty, iteration}]: the work item whose agent was told, and when; null: nobody was.';
+comment on column v_findings_told.project is 'Whose finding it is, by the name that the project has today; null: of no project''s work.';
+comment on column v_findings_told.stored_project is 'The project as it was submitted with, see project_names(); empty: none.';
+comment on column v_findings_told.readers is '[{id, faculty, iteration}]: the work item whose agent was told, and when (faculty and iteration null: a session of another program); null: nobody was.';

@@ -14,7 +14,8 @@ begin
 
           turn_ancestry _leap_of _ancestor_at _common_turn _forked_at
 
-          _overlaps _ledger_trust _stale_file _team_of _files_changed _children_by_state _why_waiting
+          _overlaps _ledger_trust _stale_file _team_of _files_changed _children_by_state _why_waiting _waits_of _awaited_by _wait_cycle
+          _claim_awaited _agents_near _touched_by _said_about _session_has_news
 
           _images_of _boundary _shown_turns _turns_of_block _earlier_head _selected _compaction_due _compaction_ladder
           _is_kept_by_ledger _compaction_applied _query_blocks _elision_due _keep_of _elision_chain _keep_at _kept_named
@@ -43,8 +44,8 @@ begin
         -- What an iteration runs is planned once and too short to be compiled, however dear it looks with scans switched off.
         ('{jit}', 'iteration_step iteration_begin iteration_finish turn_record _iteration_flags _checkpoint_due'),
         ('{enable_seqscan}', '_refuse_entry _import_turns'),
-        -- An index gives the order, too: the query ends at its limit.
-        ('{enable_seqscan, enable_sort}', '_retention_due'),
+        -- An index gives the order, too: the query ends at its limit. Sessions that are silent are sorted, which looks dear: not to be compiled.
+        ('{enable_seqscan, enable_sort, jit}', '_retention_due'),
         ('{enable_seqscan, enable_hashjoin, enable_mergejoin, enable_sort}', '_call_entry'),
         ('{enable_seqscan, enable_bitmapscan, enable_hashjoin, enable_mergejoin, enable_material}', '_awareness_entries')
       ) as l(off, names)

@@ -62,13 +62,13 @@ test.each([
   ['digest', ofALedger],
   ['trace 00000000-0000-0000-0000-000000000000', ofALedger, 1],
   // A client waits for its hooks at each prompt: no parser of all commands, no pool, no schemas of rows.
-  ...['session-start', 'user-prompt', 'post-tool-use', 'pre-compact', 'stop', 'session-end'].map((name): [string, string[]] => [
-    `hook ${name}`,
-    ['pg'],
-  ]),
+  ...['session-start', 'user-prompt', 'pre-tool-use', 'post-tool-use', 'pre-compact', 'stop', 'session-end'].map(
+    (name): [string, string[]] => [`hook ${name}`, ['pg']],
+  ),
   ['hook --conversation one stop', ['pg']],
   ['hook nothing', ofALedger, 2],
   ['list', ofALedger],
+  ['sessions', ofALedger],
   ['logs 00000000-0000-0000-0000-000000000000', ofALedger, 1],
   ['import test/fixtures/claudeCode.jsonl', ofALedger],
   ['mcp', ['@modelcontextprotocol/server', 'commander', 'zod']],

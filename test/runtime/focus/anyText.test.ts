@@ -82,6 +82,7 @@ async function play(
     db,
     workerId: 'w',
     treeId: null,
+    project: null,
     concurrency: 1,
     leaseSeconds: 60,
     host: '',
@@ -321,7 +322,7 @@ test('every argument of every function that takes text', async () => {
   await db.workMessage(item.id, odd, false);
   await db.workPause(item.id, odd);
   expect(await db.abilityInvoke('ledger_append', { entry_type: 'note', content: odd }, item.id)).toMatchObject({ entry_type: 'note' });
-  await db.leaseRenew({ workerId: odd, leases: [], host: odd, pid: 1, treeId: null, concurrency: 1, daemon: odd });
+  await db.leaseRenew({ workerId: odd, leases: [], host: odd, pid: 1, treeId: null, project: null, concurrency: 1, daemon: odd });
   await db.workerStop(odd);
   await db.sessionImport({
     format: 'codex',

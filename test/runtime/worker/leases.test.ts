@@ -26,6 +26,7 @@ const leasesOf = (of: Db, leaseSeconds: number): Leases =>
     db: of,
     workerId: 'worker',
     treeId: null,
+    project: null,
     concurrency: 2,
     leaseSeconds,
     host: 'here',

@@ -17,7 +17,7 @@ select throws_ok($$ select awareness_here('00000000-0000-0000-0000-000000000000'
 -- Sessions that ended are many, and push nothing out that somebody works on.
 select count(journal_session_status((journal_session_open('s' || n, 'Session ' || n, '/home/anna/project')).id, 'paused')) from generate_series(1, 9) n;
 select matches(awareness_here(item(), '/home/anna/project'), E'repository:\\n- \\[fix\\] In a package', 'work comes before sessions that are over');
-select alike(awareness_here(item(), '/home/anna/project'), '%- [journal] Session 9 (paused)%', 'which come after it');
+select alike(awareness_here(item(), '/home/anna/project'), '%- [session] Session 9 (paused)%', 'which come after it');
 select work_submit('fix', 'A directory of its own', '{"directory": "/home/anna/project"}');
 select unalike(awareness_here(item(), '/home/anna/project'), '%A directory of its own%', 'parameters of work say nothing about where it is');
 

@@ -8,7 +8,7 @@ select tool('execute_code');
 select agent('{"max_children": 0, "code_execution": true}');
 select submit();
 select drive();
-select is(pg_temp.tools(), array['ledger_append', 'ledger_read', 'recall_block', 'artifact_read', 'work_complete', 'execute_code'], 'no tool for children is offered');
+select is(pg_temp.tools(), array['ledger_append', 'ledger_read', 'recall_block', 'artifact_read', 'work_complete', 'wait_for', 'notify_me', 'execute_code'], 'no tool for children is offered');
 select unalike(pg_temp.prompt(), '%hild work%', 'no word of the prompt is about them');
 select alike(pg_temp.prompt(), '%**Code execution**%', 'the rest of it stays');
 select answer('[["spawn_child_work", {"work_type": "analyze", "description": "A part"}]]');

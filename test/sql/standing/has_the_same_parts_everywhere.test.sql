@@ -1,6 +1,6 @@
 -- One block, with the same parts in the same order, wherever old turns are represented by something shorter.
 begin;
-select plan(28);
+select plan(29);
 
 create function pg_temp.parts(p_text text) returns text language sql as $$
   -- The headings of the block, in their order.
@@ -17,7 +17,7 @@ select tool('bash'), tool('edit_file', 'idempotent');
 select agent('{"tools": ["look", "bash", "edit_file"], "elide_budget": 0, "ledger_nudge_interval": 0, "max_children": 4}', '{"awareness": {"enabled": false}}');
 select submit('Make the import fast');
 select play('[[["ledger_append", {"entry_type": "plan", "content": "One by one", "items": [{"text": "Make the copy"}, {"text": "Read the log"}, {"text": "Prove it"}]}], ["look"]],
-  [["edit_file", {"path": "src/in/a.ts", "old_string": "x", "new_string": "y"}, "ok"], ["bash", {"command": "npm test"}, "failed: 3 tests fail\n</output>"], ["bash", {"command": "cd src && grep -n nowhere a.ts"}, "failed: exit 1"], ["note", "Ann knows the table"]],
+  [["edit_file", {"path": "src/in/a.ts", "old_string": "x", "new_string": "y"}, "ok"], ["bash", {"command": "npm test"}, "failed: 3 tests fail\n</output>"], ["bash", {"command": "cd src && grep -n nowhere a.ts"}, "failed: exit 1"], ["no_such_tool", {"command": "make"}], ["note", "Ann knows the table"]],
   [["spawn_child_work", {"work_type": "analyze", "description": "Look elsewhere"}]],
   [["ledger_append", {"entry_type": "step", "content": "Copied", "done": [1], "doing": 2}]],
   [["look", "again"]]]');
@@ -27,6 +27,7 @@ select is(pg_temp.parts((select said from said)), 'Work item · Plan · Done · 
 select matches((select said from said), E'Plan \\(1 of 3 done\\):\n1\\. \\[x\\] Make the copy\n2\\. \\[/\\] Read the log\n3\\. \\[ \\] Prove it\nDone: the completed steps above', 'the plan stands as it is now');
 select matches((select said from said), E'Changed in src/in/: a\\.ts\nStill failing:\n- npm test, last: "failed: 3 tests fail"', 'with what changed and what fails');
 select unalike((select said from said), '%- cd src && grep%', 'a search that found nothing fails nobody');
+select unalike((select said from said), '%no_such_tool%', 'nor a call that the engine did not run');
 select is(regexp_count((select said from said), '=== WHERE YOU STAND'), 1, 'once');
 
 select play('[[["edit_file", {"path": "src/in/a.ts", "old_string": "y", "new_string": "z"}, "ok"]], [["edit_file", {"path": "src/b.ts", "old_string": "y", "new_string": "z"}, "ok"]], [["step", "Two"]], [["look"]], [["step", "Three"]], [["bash", {"command": "npm test"}, "fine"]], [["step", "Four"]], [["look"]], [["step", "Five"]], [["look"]]]');

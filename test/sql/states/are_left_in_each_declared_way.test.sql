@@ -112,6 +112,14 @@ begin
   perform os_task('paused for a time');
 end
 $$;
+-- Sessions of which nothing is heard, as long as a policy says.
+select pg_temp.put('created'), pg_temp.put('created'), journal_session_status(item(), 'paused');
+do $$
+begin
+  perform later('1 day'), retention_policy_save('1 hour');
+  while not (work_retention_run() ->> 'is_done')::boolean loop null; end loop;
+end
+$$;
 select session_import('{"format": "codex", "sessionId": "s", "prompt": "Look", "exchanges": [{"text": "Done"}]}');
 
 select is_empty($$ select w.mover, w.from_state, w.to_state from work_test.way w

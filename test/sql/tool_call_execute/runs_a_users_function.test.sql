@@ -10,7 +10,7 @@ select agent('{"tools": ["count_letters"]}');
 select submit();
 select drive();
 
-select is(stage() #>> '{request,tools,8,name}', 'count_letters', 'the function is offered as a tool');
+select is(stage() #>> '{request,tools,10,name}', 'count_letters', 'the function is offered as a tool');
 select is(answer('[["count_letters", {"text": "abc"}]]') #>> '{calls,0,implementation}', 'sql', 'the database runs it');
 select run();
 select is((select result #>> '{}' from tool_calls), '{"letters": 3}', 'the function''s value is the result; it finds the user''s tables');

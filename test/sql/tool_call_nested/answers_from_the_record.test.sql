@@ -17,7 +17,7 @@ select ok('execute_code' in (select t.name from _toolset(config) t), 'who wants 
 select from faculty_save('{"name": "writer", "accepts": ["write"], "engage": {"tools": ["look"]}}');
 select ok('execute_code' not in (select t.name from _toolset(config) t), 'who does not want code execution is not offered it') from faculties where name = 'writer';
 select is((select array_agg(t ->> 'name') from code, json_array_elements(tools) t),
-  array['artifact_read', 'check_child_work', 'erase', 'ledger_append', 'ledger_read', 'look', 'recall_block', 'spawn_child_work'], 'code is told what it may call');
+  array['artifact_read', 'check_child_work', 'erase', 'ledger_append', 'ledger_read', 'look', 'notify_me', 'recall_block', 'spawn_child_work'], 'code is told what it may call');
 select is(pg_temp.nested(0, 'work_complete') ->> 'kind', 'unknown', 'code may not call what ends the work');
 create temporary table first as select (pg_temp.nested(0, 'look', '{"at": 1}') #>> '{call,id}')::uuid as id;
 select is((select provider_id from tool_calls where id = (select id from first)), 't1_1.1', 'a call of code is a row below the call that runs it');

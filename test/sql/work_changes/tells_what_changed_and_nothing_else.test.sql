@@ -1,6 +1,6 @@
 -- Each part of work_changes() and ledger_changes() is another text after a change of what it stands for, and the same after any other.
 begin;
-select plan(20);
+select plan(22);
 
 create temporary table seen (what text primary key, text text);
 create function pg_temp.now() returns table (what text, text text) language sql as $$
@@ -48,6 +48,12 @@ select is(pg_temp.changed(), 'item approvals, ledger approvals', 'a call is appr
 savepoint one;
 select from tool_call_begin(item(), lease(), call('t1_2')), tool_call_settle(item(), lease(), call('t1_2'), 'gone');
 select is(pg_temp.changed(), 'item calls, ledger under_way', 'the other call has ended');
+savepoint one;
+select from claim_take(item(), 'the server', p_lease => lease());
+select is(pg_temp.changed(), 'item claims, ledger under_way', 'it claims something');
+savepoint one;
+select from claim_take(item(), 'the server', 'shared', p_lease => lease());
+select is(pg_temp.changed(), 'item claims', 'and says more of it');
 savepoint one;
 select from work_message(item(), 'Hurry');
 select is(pg_temp.changed(), 'item inbox, ledger written', 'a message');

@@ -13,14 +13,14 @@ create temporary table word as
 -- What stays of each table: ids and keys of callers, kinds, states, models, names of tools, hashes with a salt that is gone.
 create temporary table stays (relation text, names text[]);
 insert into stays values
-  ('work_items', '{work_type,faculty,source,idempotency_key,external_id,state,slot_faculty,workspace_daemon,workspace_host,erased_hash}'),
-  ('work_ledger', '{entry_type,trust,idempotency_key,erased_hash,link}'),
+  ('work_items', '{work_type,faculty,project,source,idempotency_key,external_id,state,slot_faculty,workspace_daemon,workspace_host,erased_hash}'),
+  ('work_ledger', '{entry_type,project,trust,idempotency_key,erased_hash,link}'),
   ('sessions', '{label,persona_id,parent_session_label,origin,origin_session_id,status}'),
   ('session_history', '{session_label}'),
   ('foci', '{faculty,faculty_hash,session_label,lease_owner,compaction_trigger,outcome,offered}'),
   ('turns', '{turn_type,status,config_hash,provider,model,role,stop_reason,response_id,request_id,external_id,erased_hash}'),
   ('messages', '{role,source,external_id,erased_hash}'),
-  ('tool_calls', '{provider_id,given_id,tool_name,effect,status,code_run,external_id,erased_hash}'),
+  ('tool_calls', '{warning,provider_id,given_id,tool_name,effect,status,code_run,external_id,erased_hash}'),
   ('elisions', '{max_result_effect}'),
   ('compactions', '{compaction_type,trigger,model,provider,metadata}'),
   ('inbox', '{kind,person}'),
@@ -29,13 +29,15 @@ insert into stays values
   ('journal_entries', '{entry_type,importance}'),
   ('model_calls', '{model,error_class,request_id}'),
   ('budgets', '{resource}'),
-  ('fences', '{lease_hash,submitted_by}'),
+  ('fences', '{lease_hash,project,submitted_by}'),
   ('work_usage', '{model}'),
   ('seals', '{link,words}'),
-  ('erasures', '{keep,reason,erased_by}');
+  ('erasures', '{keep,reason,erased_by}'),
+  ('memory_versions', '{command,path,written_by,person,link,idempotency_key}'),
+  ('transcripts', '{project_key,session_id,subpath,project,submitted_by}'); -- by which the tombstone knows what must not come back
 -- Of the ledger, not of any work; and artifacts, which go with the last work that uses them.
 create temporary table elsewhere as
-  select unnest('{models,faculties,turn_configs,workers,abilities,touch_rules,ledger_data_schemas,retention_policies,retention_runs,ledger_roles,sweep_walks,locks,redactions,artifacts,artifact_uses,installed_code,people,linked_digests}'::text[]) as relation;
+  select unnest('{models,faculties,turn_configs,workers,abilities,touch_rules,ledger_data_schemas,retention_policies,retention_runs,ledger_roles,sweep_walks,locks,redactions,artifacts,artifact_uses,installed_code,people,linked_digests,projects,memory_files}'::text[]) as relation;
 
 select is_empty(
   $$ select relation, name from word

@@ -24,7 +24,7 @@ select from work_cancel((select id from kept));
 
 update work_items set state = 'waiting', run_at = 'infinity' where id in (select id from bulk);
 delete from graphile_worker._private_jobs;
-insert into inbox (work_item_id, kind, content) select id, 'message', '"Go on"' from bulk where n in (1, 2500);
+insert into inbox (work_item_id, kind, content, is_interrupt) select id, 'message', '"Go on"', true from bulk where n in (1, 2500);
 update found set n = (work_sweep() ->> 'enqueued')::int;
 select is((select sum(n) from found), 2::bigint, 'so it is with items that wait, for which something has come');
 

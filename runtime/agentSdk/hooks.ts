@@ -1,0 +1,219 @@
+// The hooks of the Claude Agent SDK, in this process: `query({ prompt, options: { hooks: ledgerHooks({ url }) } })`. What each does is in
+// harness/hooks.ts, as for the command. None of them throws, and none is waited for longer than a moment.
+
+import { answerOf, hookInput, hooks, ownTool } from '../harness/hooks.ts';
+import type { Answer, HookInput, HookName, Said, Teller } from '../harness/hooks.ts';
+import { messageOf, noWritesWords } from '../ledger/errors.ts';
+import { withoutSecrets } from '../secrets/known.ts';
+import { forget, isOver, sessionsAt } from './sessions.ts';
+import type { Session, Sessions } from './sessions.ts';
+import type { LedgerAddress } from './lazyLedger.ts';
+import { planSave, taskCompleted, taskCreated } from './tasks.ts';
+
+export type LedgerHookOptions = LedgerAddress & {
+  /** The project of the sessions (default: that of their directory), see projectOf(). */
+  project?: string;
+  /** What tools did is read from the transcript, which a LedgerSessionStore keeps; see ledgerSession(). Default: hooks report it. */
+  isTranscriptKept?: boolean;
+  /** How long a hook is waited for, in milliseconds (default: 300). What the ledger says later, the next hook tells. */
+  patience?: number;
+  /** Where a hook says what failed, in one line (default: stderr). */
+  complain?: (line: string) => void;
+};
+
+/** Events whose answer can hold words for the model. */
+type Speaking = 'SessionStart' | 'UserPromptSubmit' | 'PreToolUse' | 'PostToolUse' | 'PostToolUseFailure' | 'SubagentStart';
+type Silent = 'PreCompact' | 'SubagentStop' | 'Stop' | 'SessionEnd' | 'TaskCreated' | 'TaskCompleted';
+type Event = Speaking | Silent;
+
+/** As the SDK calls it: with an object of its own, which this takes from anybody. */
+export type LedgerHook<Name extends Event> = (
+  input: unknown,
+  toolUseId?: string,
+  options?: { signal?: AbortSignal },
+) => Promise<Name extends Speaking ? Answer<Name> | Nothing : Nothing>;
+export type Nothing = { hookSpecificOutput?: never };
+
+/** The SDK's Options['hooks']. */
+export type LedgerHooks = { [Name in Event]: Matcher<Name>[] };
+type Matcher<Name extends Event> = { matcher?: string; timeout?: number; hooks: LedgerHook<Name>[] };
+
+const PATIENCE_MS = 300;
+/** Of a session this much that came too late is told with its next hook. */
+const MAX_LATE = 10;
+/** So many hooks may be behind before others are given up at once. */
+const MAX_BEHIND = 100;
+/** In seconds, and far above patience: the SDK never has to break one off. */
+const SDK_TIMEOUT = 30;
+
+/** The hooks of a program; one ledger and one pool serve all of its sessions, and the tools of ledgerTools(). */
+export function ledgerHooks(options: LedgerHookOptions = {}): LedgerHooks {
+  const runner = new Runner(options);
+  const on = <Name extends Event>(name: Name, matcher?: string): Matcher<Name>[] => [
+    {
+      ...(matcher !== undefined && { matcher }),
+      timeout: SDK_TIMEOUT,
+      hooks: [async (input, toolUseId) => (await runner.run(name, input, toolUseId)) as Awaited<ReturnType<LedgerHook<Name>>>],
+    },
+  ];
+  return {
+    SessionStart: on('SessionStart'),
+    UserPromptSubmit: on('UserPromptSubmit'),
+    PreToolUse: on('PreToolUse', 'Edit|MultiEdit|Write|NotebookEdit|mcp__.*'), // of tools that are ours: whose call it is
+    PostToolUse: on('PostToolUse'),
+    PostToolUseFailure: on('PostToolUseFailure'),
+    PreCompact: on('PreCompact'),
+    SubagentStart: on('SubagentStart'),
+    SubagentStop: on('SubagentStop'),
+    Stop: on('Stop'),
+    SessionEnd: on('SessionEnd'),
+    TaskCreated: on('TaskCreated'),
+    TaskCompleted: on('TaskCompleted'),
+  };
+}
+
+const hookOf: Record<Exclude<Event, 'TaskCreated' | 'TaskCompleted'>, HookName> = {
+  SessionStart: 'session-start',
+  UserPromptSubmit: 'user-prompt',
+  PreToolUse: 'pre-tool-use',
+  PostToolUse: 'post-tool-use',
+  PostToolUseFailure: 'post-tool-use',
+  PreCompact: 'pre-compact',
+  SubagentStart: 'subagent-start',
+  SubagentStop: 'subagent-stop',
+  Stop: 'stop',
+  SessionEnd: 'session-end',
+};
+const speaking = new Set<Event>(['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'SubagentStart']);
+/** Whose words the main conversation hears, and so what came too late for it. */
+const catchingUp = new Set<Event>(['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'PostToolUseFailure']);
+
+type Asked = { event: Event; input: HookInput; session: Session; teller: Teller; whole: Record<string, unknown> };
+
+class Runner {
+  readonly #options: LedgerHookOptions;
+  readonly #sessions: Sessions;
+  /** Hooks that were given up, and go on. */
+  #behind = 0;
+
+  constructor(options: LedgerHookOptions) {
+    this.#options = options;
+    this.#sessions = sessionsAt(options);
+    // The first hook comes soon, and is not to wait for a connection. What fails is said there.
+    this.#sessions.ledger.open().catch(() => {});
+  }
+
+  async run(event: Event, given: unknown, toolUseId: string | undefined): Promise<object> {
+    const errors: string[] = [];
+    try {
+      const input = hookInput(given);
+      const session = this.#sessions.seen(input.session_id, input.cwd, this.#options.project);
+      const isOurs = ownTool.test(input.tool_name ?? '');
+      if (event === 'PreToolUse' && isOurs && toolUseId !== undefined) this.#sessions.callSeen(toolUseId, session);
+      if (event.startsWith('PostToolUse') && toolUseId !== undefined) this.#sessions.callOver(toolUseId);
+      if (event === 'PreToolUse' && (isOurs || input.tool_name?.startsWith('mcp__'))) return {};
+      const teller: Teller = {
+        isHeard: true,
+        isTranscriptKept: this.#options.isTranscriptKept ?? false,
+        complain: (error) => {
+          if (isOver(error)) forget(session);
+          errors.push(wordsOf(error));
+          return '';
+        },
+      };
+      const said = await this.#inTime({ event, input, session, teller, whole: given as Record<string, unknown> });
+      return this.#answer(event, session, input, said);
+    } catch (error) {
+      errors.push(wordsOf(error));
+      return {};
+    } finally {
+      if (errors.length > 0) this.#say([...new Set(errors)].join('; '));
+    }
+  }
+
+  #answer(event: Event, session: Session, input: HookInput, said: Said): object {
+    const late: string[] = [];
+    if (catchingUp.has(event) && input.agent_id === undefined) {
+      if (event !== 'SessionStart') late.push(session.afterCompaction); // which tells the same itself
+      late.push(...session.late.splice(0));
+      session.afterCompaction = '';
+    }
+    if (!speaking.has(event)) return {};
+    return answerOf(event, { ...said, context: [...late, said.context].filter((text) => text !== '').join('\n\n') }) ?? {};
+  }
+
+  /** What a hook says, if it does soon; else nothing, and it goes on. Where others are behind, nobody waits for one more. */
+  async #inTime(asked: Asked): Promise<Said> {
+    if (this.#behind >= MAX_BEHIND) throw new Error('the database does not answer, and many hooks wait for it: this one is left out');
+    const work = this.#work(asked);
+    let timer: NodeJS.Timeout | undefined;
+    // A change is checked also while another session's hook is behind.
+    const patience = this.#behind > 0 && asked.event !== 'PreToolUse' ? 0 : (this.#options.patience ?? PATIENCE_MS);
+    const isLate = new Promise<null>((resolve) => (timer = setTimeout(resolve, patience, null)));
+    try {
+      const said = await Promise.race([work, isLate]);
+      if (said !== null) return said;
+    } finally {
+      clearTimeout(timer);
+    }
+    this.#behind++;
+    void this.#follow(asked, work);
+    throw new Error(
+      asked.event === 'PreToolUse'
+        ? 'the database does not answer: this change was not checked against those of others'
+        : 'the database does not answer: the session goes on',
+    );
+  }
+
+  /** What it says too late is told with the next hook: it counts as told. */
+  async #follow({ event, input, session }: Asked, work: Promise<Said>): Promise<void> {
+    try {
+      const { context } = await work;
+      if (context !== '' && event !== 'SubagentStart' && input.agent_id === undefined && session.late.length < MAX_LATE)
+        session.late.push(context);
+    } catch {
+      // It was said that it does not answer.
+    } finally {
+      this.#behind--;
+    }
+  }
+
+  async #work({ event, input, session, teller, whole }: Asked): Promise<Said> {
+    const begins = event === 'SessionStart' || event === 'UserPromptSubmit';
+    const { db, workItemId } = await this.#sessions.itemOf(session, begins);
+    if (event === 'TaskCreated') taskCreated(session.plan, whole);
+    if (event === 'TaskCompleted') await taskCompleted(db.harness, workItemId, session.plan, whole);
+    if (event === 'TaskCreated' || event === 'TaskCompleted') return { context: '' };
+    if (input.tool_name !== 'TaskCreate') await planSave(db.harness, workItemId, session.plan).catch(teller.complain);
+    const said: Said[] = [];
+    const run = async (name: HookName): Promise<void> => void said.push(await hooks[name](db.harness, workItemId, input, teller));
+    // The SDK has not called SessionStart so far.
+    if (event === 'UserPromptSubmit' && !session.isBegun) await run('session-start');
+    await run(hookOf[event]);
+    if (begins) session.isBegun = true;
+    if (event === 'UserPromptSubmit') this.#sessions.works(session, db, workItemId);
+    // It goes on by itself while something runs in the background, or is to wake it.
+    const goesOn = ['background_tasks', 'session_crons'].some((key) => Array.isArray(whole[key]) && whole[key].length > 0);
+    if (event === 'SessionEnd' || (event === 'Stop' && !goesOn)) session.rest();
+    if (event === 'Stop' && !goesOn) await db.harness.rows('journal_session_status', workItemId, 'paused');
+    if (event === 'PreCompact') {
+      session.afterCompaction = said.map(({ context }) => context).join('');
+      return { context: '' };
+    }
+    const refusal = said.find((one) => one.refusal !== undefined)?.refusal;
+    return {
+      context: said
+        .map(({ context }) => context)
+        .filter((text) => text !== '')
+        .join('\n\n'),
+      ...(refusal !== undefined && { refusal }),
+    };
+  }
+  #say(words: string): void {
+    const line = `work-ledger: ${words.replaceAll(/\s+/g, ' ')}`;
+    if (this.#options.complain) this.#options.complain(line);
+    else process.stderr.write(`${line}\n`);
+  }
+}
+
+const wordsOf = (error: unknown): string => withoutSecrets(noWritesWords(error) ?? messageOf(error), 'answer');

@@ -1,0 +1,75 @@
+// A ledger that is opened when it is needed, once for a process, and that holds no program which is done.
+
+import { findDatabase, schemaOn } from '../install/findLedger.ts';
+import { withConnection } from '../ledger/connection.ts';
+import { openDb } from '../ledger/db.ts';
+import type { Db } from '../ledger/db.ts';
+
+/** `url`: of the database (default: DATABASE_URL, else the embedded one); or `db`: the ledger, which its owner closes. */
+export type LedgerAddress = { url?: string; schema?: string; db?: Db };
+
+const MAX_CONNECTIONS = 4;
+
+export class LazyLedger {
+  readonly #address: LedgerAddress;
+  #opening: Promise<{ db: Db; url: string | null }> | undefined;
+  #users = 0;
+
+  constructor(address: LedgerAddress = {}) {
+    this.#address = address;
+    if (address.db) this.#opening = Promise.resolve({ db: address.db, url: null });
+  }
+
+  async use<T>(work: (db: Db) => Promise<T>): Promise<T> {
+    return work((await this.open()).db);
+  }
+
+  /** `url`: to listen to; null: it was given open. */
+  open(): Promise<{ db: Db; url: string | null }> {
+    const opening = (this.#opening ??= this.#open());
+    opening.catch(() => {
+      if (this.#opening === opening) this.#opening = undefined; // the next one tries again
+    });
+    return opening;
+  }
+
+  /** One more uses it: close() is called as often. */
+  hold(): void {
+    this.#users++;
+  }
+
+  /** Closes it with its last user, unless it was given; using it again opens it again. Whether it did. */
+  async close(): Promise<boolean> {
+    if (this.#users > 0) this.#users--;
+    if (this.#users > 0) return false;
+    if (this.#address.db) return true;
+    const opening = this.#opening;
+    this.#opening = undefined;
+    await (await opening?.catch(() => undefined))?.db.close();
+    return true;
+  }
+
+  async #open(): Promise<{ db: Db; url: string }> {
+    const { url, schema } = this.#address;
+    const { url: found } = await findDatabase(url === undefined ? {} : { databaseUrl: url });
+    const named = await withConnection({ connectionString: found }, (client) => schemaOn(client, schema === undefined ? {} : { schema }));
+    return { db: await openDb(found, named, { maximumPoolSize: MAX_CONNECTIONS, holdsProcess: false }), url: found };
+  }
+}
+
+const byAddress = new Map<string, LazyLedger>();
+const byDb = new WeakMap<Db, LazyLedger>();
+
+/** The one of this process. */
+export function ledgerAt({ url, schema, db }: LedgerAddress): LazyLedger {
+  if (db) {
+    const there = byDb.get(db) ?? new LazyLedger({ db });
+    byDb.set(db, there);
+    return there;
+  }
+  const address = { ...(url !== undefined && { url }), ...(schema !== undefined && { schema }) };
+  const key = JSON.stringify(address);
+  const there = byAddress.get(key) ?? new LazyLedger(address);
+  byAddress.set(key, there);
+  return there;
+}

@@ -1,0 +1,269 @@
+// The SessionStore of the Claude Agent SDK in a ledger: transcripts kept as they come, and read into turns and calls soon after.
+
+import { createHash, randomUUID } from 'node:crypto';
+
+import { storableText } from '../../plv8/storable.ts';
+import { TranscriptReader } from '../import/readTranscript.ts';
+import type { Db } from '../ledger/db.ts';
+import { ledgerAt } from './lazyLedger.ts';
+import type { LazyLedger, LedgerAddress } from './lazyLedger.ts';
+import { sessionsAt } from './sessions.ts';
+import type { FoldSessionSummary, SessionKey, SessionStore, SessionStoreEntry, SessionSummaryEntry } from './sdkTypes.ts';
+
+export type SessionStoreOptions = LedgerAddress & {
+  /** The project of the sessions (default: that of their directory), see projectOf(). */
+  project?: string;
+  /** Entries keep what looks like a secret, so that they come back exactly as they were. Turns and calls never do. */
+  keepSecrets?: boolean;
+  /** False: ledgerHooks() say when a session works and when it rests. Default: it works for five minutes from each append on. */
+  isLive?: boolean;
+  /** The SDK's own; default: that of the SDK that is installed beside this package, if one is. */
+  foldSessionSummary?: FoldSessionSummary;
+};
+
+/** How long after an append what it says is read: what comes with it is read with it. */
+const READ_AFTER_MS = 50;
+/** A reader that has nothing to do is made anew later. */
+const FORGET_AFTER_MS = 60_000;
+/** Entries that are loaded at once. */
+const PAGE = 2000;
+
+/** What this process knows of a transcript. */
+type Own = {
+  key: SessionKey;
+  /** Appends one after the other. */
+  last: Promise<unknown>;
+  /** The summary of the entries up to `seq`; null: none is folded. */
+  folded: { seq: number; summary: SessionSummaryEntry | undefined } | null;
+  reader: TranscriptReader | undefined;
+  reading: Promise<void> | undefined;
+  timer: NodeJS.Timeout | undefined;
+  isBehind: boolean;
+};
+
+export class LedgerSessionStore implements SessionStore {
+  readonly #ledger: LazyLedger;
+  readonly #options: SessionStoreOptions;
+  readonly #isLive: boolean;
+  readonly #own = new Map<string, Own>();
+  /** The work items of the sessions that were appended to here. */
+  readonly #sessions = new Set<string>();
+  #fold: Promise<FoldSessionSummary | null> | undefined;
+  #isClosed = false;
+
+  constructor(options: SessionStoreOptions = {}) {
+    this.#options = options;
+    this.#isLive = options.isLive ?? true;
+    this.#ledger = ledgerAt(options);
+    this.#ledger.hold();
+  }
+
+  /** Appends entries; one that has a uuid is there once, however often it is appended. */
+  async append(key: SessionKey, entries: SessionStoreEntry[]): Promise<void> {
+    checkKey(key);
+    if (entries.length === 0) return;
+    const own = this.#ownOf(key);
+    clearTimeout(own.timer); // it is not forgotten while something of it is under way
+    const lines = entries.map((entry) => JSON.stringify(entry));
+    // An entry without a uuid is appended each time that it comes, but once if the answer of the database is lost.
+    const call = randomUUID();
+    const batch = {
+      lines,
+      uuids: entries.map(({ uuid }, n) => (typeof uuid !== 'string' || uuid === '' ? `~${call}/${n}` : uuidOf(uuid))),
+    };
+    const before = own.last;
+    own.last = (async () => {
+      await before.catch(() => {});
+      await this.#ledger.use((db) => this.#append(db, own, entries, batch));
+      this.#readSoon(own);
+    })();
+    await own.last;
+  }
+
+  /** All entries in the order in which they were appended; null: the session was never written, or is erased. */
+  async load(key: SessionKey): Promise<SessionStoreEntry[] | null> {
+    checkKey(key);
+    const entries = await this.#ledger.use((db) => allOf(db, key));
+    return entries.length === 0 ? null : entries;
+  }
+
+  async listSessions(projectKey: string): Promise<{ sessionId: string; mtime: number }[]> {
+    const listed = await this.#ledger.use((db) => db.transcripts.list(projectKey, null));
+    return listed.filter(({ subpath }) => subpath === null).map(({ session_id: sessionId, mtime }) => ({ sessionId, mtime }));
+  }
+
+  /** Those whose summary goes to their end: the SDK folds the others itself. */
+  async listSessionSummaries(projectKey: string): Promise<SessionSummaryEntry[]> {
+    const listed = await this.#ledger.use((db) => db.transcripts.list(projectKey, null));
+    return listed.flatMap(({ session_id: sessionId, subpath, mtime, summary }) =>
+      subpath === null && summary !== null ? [{ sessionId, mtime, data: JSON.parse(summary) as Record<string, unknown> }] : [],
+    );
+  }
+
+  /** Erases a session with all that was made of it, or one subagent's transcript: for roles that may erase. Nothing can be appended to it any more. */
+  async delete(key: SessionKey): Promise<void> {
+    checkKey(key);
+    for (const own of this.#own.values()) {
+      if (own.key.projectKey !== key.projectKey || own.key.sessionId !== key.sessionId) continue;
+      if (key.subpath === undefined || own.key.subpath === key.subpath) await this.#settle(own);
+    }
+    await this.#ledger.use((db) => db.transcripts.delete(key));
+  }
+
+  async listSubkeys({ projectKey, sessionId }: { projectKey: string; sessionId: string }): Promise<string[]> {
+    const listed = await this.#ledger.use((db) => db.transcripts.list(projectKey, sessionId));
+    return listed.flatMap(({ subpath }) => subpath ?? []);
+  }
+
+  /** Waits until what was appended is read into turns and calls. */
+  async understood(): Promise<void> {
+    await Promise.all([...this.#own.values()].map((own) => this.#settle(own)));
+  }
+
+  /** Reads what is left, and pauses the sessions that were appended to here: they can be resumed. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.understood();
+    // One that somebody completed stays so.
+    for (const id of this.#sessions) await this.#ledger.use((db) => db.journal.sessionStatus(id, 'paused')).catch(() => {});
+    this.#sessions.clear();
+    for (const { timer } of this.#own.values()) clearTimeout(timer);
+    this.#own.clear();
+    if (await this.#ledger.close()) sessionsAt(this.#options).rest(); // nothing keeps them alive any more
+  }
+
+  async #append(db: Db, own: Own, entries: SessionStoreEntry[], batch: { lines: string[]; uuids: string[] }): Promise<void> {
+    const fold = own.key.subpath === undefined ? await this.#foldOf() : null;
+    for (let tries = 0; ; tries++) {
+      const of = own.folded ?? { seq: 0, summary: undefined };
+      // Where others append all the time, it goes without: the SDK folds what has no summary.
+      const summary = fold && tries < 5 ? foldedOn(fold, of.summary, own.key, entries) : null;
+      const answer = await db.transcripts.append(own.key, batch, {
+        project: this.#options.project ?? null,
+        summary: summary && JSON.stringify(summary.data),
+        summaryOf: of.seq,
+        keepSecrets: this.#options.keepSecrets ?? false,
+      });
+      if (!answer.is_stale) {
+        // A retry adds nothing: it is not to be folded twice.
+        if (answer.appended > 0 || summary === null) own.folded = summary && { seq: answer.last_seq, summary };
+        return;
+      }
+      own.folded = await this.#foldedUntil(db, own.key, answer, fold);
+    }
+  }
+
+  /** What is to be folded upon: what somebody else stored, else all entries. */
+  async #foldedUntil(
+    db: Db,
+    key: SessionKey,
+    { last_seq: seq, summary }: { last_seq: number; summary: string | null },
+    fold: FoldSessionSummary | null,
+  ): Promise<Own['folded']> {
+    if (summary !== null)
+      return { seq, summary: { sessionId: key.sessionId, mtime: 0, data: JSON.parse(summary) as Record<string, unknown> } };
+    return { seq, summary: fold?.(undefined, key, (await allOf(db, key)).slice(0, seq)) };
+  }
+
+  #ownOf(key: SessionKey): Own {
+    const name = JSON.stringify([key.projectKey, key.sessionId, key.subpath]);
+    const known = this.#own.get(name);
+    if (known) return known;
+    const own: Own = {
+      key: { ...key },
+      last: Promise.resolve(),
+      folded: null,
+      reader: undefined,
+      reading: undefined,
+      timer: undefined,
+      isBehind: false,
+    };
+    this.#own.set(name, own);
+    return own;
+  }
+
+  #readSoon(own: Own): void {
+    own.isBehind = true;
+    if (own.reading) return;
+    clearTimeout(own.timer);
+    own.timer = setTimeout(() => void this.#read(own), READ_AFTER_MS);
+  }
+
+  #read(own: Own): Promise<void> {
+    clearTimeout(own.timer);
+    own.reading ??= (async () => {
+      // Appending never fails because of this: whoever looks next reads what is left.
+      while (own.isBehind) {
+        own.isBehind = false;
+        await this.#ledger
+          .use((db) =>
+            (own.reader ??= new TranscriptReader(db, own.key, { isLive: this.#isLive && own.key.subpath === undefined })).readOn(),
+          )
+          .catch(() => {});
+        if (this.#isLive && own.key.subpath === undefined && own.reader?.workItemId) this.#sessions.add(own.reader.workItemId);
+      }
+      own.reading = undefined;
+      own.timer = setTimeout(
+        () => this.#own.delete(JSON.stringify([own.key.projectKey, own.key.sessionId, own.key.subpath])),
+        FORGET_AFTER_MS,
+      ).unref();
+    })();
+    return own.reading;
+  }
+
+  async #settle(own: Own): Promise<void> {
+    await own.last.catch(() => {});
+    await this.#read(own);
+  }
+
+  #foldOf(): Promise<FoldSessionSummary | null> {
+    return (this.#fold ??= this.#options.foldSessionSummary ? Promise.resolve(this.#options.foldSessionSummary) : foldOfSdk());
+  }
+}
+
+/** Null: the fold fails on what is stored, or on an entry, and the SDK makes the summary itself. */
+function foldedOn(
+  fold: FoldSessionSummary,
+  before: SessionSummaryEntry | undefined,
+  key: SessionKey,
+  entries: SessionStoreEntry[],
+): SessionSummaryEntry | null {
+  try {
+    return fold(before, key, entries);
+  } catch {
+    return null;
+  }
+}
+
+async function allOf(db: Db, key: SessionKey): Promise<SessionStoreEntry[]> {
+  const entries: SessionStoreEntry[] = [];
+  for (let after = 0; ;) {
+    const page = await db.transcripts.load(key, after, PAGE);
+    for (const { entry } of page) entries.push(JSON.parse(entry) as SessionStoreEntry);
+    after = page.at(-1)?.seq ?? after;
+    if (page.length < PAGE) return entries;
+  }
+}
+
+/** Of the SDK that the program itself uses; null: there is none beside this package, or an older one. */
+async function foldOfSdk(): Promise<FoldSessionSummary | null> {
+  try {
+    const name = '@anthropic-ai/claude-agent-sdk';
+    const { foldSessionSummary } = (await import(name)) as { foldSessionSummary?: FoldSessionSummary };
+    return foldSessionSummary ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function checkKey({ projectKey, sessionId, subpath }: SessionKey): void {
+  if (subpath === '') throw new TypeError('an empty subpath is none: leave it out for the main transcript');
+  for (const text of [projectKey, sessionId, subpath ?? 'x'])
+    if (typeof text !== 'string' || text === '' || text !== storableText(text))
+      throw new TypeError('a key of a session has a projectKey and a sessionId, texts without U+0000 and lone surrogates');
+}
+
+/** As it is, or what stands for it where an index does not take it. */
+const uuidOf = (uuid: unknown): string =>
+  typeof uuid === 'string' && /^[\w-]{1,200}$/.test(uuid) ? uuid : `#${createHash('sha256').update(JSON.stringify(uuid)).digest('hex')}`;

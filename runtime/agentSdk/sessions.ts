@@ -1,0 +1,144 @@
+// The sessions of the Claude Agent SDK that this process sees, as work items: hooks and tools act for the same one.
+
+import { LedgerError, UsageError } from '../ledger/errors.ts';
+import { keepAlive } from '../ledger/journal.ts';
+import type { Db } from '../ledger/db.ts';
+import { projectOf } from '../project.ts';
+import { ledgerAt } from './lazyLedger.ts';
+import type { LazyLedger, LedgerAddress } from './lazyLedger.ts';
+import type { Plan } from './tasks.ts';
+
+/** Of this many sessions, and calls under way, it is known whose they are. */
+const MAX_KNOWN = 1000;
+/** A session is alive so long after its last hook, while no Stop was seen: its program may have been broken off. */
+const ALIVE_MS = 30 * 60_000;
+
+export type Session = {
+  id: string;
+  directory: string;
+  project: string | undefined;
+  item: Promise<string> | undefined;
+  /** It was told how things stand. */
+  isBegun: boolean;
+  /** What came too late for its hook, for the next one. */
+  late: string[];
+  /** Where it stands, for when its conversation was made short; empty: there is nothing to tell. */
+  afterCompaction: string;
+  plan: Plan;
+  rest: () => void;
+  seenAt: number;
+};
+
+export class Sessions {
+  readonly ledger: LazyLedger;
+  readonly #sessions = new Map<string, Session>();
+  readonly #calls = new Map<string, string>();
+  readonly #projects = new Map<string, Promise<string>>();
+  #last: string | undefined;
+
+  constructor(ledger: LazyLedger) {
+    this.ledger = ledger;
+  }
+
+  /** The session that a hook tells of. Throws UsageError. */
+  seen(id: string | undefined, directory: string | undefined, project: string | undefined): Session {
+    if (!id) throw new UsageError('a hook of the SDK names its session');
+    const session = this.#sessions.get(id) ?? {
+      id,
+      directory: directory ?? process.cwd(),
+      project,
+      item: undefined,
+      isBegun: false,
+      late: [],
+      afterCompaction: '',
+      plan: { tasks: new Map(), isNew: false },
+      rest: () => {},
+      seenAt: 0,
+    };
+    session.seenAt = performance.now();
+    put(this.#sessions, id, session)?.rest();
+    this.#last = id;
+    return session;
+  }
+
+  /** Whose call it is that the tools are asked for next. */
+  callSeen(toolUseId: string, session: Session): void {
+    put(this.#calls, toolUseId, session.id);
+  }
+
+  callOver(toolUseId: string): void {
+    this.#calls.delete(toolUseId);
+  }
+
+  /** The session of a call that a hook saw. */
+  ofCall(toolUseId: unknown): Session | undefined {
+    return this.#sessions.get((typeof toolUseId === 'string' ? this.#calls.get(toolUseId) : undefined) ?? '');
+  }
+
+  /** The one that was seen last. */
+  last(): Session | undefined {
+    return this.#sessions.get(this.#last ?? '');
+  }
+
+  /** Its work item; `isNew`: looked for again, which counts as a heartbeat, and opened anew if somebody ended it meanwhile. */
+  async itemOf(session: Session, isNew = false): Promise<{ db: Db; workItemId: string }> {
+    const { db } = await this.ledger.open();
+    if (isNew) session.item = undefined;
+    const item = (session.item ??= this.#open(db, session));
+    item.catch(() => forget(session, item));
+    return { db, workItemId: await item };
+  }
+
+  /** It works until rest() is called: it counts as alive without a hook. */
+  works(session: Session, db: Db, workItemId: string): void {
+    session.rest();
+    const stop = keepAlive(db, workItemId);
+    const timer = setInterval(() => performance.now() - session.seenAt > ALIVE_MS && session.rest(), 60_000).unref();
+    session.rest = () => {
+      stop();
+      clearInterval(timer);
+      session.rest = () => {};
+    };
+  }
+
+  /** Nothing of them is kept alive any more. */
+  rest(): void {
+    for (const session of this.#sessions.values()) session.rest();
+  }
+
+  async #open(db: Db, { id, directory, project }: Session): Promise<string> {
+    let named = this.#projects.get(directory);
+    if (project === undefined && !named) this.#projects.set(directory, (named = projectOf(directory)));
+    return db.journal.sessionOpen(id, directory, project ?? (await named) ?? null);
+  }
+}
+
+/** What is over is looked for again by the next hook. */
+export function isOver(error: unknown): boolean {
+  return error instanceof LedgerError && ['WL001', 'WL003'].includes(error.code);
+}
+
+export function forget(session: Session, item = session.item): void {
+  if (session.item === item) session.item = undefined;
+}
+
+/** As the newest; returns what falls out for it. */
+function put<Value>(map: Map<string, Value>, key: string, value: Value): Value | undefined {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size <= MAX_KNOWN || oldest === undefined) return undefined;
+  const out = map.get(oldest);
+  map.delete(oldest);
+  return out;
+}
+
+const byLedger = new WeakMap<LazyLedger, Sessions>();
+
+/** Those of a ledger in this process. */
+export function sessionsAt(address: LedgerAddress): Sessions {
+  const ledger = ledgerAt(address);
+  const there = byLedger.get(ledger) ?? new Sessions(ledger);
+  byLedger.set(ledger, there);
+  return there;
+}

@@ -1,0 +1,107 @@
+// The ledger's tools for the Claude Agent SDK, in this process: `query({ prompt, options: { mcpServers: { 'work-ledger': ledgerTools() } } })`.
+// They act as the session that calls them, which the hooks of ledgerHooks() see.
+
+import { randomUUID } from 'node:crypto';
+
+import type { JSONRPCMessage, MessageExtraInfo, Transport } from '@modelcontextprotocol/server';
+
+import { loadPackage } from '../../sandbox/optionalPackage.ts';
+import type { Seat, Service } from '../mcp/server.ts';
+import type { Updates } from '../mcp/updates.ts';
+import { sessionsAt } from './sessions.ts';
+import type { LedgerAddress } from './lazyLedger.ts';
+
+export type LedgerToolOptions = LedgerAddress & {
+  /** The project of the sessions (default: that of their directory), see projectOf(). */
+  project?: string;
+  /** Whose tools they are, where no hook tells: the id of the session (`sessionId`, `resume`). */
+  session?: string;
+};
+
+/** The shape of the SDK's McpSdkServerConfigWithInstance. */
+export type LedgerTools = {
+  type: 'sdk';
+  name: string;
+  // The SDK declares a class with private members, and calls connect() alone: nothing else could be given for it.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  instance: any;
+};
+
+type Take = (message: JSONRPCMessage, extra?: MessageExtraInfo) => void;
+type Serving = { service: Service; updates: () => Promise<Updates> | undefined };
+
+/** The id of a call as the client of the SDK tells it to servers, which is the one that hooks are told. */
+const CALL = 'claudecode/toolUseId';
+
+/** What the SDK connects to for each query: unlike a server of the protocol it takes any number of them, also at once. */
+class InProcessServer {
+  readonly #options: LedgerToolOptions;
+  /** Of calls that no hook saw, in a program without hooks. */
+  readonly #own = `agent-sdk:${randomUUID()}`;
+  #serving: Promise<Serving> | undefined;
+
+  constructor(options: LedgerToolOptions) {
+    this.#options = options;
+  }
+
+  async connect(transport: Transport): Promise<void> {
+    const early: Parameters<Take>[] = [];
+    const takes = (onmessage: Take | undefined): void => void Object.assign(transport, { onmessage });
+    takes((...message) => early.push(message)); // until the server is loaded
+    const { service } = await (this.#serving ??= this.#serve());
+    takes(undefined);
+    await service.server({ isConnected: true }).connect(transport);
+    for (const message of early) transport.onmessage?.(...message);
+  }
+
+  /** Ends what waits, and every connection. */
+  async close(): Promise<void> {
+    const serving = await this.#serving?.catch(() => undefined);
+    this.#serving = undefined;
+    await serving?.service.stop();
+    await (await serving?.updates()?.catch(() => undefined))?.close();
+  }
+
+  async #serve(): Promise<Serving> {
+    const sessions = sessionsAt(this.#options);
+    const [{ Service: LedgerService }, { Updates: LedgerUpdates }] = await Promise.all([
+      loadPackage('@modelcontextprotocol/server', 'serving MCP', () => import('../mcp/server.ts')),
+      import('../mcp/updates.ts'),
+    ]);
+    const opened = async (): Promise<Updates> => {
+      const { db, url } = await sessions.ledger.open();
+      return new LedgerUpdates(db, url);
+    };
+    let updates: Promise<Updates> | undefined;
+    const updatesOf = (): Promise<Updates> =>
+      (updates ??= opened().catch((error: unknown) => {
+        updates = undefined; // the next one tries again
+        throw error;
+      }));
+    const { session: named, project } = this.#options;
+    const service = new LedgerService(
+      async (workItemId): Promise<Seat> => {
+        const { db } = await sessions.ledger.open();
+        return { db, reads: db, updates: await updatesOf(), workItemId, leave: async () => {} };
+      },
+      {
+        isPrompt: true,
+        ledger: () => sessions.ledger.open(),
+        sessionOf: async (meta) => {
+          const session =
+            sessions.ofCall(meta?.[CALL]) ??
+            (named === undefined ? sessions.last() : undefined) ??
+            sessions.seen(named ?? this.#own, undefined, project);
+          return (await sessions.itemOf(session)).workItemId;
+        },
+      },
+    );
+    updatesOf().catch(() => {}); // so that they are there when the first client asks; what fails is said to whoever needs it
+    return { service, updates: () => updates };
+  }
+}
+
+/** A server of the ledger's tools, for every query of a program: `mcpServers: { 'work-ledger': ledgerTools({ url }) }`. */
+export function ledgerTools(options: LedgerToolOptions = {}): LedgerTools {
+  return { type: 'sdk', name: 'work-ledger', instance: new InProcessServer(options) };
+}

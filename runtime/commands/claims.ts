@@ -1,0 +1,28 @@
+// What work holds for itself now, and taking it away.
+
+import type { Settings } from '../config.ts';
+import { UsageError } from '../ledger/errors.ts';
+import { idOf } from './ids.ts';
+import { exit, print, visible } from './output.ts';
+import { withLedger, withReader } from './withLedger.ts';
+
+export const claims = (options: Settings): Promise<number> =>
+  withReader(options, async (db) => {
+    const held = await db.claims();
+    const lines = held.map(
+      (one) =>
+        `${one.work_item_id}  ${visible(one.key)}  ${visible(one.by)}, ${one.is_binding ? one.mode : 'binds nobody'}, until ${one.ends_at}: ` +
+        visible(one.why ?? one.description).split('\n')[0],
+    );
+    print(held, lines.join('\n') || 'nothing is claimed', options.json ?? false);
+    return exit.ok;
+  });
+
+export const breakClaim = (workItemId: string, key: string | undefined, options: Settings & { reason?: string }): Promise<number> =>
+  withLedger(options, async (db) => {
+    const id = idOf(workItemId);
+    if (key === undefined) throw new UsageError('which of its claims? "work-ledger claims" shows their keys');
+    const isBroken = await db.claimBreak(id, key, options.reason ?? null);
+    print({ is_broken: isBroken }, isBroken ? 'taken away' : 'it has no such claim', options.json ?? false);
+    return isBroken ? exit.ok : exit.error;
+  });

@@ -1,0 +1,105 @@
+// `work-ledger resume SESSION --in PROGRAM`: a session goes on in another program, whose own record of it is written where that program looks,
+// or in this ledger, as a fork.
+
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+
+import { z } from 'zod';
+
+import type { Settings } from '../config.ts';
+import type { Db } from '../ledger/db.ts';
+import { UsageError } from '../ledger/errors.ts';
+import { exit, note, print, visible } from './output.ts';
+import { withLedger } from './withLedger.ts';
+
+export type Harness = 'claude-code' | 'codex' | 'work-ledger';
+type Record = { [key: string]: unknown };
+
+const place = z.object({ work_item_id: z.string().nullable(), turn_id: z.string().nullable(), cwd: z.string().nullable() });
+const meta = z.object({ payload: z.object({ id: z.string(), timestamp: z.string() }) });
+
+/** Where a program keeps its sessions, and how one goes on there. */
+const keptBy: {
+  [program in Exclude<Harness, 'work-ledger'>]: (records: Record[], cwd: string) => { id: string; file: string; command: string };
+} = {
+  'claude-code': ([first], cwd) => {
+    const id = z.string().parse(first?.['sessionId']);
+    const folder = cwd.replaceAll(/[^a-zA-Z0-9]/g, '-');
+    if (folder.length > 200)
+      throw new UsageError(`Claude Code shortens the name of ${cwd} in a way of its own: choose a shorter --workspace`);
+    const home = process.env['CLAUDE_CONFIG_DIR'] ?? join(homedir(), '.claude');
+    return { id, file: join(home, 'projects', folder, `${id}.jsonl`), command: `claude --resume ${id}` };
+  },
+  codex: ([first]) => {
+    const { id, timestamp } = meta.parse(first).payload;
+    const [day = '', time = ''] = timestamp.slice(0, 19).split('T');
+    const home = process.env['CODEX_HOME'] ?? join(homedir(), '.codex');
+    const name = `rollout-${day}T${time.replaceAll(':', '-')}-${id}.jsonl`;
+    return { id, file: join(home, 'sessions', ...day.split('-'), name), command: `codex resume ${id}` };
+  },
+};
+
+export const resumeIn = (session: string, options: Settings & { in: Harness; workspace?: string }): Promise<number> =>
+  withLedger(options, async (db) => {
+    const program = options.in;
+    if (program === 'work-ledger') return forkOf(db, session, options.json ?? false);
+    const at = place.parse((await db.sessionExport(session, 'work-ledger', null)).records[0]);
+    const cwd = await directory(options.workspace, at.cwd);
+    const { records, leftOut } = await db.sessionExport(session, program, cwd);
+    const { id, file, command } = keptBy[program](records, cwd);
+    const goesOn = `cd ${quoted(cwd)} && ${command}`;
+    await putNew(file, records.map((record) => `${JSON.stringify(record)}\n`).join(''), goesOn);
+    const counted = counts(leftOut);
+    for (const { reason, count } of counted) note(`not carried: ${count} × ${visible(reason)}`);
+    print({ session: id, file, directory: cwd, command: goesOn, leftOut: counted }, `${file}\n${goesOn}`, options.json ?? false);
+    return exit.ok;
+  });
+
+async function forkOf(db: Db, session: string, isJson: boolean): Promise<number> {
+  const { records, leftOut } = await db.sessionExport(session, 'work-ledger', null);
+  const at = place.parse(records[0]);
+  if (at.turn_id === null) {
+    throw new UsageError(
+      `${session} has no turn to go on from; its packet tells what was done: work-ledger sql "select export_for_resumption('${at.work_item_id}')"`,
+    );
+  }
+  const item = await db.workFork(at.turn_id, null, null);
+  for (const { reason, count } of counts(leftOut)) note(`not carried: ${count} × ${visible(reason)}`);
+  print(item, item.id, isJson);
+  return exit.ok;
+}
+
+/** The directory that was asked for, else where the session worked, if that is here, else this one; as programs in it call it. */
+async function directory(asked: string | undefined, worked: string | null): Promise<string> {
+  const isHere = async (path: string): Promise<boolean> => (await stat(path).catch(() => null))?.isDirectory() ?? false;
+  if (asked !== undefined && !(await isHere(asked))) throw new UsageError(`${asked} is no directory`);
+  if (asked !== undefined) return realpath(resolve(asked));
+  if (worked !== null && (await isHere(worked))) return realpath(worked);
+  if (worked !== null) note(`it worked in ${visible(worked)}, which is not here: it goes on in this directory`);
+  return realpath(process.cwd());
+}
+
+/** Whole or not at all, and never over what is there: somebody may have gone on with it. */
+async function putNew(file: string, text: string, goesOn: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  const draft = join(dirname(file), `.work-ledger-${randomUUID()}`);
+  try {
+    await writeFile(draft, text, { mode: 0o600 });
+    await link(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw new Error(`${file} is there already and stays as it is; it goes on with: ${goesOn}`, { cause: error });
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+function counts(reasons: string[]): { reason: string; count: number }[] {
+  const counted = new Map<string, number>();
+  for (const reason of reasons) counted.set(reason, (counted.get(reason) ?? 0) + 1);
+  return [...counted].map(([reason, count]) => ({ reason, count }));
+}
+
+const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`);

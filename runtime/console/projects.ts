@@ -1,0 +1,74 @@
+// Which project is looked at: held in the address (?project=NAME; empty: work in no project; absent: all), and kept by every link,
+// form and redirection of a page.
+
+import type { Project } from '../ledger/consoleShapes.ts';
+import type { Db } from '../ledger/db.ts';
+import { html, markup } from './html.ts';
+import type { Html } from './html.ts';
+import type { View } from './page.ts';
+
+/** Longer ones are not shown whole. */
+const LONG = 80;
+/** What of an address is a place among the work of a project, and means nothing in another. */
+const places = ['before', 'after', 'imported', 'packet', 'as'];
+
+/** Whether a ledger knows it by any name: nothing else of what stands in an address is asked of the database. */
+export const isProject = async (db: Db, project: Project): Promise<boolean> =>
+  project === null || project === '' || (await db.console.projects()).some((one) => isCalled(one, project));
+
+type Named = { project: string; earlier_names: readonly string[] };
+const isCalled = ({ project, earlier_names: earlier }: Named, name: string): boolean => project === name || earlier.includes(name);
+
+/** The switch: nothing where there is only one project and none is chosen. */
+export async function projectSwitch(view: View): Promise<Html> {
+  const all = await view.db.console.projects();
+  const { project } = view;
+  if (all.length < 2 && project === null) return html``;
+  const now = all.find((one) => project !== null && isCalled(one, project))?.project ?? project;
+  const link = (to: Project, label: Html | string): Html =>
+    html`<li><a class="chip" dir="auto" href="${addressIn(view, to)}"${to === now ? html` aria-current="true"` : ''}>${label}</a></li>`;
+  const chosen = now === null ? 'All projects' : now === '' ? 'In no project' : now;
+  return html`<details class="projects"><summary class="btn" title="${chosen}"><span class="quiet">Project</span> <span class="cut" dir="auto">${ended(chosen)}</span></summary><ul class="chips" aria-label="Projects">${link(null, 'all projects')}${link('', 'in no project')}${all.map((one) => link(one.project, html`<span title="${one.project}">${ended(one.project)}</span>`))}</ul></details>${
+    now === null || now === '' ? '' : html`<p class="small quiet">With work in no project.</p>`
+  }`;
+}
+
+/** What is told of a project that is not there. */
+export const unknownProject = (name: string): Html =>
+  html`<header class="head"><h1>There is no such project</h1><p class="quiet">No work of this ledger is in <span class="strong" dir="auto">${ended(name, 500)}</span>.</p><p class="actions"><a class="btn" href="?">All projects</a></p></header>`;
+
+/** Paths differ at their ends. */
+const ended = (name: string, length = LONG): string => (name.length > length ? `…${name.slice(1 - length)}` : name);
+
+/** The same page of another project. It is relative, and so no link that keeps the project. */
+function addressIn(view: View, project: Project): string {
+  const query = new URLSearchParams([...view.query].filter(([name]) => name !== 'project' && !places.includes(name)));
+  if (project !== null) query.set('project', project);
+  return `?${query.toString()}`;
+}
+
+/** An address within the console, in a project unless it names one. */
+export function inProject(address: string, project: Project): string {
+  const { pathname, searchParams, hash } = new URL(address, 'http://127.0.0.1');
+  if (project !== null && !searchParams.has('project')) searchParams.set('project', project);
+  return `${pathname.replace(/^\/+/, '/')}${searchParams.size > 0 ? `?${searchParams.toString()}` : ''}${hash}`;
+}
+
+/**
+ * A page whose links and forms that lead to pages keep its project. Text has no quotation marks in markup, so that nothing else is
+ * taken for a link.
+ */
+export function keeping(page: Html, project: Project): Html {
+  if (project === null) return page;
+  const field = `project=${encodeURIComponent(project)}`;
+  return markup(
+    String(page)
+      .replaceAll(/ href="(\/(?!assets\/)[^"#]*)/g, (link, to: string) =>
+        /[?;]project=/.test(to) ? link : `${link}${to.includes('?') ? '&amp;' : '?'}${field}`,
+      )
+      .replaceAll(
+        /<form\b[^>]*\bmethod="get"[^>]*>/g,
+        (form) => `${form}${String(html`<input type="hidden" name="project" value="${project}">`)}`,
+      ),
+  );
+}

@@ -1,0 +1,188 @@
+// What the hooks of a harness do, whoever runs them: the command `work-ledger hook`, in a process of its own, or functions inside a
+// program (agentSdk/hooks.ts). Each reports something of a session, and has something to say to its model, or nothing.
+
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+import { isObject } from '../../plv8/isObject.ts';
+import { storableJson } from '../../plv8/storable.ts';
+import { UsageError } from '../ledger/errors.ts';
+
+type Argument = string | number | null;
+
+/** Functions of the ledger, by position; the types of a function's parameters decide how a text is read. */
+export type Functions = {
+  /** The rows that a function returns. */
+  rows(name: string, ...args: Argument[]): Promise<readonly Record<string, unknown>[]>;
+  /** The text that it returns, or that the first row has in this column. */
+  text(name: string, column: string, ...args: Argument[]): Promise<string>;
+};
+
+/** As Claude Code sends it; other harnesses may send less. */
+export type HookInput = {
+  session_id?: string;
+  cwd?: string;
+  prompt?: string;
+  tool_name?: string;
+  tool_input?: Record<string, unknown>;
+  tool_response?: unknown;
+  /** Of a tool that failed. */
+  error?: string;
+  /** Of what happens inside a subagent. */
+  agent_id?: string;
+  agent_type?: string;
+  last_assistant_message?: string;
+};
+
+/** For the model: text beside the conversation, or why a call is not run. */
+export type Said = { context: string; refusal?: string };
+const nothing: Said = { context: '' };
+
+export type Teller = {
+  /** Says that something of a hook failed; the rest goes on. */
+  complain: (error: unknown) => '';
+  /** Whether the model surely hears what is said. Else messages, which are told once, are left for a hook whose words it hears. */
+  isHeard: boolean;
+  /** What tools and subagents did is read from the session's transcript, which is kept here, too. */
+  isTranscriptKept?: boolean;
+};
+
+type Hook = (ledger: Functions, sessionId: string, input: HookInput, teller: Teller) => Promise<Said>;
+
+/** Throws UsageError. */
+export function hookInput(input: unknown): HookInput {
+  if (!isObject(input)) throw new UsageError('a hook reads a JSON object from its input');
+  for (const name of ['session_id', 'cwd', 'prompt', 'tool_name', 'error', 'agent_id', 'agent_type', 'last_assistant_message'] as const)
+    if (!['string', 'undefined'].includes(typeof input[name])) throw new UsageError(`${name} is not a text`);
+  if (input['tool_input'] !== undefined && !isObject(input['tool_input'])) throw new UsageError('tool_input is not an object');
+  return input;
+}
+
+const fileTools = new Map([
+  ['Read', 'read'],
+  ['Write', 'create'],
+  ['Edit', 'modify'],
+  ['MultiEdit', 'modify'],
+  ['NotebookEdit', 'modify'],
+]);
+
+/** Our own tools, which write their own record: of the plugin's server, or of one in a program. */
+export const ownTool = /^mcp__(?:plugin_work-ledger_)?work-ledger__/;
+
+export type HookName = keyof typeof hooks;
+
+export const hooks = {
+  /** Context for the beginning of a session: where the work stands, and what others do in this directory and its repository. */
+  'session-start': async (ledger, sessionId, { cwd }) => ({
+    context: await ledger.text('journal_session_begin', 'journal_session_begin', sessionId, repositoryOf(cwd ?? process.cwd())),
+  }),
+  /** Records the prompt; what others said to the session, and what is new elsewhere since it was last told. */
+  'user-prompt': async (ledger, sessionId, { prompt }, teller) => {
+    if (prompt === undefined || prompt.trim() === '') await ledger.rows('journal_session_status', sessionId, 'active');
+    else await ledger.rows('journal_session_prompt', sessionId, prompt, randomUUID());
+    return { context: await news(ledger, sessionId, teller) };
+  },
+  /** Whether others are at the file that is about to change: the client's own refusal, or context for the model. */
+  'pre-tool-use': async (ledger, sessionId, { cwd, tool_name: tool = '', tool_input: input = {} }) => {
+    const path = pathIn(input);
+    if (!['create', 'modify'].includes(fileTools.get(tool) ?? '') || typeof path !== 'string' || path === '') return nothing;
+    const [row] = await ledger.rows('claim_check', sessionId, resolve(cwd ?? process.cwd(), path));
+    const answer = row?.['claim_check'];
+    if (!isObject(answer) || typeof answer['says'] !== 'string') return nothing;
+    return answer['kind'] === 'refuse' ? { context: '', refusal: answer['says'] } : { context: answer['says'] };
+  },
+  /** Records the use of a tool; what is new elsewhere, while the session works. */
+  'post-tool-use': async (ledger, sessionId, input, teller) => {
+    if (teller.isTranscriptKept !== true) await toolNote(ledger, sessionId, input).catch(teller.complain);
+    // What a subagent is told its session never hears.
+    return input.agent_id === undefined ? { context: await news(ledger, sessionId, teller) } : nothing;
+  },
+  'pre-compact': async (ledger, sessionId) => {
+    await ledger.rows('checkpoint_create', sessionId, 'automatic');
+    return { context: await ledger.text('export_for_resumption', 'export_for_resumption', sessionId, 3000) };
+  },
+  /** A subagent begins without a word of what others do: that of its session's directory. Nothing of it counts as told to the session. */
+  'subagent-start': async (ledger, sessionId, { cwd }) => ({
+    context: await saidBy(ledger, 'awareness_here', sessionId, repositoryOf(cwd ?? process.cwd())),
+  }),
+  'subagent-stop': async (ledger, sessionId, { agent_type: type = 'agent', last_assistant_message: output = '' }, { isTranscriptKept }) => {
+    if (output.trim() !== '' && isTranscriptKept !== true)
+      await note(ledger, sessionId, 'tool_result', resultOf(`agent ${type}`, output), 'low');
+    return nothing;
+  },
+  stop: async (ledger, sessionId) => {
+    await ledger.rows('checkpoint_create', sessionId, 'automatic');
+    return nothing;
+  },
+  'session-end': async (ledger, sessionId) => {
+    await ledger.rows('checkpoint_create', sessionId, 'automatic');
+    await ledger.rows('journal_session_status', sessionId, 'paused');
+    return nothing;
+  },
+} satisfies Record<string, Hook>;
+
+export const isHook = (name: string): name is HookName => Object.hasOwn(hooks, name);
+
+/** As a harness reads it; null: nothing is said. */
+export function answerOf<Event extends string>(event: Event, { context, refusal }: Said): Answer<Event> | null {
+  if (refusal !== undefined)
+    return { hookSpecificOutput: { hookEventName: event, permissionDecision: 'deny', permissionDecisionReason: refusal } };
+  return context === '' ? null : { hookSpecificOutput: { hookEventName: event, additionalContext: context } };
+}
+
+export type Answer<Event extends string> = {
+  hookSpecificOutput: { hookEventName: Event } & (
+    | { permissionDecision: 'deny'; permissionDecisionReason: string }
+    | { additionalContext: string }
+  );
+};
+
+/** What others said to the session, and what is new since it was last told. Each counts as told: that the other one fails does not lose it. */
+async function news(ledger: Functions, sessionId: string, { complain, isHeard }: Teller): Promise<string> {
+  const [found, told] = await Promise.all([
+    saidBy(ledger, 'journal_session_news', sessionId).catch(complain),
+    isHeard ? saidBy(ledger, 'inbox_take', sessionId).catch(complain) : '',
+  ]);
+  return [told, found].filter((text) => text !== '').join('\n\n');
+}
+
+async function toolNote(ledger: Functions, sessionId: string, input: HookInput): Promise<void> {
+  const { tool_name: tool, tool_input: given = {}, tool_response: response, error } = input;
+  if (tool === undefined || ownTool.test(tool)) return;
+  const operation = fileTools.get(tool);
+  const path = pathIn(given);
+  if (error === undefined && operation !== undefined && typeof path === 'string') {
+    const isRead = operation === 'read';
+    await note(ledger, sessionId, isRead ? 'file_read' : 'file_written', { filePath: path, operation }, isRead ? 'low' : 'normal');
+    return;
+  }
+  const output = error ?? (typeof response === 'string' ? response : JSON.stringify(response ?? null));
+  await note(ledger, sessionId, 'tool_result', { ...resultOf(tool, output), success: error === undefined }, 'low');
+}
+
+const pathIn = (input: Record<string, unknown>): unknown => input['file_path'] ?? input['notebook_path'];
+
+const resultOf = (toolName: string, output: string): object => ({
+  toolName,
+  success: true,
+  output: output.slice(0, 2000),
+  truncated: output.length > 2000,
+});
+
+const note = (ledger: Functions, sessionId: string, entryType: string, content: object, importance: string): Promise<unknown> =>
+  ledger.rows('journal_log', sessionId, entryType, storableJson(content), importance, randomUUID());
+
+/** What a function of the ledger has for the model; empty: nothing. */
+async function saidBy(ledger: Functions, name: string, ...args: Argument[]): Promise<string> {
+  const said = (await ledger.rows(name, ...args))[0]?.[name];
+  return typeof said === 'string' ? said : '';
+}
+
+/** The root of the repository that the directory is in; else the directory. */
+function repositoryOf(directory: string): string {
+  for (let at = resolve(directory); ; at = dirname(at)) {
+    if (existsSync(join(at, '.git'))) return at;
+    if (at === dirname(at)) return resolve(directory);
+  }
+}

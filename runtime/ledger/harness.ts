@@ -1,0 +1,20 @@
+// What the hooks of a harness call, by name and position: see harness/hooks.ts, which a single connection serves as well.
+
+import { z } from 'zod';
+
+import type { Calls } from './pool.ts';
+
+const row = z.record(z.string(), z.unknown());
+type Argument = string | number | null;
+
+export function harness(calls: Calls) {
+  const rows = (name: string, ...args: Argument[]): Promise<readonly z.output<typeof row>[]> => calls.rows(name, args, row);
+  return {
+    rows,
+    text: async (name: string, column: string, ...args: Argument[]): Promise<string> => {
+      const value = (await rows(name, ...args))[0]?.[column];
+      if (typeof value !== 'string') throw new Error(`${name}() of the ledger returned no text`);
+      return value;
+    },
+  };
+}

@@ -1,0 +1,84 @@
+// Notes that last: files of a project, which outlive the work that wrote them.
+
+import { sql } from 'slonik';
+import { z } from 'zod';
+
+import { storableJson } from '../../plv8/storable.ts';
+import type { Calls } from './pool.ts';
+
+const note = z.object({
+  path: z.string(),
+  version: z.number(),
+  bytes: z.number(),
+  pinned_at: z.string().nullable(),
+  written_by: z.string(),
+  updated_at: z.string(),
+  readers: z.number(),
+});
+const wholeNote = note.extend({ content: z.string() });
+const noteVersion = z.object({
+  path: z.string(),
+  version: z.number(),
+  command: z.string(),
+  written_by: z.string(),
+  work_item_id: z.string().nullable(),
+  why: z.string().nullable(),
+  created_at: z.string(),
+  is_erased: z.boolean(),
+  is_deleted: z.boolean(),
+});
+
+export type Note = z.infer<typeof note>;
+
+/** Whose notes, and who reads or writes them: see memory_command(). */
+export type MemoryHand = { project: string | null; workItemId: string | null; lease: string | null; reader: string | null };
+
+export const notes = ({ call, run, named }: Calls) => ({
+  notes: {
+    /** A command of the memory tool; `key`: the same one again does nothing again. */
+    command: (input: object, { project, workItemId, lease, reader }: MemoryHand, key: string | null) =>
+      call('memory_command', [storableJson(input), project, workItemId, lease, reader, key], z.string()),
+
+    list: (project: string | null) =>
+      run(
+        () => sql.type(note)`
+        select path, version, bytes, pinned_at, written_by, updated_at, readers
+          from ${named('v_memory_files')} where project is not distinct from ${named('project_name')}(${project}) order by path collate "C"`,
+      ),
+
+    /** Undefined: there is none. */
+    read: async (path: string, project: string | null) =>
+      (
+        await run(
+          () => sql.type(wholeNote)`
+        select path, version, bytes, pinned_at, written_by, updated_at, readers, content
+          from ${named('v_memory_files')} where project is not distinct from ${named('project_name')}(${project}) and path = ${path}`,
+        )
+      )[0],
+
+    /** The newest first; also of files that had this path and were deleted or renamed. */
+    history: (path: string, project: string | null) =>
+      run(
+        () => sql.type(noteVersion)`
+        select path, version, command, written_by, work_item_id, why, created_at, is_erased, content is null as is_deleted
+          from ${named('v_memory_versions')} v
+         where project is not distinct from ${named('project_name')}(${project})
+           and file_id in (select o.file_id from ${named('v_memory_versions')} o
+                            where o.project is not distinct from ${named('project_name')}(${project}) and ${path} in (o.path, o.path_now))
+         order by path_now = ${path} desc, created_at desc, version desc
+         limit 1000`,
+      ),
+
+    /** `version`: the one that it replaces, as it was read; null: there is none. */
+    write: (path: string, content: string, project: string | null, version: number | null, why: string | null) =>
+      call('memory_write', [path, content, project, version, why], z.number()),
+
+    rollback: (path: string, version: number, project: string | null, why: string | null) =>
+      call('memory_rollback', [path, version, project, null, why], z.number()),
+
+    pin: (path: string, isPinned: boolean, project: string | null) => call('memory_pin', [path, isPinned, project], z.boolean()),
+
+    erase: (path: string, reason: string, project: string | null, keepNewest: boolean) =>
+      call('memory_erase', [path, reason, project, keepNewest], z.number()),
+  },
+});

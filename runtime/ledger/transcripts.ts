@@ -1,0 +1,80 @@
+// Transcripts that other programs keep in the ledger.
+
+import { sql } from 'slonik';
+import { z } from 'zod';
+
+import type { Calls } from './pool.ts';
+
+/** Of which session a transcript is, and which of it: no subpath is the main one. */
+export type TranscriptKey = { projectKey: string; sessionId: string; subpath?: string | undefined };
+
+const appended = z.object({
+  appended: z.number(),
+  last_seq: z.number(),
+  is_stale: z.boolean(),
+  summary: z.string().nullable(),
+});
+
+const listed = z.object({
+  session_id: z.string(),
+  subpath: z.string().nullable(),
+  mtime: z.number(),
+  entry_count: z.number(),
+  summary: z.string().nullable(),
+});
+
+const taken = z.object({
+  project_key: z.string(),
+  session_id: z.string(),
+  subpath: z.string().nullable(),
+});
+
+export const transcripts = ({ call, row, rows }: Calls) => ({
+  transcripts: {
+    /** `lines`: a JSON object each; `uuids`: what each is known by when it is appended again. */
+    append: (
+      { projectKey, sessionId, subpath }: TranscriptKey,
+      { lines, uuids }: { lines: readonly string[]; uuids: readonly string[] },
+      {
+        project = null,
+        summary = null,
+        summaryOf = 0,
+        keepSecrets = false,
+      }: { project?: string | null; summary?: string | null; summaryOf?: number; keepSecrets?: boolean },
+    ) => {
+      const entries = `[${lines.join(',')}]`;
+      return row(
+        'transcript_append',
+        {
+          p_project_key: projectKey,
+          p_session_id: sessionId,
+          p_subpath: subpath ?? null,
+          // What this process knows to be secret is taken out of every argument in which it can be read.
+          p_entries: keepSecrets
+            ? sql.fragment`convert_from(decode(${Buffer.from(entries).toString('hex')}, 'hex'), 'UTF8')::json`
+            : entries,
+          p_uuids: sql.array([...uuids], 'text'),
+          p_project: project,
+          p_summary: summary,
+          p_summary_of: summaryOf,
+          p_keep_secrets: keepSecrets,
+        },
+        appended,
+      );
+    },
+
+    load: ({ projectKey, sessionId, subpath }: TranscriptKey, after: number, limit: number) =>
+      rows('transcript_load', [projectKey, sessionId, subpath ?? null, after, limit], z.object({ seq: z.number(), entry: z.string() })),
+
+    list: (projectKey: string, sessionId: string | null) => rows('transcript_list', [projectKey, sessionId], listed),
+
+    delete: ({ projectKey, sessionId, subpath }: TranscriptKey) =>
+      call('transcript_delete', [projectKey, sessionId, subpath ?? null], z.number()),
+
+    take: () => rows('transcripts_take', [], taken),
+
+    /** How many entries are read into turns; `problem`: why those up to `seq` could not be. */
+    understood: ({ projectKey, sessionId, subpath }: TranscriptKey, seq: number, problem: string | null = null) =>
+      call('transcript_understood', [projectKey, sessionId, subpath ?? null, seq, problem], z.number()),
+  },
+});

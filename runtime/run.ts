@@ -1,0 +1,204 @@
+// A task from a program, in one call: submitted, worked on in this process, and told as it goes. `work-ledger run` is made of the same
+// parts.
+
+import { createHash, randomUUID } from 'node:crypto';
+import { realpath } from 'node:fs/promises';
+
+import type { Logger } from 'pino';
+
+import { eventsOf, follow } from './commands/follow.ts';
+import type { WorkEvent } from './commands/follow.ts';
+import { modelClient } from './commands/work.ts';
+import { hostName } from './config.ts';
+import { findLedger } from './install/findLedger.ts';
+import type { Place } from './install/findLedger.ts';
+import { isFinal } from './ledger/answers.ts';
+import type { CountedItem, WorkItem } from './ledger/answers.ts';
+import { openChecked } from './ledger/db.ts';
+import type { Db } from './ledger/db.ts';
+import { UsageError } from './ledger/errors.ts';
+import type { ModelClient } from './model/message.ts';
+import { projectOf } from './project.ts';
+import { registerTools } from './worker/registerTools.ts';
+import type { Tool } from './tools/tool.ts';
+import { startWorker } from './worker/worker.ts';
+import type { WorkerOptions } from './worker/worker.ts';
+
+export type RunOptions = {
+  /** What is to be done; or `resume`. */
+  task?: string;
+  /** The id of unfinished work to go on with; only `tools`, `modelClient`, `workspace`, `signal`, `log` and where the ledger is matter then. */
+  resume?: string;
+  /** The model's name; default: the faculty's. */
+  model?: string;
+  /** The tools that the agent is offered beside the ledger's own, and that this process can run. */
+  tools?: readonly Tool[];
+  /** The rest of the agent's configuration (docs/faculty.md), which `model`, `tools` and `workspace` complete; or the name of a saved one. */
+  faculty?: string | Record<string, unknown>;
+  /** The directory of this machine in which tools work. Default: none, and file tools and bash are of no use. */
+  workspace?: string;
+  /** Where the work is (docs/delegation.md); default: that of `workspace`, else of the current directory. */
+  project?: string;
+  /** What it may use: tokens, money, seconds, calls, children. */
+  budget?: Record<string, number>;
+  /** When it fires, the work is given back and `result` is the item as it stands: nothing is lost, and `resume` goes on. */
+  signal?: AbortSignal;
+  /** How long what is being done may then take to end by itself; default: 5. */
+  graceSeconds?: number;
+  /** Default: DATABASE_URL, else the embedded database, which is started. */
+  databaseUrl?: string;
+  /** Default: WORK_LEDGER_SCHEMA, else that of the extension. */
+  schema?: string;
+  /** Default: Anthropic's API with ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL. */
+  modelClient?: ModelClient;
+  log?: Logger;
+};
+
+export type Run = AsyncIterable<WorkEvent> & {
+  id: Promise<string>;
+  /** The item when it is over (completed, failed, cancelled, dead), paused, or given back. Rejects only where that could not be found out. */
+  result: Promise<CountedItem>;
+};
+
+type Begun = { place: Place; item: WorkItem; ended: Promise<CountedItem> };
+
+/**
+ * Submits a task and works on it, and on what it delegates, until it is over: `for await (const event of run({ task }))`. Events are read
+ * from the ledger, from the beginning, by each loop; leaving a loop does not stop the work.
+ */
+export function run(options: RunOptions): Run {
+  const over = new AbortController(); // nothing more will come
+  const begun = begin(options, over);
+  const id = begun.then(({ item }) => item.id);
+  const result = begun.then(({ ended }) => ended);
+  for (const promise of [id, result]) promise.catch(() => {}); // whoever awaits neither hears of it in the loop
+  return {
+    id,
+    result,
+    async *[Symbol.asyncIterator]() {
+      const { place, item } = await begun;
+      const db = await openChecked(place.url, place.schema, { maximumPoolSize: 1 });
+      try {
+        for await (const event of eventsOf(db, place.url, item.id, 'all', over.signal)) if (event.kind !== 'looked') yield event;
+      } finally {
+        await db.close();
+      }
+      await result;
+    },
+  };
+}
+
+async function begin(options: RunOptions, over: AbortController): Promise<Begun> {
+  const { task, resume, tools = [], signal, log } = options;
+  if ((task === undefined) === (resume === undefined)) throw new UsageError('run() takes a task, or resume: the id of unfinished work');
+  signal?.throwIfAborted();
+  const workspace = options.workspace === undefined ? undefined : await realpath(options.workspace);
+  const place = await findLedger(options);
+  const { readyLedger } = await import('./install/installLedger.ts');
+  await readyLedger(place.url, place.schema, { mayInstall: place.isEmbedded });
+  const db = await openChecked(place.url, place.schema, { maximumPoolSize: 2 });
+  try {
+    await registerTools(tools, db);
+    const faculty = resume === undefined ? await facultyOf(db, options, workspace) : null;
+    const model = options.modelClient ?? modelClient(await db.facultyNeeds());
+    const keeper = randomUUID();
+    const item =
+      faculty === null
+        ? await resumed(db, resume ?? '', keeper, hostName())
+        : await db.workSubmitKept(
+            {
+              workType: 'task',
+              description: task ?? '',
+              faculty,
+              project: options.project ?? (await projectOf(workspace ?? process.cwd())),
+              ...(workspace !== undefined && { workspaceDir: workspace }),
+              ...(options.budget && { budget: options.budget }),
+            },
+            keeper,
+            hostName(),
+          );
+    const worker = {
+      ...place,
+      model,
+      tools,
+      ...(workspace !== undefined && { ownDirectories: [workspace] }),
+      ...(options.modelClient && { facultyModels: false }),
+      ...(log && { log }),
+      ...(options.graceSeconds !== undefined && { graceSeconds: options.graceSeconds }),
+    };
+    return { place, item, ended: endOf(db, item, keeper, worker, signal, over) };
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+/** The name of the configuration: one of its own for each, so that two runs at once do not change each other's. */
+async function facultyOf(db: Db, { faculty = {}, model, tools = [] }: RunOptions, workspace: string | undefined): Promise<string> {
+  if (typeof faculty === 'string') return faculty;
+  const engage = {
+    workspace: workspace === undefined ? 'none' : 'host',
+    tools: tools.map((tool) => tool.name),
+    ...(model !== undefined && { model }),
+    ...(faculty['engage'] as object | undefined),
+  };
+  const config = { ...faculty, engage };
+  return db.facultySave({ name: `run ${createHash('sha256').update(JSON.stringify(config)).digest('hex').slice(0, 8)}`, ...config });
+}
+
+/** Works on it; the item as it stands when this process has let go of it. */
+async function endOf(
+  db: Db,
+  item: WorkItem,
+  keeper: string,
+  options: WorkerOptions,
+  signal: AbortSignal | undefined,
+  over: AbortController,
+): Promise<CountedItem> {
+  try {
+    await driven(db, item, keeper, options, signal, (until) => follow(db, options.url, item.id, {}, until));
+    const last = await db.workItem(item.id);
+    if (last === null) throw new Error(`work item ${item.id} is gone`);
+    return last;
+  } finally {
+    over.abort();
+    await db.close();
+  }
+}
+
+/** The unfinished item, taken over for this process: from now on no other worker begins with it. */
+export async function resumed(db: Db, workItemId: string, keeper: string, host: string): Promise<WorkItem> {
+  const item = await db.workItem(workItemId);
+  if (item === null) throw new UsageError(`there is no work item ${workItemId}`);
+  if (isFinal(item.state)) throw new UsageError(`${item.id} is ${item.state}: there is nothing to go on with`);
+  const driver = await db.driverOf(item.id);
+  if (driver !== null)
+    throw new UsageError(`a worker on ${driver.host} (process ${driver.pid}) drives it: work-ledger logs ${item.id} --follow`);
+  await db.workKeep(item.id, keeper, host);
+  return db.workResume(item.id);
+}
+
+/**
+ * Works in this process on a kept item and those delegated below it, on nothing else, while `watch` watches; releases what is left when
+ * that ends. Throws if the worker ended by itself.
+ */
+export async function driven<T>(
+  db: Db,
+  item: WorkItem,
+  keeper: string,
+  options: WorkerOptions,
+  signal: AbortSignal | undefined,
+  watch: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const worker = await startWorker({ ...options, treeId: await db.rootOf(item.id) });
+  const failed = new AbortController();
+  try {
+    await db.workerStop(keeper); // the worker has taken over
+    const ended = await Promise.race([watch(AbortSignal.any([failed.signal, ...(signal ? [signal] : [])])), worker.ended]);
+    if (ended instanceof Error) throw ended;
+    return ended as T;
+  } finally {
+    failed.abort();
+    await worker.stop();
+  }
+}

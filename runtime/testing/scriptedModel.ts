@@ -1,0 +1,40 @@
+// A model for tests: answers by a script, over HTTP and as strictly as the real one, and remembers what it was asked.
+
+import { createModelClient } from '../model/callModel.ts';
+import type { ModelClient, ModelRequest } from '../model/message.ts';
+import { mistakeIn, plainReply, replies as listOfReplies } from '../model/replies.ts';
+import type { Reply } from '../model/replies.ts';
+import { scriptOf } from '../model/script.ts';
+import type { Position } from '../model/script.ts';
+import { startScriptedModel } from '../model/scriptedModel.ts';
+
+export type TestModel = AsyncDisposable & {
+  /** For run() and startWorker(). */
+  client: ModelClient;
+  /** For programs that read ANTHROPIC_BASE_URL; any key will do. */
+  url: string;
+  /** What it was asked so far, in order. */
+  requests: () => ModelRequest[];
+  close: () => Promise<void>;
+};
+
+/**
+ * Answers the n-th request of a conversation with the n-th reply, and later ones with "Done."; or as the function says. A request that is
+ * repeated after a crash gets the same reply. Throws for a reply with neither words nor calls.
+ */
+export async function scriptedModel(
+  replies: readonly Reply[] | ((request: ModelRequest, position: Position) => Reply),
+): Promise<TestModel> {
+  const { error } = typeof replies === 'function' ? {} : listOfReplies.safeParse(replies);
+  if (error) throw new TypeError(`scriptedModel: ${mistakeIn(error)}`);
+  const model = await startScriptedModel(
+    typeof replies === 'function' ? (request, position) => plainReply(replies(request, position)) : scriptOf(replies.map(plainReply)),
+  );
+  return {
+    client: createModelClient({ apiKey: 'scripted', baseURL: model.url }),
+    url: model.url,
+    requests: () => model.requests.map(({ body }) => JSON.parse(body) as ModelRequest),
+    close: () => model.close(),
+    [Symbol.asyncDispose]: () => model.close(),
+  };
+}

@@ -1,0 +1,30 @@
+// Reads transcripts into turns that a program appended and that ended before it was read: any living worker does it for all.
+
+import type { Logger } from 'pino';
+
+import { readLeftTranscripts } from '../import/readTranscript.ts';
+import type { Db } from '../ledger/db.ts';
+import { messageOf } from '../ledger/errors.ts';
+
+const EVERY_MS = 10_000;
+
+export function startTranscripts(db: Db, log: Logger): { stop(): Promise<void> } {
+  const round = async (): Promise<void> => {
+    try {
+      const count = await readLeftTranscripts(db);
+      if (count > 0) log.info({ count }, 'read transcripts of programs that ended');
+    } catch (error) {
+      log.debug({ problem: messageOf(error) }, 'transcripts were not read');
+    }
+  };
+  let running = round();
+  const timer = setInterval(() => {
+    running = running.then(round);
+  }, EVERY_MS);
+  return {
+    stop() {
+      clearInterval(timer);
+      return running;
+    },
+  };
+}

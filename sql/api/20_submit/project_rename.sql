@@ -1,0 +1,52 @@
+-- Another name for a project.
+
+create or replace function project_rename(p_project text, p_name text)
+  returns projects
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_from text := _project_check(p_project);
+  v_to text := _project_check(p_name);
+  v_project projects;
+begin
+  if v_from is null or v_to is null then
+    perform _raise_invalid('a project is renamed from one name to another');
+  end if;
+  perform _lock('projects');
+  v_from := _project_now(v_from);
+  -- A name that it had before is free to be used again; one of another project means that the two become one.
+  v_to := case when _project_now(p_name) = v_from then p_name else _project_now(p_name) end;
+  if not exists (select from work_items where project = any (_project_names(v_from))) and not exists (select from faculties where project = v_from)
+    and not exists (select from memory_files where project = v_from) and not exists (select from projects where name = v_from or renamed_to = v_from) then
+    raise exception using errcode = 'WL001', message = format('there is no project "%s"', v_from);
+  end if;
+  if v_to <> v_from then
+    update projects set renamed_to = null, updated_at = _now() where name = v_to and renamed_to is not null;
+    update projects set renamed_to = v_to, updated_at = _now() where renamed_to = v_from and name <> v_to;
+    insert into projects (name, renamed_to) values (v_from, v_to)
+    on conflict (name) do update set renamed_to = excluded.renamed_to, updated_at = _now();
+    -- Its faculties go with it; if two become one, a faculty of the other's stays where both have one of a name.
+    perform _lock('faculties');
+    update faculties f set is_current = false
+     where f.project = v_from and f.is_current and exists (select from faculties o where o.project = v_to and o.name = f.name and o.is_current);
+    update faculties set project = v_to where project = v_from;
+    -- What says how long their work is kept calls them by project.
+    delete from retention_policies p using retention_policies o
+     where p.faculty = split_part(p.faculty, '@', 1) || '@' || v_from and o.faculty = split_part(p.faculty, '@', 1) || '@' || v_to
+       and o.state is not distinct from p.state;
+    update retention_policies set faculty = split_part(faculty, '@', 1) || '@' || v_to where faculty = split_part(faculty, '@', 1) || '@' || v_from;
+    perform _memory_merge(v_from, v_to);
+    -- What was set for it goes with it, unless its new name has settings of its own.
+    insert into projects (name, claims) select v_to, p.claims from projects p where p.name = v_from and p.claims is not null
+    on conflict (name) do update set claims = coalesce(projects.claims, excluded.claims), updated_at = _now();
+    update projects set claims = null where name = v_from and claims is not null;
+  end if;
+  select * into v_project from projects where name = v_from;
+  return v_project;
+end
+$$;
+
+comment on function project_rename(text, text) is
+  'Gives a project another name, or makes it one with another: select project_rename(''/home/me/shop'', ''github.com/acme/shop''). Its work, its faculties, its workers, whoever is told of it and what is submitted by the old name later are of the new one from now on; no item is changed, so it costs the same for any number. p_project: any name of it. p_name: the new one; if another project has it, the two are one, which is not taken apart again; of two faculties of one name that of p_name stays, of two notes of one path both, see memory_command(). Returns the row of the old name. Raises WL001 (no such project), WL002.';

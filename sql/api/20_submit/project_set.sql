@@ -1,0 +1,27 @@
+-- Settings of a project.
+
+create or replace function project_set(p_project text, p_claims text)
+  returns projects
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_name text := _project_check(p_project);
+  v_project projects;
+begin
+  if v_name is null then
+    perform _raise_invalid('settings are of a project', 'Name it.');
+  elsif p_claims is not null then
+    perform _check_word('a setting for claims', p_claims, '{off,warn,refuse}');
+  end if;
+  perform _lock('projects');
+  insert into projects (name, claims) values (_project_now(v_name), p_claims)
+  on conflict (name) do update set claims = excluded.claims, updated_at = _now()
+  returning * into v_project;
+  return v_project;
+end
+$$;
+
+comment on function project_set(text, text) is
+  'Says for a project what becomes of calls that change what others are at (v_claims), whatever the faculties say: select project_set(''github.com/acme/shop'', ''refuse''). p_project: any name of it; it need not have work yet. p_claims: off, warn, refuse, or null: as each faculty says. It holds from the next call on. Returns the row of the project. Raises WL002.';

@@ -1,0 +1,324 @@
+-- Claims: what work is at, for others to keep off. They never wait: who finds a thing claimed is told by whom, and does something else.
+
+create or replace function claim_take(
+    p_work_item_id uuid,
+    p_key text,
+    p_mode text default 'exclusive',
+    p_ttl interval default '1 hour',
+    p_why text default null,
+    p_lease uuid default null)
+  returns json
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _fence(p_work_item_id, coalesce(p_lease, nullif(current_setting('work_ledger.lease', true), '')::uuid));
+  v_claim claims;
+  v_found record;
+begin
+  perform _check_word('a mode', p_mode, '{exclusive,shared}');
+  if coalesce(p_ttl, '0') not between interval '1 second' and interval '7 days' then
+    perform _raise_invalid(format('a claim must be for 1 second to 7 days, not %s', p_ttl));
+  end if;
+  perform _claimant_check(v_item, _journal_state(v_item) = 'active' and (v_item.focus_id is not null or v_item.state = 'created'));
+  v_claim := _claim_new(v_item, _config_of(v_item), p_key, p_ttl);
+  v_claim.mode := p_mode;
+  v_claim.why := nullif(_one_line(p_why, 500), '');
+  perform _lock('claims', _claim_place(v_claim.key));
+  select * into v_found from _claim_look(v_claim);
+  if (v_found.taken_by).key is not null then
+    return json_build_object('kind', 'taken', 'key', v_claim.key, 'work_item_id', (v_found.taken_by).work_item_id, 'ends_at', (v_found.taken_by).ends_at,
+                             'says', _claim_refusal(v_claim, v_found.taken_by));
+  end if;
+  v_claim := _claim_store(v_claim, v_found.own, v_found.is_free, v_found.newer <> '{}');
+  return json_build_object('kind', 'claimed', 'key', v_claim.key, 'mode', v_claim.mode, 'ends_at', v_claim.ends_at,
+                           'says', _claim_warning(v_claim, v_found.newer));
+end
+$$;
+
+comment on function claim_take(uuid, text, text, interval, text, uuid) is
+  'Claims something for the attempt under way at a work item, or for a journal session that is alive: select claim_take(''…'', ''file:src/money.js'', p_why => ''Rounding''). p_key: file: and a path (absolute, or from the directory of the work), record: or url: and a name as calls have it, or any other name; but for files in a directory that is known, a name means one thing within a project. p_mode: exclusive, or shared, which several may have at once. p_ttl: it lapses after that, at most 7 days, if it is not claimed again. It ends with the attempt, with a pause, with a lease or heartbeat that is lost, by claim_release() and claim_break(); a fork has none. It never waits. Returns {kind: claimed, key, mode, ends_at, says}, where says is null or tells of others that are at it without a claim that binds; or {kind: taken, key, work_item_id, ends_at, says}: somebody else has it, and says is for a model. What an item above has claimed does not bind those below it. p_lease: required while a worker drives the item. Raises WL001, WL002, WL003, WL004, WL005, WL008 (nobody works on the item), 42501.';
+
+create or replace function claim_release(p_work_item_id uuid, p_key text, p_lease uuid default null)
+  returns boolean
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _fence(p_work_item_id, coalesce(p_lease, nullif(current_setting('work_ledger.lease', true), '')::uuid));
+begin
+  delete from claims where work_item_id = v_item.id and key = (_claim_new(v_item, _config_of(v_item), p_key, '0')).key;
+  return found;
+end
+$$;
+
+comment on function claim_release(uuid, text, uuid) is
+  'Gives up what a work item has claimed, p_key as for claim_take(). Returns false: it had claimed no such thing. p_lease: required while a worker drives the item. Raises WL001, WL002, WL003, WL004, WL005, 42501.';
+
+create or replace function claim_check(p_work_item_id uuid, p_path text)
+  returns json
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _fence(p_work_item_id, nullif(current_setting('work_ledger.lease', true), '')::uuid);
+  v_setting text := _claims_setting(v_item, _config_of(v_item));
+  v_claim claims := _claim_new(v_item, _config_of(v_item), 'file:' || p_path, _claim_ttl());
+  v_found record;
+begin
+  perform _claimant_check(v_item, v_item.state in ('created', 'paused'));
+  if v_setting = 'off' then
+    return json_build_object('kind', 'allow');
+  end if;
+  v_claim.changed_at := _now();
+  perform _lock('claims', _claim_place(v_claim.key));
+  select * into v_found from _claim_look(v_claim);
+  if v_setting = 'refuse' and (v_found.taken_by).key is not null then
+    return json_build_object('kind', 'refuse', 'says', _claim_refusal(v_claim, v_found.taken_by));
+  end if;
+  perform _claim_store(v_claim, v_found.own, v_found.is_free, v_found.newer <> '{}');
+  return json_build_object('kind', case when v_found.newer = '{}' then 'allow' else 'warn' end, 'says', _claim_warning(v_claim, v_found.newer));
+end
+$$;
+
+comment on function claim_check(uuid, text) is
+  'Asks, for a session of another program that is about to change a file, whether others are at it, and claims it for the session: select claim_check(''…'', ''/srv/shop/src/money.js''). p_path: of the file, absolute, or from the directory of the session; that of the file decides, not where the session works. Returns {kind: allow}; {kind: warn, says}: others are at it or have changed it since, go on and tell the model; {kind: refuse, says}: do not, and tell the model why. Which of the two, the project says; warn where it says nothing. Raises WL001, WL002, WL003, WL005 (a worker drives it), WL008 (it waits for a worker), 42501.';
+
+create or replace function _claimant_check(p_item work_items, p_is_at_work boolean)
+  returns void
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if not p_is_at_work then
+    raise exception using errcode = 'WL008', message = format('nobody works on work item %s now: only work under way claims', p_item.id);
+  end if;
+end
+$$;
+
+comment on function _claimant_check(work_items, boolean) is 'Refuses a claim for an item that nobody works on. Raises WL008.';
+
+create or replace function _claim_by(p_item work_items)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case p_item.work_type when 'journal' then 'Another ' else '' end || _source_label(d.driver, p_item.work_type)
+    from _driver(p_item.id, p_item.faculty) d;
+$$;
+
+comment on function _claim_by(work_items) is 'Who works on an item, as claims are told: faculty/work type, or that it is a session.';
+
+create or replace function _claim_ttl()
+  returns interval
+  language sql
+  immutable
+  parallel safe
+  return interval '15 minutes';
+
+comment on function _claim_ttl() is 'How long what a call changed is claimed for its work, from the newest such call on.';
+
+create or replace function _claims_setting(p_item work_items, p_config jsonb)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce((select j.claims from projects j where j.name = _project_now(p_item.project)),
+                  p_config ->> 'claims', 'warn'); -- a faculty that an older version saved has no such key
+$$;
+
+comment on function _claims_setting(work_items, jsonb) is 'What becomes of a call that changes what others claimed: off, warn or refuse.';
+
+create or replace function _claim_new(p_item work_items, p_config jsonb, p_key text, p_ttl interval)
+  returns claims
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_is_copy boolean := p_item.focus_id is not null and p_config #>> '{engage,workspace}' = 'container';
+  v_directory text := substring(_works_in(p_item, p_config) from '^/.*$');
+  v_key text := btrim(p_key, E' \t\r\n');
+  v_claim claims;
+begin
+  perform _check_key('what is claimed', p_key);
+  if coalesce(v_key, '') in ('', 'file:') then
+    perform _raise_invalid('a claim needs a key', 'file: and a path, record: or url: and a name, or any other name.');
+  end if;
+  if v_key ~ '^file:' then
+    v_key := _path_clean(substr(v_key, 6));
+    if v_key !~ '^/' and v_directory is not null then
+      v_key := _path_clean(v_directory || '/' || v_key);
+    end if;
+    v_claim.place := case when v_key ~ '^/' and not v_is_copy then lower(v_key) end;
+    if v_directory is not null and starts_with(lower(v_key), _path_plain(v_directory) || '/') then
+      v_key := substr(v_key, length(_path_plain(v_directory)) + 2);
+    end if;
+    v_key := 'file:' || v_key;
+  end if;
+  perform _check_key('what is claimed', v_key), _check_key('the path that is claimed', v_claim.place);
+  v_claim.work_item_id := p_item.id;
+  v_claim.key := v_key;
+  v_claim.scope := coalesce(_project_now(p_item.project), v_directory, '');
+  v_claim.mode := 'exclusive';
+  v_claim.is_binding := not (v_is_copy and v_key ~ '^file:');
+  v_claim.focus_id := p_item.focus_id;
+  v_claim.claimed_at := _now();
+  v_claim.ends_at := v_claim.claimed_at + p_ttl;
+  return v_claim;
+end
+$$;
+
+comment on function _claim_new(work_items, jsonb, text, interval) is
+  'The row of a claim as it would be, its key in normal form. A container has a copy of its directory: what it changes there is another file, and binds nobody. Raises WL002.';
+
+create or replace function _claim_place(p_key text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return lower(regexp_replace(p_key, '^.*[/:]', ''));
+
+comment on function _claim_place(text) is
+  'What _lock(''claims'', …) takes for a key: the last name in it, which is the same however a file is named. Whoever claims several things locks them in one statement.';
+
+create or replace function _claim_look(p_claim claims, out own claims, out newer claims[], out taken_by claims, out is_free boolean)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_others claims[] := array(
+    select o
+      from claims o
+      join work_items w on w.id = o.work_item_id
+     where (o.place = p_claim.place or lower(o.key) = lower(p_claim.key) and _project_now(o.scope) = _project_now(p_claim.scope))
+       and o.work_item_id <> p_claim.work_item_id and 'exclusive' in (o.mode, p_claim.mode) and _claim_holds(o, w)
+       and not exists (
+         with recursive above(id) as (
+           select i.parent_id from work_items i where i.id = p_claim.work_item_id
+           union all
+           select i.parent_id from above a join work_items i on i.id = a.id
+         )
+         select from above a where a.id = w.id)
+     order by o.claimed_at desc);
+begin
+  own := (select c from claims c join work_items w on w.id = c.work_item_id
+           where c.work_item_id = p_claim.work_item_id and c.key = p_claim.key and _claim_holds(c, w));
+  newer := array(select o from unnest(v_others) o where o.claimed_at > own.claimed_at or own.key is null);
+  -- The same name in another place is another branch or a copy: nobody is refused for it.
+  is_free := p_claim.is_binding and not exists (select from unnest(v_others) o where o.is_binding and (o.place <> p_claim.place) is not true);
+  taken_by := (
+    select o from unnest(v_others) o
+     where p_claim.is_binding and o.is_binding and (o.place <> p_claim.place) is not true
+       -- Who came back after its claim had lapsed finds that of another; both are not refused.
+       and not coalesce(own.is_binding and own.claimed_at > o.claimed_at, false)
+     limit 1);
+end
+$$;
+
+comment on function _claim_look(claims) is
+  'Who else claimed a thing; the caller holds the lock on it. own: what the item has of it already; newer: others that claimed or changed it since, all if it has nothing; taken_by: the one that is refused for; is_free: nobody else holds it bindingly. Nulls: none. What an item above has claimed is not in the way: those below it work for it.';
+
+create or replace function _claim_store(p_claim claims, p_own claims, p_is_free boolean, p_is_anew boolean)
+  returns claims
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if p_own.key is not null then
+    p_claim.is_binding := p_is_free or p_own.is_binding and p_claim.is_binding;
+    p_claim.claimed_at := case when p_is_anew then p_claim.claimed_at else p_own.claimed_at end;
+    p_claim.why := coalesce(p_claim.why, p_own.why);
+    p_claim.ends_at := case when p_claim.changed_at is null then p_claim.ends_at else greatest(p_claim.ends_at, p_own.ends_at) end;
+    p_claim.changed_at := coalesce(p_claim.changed_at, p_own.changed_at);
+  else
+    p_claim.is_binding := p_is_free;
+  end if;
+  insert into claims values (p_claim.*)
+  on conflict (work_item_id, key) do update
+     set scope = excluded.scope, place = excluded.place, mode = excluded.mode, is_binding = excluded.is_binding, why = excluded.why,
+         focus_id = excluded.focus_id, claimed_at = excluded.claimed_at, changed_at = excluded.changed_at, ends_at = excluded.ends_at;
+  return p_claim;
+end
+$$;
+
+comment on function _claim_store(claims, claims, boolean, boolean) is 'Stores a claim, or renews the one that is there; p_own, p_is_free as _claim_look() says. p_is_anew: others came since, and its work is told of them now.';
+
+create or replace function _claim_why(p_claim claims, p_item work_items)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select translate(_one_line(coalesce(p_claim.why, p_item.description), 120), '"[]', '''()');
+$$;
+
+comment on function _claim_why(claims, work_items) is 'What a claim is for, as a quotation in a sentence of the engine: in one line, which cannot end the quotation or look like what the engine says.';
+
+create or replace function _claim_words(p_claim claims, p_other claims)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select format('%s %s %s %s%s and is still at it: "%s"', _claim_by(w), case when p_other.changed_at is null then 'claimed' else 'changed' end,
+                _one_line(regexp_replace(p_claim.key, '^file:', ''), 200),
+                case when v.seconds < 60 then v.seconds || ' s ago' else _ago(v.at, _now()) end,
+                case when p_claim.place <> p_other.place then ' on another branch'
+                     when (p_claim.place is null) <> (p_other.place is null) then ' in another copy' else '' end,
+                _claim_why(p_other, w))
+    from work_items w
+    cross join lateral (select coalesce(p_other.changed_at, p_other.claimed_at) as at,
+                               floor(extract(epoch from _now() - coalesce(p_other.changed_at, p_other.claimed_at)))::bigint as seconds) v
+   where w.id = p_other.work_item_id;
+$$;
+
+comment on function _claim_words(claims, claims) is 'What somebody else has to do with what a claim is of, in one line.';
+
+create or replace function _claim_warning(p_claim claims, p_others claims[])
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select string_agg('[claim] ' || _claim_words(p_claim, p_others[n]), E'\n' order by n)
+         || case when cardinality(p_others) > 3 then format(E'\n[claim] … and %s more', cardinality(p_others) - 3) else '' end
+    from generate_series(1, least(cardinality(p_others), 3)) n;
+$$;
+
+comment on function _claim_warning(claims, claims[]) is 'What is said of others that are at the same thing, up to three lines. Null: there are none.';
+
+create or replace function _claim_refusal(p_claim claims, p_other claims)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  -- Times of the clock, not ages: the same refusal twice is the same text, and an agent that only repeats itself is stopped.
+  select format('[claim] Not executed: %s holds %s since %s UTC: "%s" (work item %s). It is free when that work ends, at %s UTC if it is not renewed. '
+                'Do other work first, or, where you can, wait_for "%s" or tell_agent %s what you need.',
+                _claim_by(w), _one_line(regexp_replace(p_claim.key, '^file:', ''), 200), to_char(p_other.claimed_at at time zone 'UTC', 'HH24:MI'),
+                _claim_why(p_other, w), w.id, to_char(p_other.ends_at at time zone 'UTC', 'HH24:MI'), p_claim.key, w.id)
+    from work_items w
+   where w.id = p_other.work_item_id;
+$$;
+
+comment on function _claim_refusal(claims, claims) is 'What a model is told whose call was not run because somebody else holds what it changes: who, since when, why, until when, and what it can do.';
+
+create or replace view v_claims with (security_invoker = true) as
+  select c.work_item_id, _claim_by(w) as by, c.key, c.scope, c.mode, c.is_binding, c.why, w.description, c.claimed_at, c.changed_at, c.ends_at
+    from claims c
+    join work_items w on w.id = c.work_item_id
+   where _claim_holds(c, w);
+comment on view v_claims is 'What work under way holds for itself now. claim_break() takes it away.';
+comment on column v_claims.by is 'Who holds it: faculty/work type, or a session of another program.';
+comment on column v_claims.description is 'The task of the work that holds it.';

@@ -1,0 +1,478 @@
+-- The memory tool of models (memory_20250818): notes in files below /memories, with the commands, results and errors that models know.
+
+create or replace function memory_command(
+    p_input json,
+    p_project text default null,
+    p_work_item_id uuid default null,
+    p_lease uuid default null,
+    p_reader text default null,
+    p_idempotency_key text default null)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_input jsonb := _try_json(p_input::text); -- null: no database can hold it, and it is no command
+  v_command text := v_input ->> 'command';
+  v_hand memory_hand := _memory_hand(p_project, p_work_item_id, p_lease, p_reader);
+  v_path text;
+begin
+  perform _check_key('an idempotency key', p_idempotency_key),
+          _check_word('a command of the memory', v_command, '{view,create,str_replace,insert,delete,rename}');
+  v_path := _memory_path(_memory_word(v_input, case v_command when 'rename' then 'old_path' else 'path' end));
+  if v_command <> 'view' then
+    v_hand.project := _memory_locked(v_hand.project);
+    v_hand.idempotency_key := p_idempotency_key;
+    if exists (select from memory_versions v where v.idempotency_key = p_idempotency_key) then
+      return _memory_done(v_hand, v_command, v_path, v_input);
+    end if;
+  end if;
+  return case v_command
+    when 'view' then _memory_view(v_hand, v_path, nullif(v_input -> 'view_range', 'null'))
+    when 'create' then _memory_create(v_hand, v_path, _memory_word(v_input, 'file_text'))
+    when 'str_replace' then _memory_str_replace(v_hand, v_path, _memory_word(v_input, 'old_str'), coalesce(v_input ->> 'new_str', ''))
+    when 'insert' then _memory_insert(v_hand, v_path, v_input ->> 'insert_line', _memory_word(v_input, 'insert_text'))
+    when 'delete' then _memory_delete(v_hand, v_path)
+    else _memory_rename(v_hand, v_path, _memory_path(_memory_word(v_input, 'new_path'))) end;
+end
+$$;
+
+comment on function memory_command(json, text, uuid, uuid, text, text) is
+  'A command of the memory tool (memory_20250818) on the notes of a project: view, create, str_replace, insert, delete or rename, with the input, the result and the errors that models know: select memory_command(''{"command": "view", "path": "/memories"}'', ''github.com/acme/shop''). Notes outlast work; every version is kept (v_memory_versions). At most 200 files of 64 KB; paths are below /memories. p_project: any name of it; null: the notes of work that is in no project. p_work_item_id: the item whose agent calls (then its project counts), with its p_lease while it is driven. p_reader: the name of a caller without an item, of its own choice. p_idempotency_key: a command with a key that wrote something already does nothing and answers as then. For an item or a named reader it is noted which version it was shown last: an insert (but at line 0) or a delete of a file that others changed since is refused, and the message says what changed; str_replace changes the newest version, since its old text must be there once; create never overwrites; a fork must view a file before it inserts or deletes. A pinned file is not deleted or renamed. Raises WL001 (no such path or item), WL002, WL003, WL004, WL005, WL006 (the path is taken; the key was used for another command), WL008 (changed since it was viewed; pinned), WL009 (64 KB, 200 files), 42501.';
+
+create or replace function _memory_hand(p_project text, p_work_item_id uuid, p_lease uuid, p_reader text)
+  returns memory_hand
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items;
+  v_hand memory_hand;
+begin
+  perform _check_key('the name of a reader', p_reader);
+  if p_work_item_id is null then
+    v_hand.project := coalesce(_project_check(nullif(p_project, '')), '');
+    v_hand.reader := 'r:' || nullif(p_reader, '');
+    return v_hand;
+  end if;
+  v_item := _fence(p_work_item_id, coalesce(p_lease, nullif(current_setting('work_ledger.lease', true), '')::uuid));
+  v_hand.project := coalesce(_project_now(v_item.project), '');
+  v_hand.reader := v_item.id;
+  v_hand.work_item_id := v_item.id;
+  v_hand.tool_call_id := (select k.id from tool_calls k
+                           where k.id = nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid and k.work_item_id = v_item.id);
+  v_hand.is_fork := v_item.fork_turn_id is not null;
+  return v_hand;
+end
+$$;
+
+comment on function _memory_hand(text, uuid, uuid, text) is 'Who calls memory_command(), and on whose notes. Raises WL001 to WL005, 42501.';
+
+create or replace function _memory_done(p_hand memory_hand, p_command text, p_path text, p_input jsonb)
+  returns text
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_done memory_versions;
+begin
+  select v.* into v_done
+    from memory_versions v
+    join memory_files f on f.id = v.file_id
+   where v.idempotency_key = p_hand.idempotency_key and v.command = p_command and f.project = p_hand.project
+     and (v.path = p_path or starts_with(v.path, p_path || '/') or p_command = 'rename')
+   order by v.version limit 1;
+  if not found then
+    raise exception using errcode = 'WL006', message = format('idempotency key "%s" was used for another command', p_hand.idempotency_key);
+  end if;
+  return case p_command
+    when 'create' then format('File created successfully at: %s', p_path)
+    when 'str_replace' then _memory_edited(v_done.content, p_input ->> 'old_str', coalesce(p_input ->> 'new_str', ''),
+      (select v.content from memory_versions v where v.file_id = v_done.file_id and v.version = v_done.version - 1))
+    when 'insert' then format('The file %s has been edited.', p_path)
+    when 'delete' then format('Successfully deleted %s', p_path)
+    else format('Successfully renamed %s to %s', p_path, p_input ->> 'new_path') end;
+end
+$$;
+
+comment on function _memory_done(memory_hand, text, text, jsonb) is 'What a command answered that was done with its key before. Raises WL006: it was another one.';
+
+create or replace function _memory_edited(p_content text, p_old text, p_new text, p_before text)
+  returns text
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select E'The memory file has been edited. Here is the snippet showing the change (with line numbers):\n'
+         || _memory_numbered(_memory_lines(p_content), l.n - 2, l.n + 1 + cardinality(_memory_lines(p_new)))
+    from (select coalesce(cardinality(string_to_array(left(p_before, strpos(p_before, p_old)), E'\n')), 1) as n) l;
+$$;
+
+comment on function _memory_edited(text, text, text, text) is 'What str_replace answers, from a note after and before it.';
+
+create or replace function _memory_word(p_input jsonb, p_key text)
+  returns text
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if jsonb_typeof(p_input -> p_key) is distinct from 'string' then
+    perform _raise_invalid(format('Parameter `%s` is required for command: %s', p_key, p_input ->> 'command'));
+  end if;
+  return p_input ->> p_key;
+end
+$$;
+
+comment on function _memory_word(jsonb, text) is 'A text that a command of the memory needs. Raises WL002.';
+
+create or replace function _memory_lines(p_content text)
+  returns text[]
+  language sql
+  immutable
+  parallel safe
+  return case when p_content = '' then array[''] else string_to_array(p_content, E'\n') end;
+
+comment on function _memory_lines(text) is 'The lines of a note, as models count them: a line break at its end is followed by an empty one.';
+
+create or replace function _memory_numbered(p_lines text[], p_from integer, p_to integer)
+  returns text
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(string_agg(lpad(n::text, 6) || E'\t' || l.line, E'\n' order by n), '')
+    from unnest(p_lines) with ordinality as l(line, n)
+   where n between p_from and p_to;
+$$;
+
+comment on function _memory_numbered(text[], integer, integer) is 'Lines of a note, with their numbers in six columns.';
+
+create or replace function _memory_view(p_hand memory_hand, p_path text, p_range jsonb)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_file memory_files := _memory_file(p_hand.project, p_path);
+  v_lines text[];
+  v_from integer := 1;
+  v_to integer := 999999;
+begin
+  if v_file.id is null then
+    if p_path <> '/memories' and not exists (select from _memory_below(p_hand.project, p_path)) then
+      perform _raise_no_memory(p_path, '. Please provide a valid path.');
+    end if;
+    return _memory_listed(p_hand.project, p_path);
+  end if;
+  if p_range is not null then
+    if jsonb_typeof(p_range) <> 'array' or jsonb_array_length(p_range) <> 2 then
+      perform _raise_invalid('Invalid `view_range` parameter: it should be two line numbers, such as [1, 10]; [11, -1] is from there to the end');
+    end if;
+    v_from := greatest(_integer('`view_range`', p_range ->> 0, -2147483648, 2147483647), 1);
+    v_to := _integer('`view_range`', p_range ->> 1, -2147483648, 2147483647);
+    v_to := case when v_to = -1 then 999999 else v_to end;
+  end if;
+  v_lines := _memory_lines(_memory_content(v_file));
+  perform _memory_seen(p_hand, v_file.id, v_file.version);
+  return format(E'Here''s the content of %s with line numbers:\n%s', p_path, _memory_numbered(v_lines, v_from, v_to));
+end
+$$;
+
+comment on function _memory_view(memory_hand, text, jsonb) is 'Command view. Raises WL001, WL002.';
+
+create or replace function _raise_no_memory(p_path text, p_end text default '')
+  returns void
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  raise exception using errcode = 'WL001', message = format('The path %s does not exist%s', p_path, p_end);
+end
+$$;
+
+comment on function _raise_no_memory(text, text) is 'Raises WL001: there is no such note.';
+
+create or replace function _memory_size(p_bytes bigint)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return case
+    when p_bytes < 1024 then p_bytes || 'B'
+    when p_bytes < 1048576 then case when p_bytes % 1024 = 0 then (p_bytes / 1024)::text else round(p_bytes / 1024.0, 1)::text end || 'K'
+    else case when p_bytes % 1048576 = 0 then (p_bytes / 1048576)::text else round(p_bytes / 1048576.0, 1)::text end || 'M' end;
+
+comment on function _memory_size(bigint) is 'Bytes as people read them: 512B, 5.5K, 1.2M.';
+
+create or replace function _memory_listed(p_project text, p_path text)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with file as (
+    select string_to_array(substr(f.path, length(p_path) + 2), '/') as names, octet_length(_memory_content(f)) as bytes from _memory_below(p_project, p_path) f
+  ),
+  -- What is hidden is not listed, and nothing below it.
+  shown as (
+    select f.names[:d] as names, d < cardinality(f.names) as is_folder, sum(f.bytes) as bytes
+      from file f cross join generate_series(1, 2) d
+     where d <= cardinality(f.names) and not exists (select from unnest(f.names[:d]) n where n ~ '^\.' or n = 'node_modules')
+     group by 1, 2
+  )
+  select format(E'Here''re the files and directories up to 2 levels deep in %s, excluding hidden items and node_modules:\n%s\t%s',
+                p_path, _memory_size(coalesce((select sum(bytes) from file), 0)::bigint), p_path)
+         || coalesce(E'\n' || (
+              select string_agg(format(E'%s\t%s/%s%s', _memory_size(s.bytes::bigint), p_path, array_to_string(s.names, '/'),
+                                       case when s.is_folder then '/' else '' end),
+                                E'\n' order by s.names[1] collate "C", s.names[2] collate "C" nulls first)
+                from shown s), '');
+$$;
+
+comment on function _memory_listed(text, text) is 'The files and folders in a folder of notes, two levels deep, with their sizes, as models know such a list.';
+
+create or replace function _memory_create(p_hand memory_hand, p_path text, p_text text)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if p_path = '/memories' or (_memory_file(p_hand.project, p_path)).id is not null or exists (select from _memory_below(p_hand.project, p_path)) then
+    raise exception using errcode = 'WL006', message = format('File %s already exists', p_path);
+  end if;
+  perform _memory_store(p_hand, _memory_new(p_hand.project, p_path), 'create', p_path, p_text);
+  return format('File created successfully at: %s', p_path);
+end
+$$;
+
+comment on function _memory_create(memory_hand, text, text) is 'Command create. Raises WL002, WL006, WL009.';
+
+create or replace function _memory_str_replace(p_hand memory_hand, p_path text, p_old text, p_new text)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_file memory_files := _memory_file(p_hand.project, p_path);
+  v_before integer := v_file.version;
+  v_content text := _memory_content(v_file);
+  v_new text;
+  v_at integer := strpos(v_content, p_old);
+  v_lines integer[] := '{}';
+  v_line integer;
+  v_seen integer;
+begin
+  if v_file.id is null then
+    perform _raise_no_memory(p_path, '. Please provide a valid path.');
+  elsif p_old = '' or v_at = 0 then
+    perform _raise_invalid(format('No replacement was performed, old_str `%s` did not appear verbatim in %s.', p_old, p_path));
+  end if;
+  while v_at > 0 and cardinality(v_lines) < 100 loop
+    v_line := cardinality(string_to_array(left(v_content, v_at), E'\n'));
+    v_lines := v_lines || v_line;
+    v_at := coalesce(v_at + nullif(strpos(substr(v_content, v_at + 1), p_old), 0), 0);
+  end loop;
+  if cardinality(v_lines) > 1 then
+    perform _raise_invalid(format('No replacement was performed. Multiple occurrences of old_str `%s` in lines: %s. Please ensure it is unique',
+      p_old, (select string_agg(distinct_line::text, ', ' order by distinct_line) from (select distinct unnest(v_lines) as distinct_line) d)));
+  end if;
+  -- What is replaced is there once in the newest version, whoever wrote it: what others changed elsewhere stays.
+  v_at := strpos(v_content, p_old);
+  v_new := left(v_content, v_at - 1) || p_new || substr(v_content, v_at + length(p_old));
+  v_seen := (select s.version from memory_views s where s.file_id = v_file.id and s.reader = p_hand.reader);
+  v_file := _memory_store(p_hand, v_file, 'str_replace', p_path, v_new);
+  -- As it is stored: without secrets.
+  return _memory_edited(_memory_content(v_file), p_old, p_new, v_content)
+    || case when v_seen < v_before then E'\nOthers changed this file since you viewed it; your edit is in its newest version.' else '' end;
+end
+$$;
+
+comment on function _memory_str_replace(memory_hand, text, text, text) is 'Command str_replace. Raises WL001, WL002, WL009.';
+
+create or replace function _memory_insert(p_hand memory_hand, p_path text, p_line text, p_text text)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_file memory_files := _memory_file(p_hand.project, p_path);
+  v_lines text[] := _memory_lines(_memory_content(v_file));
+  v_line integer;
+begin
+  if v_file.id is null then
+    perform _raise_no_memory(p_path);
+  elsif coalesce(p_line, '') !~ '^\d{1,9}(\.0+)?$' or p_line::numeric > cardinality(v_lines) then
+    perform _raise_invalid(format('Invalid `insert_line` parameter: %s. It should be within the range of lines of the file: [0, %s]',
+      _one_line(p_line, 60), cardinality(v_lines)));
+  end if;
+  v_line := p_line::numeric;
+  -- A number names another line if others changed the file; its beginning is where it was.
+  perform _memory_fresh(p_hand, v_file) where v_line > 0;
+  perform _memory_store(p_hand, v_file, 'insert', p_path,
+    array_to_string(v_lines[:v_line] || regexp_replace(p_text, '\n$', '') || v_lines[v_line + 1:], E'\n'));
+  return format('The file %s has been edited.', p_path);
+end
+$$;
+
+comment on function _memory_insert(memory_hand, text, text, text) is 'Command insert. Raises WL001, WL002, WL008, WL009.';
+
+create or replace function _memory_delete(p_hand memory_hand, p_path text)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_file memory_files := _memory_file(p_hand.project, p_path);
+  v_files memory_files[] := case when v_file.id is null then array(select f from _memory_below(p_hand.project, p_path) f) else array[v_file] end;
+begin
+  if p_path = '/memories' then
+    perform _raise_invalid('Cannot delete the /memories directory itself');
+  elsif v_files = '{}' then
+    perform _raise_no_memory(p_path);
+  end if;
+  foreach v_file in array v_files loop
+    perform _memory_unpinned(v_file), _memory_fresh(p_hand, v_file), _memory_store(p_hand, v_file, 'delete', v_file.path, null);
+  end loop;
+  return format('Successfully deleted %s', p_path);
+end
+$$;
+
+comment on function _memory_delete(memory_hand, text) is 'Command delete: a file, or a folder with all that is in it. Raises WL001, WL002, WL008.';
+
+create or replace function _memory_rename(p_hand memory_hand, p_path text, p_to text)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_file memory_files := _memory_file(p_hand.project, p_path);
+  v_files memory_files[] := case when v_file.id is null then array(select f from _memory_below(p_hand.project, p_path) f) else array[v_file] end;
+begin
+  if p_path = '/memories' then
+    perform _raise_invalid('Cannot rename the /memories directory itself');
+  elsif v_files = '{}' then
+    perform _raise_no_memory(p_path);
+  elsif starts_with(p_to, p_path || '/') then
+    perform _raise_invalid(format('Cannot rename %s into itself', p_path));
+  elsif p_to = '/memories' or (_memory_file(p_hand.project, p_to)).id is not null or exists (select from _memory_below(p_hand.project, p_to)) then
+    raise exception using errcode = 'WL006', message = format('The destination %s already exists', p_to);
+  elsif exists (select from memory_files f where f.project = p_hand.project and not f.is_deleted and starts_with(p_to, f.path || '/')) then
+    perform _raise_invalid(format('The destination %s is below a file', p_to));
+  end if;
+  foreach v_file in array v_files loop
+    perform _memory_unpinned(v_file),
+            _memory_store(p_hand, v_file, 'rename', _memory_path(p_to || substr(v_file.path, length(p_path) + 1)), _memory_content(v_file));
+  end loop;
+  return format('Successfully renamed %s to %s', p_path, p_to);
+end
+$$;
+
+comment on function _memory_rename(memory_hand, text, text) is 'Command rename: of a file or a folder; it never overwrites. Raises WL001, WL002, WL006, WL008.';
+
+create or replace function _memory_unpinned(p_file memory_files)
+  returns void
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if p_file.pinned_at is not null then
+    raise exception using errcode = 'WL008', message = format('File %s is pinned by %s, and stays where it is', p_file.path, p_file.pinned_by),
+      hint = 'A person unpins it first: memory_pin(path, false). It can be edited.';
+  end if;
+end
+$$;
+
+comment on function _memory_unpinned(memory_files) is 'Refuses to take away what a person pinned. Raises WL008.';
+
+create or replace function _memory_fresh(p_hand memory_hand, p_file memory_files)
+  returns void
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_seen integer := (select s.version from memory_views s where s.file_id = p_file.id and s.reader = p_hand.reader);
+begin
+  if v_seen is null and p_hand.is_fork then
+    raise exception using errcode = 'WL008',
+      message = format('You are on a branch and have not viewed %s on it: nothing was changed. View it, then decide again.', p_file.path);
+  elsif v_seen < p_file.version then
+    perform _raise_memory_changed(p_file, v_seen);
+  end if;
+end
+$$;
+
+comment on function _memory_fresh(memory_hand, memory_files) is 'Refuses to change what others changed since this reader was shown it. Raises WL008.';
+
+create or replace function _raise_memory_changed(p_file memory_files, p_seen integer)
+  returns void
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_said text := (select v.content from memory_versions v where v.file_id = p_file.id and v.version = p_seen);
+  v_by text := (
+    select string_agg(distinct coalesce(v.person, _agent_name(w), v.written_by), ', ')
+      from memory_versions v left join work_items w on w.id = v.work_item_id
+     where v.file_id = p_file.id and v.version > p_seen);
+begin
+  raise exception using errcode = 'WL008', message = concat_ws(E'\n',
+    format('File %s was changed since you viewed it (version %s; it is version %s now), by %s. Nothing was done. What changed:',
+           p_file.path, p_seen, p_file.version, v_by),
+    _memory_changes(v_said, _memory_content(p_file)), 'View it again, then decide.');
+end
+$$;
+
+comment on function _raise_memory_changed(memory_files, integer) is 'Raises WL008: a file is not what it was in the version that a reader knows; says what changed.';
+
+create or replace function _memory_changes(p_before text, p_after text)
+  returns text
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_before text[] := case when p_before is null then '{}' else _memory_lines(p_before) end;
+  v_after text[] := case when p_after is null then '{}' else _memory_lines(p_after) end;
+  v_most integer := least(cardinality(v_before), cardinality(v_after));
+  v_head integer := coalesce(least(v_most, (
+    select min(l.n) - 1 from unnest(v_before, v_after) with ordinality as l(b, a, n) where l.b is distinct from l.a)), v_most);
+  -- From their ends, which are not where they were.
+  v_tail integer := coalesce(least(v_most - v_head, (
+    select min(l.n) - 1
+      from unnest(array(select b from unnest(v_before) with ordinality as o(b, n) order by n desc),
+                  array(select a from unnest(v_after) with ordinality as o(a, n) order by n desc)) with ordinality as l(b, a, n)
+     where l.b is distinct from l.a)), v_most - v_head);
+begin
+  return concat_ws(E'\n', _memory_side('-', v_before, v_head, v_tail), _memory_side('+', v_after, v_head, v_tail));
+end
+$$;
+
+comment on function _memory_changes(text, text) is 'What differs between two versions of a note: the lines between their common beginning and end, before (-) and after (+), at most 20 of each.';
+
+create or replace function _memory_side(p_mark text, p_lines text[], p_head integer, p_tail integer)
+  returns text
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select string_agg(p_mark || ' ' || case when n > p_head + 20 then format('… and %s more lines', cardinality(p_lines) - p_tail - p_head - 20)
+                                           else _one_line(l.line, 200) end, E'\n' order by n)
+    from unnest(p_lines) with ordinality as l(line, n)
+   where n between p_head + 1 and least(cardinality(p_lines) - p_tail, p_head + 21);
+$$;
+
+comment on function _memory_side(text, text[], integer, integer) is 'One side of _memory_changes(). Null: it has no line of its own.';

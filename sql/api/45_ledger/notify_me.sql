@@ -1,0 +1,82 @@
+-- Subscriptions: what an agent wants to be told of, and what of it is news. The reader looks; writers do not.
+
+create or replace function notify_me(p_work_item_id uuid, p_kind text, p_target text, p_always boolean default false, p_lease uuid default null)
+  returns subscriptions
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _fence(p_work_item_id, coalesce(p_lease, nullif(current_setting('work_ledger.lease', true), '')::uuid));
+  v_target text := btrim(case p_kind when 'path' then regexp_replace(btrim(p_target), '^(\./)+', '') when 'end' then lower(p_target) else p_target end);
+  v_news jsonb := _config_of(v_item) -> 'awareness';
+  v_row subscriptions;
+begin
+  perform _check_word('what can be told of', p_kind, '{end,path,text}');
+  if coalesce(v_target, '') = '' or octet_length(v_target) > 1000 then
+    perform _raise_invalid('what to look for is missing, or has more than 1,000 bytes');
+  elsif v_news ->> 'enabled' = 'false' or v_news ->> 'refresh_every' = '0' then
+    raise exception using
+      errcode = 'WL008',
+      message = 'the faculty of this work tells its agents no news',
+      hint = 'Its [awareness] has enabled = false, or refresh_every = 0.';
+  elsif p_kind = 'end' then
+    perform _visible(v_item, _uuids('work_item_id', jsonb_build_array(v_target)));
+  end if;
+  if (select count(*) from subscriptions where work_item_id = v_item.id and (kind, target) <> (p_kind, v_target)) >= 20 then
+    raise exception using errcode = 'WL009', message = 'this work item is told of 20 things already', hint = 'Wait for work with wait_for, or search.';
+  end if;
+  insert into subscriptions (work_item_id, kind, target, is_always)
+  values (v_item.id, p_kind, v_target, coalesce(p_always, false))
+  on conflict (work_item_id, kind, target) do update
+     set is_always = excluded.is_always, created_at = excluded.created_at, told_at = null
+  returning * into v_row;
+  return v_row;
+end
+$$;
+
+comment on function notify_me(uuid, text, text, boolean, uuid) is
+  'Has the agent of a work item told of something with the news of its next iterations, until its item is over, and returns the subscription: select notify_me(''ITEM'', ''path'', ''src/a.ts'', true). p_kind: end (p_target: a work item of its project, of none or of its tree), path (p_target: a file that others change) or text (p_target: words in a plan, decision, finding or error of others, in any case). p_always: each time, not only once. Asked for again, it begins anew. At most 20 for an item. p_lease: required while a worker drives the item. Raises WL001 (also for work of another project), WL002, WL003, WL004, WL005, WL008 (its faculty tells no news), WL009, 42501.';
+
+create or replace function _visible(p_item work_items, p_work_item_ids uuid[])
+  returns void
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_stranger uuid;
+begin
+  select i into v_stranger
+    from unnest(p_work_item_ids) i
+   where not exists (select from work_items w where w.id = i
+                        and (w.root_id = p_item.root_id or w.project is null or _project_now(w.project) = _project_now(p_item.project)))
+   limit 1;
+  if found then
+    perform _raise_not_found('work item', v_stranger);
+  end if;
+end
+$$;
+
+comment on function _visible(work_items, uuid[]) is 'Refuses an agent what is neither of its project, nor of none, nor of its tree. Raises WL001.';
+
+create or replace function _changes_of(p_work_item_id uuid, p_subscription subscriptions, p_projects text[])
+  returns table (work_item_id uuid, at timestamptz, event text)
+  language sql
+  stable
+  rows 2
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select k.work_item_id, max(k.created_at), max(k.created_at)::text
+    from work_items i
+    join touches x on x.kind = 'path' and x.action in ('create', 'modify', 'delete')
+     and x.target in (p_subscription.target, i.workspace_dir || '/' || p_subscription.target,
+                      case when starts_with(p_subscription.target, i.workspace_dir || '/') then substr(p_subscription.target, length(i.workspace_dir) + 2) end)
+    join tool_calls k on k.id = x.tool_call_id and k.work_item_id <> i.id and k.status in ('completed', 'uncertain')
+     and k.created_at > coalesce(p_subscription.told_at, p_subscription.created_at) - interval '1 minute'
+    join work_items w on w.id = k.work_item_id and (w.root_id = i.root_id or coalesce(w.project, '') = any (p_projects))
+   where i.id = p_work_item_id
+   group by 1;
+$$;
+
+comment on function _changes_of(uuid, subscriptions, text[]) is 'Who else changed the file of a subscription since its item was told of it, and when last: by the path as calls name it, from the directory of the work or whole.';

@@ -1,0 +1,181 @@
+// run(): an agent from a program in one call. The model is scripted and speaks HTTP, all else is real.
+
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+
+import { builtinTools, createModelClient, defineTool, ok, openDb, run } from '../../runtime/index.ts';
+import type { Db, ModelClient, WorkEvent } from '../../runtime/index.ts';
+import { scriptOf } from '../../runtime/model/script.ts';
+import type { ScriptedReply } from '../../runtime/model/script.ts';
+import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+
+let database: TestDatabase;
+let db: Db;
+let directory: string;
+const models: ScriptedModel[] = [];
+beforeAll(async () => {
+  database = await createDatabase();
+  db = await openDb(database.url, 'ledger');
+  directory = await mkdtemp(join(tmpdir(), 'run-test-'));
+});
+afterAll(async () => {
+  for (const model of models) await model.close();
+  await db?.close();
+  await rm(directory, { recursive: true, force: true });
+  await database?.drop();
+});
+
+const here = (): { databaseUrl: string; schema: string } => ({ databaseUrl: database.url, schema: 'ledger' });
+async function scripted(...replies: ScriptedReply[]): Promise<ModelClient> {
+  const model = await startScriptedModel(scriptOf(replies));
+  models.push(model);
+  return createModelClient({ apiKey: 'key', baseURL: model.url });
+}
+const calls = (...used: [name: string, input: object][]): ScriptedReply => ({
+  content: used.map(([name, input]) => ({ type: 'tool_use', name, input })),
+});
+const weigh = defineTool({
+  name: 'weigh',
+  description: 'Weighs a thing.',
+  input: z.object({ thing: z.string() }),
+  effect: 'pure',
+  risk: 'safe',
+  execute: async ({ thing }) => ok(`${thing} weighs 3 kg`),
+});
+
+test('a task with a tool of the program is done, and each loop hears all of it, also one that begins when it is over', async () => {
+  const work = run({
+    ...here(),
+    task: 'How heavy is the parcel?',
+    tools: [weigh],
+    modelClient: await scripted(
+      {
+        content: [
+          { type: 'text', text: 'I weigh it.' },
+          { type: 'tool_use', name: 'weigh', input: { thing: 'parcel' } },
+        ],
+      },
+      calls(['ledger_append', { entry_type: 'finding', content: 'It weighs 3 kg.' }]),
+      calls(['work_complete', { summary: '3 kg' }]),
+    ),
+  });
+  const told = async (): Promise<string[]> => {
+    const lines: string[] = [];
+    for await (const event of work) lines.push(lineOf(event));
+    return [...new Set(lines)].toSorted();
+  };
+  const first = await told();
+  const item = await work.result;
+  expect(item).toMatchObject({ id: await work.id, state: 'completed', outcome_data: { summary: '3 kg' } });
+  expect(first).toEqual(
+    expect.arrayContaining(['said I weigh it.', 'call weigh completed', 'entry finding It weighs 3 kg.', 'call work_complete completed']),
+  );
+  expect((await told()).filter((line) => !line.endsWith(' running'))).toEqual(first.filter((line) => !line.endsWith(' running')));
+});
+
+test('a directory is where its tools work, and nowhere else', async () => {
+  await writeFile(join(directory, 'notes.txt'), 'Buy milk\n');
+  const item = await run({
+    ...here(),
+    task: 'Add bread',
+    tools: builtinTools,
+    workspace: directory,
+    modelClient: await scripted(
+      calls(['read_file', { path: 'notes.txt' }]),
+      calls(['write_file', { path: 'notes.txt', content: 'Buy milk\nBuy bread\n' }]),
+      calls(['work_complete', { summary: 'Added' }]),
+    ),
+  }).result;
+  expect(item.state).toBe('completed');
+  expect(await readFile(join(directory, 'notes.txt'), 'utf8')).toBe('Buy milk\nBuy bread\n');
+});
+
+test('work is given back when the signal fires, and another run goes on with it', async () => {
+  const stop = new AbortController();
+  const slow = defineTool({ ...weigh, name: 'slow', execute: async () => (stop.abort(), ok('weighed')) });
+  const stalls = await scripted(calls(['slow', { thing: 'parcel' }]), { stall: true });
+  const given = await run({ ...here(), task: 'Weigh it slowly', tools: [slow], modelClient: stalls, signal: stop.signal, graceSeconds: 0 })
+    .result;
+  expect(given.state).not.toBe('completed');
+  expect(await db.driverOf(given.id)).toBeNull();
+  const modelClient = await scripted(calls(['slow', { thing: 'parcel' }]), calls(['work_complete', { summary: '3 kg' }]));
+  const item = await run({ ...here(), resume: given.id, tools: [slow], modelClient }).result;
+  expect(item).toMatchObject({ id: given.id, state: 'completed', outcome_data: { summary: '3 kg' } });
+  await expect(run({ ...here(), resume: given.id, modelClient }).result).rejects.toThrow('nothing to go on with');
+});
+
+test('two runs at once with other tools keep theirs', async () => {
+  const modelOf = async (tool: string): Promise<ModelClient> =>
+    scripted(calls([tool, { thing: tool }]), calls(['work_complete', { summary: tool }]));
+  const named = (name: string) => defineTool({ ...weigh, name, description: `Weighs as ${name}.` });
+  const items = await Promise.all(
+    ['first', 'second'].map(
+      async (name) => run({ ...here(), task: `Weigh by ${name}`, tools: [named(name)], modelClient: await modelOf(name) }).result,
+    ),
+  );
+  expect(items.map((item) => [item.state, (item.outcome_data as { summary: string }).summary])).toEqual([
+    ['completed', 'first'],
+    ['completed', 'second'],
+  ]);
+});
+
+test('leaving the loop leaves the work going', async () => {
+  const work = run({
+    ...here(),
+    task: 'Weigh two things',
+    tools: [weigh],
+    faculty: { name: 'weigher', awareness: { enabled: false } },
+    modelClient: await scripted(
+      calls(['weigh', { thing: 'a' }]),
+      calls(['weigh', { thing: 'b' }]),
+      calls(['work_complete', { summary: 'Both' }]),
+    ),
+  });
+  for await (const _ of work) break;
+  const item = await work.result;
+  expect(item).toMatchObject({ state: 'completed' });
+  expect(await db.facultyOf(item.id)).toBe('weigher');
+});
+
+test('what cannot begin says why, to whoever asks, and rejects nothing that nobody awaits', async () => {
+  const rejected: unknown[] = [];
+  const onRejection = (reason: unknown): void => void rejected.push(reason);
+  process.on('unhandledRejection', onRejection);
+  try {
+    const modelClient = await scripted();
+    await expect(run({ ...here(), modelClient }).result).rejects.toThrow('task, or resume');
+    await expect(run({ ...here(), task: 'x', resume: 'y', modelClient }).result).rejects.toThrow('task, or resume');
+    await expect(run({ ...here(), resume: '00000000-0000-0000-0000-000000000000', modelClient }).id).rejects.toThrow(
+      'there is no work item',
+    );
+    await expect(run({ ...here(), task: 'x', modelClient, faculty: { engage: { max_turns: 'many' } } }).result).rejects.toThrow(
+      'max_turns',
+    );
+    await expect(run({ ...here(), task: 'x', modelClient, workspace: join(directory, 'nowhere') }).result).rejects.toThrow('ENOENT');
+    await expect(run({ ...here(), task: 'x', modelClient, signal: AbortSignal.abort(new Error('too late')) }).result).rejects.toThrow(
+      'too late',
+    );
+    const loop = async (): Promise<void> => {
+      for await (const _ of run({ ...here(), task: '', modelClient }));
+    };
+    await expect(loop()).rejects.toThrow('description');
+    run({ ...here(), modelClient });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(rejected).toEqual([]);
+  } finally {
+    process.off('unhandledRejection', onRejection);
+  }
+});
+
+function lineOf(event: WorkEvent): string {
+  if (event.kind === 'entry') return `entry ${event.entry.entry_type} ${event.entry.content}`;
+  if (event.kind === 'call') return `call ${event.name} ${event.status}`;
+  return event.kind === 'broken_off' ? 'broken off' : `${event.kind} ${event.text}`;
+}

@@ -1,0 +1,431 @@
+// The hooks and tools of the Claude Agent SDK, called as the SDK calls them. test/long/agentSdkHooks.test.ts has the SDK itself.
+
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { ledgerHooks } from '../../../runtime/agentSdk/hooks.ts';
+import type { LedgerHookOptions, LedgerHooks } from '../../../runtime/agentSdk/hooks.ts';
+import { ledgerTools } from '../../../runtime/agentSdk/tools.ts';
+import { openDb } from '../../../runtime/ledger/db.ts';
+import type { Db } from '../../../runtime/ledger/db.ts';
+import { createDatabase } from '../../database.ts';
+import type { TestDatabase } from '../../database.ts';
+import { until } from '../../workerProcess.ts';
+
+let database: TestDatabase;
+let db: Db;
+const lines: string[] = [];
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = await openDb(database.url, 'ledger', { maximumPoolSize: 5 });
+});
+afterAll(async () => {
+  await db?.close();
+  await database?.drop();
+});
+
+type Event = keyof LedgerHooks;
+/** As a busy machine needs it. */
+const patient = (options: LedgerHookOptions = {}): LedgerHooks =>
+  ledgerHooks({ db, project: 'acme', patience: 60_000, complain: (line) => lines.push(line), ...options });
+const call = (hooks: LedgerHooks, event: Event, input: unknown, toolUseId?: string): Promise<{ hookSpecificOutput?: object }> =>
+  hooks[event][0]!.hooks[0]!(input, toolUseId, { signal: new AbortController().signal });
+
+/** A session of the SDK, and what each hook tells its model; null: nothing. */
+function session(id: string, hooks = patient(), cwd = '/shop') {
+  const ask = async (event: Event, input: object = {}, toolUseId?: string): Promise<string | null> => {
+    const { hookSpecificOutput: said } = await call(hooks, event, { session_id: id, cwd, hook_event_name: event, ...input }, toolUseId);
+    if (said === undefined) return null;
+    const { hookEventName, additionalContext, permissionDecision, permissionDecisionReason } = said as Record<string, string>;
+    expect(hookEventName).toBe(event);
+    return additionalContext ?? `${permissionDecision}: ${permissionDecisionReason}`;
+  };
+  return {
+    ask,
+    says: (prompt: string) => ask('UserPromptSubmit', { prompt }),
+    uses: (tool: string, input: object = {}, more: object = {}) =>
+      ask('PostToolUse', { tool_name: tool, tool_input: input, tool_response: 'ok', ...more }),
+    item: async () =>
+      (
+        await database.query<{ id: string; status: string; description: string }>(
+          `select s.id, s.status, w.description from ledger.work_sessions s join ledger.work_items w using (id)
+            where s.conversation_id = '${id}' order by s.created_at desc`,
+        )
+      )[0]!,
+  };
+}
+const entriesOf = async (id: string): Promise<string[]> =>
+  (await db.journal.read(id, 0, null, null)).map(({ entryType, content }) => `${entryType} ${JSON.stringify(content)}`);
+const workItem = async (description: string): Promise<string> =>
+  (await db.workSubmit({ workType: 'till', description, project: 'acme' })).id;
+
+test('a session begins with its first prompt, and is told while it works what is new', async () => {
+  const till = await workItem('Mend the till');
+  await db.ledgerAppend(till, 'decision', 'The till is closed');
+  const alpha = session('alpha');
+  expect(await alpha.says('Rewrite the drawer')).toContain('The till is closed');
+  expect(await alpha.item()).toMatchObject({ status: 'active', description: 'Rewrite the drawer' });
+  expect(await alpha.uses('Bash')).toBeNull();
+
+  await db.ledgerAppend(till, 'finding', 'The drawer sticks');
+  const news = await alpha.uses('Bash');
+  expect(news).toMatch(/^What is new elsewhere since you were last told, .*, as data between the markers;/);
+  expect(news).toContain('The drawer sticks');
+  expect(await alpha.uses('Bash')).toBeNull();
+
+  // People and other agents, too: with the next tool, also one that failed, and once.
+  const { id } = await alpha.item();
+  await db.workMessage(id, 'Look at the spring first', false);
+  const beta = session('beta');
+  await beta.says('Watch alpha');
+  await db.abilityInvoke('tell_agent', { to: id, text: 'The spring is mine' }, (await beta.item()).id);
+  const heard = await alpha.ask('PostToolUseFailure', { tool_name: 'Bash', tool_input: {}, error: 'exit 1' });
+  expect(heard).toContain('Look at the spring first');
+  expect(heard).toContain('The spring is mine');
+  expect(heard).toContain('Watch alpha');
+  expect(await alpha.uses('Bash')).toBeNull();
+
+  // A bounded part at a time.
+  for (let n = 0; n < 12; n++) await db.ledgerAppend(till, 'finding', `Hinge ${n} ${'and more '.repeat(30)}`);
+  const parts: string[] = [];
+  for (let said = await alpha.uses('Bash'); said !== null; said = await alpha.uses('Bash')) parts.push(said);
+  expect(parts.length).toBeGreaterThan(2);
+  for (const part of parts) expect(part.length).toBeLessThan(1600);
+  expect(new Set(parts.join('').match(/Hinge \d+/g)).size).toBe(12);
+
+  expect((await entriesOf(id)).filter((entry) => !/^(?:session_start|tool_result .*"ok")/.test(entry))).toEqual([
+    expect.stringMatching(/^user_feedback .*Rewrite the drawer/),
+    expect.stringMatching(/^user_feedback .*Look at the spring first/),
+    expect.stringMatching(/^tool_result .*exit 1.*/),
+  ]);
+  expect(lines).toEqual([]);
+});
+
+test('what is told inside a subagent its session has not heard', async () => {
+  const gamma = session('gamma');
+  await gamma.says('Delegate');
+  while ((await gamma.uses('Bash')) !== null);
+  const { id } = await gamma.item();
+  await db.workMessage(id, 'For the session', false);
+  await db.ledgerAppend(await workItem('Mend the lamp'), 'finding', 'The lamp is hot');
+  const inside = { agent_id: 'a1', agent_type: 'looker' };
+  expect(await gamma.ask('SubagentStart', inside)).toContain('The lamp is hot');
+  expect(await gamma.uses('Read', { file_path: '/shop/a' }, inside)).toBeNull();
+  expect(await gamma.ask('SubagentStop', { ...inside, last_assistant_message: 'It is hot indeed' })).toBeNull();
+  const told = await gamma.uses('Agent');
+  expect(told).toContain('For the session');
+  expect(told).toContain('The lamp is hot');
+  const entries = await entriesOf(id);
+  expect(entries.some((entry) => entry.startsWith('file_read') && entry.includes('/shop/a'))).toBe(true);
+  expect(entries.some((entry) => entry.startsWith('tool_result') && entry.includes('It is hot indeed'))).toBe(true);
+});
+
+test('who is at a file is told, or refused where the project says so', async () => {
+  const [one, two] = [session('one', patient({ project: 'strict' })), session('two', patient({ project: 'strict' }))];
+  await one.says('Round up');
+  await two.says('Round down');
+  const edit = { tool_name: 'Edit', tool_input: { file_path: 'a.txt' } };
+  expect(await one.ask('PreToolUse', edit)).toBeNull();
+  expect(await two.ask('PreToolUse', edit)).toMatch(/^\[claim\] Another session changed a\.txt/);
+  await one.ask('Stop', { background_tasks: [], session_crons: [] });
+  await two.ask('PreToolUse', edit);
+  await one.says('On');
+  await database.query(`select ledger.project_set('strict', 'refuse')`);
+  expect(await one.ask('PreToolUse', edit)).toMatch(/^deny: \[claim\] Not executed: Another session holds a\.txt/);
+  expect(await one.ask('PreToolUse', { tool_name: 'Read', tool_input: { file_path: 'a.txt' } })).toBeNull();
+  await two.ask('SessionEnd', { reason: 'other' });
+  expect(await one.ask('PreToolUse', edit)).toBeNull();
+});
+
+test('a session rests when it stops, unless something goes on in the background, and is resumed by a prompt', async () => {
+  const delta = session('delta');
+  await delta.says('Wait');
+  while ((await delta.uses('Bash')) !== null);
+  await delta.ask('Stop', { background_tasks: [{ id: 'b1' }] });
+  expect((await delta.item()).status).toBe('active');
+  await delta.ask('Stop', { background_tasks: [], session_crons: [] });
+  const rested = await delta.item();
+  expect(rested.status).toBe('paused');
+  expect(await delta.says('Go on')).toBeNull(); // nothing is new, and it knows how things stood
+  expect(await delta.item()).toEqual({ ...rested, status: 'active' });
+  // Somebody ended it: the next prompt opens another, after a line; no hook fails.
+  await db.workComplete(rested.id, 'Done', []);
+  expect(await delta.uses('Bash')).toBeNull();
+  await delta.uses('Bash'); // of the next one already
+  await delta.says('And on');
+  expect((await delta.item()).id).not.toBe(rested.id);
+  expect(lines.splice(0)).toEqual([expect.stringMatching(/^work-ledger: work item .* is completed$/)]);
+});
+
+test('where the work stands is told after a compaction', async () => {
+  const epsilon = session('epsilon');
+  await epsilon.says('Remember this task');
+  while ((await epsilon.uses('Bash')) !== null);
+  expect(await epsilon.ask('PreCompact', { trigger: 'auto' })).toBeNull();
+  expect(await epsilon.uses('Bash')).toContain('Remember this task');
+  expect(await epsilon.uses('Bash')).toBeNull();
+  await epsilon.ask('PreCompact', { trigger: 'auto' });
+  const begun = await epsilon.ask('SessionStart', { source: 'compact' });
+  expect(begun?.match(/Work that goes on/g)?.length).toBe(1);
+  expect(await epsilon.uses('Bash')).toBeNull();
+});
+
+test('the tasks of a model are the plan of its session', async () => {
+  const zeta = session('zeta');
+  await zeta.says('Make a list');
+  for (const [task_id, task_subject] of [
+    ['1', 'Make the copy'],
+    ['2', 'Prove it'],
+  ]) {
+    await zeta.ask('TaskCreated', { task_id, task_subject });
+    await zeta.uses('TaskCreate');
+  }
+  await zeta.uses('Bash');
+  await zeta.ask('TaskCompleted', { task_id: '1', task_subject: 'Make the copy' });
+  await zeta.ask('TaskCompleted', { task_id: '1', task_subject: 'Make the copy' });
+  await zeta.ask('TaskCompleted', { task_id: 'of another process', task_subject: 'Older' });
+  const { id } = await zeta.item();
+  expect(await database.query(`select n, text, state from ledger.v_plan where work_item_id = '${id}' order by n`)).toEqual([
+    { n: 1, text: 'Make the copy', state: 'done' },
+    { n: 2, text: 'Prove it', state: 'open' },
+  ]);
+  expect(
+    await database.query(
+      `select entry_type, content from ledger.work_ledger where work_item_id = '${id}' and entry_type <> 'note' order by seq`,
+    ),
+  ).toEqual([
+    { entry_type: 'plan', content: '1. [ ] Make the copy\n2. [ ] Prove it' },
+    { entry_type: 'step', content: 'Done: Make the copy\nPlan: 1 done' },
+    { entry_type: 'step', content: 'Done: Older' },
+  ]);
+});
+
+test('tools act as the session that calls them, also where several ask one server at once', async () => {
+  const hooks = patient();
+  const tools = ledgerTools({ db, project: 'acme' });
+  const connect = async (): Promise<Client> => {
+    const [ours, theirs] = InMemoryTransport.createLinkedPair();
+    tools.instance.connect(theirs); // as the SDK does it: messages come before it is done
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(ours);
+    return client;
+  };
+  const [first, second] = await Promise.all([connect(), connect()]);
+  const [eta, theta] = [session('eta', hooks), session('theta', hooks)];
+  expect((await first.listTools()).tools.map(({ name }) => name)).toContain('ledger_append');
+  expect(await database.query(`select from ledger.work_items where params ->> 'conversationId' like 'agent-sdk:%'`)).toEqual([]);
+  await eta.says('Eta works');
+  await theta.says('Theta works');
+  const name = 'mcp__work-ledger__ledger_append';
+  const append = (client: Client, content: string, id?: string) =>
+    client.callTool({
+      name: 'ledger_append',
+      arguments: { entry_type: 'finding', content },
+      ...(id !== undefined && { _meta: { 'claudecode/toolUseId': id } }),
+    });
+  await theta.ask('PreToolUse', { tool_name: name, tool_input: {} }, 't2');
+  await eta.ask('PreToolUse', { tool_name: name, tool_input: {} }, 't1');
+  await Promise.all([append(first, 'Found by theta', 't2'), append(second, 'Found by eta', 't1')]);
+  await append(first, 'Found by the last');
+  const of = async (one: { item(): Promise<{ id: string }> }): Promise<unknown[]> =>
+    (
+      await database.query<{ content: string }>(
+        `select content from ledger.work_ledger where work_item_id = '${(await one.item()).id}' order by seq`,
+      )
+    ).map(({ content }) => content);
+  expect(await of(theta)).toEqual(['Found by theta']);
+  expect(await of(eta)).toEqual(['Found by eta', 'Found by the last']);
+  // Its own tools write their own record.
+  await eta.uses(name);
+  expect((await entriesOf((await eta.item()).id)).some((entry) => entry.includes('mcp__'))).toBe(false);
+  // A query ends, another begins: one server serves both.
+  await first.close();
+  const third = await connect();
+  expect((await third.callTool({ name: 'awareness_digest', arguments: {} })).isError).not.toBe(true);
+  for (const client of [second, third]) await client.close();
+
+  const alone = ledgerTools({ db, session: 'iota', project: 'acme' });
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await alone.instance.connect(theirs);
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(ours);
+  await append(client, 'Found by iota');
+  expect(await of(session('iota'))).toEqual(['Found by iota']);
+  await client.close();
+  await Promise.all([tools.instance.close(), alone.instance.close()]);
+});
+
+// Before there is a database: of hooks that reach none.
+const everyEvent = Object.keys(ledgerHooks({ url: 'postgresql://127.0.0.1:1/none', schema: 'none' })) as Event[];
+const inputOf = (event: Event): object => ({
+  session_id: 's',
+  cwd: '/shop',
+  hook_event_name: event,
+  prompt: 'Hello',
+  tool_name: 'Edit',
+  tool_input: { file_path: 'a' },
+  task_id: '1',
+  task_subject: 'One',
+});
+
+test.each([
+  ['refuses connections', false],
+  ['takes them and is silent', true],
+])('a database that %s holds no hook up, and each says so in a line', async (_, isSilent) => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  if (!isSilent) await new Promise((resolve) => server.close(resolve));
+  const said: string[] = [];
+  const hooks = ledgerHooks({
+    url: `postgresql://u:hidden@127.0.0.1:${port}/x`,
+    schema: 'ledger',
+    project: 'acme',
+    complain: (line) => said.push(line),
+  });
+  for (const event of everyEvent) {
+    const startedAt = performance.now();
+    expect(await call(hooks, event, inputOf(event))).toEqual({});
+    expect(performance.now() - startedAt).toBeLessThan(2000); // 300, and a busy machine
+  }
+  expect(said.length).toBe(everyEvent.length);
+  for (const line of said) expect(line).toMatch(/^work-ledger: .*(?:cannot be reached|does not answer)/);
+  expect(said.join('\n')).not.toMatch(/hidden|\n\n/);
+  server.close();
+});
+
+test.each([
+  [null],
+  ['text'],
+  [[]],
+  [{}],
+  [{ session_id: '' }],
+  [{ session_id: 7 }],
+  [{ session_id: 's', cwd: {} }],
+  [{ session_id: 's', tool_input: 'x' }],
+  [{ session_id: 's', prompt: ['x'] }],
+  [{ session_id: 's', tool_name: null }],
+  [{ session_id: 's', agent_id: 1 }],
+])('what is no input of a hook is answered with nothing, and a line: %j', async (input) => {
+  const said: string[] = [];
+  const hooks = patient({ complain: (line) => said.push(line) });
+  for (const event of everyEvent) expect(await call(hooks, event, input)).toEqual({});
+  expect(said.length).toBe(everyEvent.length);
+  for (const line of said) expect(line).toMatch(/^work-ledger: /);
+});
+
+test('what the ledger cannot store, or what is enormous, is no reason to fail', async () => {
+  const kappa = session('kappa\u0000\ud800');
+  await kappa.says(`\u0000\ud800${'long '.repeat(100_000)}`);
+  const circular: Record<string, unknown> = {};
+  circular['self'] = circular;
+  await kappa.uses('Bash', { file_path: 7 }, { tool_response: { a: '\u0000'.repeat(100_000) } });
+  expect(lines.splice(0)).toEqual([]);
+  await kappa.uses('Bash', {}, { tool_response: circular });
+  expect(lines.splice(0)).toEqual([expect.stringMatching(/^work-ledger: .*circular/)]);
+  await kappa.ask('TaskCreated', { task_id: '1', task_subject: ' ' });
+  expect(lines.splice(0)).toEqual(['work-ledger: a task has an id and a subject']);
+});
+
+test('what comes too late for its hook is told with the next one', async () => {
+  const own = await openDb(database.url, 'ledger', { maximumPoolSize: 3 });
+  const hooks = ledgerHooks({ db: own, project: 'acme', complain: (line) => lines.push(line) });
+  const patientHooks = patient({ db: own }); // the same sessions
+  const lambda = session('lambda', patientHooks);
+  await lambda.says('Wait for it');
+  while ((await lambda.uses('Bash')) !== null);
+  const { id } = await lambda.item();
+  await db.workMessage(id, 'It came late', false);
+  const holder = new pg.Client({ connectionString: database.url });
+  await holder.connect();
+  await holder.query('begin');
+  await holder.query(`select from ledger.fences where work_item_id = '${id}' for update`);
+  expect(await session('lambda', hooks).uses('Bash')).toBeNull();
+  expect(lines.splice(0)).toEqual(['work-ledger: the database does not answer: the session goes on']);
+  await holder.query('commit');
+  await holder.end();
+  await until(
+    async () => (await database.query(`select from ledger.inbox where work_item_id = '${id}' and consumed_at is null`)).length === 0,
+  );
+  let heard: string | null = null;
+  await until(async () => (heard = await lambda.uses('Bash')) !== null);
+  expect(heard).toContain('It came late');
+  expect(await lambda.uses('Bash')).toBeNull();
+  await own.close();
+});
+
+test('a change is checked while the hook of another session is behind', async () => {
+  const holder = new pg.Client({ connectionString: database.url });
+  await holder.connect();
+  const xi = session('xi');
+  await xi.says('Hold the shop');
+  await xi.ask('PreToolUse', { tool_name: 'Edit', tool_input: { file_path: '/shop/held.ts' } });
+  const options: LedgerHookOptions = { db, project: 'acme', patience: 60_000, complain: (line) => lines.push(line) };
+  const hooks = ledgerHooks(options);
+  const omikron = session('omikron', hooks);
+  await omikron.says('Wait');
+  const pi = session('pi', hooks);
+  await pi.says('Change it, too');
+  const { id } = await omikron.item();
+  await holder.query('begin');
+  await holder.query(`select from ledger.fences where work_item_id = '${id}' for update`);
+  options.patience = 1;
+  expect(await omikron.uses('Bash')).toBeNull();
+  options.patience = 60_000;
+  expect(await pi.ask('PreToolUse', { tool_name: 'Edit', tool_input: { file_path: '/shop/held.ts' } })).toContain('held.ts');
+  await holder.query('commit');
+  await holder.end();
+  lines.splice(0);
+});
+
+test('a database that is away ends no program that has tools, and closing one ledger leaves others theirs', async () => {
+  const file = join(await mkdtemp(join(tmpdir(), 'agent-sdk-')), 'program.ts');
+  const module = fileURLToPath(new URL('../../../runtime/agentSdk/index.ts', import.meta.url));
+  await writeFile(
+    file,
+    `import { ledgerSession, ledgerTools } from '${module}';
+     const away = ledgerTools({ url: 'postgresql://nobody@127.0.0.1:1/none', schema: 'ledger', project: 'acme' });
+     await away.instance.connect({ start: async () => {}, send: async () => {}, close: async () => {} });
+     await new Promise((resolve) => setTimeout(resolve, 500));
+     const address = { url: process.env.URL, schema: 'ledger', project: 'acme' };
+     const [one, two] = [ledgerSession(address), ledgerSession(address)];
+     const key = { projectKey: '-shop', sessionId: 'rho' };
+     await one.sessionStore.append(key, [{ type: 'user', uuid: 'a' }]);
+     await two.sessionStore.append(key, [{ type: 'user', uuid: 'b' }]);
+     await one.close();
+     await one.close();
+     await two.sessionStore.append(key, [{ type: 'user', uuid: 'c' }]);
+     console.log((await two.sessionStore.load(key)).length);
+     await two.close();`,
+  );
+  const { stdout } = await promisify(execFile)(process.execPath, [file], { env: { ...process.env, URL: database.url }, timeout: 120_000 });
+  expect(stdout).toBe('3\n');
+});
+
+test('a program that is done ends, with what it reported stored', async () => {
+  const file = join(await mkdtemp(join(tmpdir(), 'agent-sdk-')), 'program.ts');
+  const module = fileURLToPath(new URL('../../../runtime/agentSdk/hooks.ts', import.meta.url));
+  await writeFile(
+    file,
+    `import { ledgerHooks } from '${module}';
+     const hooks = ledgerHooks({ url: process.env.URL, schema: 'ledger', project: 'acme', patience: 60000 });
+     const input = { session_id: 'mu', cwd: '/shop' };
+     await hooks.UserPromptSubmit[0].hooks[0]({ ...input, prompt: 'Run and end' });
+     void hooks.PostToolUse[0].hooks[0]({ ...input, tool_name: 'Bash', tool_response: 'the last of it' });`,
+  );
+  await promisify(execFile)(process.execPath, [file], { env: { ...process.env, URL: database.url }, timeout: 120_000 });
+  const { id } = await session('mu').item();
+  expect((await entriesOf(id)).some((entry) => entry.includes('the last of it'))).toBe(true);
+});

@@ -1,0 +1,44 @@
+-- A session of another program asks before it changes a file: keyed on the file, not on where the session works.
+begin;
+select plan(17);
+
+select set_config('work_ledger.now', '2026-01-01 12:00:00Z', true);
+create temporary table session as select n, (journal_session_open('s' || n, 'Session ' || n, d)).id from (values (1, '/shop'), (2, '/shop/src'), (3, '/tmp')) v(n, d);
+create function pg_temp.id(p_n integer) returns uuid language sql as $$ select id from session where n = p_n $$;
+
+select is(claim_check(pg_temp.id(1), '/shop/src/money.js')::jsonb, '{"kind": "allow", "says": null}'::jsonb, 'what nobody is at is free');
+select is((select key from v_claims), 'file:src/money.js', 'and claimed: the edit follows');
+select is(claim_check(pg_temp.id(1), 'src/money.js') ->> 'kind', 'allow', 'its own claim is none against it');
+select later('40 seconds');
+select is(claim_check(pg_temp.id(2), 'money.js')::jsonb, '{"kind": "warn", "says": "[claim] Another session changed money.js 40 s ago and is still at it: \"Session 1\""}'::jsonb, 'another session is warned');
+select is(claim_check(pg_temp.id(2), 'money.js') ->> 'kind', 'allow', 'once');
+select later('1 second');
+select is(claim_check(pg_temp.id(3), '/shop/src/money.js') ->> 'says', E'[claim] Another session changed /shop/src/money.js 1 s ago and is still at it: "Session 2"\n[claim] Another session changed /shop/src/money.js 41 s ago and is still at it: "Session 1"', 'wherever it works');
+select is(claim_check(pg_temp.id(3), '/shop/src/other.js') ->> 'kind', 'allow', 'of other files it hears nothing');
+
+-- A worker in the same directory.
+select tool('edit_file', 'unsafe', 'moderate');
+select agent('{"workspace": "host", "workspace_dir": "/shop", "tools": ["edit_file"], "ledger_nudge_interval": 0}', '{"claims": "refuse"}');
+select submit('Round at the edge');
+select play('[[["edit_file", {"path": "src/money.js"}, "done"]]]');
+select alike((select result #>> '{}' from tool_calls where work_item_id = item()), '[claim] Not executed: Another session holds src/money.js since 12:00 UTC: "Session 1" %', 'a worker is refused for a session');
+select later('1 second');
+select from journal_session_status(pg_temp.id(1), 'paused');
+select play('[[["edit_file", {"path": "src/money.js"}, "done"]]]');
+select alike((select result #>> '{}' from tool_calls where work_item_id = item() order by created_at desc, id desc limit 1), E'[claim] Another session changed src/money.js % "Session 3"\n[claim] Another session changed %"Session 2"\ndone', 'and free when that ends; those who only went on bind nobody');
+select later('1 second');
+select is(claim_check(pg_temp.id(2), 'money.js') ->> 'says', E'[claim] Worker/analyze changed money.js 1 s ago and is still at it: "Round at the edge"\n[claim] Another session changed money.js 2 s ago and is still at it: "Session 3"', 'a session hears of the worker, and of who went on since');
+select is((select count(*) from v_claims where is_binding), 2::bigint, 'the worker holds it now, and the third session its other file');
+
+select later('6 minutes');
+select is((select count(*) from v_claims where by = 'Another session'), 0::bigint, 'a session whose program is silent holds nothing');
+select from work_sweep();
+select is((select count(*) from claims), 1::bigint, 'and a sweep removes what it had');
+select throws_ok($$ select claim_check(pg_temp.id(1), '') $$, 'WL002', null, 'a file has a path');
+select throws_ok($$ select claim_check('00000000-0000-0000-0000-000000000000', 'a') $$, 'WL001', null, 'a session has to be there');
+select throws_ok($$ select claim_check((work_submit('analyze', 'Later')).id, 'a') $$, 'WL008', null, 'and be under way');
+select from work_complete(pg_temp.id(3), 'Done');
+select throws_ok($$ select claim_check(pg_temp.id(3), 'a') $$, 'WL003', null, 'and not over');
+
+select * from finish();
+rollback;
