@@ -192,7 +192,7 @@ test('a command line with a word, a value or an option that is not there is none
     ['list', '--limits', '3'],
     ['list', '--limit', 'three'],
     ['show', 'ID', 'OTHER'],
-    ['submit', 'Look'],
+    ['submit'],
     ['cost', '--by', 'hour'],
     ['verify', '--heads', '--against', 'heads.jsonl'],
     ['install', '--print', '--javascript'],

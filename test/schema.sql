@@ -4085,7 +4085,7 @@ create function _projects_queued() returns SETOF text
 create function _projects_told() returns TABLE(name text)
   sql stable; -- body 4f7f360f, comment 0c528273
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body f6a8fec2, comment 2217b3b2
+  sql immutable parallel safe; -- body d6242d48, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
@@ -4716,6 +4716,8 @@ create function _work_states_of(p_work_item_ids uuid[], p_with_ledger boolean) r
   sql stable; -- body f51f0e37, comment 3badbd79
 create function _work_transitions() returns TABLE(mover text, from_states text[], to_state text, says text)
   sql immutable; -- body e9958790, comment d81b08f9
+create function _work_type_here(p_faculty text, p_project text) returns text
+  sql stable; -- body bd2f31f6, comment 0c265fab
 create function _worker_for(p_item work_items, p_hosts text[]) returns workers
   sql stable; -- body 11cb82b8, comment 7dd9f8e8
 create function _worker_task(p_worker workers, p_is_bound boolean) returns text
@@ -5040,6 +5042,8 @@ create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAU
   plpgsql volatile; -- body d3fd3831, comment 48dc0224
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body 01e81018, comment 91d10acb
+create function work_id(p_name text, p_project text DEFAULT NULL::text) returns uuid
+  plpgsql stable; -- body 1013a98a, comment 8b4a3d58
 create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEFAULT ''::text, p_pid integer DEFAULT 0) returns void
   plpgsql volatile; -- body 1d062f56, comment 6d245124
 create function work_ledger_build() returns text
@@ -5071,7 +5075,7 @@ create function work_roles_drop() returns SETOF name
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)
   plpgsql stable; -- body cd006442, comment f2c77810
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 4951e841, comment fde6f2c9
+  plpgsql volatile; -- body a87d157d, comment d029b8e4
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
   plpgsql volatile; -- body 45793ffb, comment 7ef8f99e
 create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT false) returns SETOF trace_span

@@ -1,6 +1,6 @@
 // The program that the commands belong to, and what their declarations have in common. A command loads what it needs when it is called.
 
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, Help, InvalidArgumentError, Option } from 'commander';
 
 import { version } from '../../sql/extensionSource.ts';
 import { completion } from '../commands/completion.ts';
@@ -19,6 +19,9 @@ export function port(text: string): number {
   if (n < 0 || n > 65_535) throw new InvalidArgumentError('A port is 0 to 65535.');
   return n;
 }
+
+/** What nearly every command has: its own options are read first. */
+const commonOptions = new Set(['json', 'databaseUrl', 'listenUrl', 'readUrl', 'schema']);
 
 export function newProgram(argv: readonly string[]): Command {
   const program = new Command('work-ledger');
@@ -46,6 +49,13 @@ export function newProgram(argv: readonly string[]): Command {
     )
     .exitOverride()
     .showSuggestionAfterError()
+    .configureHelp({
+      visibleOptions: (shown) => {
+        const options = new Help().visibleOptions(shown);
+        const isCommon = (option: Option): boolean => option.long === '--help' || commonOptions.has(option.attributeName());
+        return [...options.filter((option) => !isCommon(option)), ...options.filter(isCommon)];
+      },
+    })
     .configureOutput({
       writeOut: (text) => void io().stdout.write(text),
       writeErr: (text) => void io().stderr.write(text),
@@ -53,7 +63,7 @@ export function newProgram(argv: readonly string[]): Command {
     })
     .addHelpText(
       'after',
-      '\nTry: work-ledger demo, or in a project of yours: work-ledger init\nWithout DATABASE_URL an embedded PostgreSQL in a directory of yours is used.\nExit codes: 0 done, 1 error, 2 wrong usage, 3 the work item failed, 130 interrupted.',
+      '\nTry: work-ledger demo, or in a project of yours: work-ledger init\nID is the id of a work item, the last six characters of it, last, or last:2 for the one before.\nWithout DATABASE_URL an embedded PostgreSQL in a directory of yours is used.\nExit codes: 0 done, 1 error, 2 wrong usage, 3 the work item failed, 130 interrupted.',
     );
 }
 

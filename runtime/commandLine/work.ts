@@ -69,7 +69,7 @@ export function workCommands(program: Command): void {
 
   examples(
     command(program, 'submit <description>', 'queue a work item and print its id')
-      .requiredOption('--type <type>', 'work type: decides which faculty takes it')
+      .option('--type <type>', 'work type: decides which faculty takes it (default: the only one that faculties here accept, else task)')
       .option('--params <json>', 'parameters, a JSON object')
       .option('--faculty <name>', 'the faculty that shall take it')
       .option('--priority <n>', 'higher is more urgent', integer)
@@ -86,7 +86,7 @@ export function workCommands(program: Command): void {
       .option('--idempotency-key <key>', 'the same call repeated returns the same item')
       .option('--budget <resource=amount...>', 'what it and everything below it may use: tokens, money, seconds, calls, children')
       .action(ends(async (description: string, options: SubmitOptions) => (await items()).submit(description, options))),
-    "submit 'Find why the import is slow' --type analyze",
+    "submit 'Find why the import is slow'",
     "submit 'Port the parser' --type task --budget tokens=200000 money=2",
   );
 

@@ -2,7 +2,7 @@
 
 import type { Settings } from '../config.ts';
 import { UsageError } from '../ledger/errors.ts';
-import { idOf } from './ids.ts';
+import { itemIdOf } from './ids.ts';
 import { exit, print, visible } from './output.ts';
 import { withLedger, withReader } from './withLedger.ts';
 
@@ -20,7 +20,7 @@ export const claims = (options: Settings): Promise<number> =>
 
 export const breakClaim = (workItemId: string, key: string | undefined, options: Settings & { reason?: string }): Promise<number> =>
   withLedger(options, async (db) => {
-    const id = idOf(workItemId);
+    const id = await itemIdOf(db, workItemId);
     if (key === undefined) throw new UsageError('which of its claims? "work-ledger claims" shows their keys');
     const isBroken = await db.claimBreak(id, key, options.reason ?? null);
     print({ is_broken: isBroken }, isBroken ? 'taken away' : 'it has no such claim', options.json ?? false);

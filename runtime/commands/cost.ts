@@ -4,7 +4,7 @@ import type { Settings } from '../config.ts';
 import type { Cost, CostOfCut } from '../ledger/cost.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { money } from '../money.ts';
-import { idOf } from './ids.ts';
+import { itemIdOf } from './ids.ts';
 import { cut, exit, note, print, tokensText, visible } from './output.ts';
 import { whereOf } from './where.ts';
 import type { Where } from './where.ts';
@@ -14,7 +14,7 @@ export type CostOptions = Settings & Where & { by?: 'tree' | 'item' | 'child' | 
 
 export const cost = (workItemId: string | undefined, options: CostOptions): Promise<number> =>
   withReader(options, async (db) => {
-    const item = workItemId === undefined ? null : idOf(workItemId);
+    const item = workItemId === undefined ? null : await itemIdOf(db, workItemId, options);
     const by = options.by ?? (item === null ? 'tree' : 'child');
     if (by === 'child' && item === null) throw new UsageError('--by child needs a work item: work-ledger cost ID --by child');
     const project = item === null && by !== 'project' ? await whereOf(options) : null;

@@ -2,7 +2,10 @@
 
 import { z } from 'zod';
 
-import { UsageError } from '../ledger/errors.ts';
+import type { Db } from '../ledger/db.ts';
+import { LedgerError, UsageError } from '../ledger/errors.ts';
+import { whereOf } from './where.ts';
+import type { Where } from './where.ts';
 
 const shownBy = {
   'work item': '"work-ledger list" shows those that there are',
@@ -10,10 +13,24 @@ const shownBy = {
   turn: 'those of a work item: work-ledger sql "select id, depth from turns where work_item_id = \'ID\' order by depth"',
 } as const;
 
+const isWhole = (text: string): boolean => z.guid().safeParse(text).success;
+
 /** The id as it was typed; whether there is such a thing, the ledger says. */
 export function idOf(text: string, what: keyof typeof shownBy = 'work item'): string {
-  if (!z.guid().safeParse(text).success) throw new UsageError(`"${text}" is not the id of a ${what}; ${shownBy[what]}`);
+  if (!isWhole(text)) throw new UsageError(`"${text}" is not the id of a ${what}; ${shownBy[what]}`);
   return text;
+}
+
+/** The work item that was typed: its id, a part of it, or "last", which is of the project that commands here tell of. */
+export async function itemIdOf(db: Pick<Db, 'workId'>, text: string, where: Where = {}): Promise<string> {
+  if (isWhole(text)) return text;
+  const project = process.env['WORK_LEDGER_PROJECT'];
+  try {
+    return await db.workId(text, await whereOf({ ...(project && { project }), ...where }));
+  } catch (error) {
+    if (error instanceof LedgerError && error.code === 'WL002') throw new UsageError(`${error.message}. ${error.hint}`);
+    throw error;
+  }
 }
 
 /** What to do where the ledger says that there is no such thing; null: it said something else. */

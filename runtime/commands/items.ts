@@ -12,14 +12,14 @@ import { sqlState, UsageError } from '../ledger/errors.ts';
 import { linkedDigests } from '../ledger/linked.ts';
 import { projectOf } from '../project.ts';
 import { follow } from './follow.ts';
-import { idOf } from './ids.ts';
+import { idOf, itemIdOf } from './ids.ts';
 import { io } from './io.ts';
 import { nowText, sayCost, Waits } from './now.ts';
 import { entryLine, exit, itemLine, itemText, note, print, StatusLine, visible, Words } from './output.ts';
 import { withLedger, withLooking, withReader } from './withLedger.ts';
 
 export type SubmitOptions = Settings & {
-  type: string;
+  type?: string;
   params?: string;
   faculty?: string;
   priority?: number;
@@ -41,12 +41,12 @@ export const submit = (description: string, options: SubmitOptions): Promise<num
     const project = options.project ?? (options.parent === undefined ? await projectOf(process.cwd()) : undefined);
     const item = await db
       .workSubmit({
-        workType: options.type,
+        ...(options.type !== undefined && { workType: options.type }),
         description,
         ...(options.params !== undefined && { params: parseParams(options.params) }),
         ...(options.faculty !== undefined && { faculty: options.faculty }),
         ...(options.priority !== undefined && { priority: options.priority }),
-        ...(options.parent !== undefined && { parentId: idOf(options.parent) }),
+        ...(options.parent !== undefined && { parentId: await itemIdOf(db, options.parent) }),
         ...(options.dedupKey !== undefined && { dedupKey: options.dedupKey }),
         ...(options.externalId !== undefined && { externalId: options.externalId }),
         ...(options.maxAttempts !== undefined && { maxAttempts: options.maxAttempts }),
@@ -80,8 +80,9 @@ function parseAmount(given: string): [resource: string, amount: number] {
 
 export const budget = (workItemId: string, amounts: string[], options: Settings): Promise<number> =>
   withLedger(options, async (db) => {
-    for (const [resource, amount] of amounts.map(parseAmount)) await db.budgetSet(idOf(workItemId), resource, amount);
-    const budgets = await db.budgets((await itemOf(db, workItemId)).id);
+    const { id } = await itemOf(db, workItemId);
+    for (const [resource, amount] of amounts.map(parseAmount)) await db.budgetSet(id, resource, amount);
+    const budgets = await db.budgets(id);
     print(
       budgets,
       budgets
@@ -127,21 +128,25 @@ export const show = (workItemId: string, options: Settings): Promise<number> =>
 /** Content "-" is read from stdin. */
 export const ledgerAppend = (workItemId: string, type: string, content: string, options: Settings): Promise<number> =>
   withLedger(options, async (db) => {
-    const entry = await db.ledgerAppend(idOf(workItemId), type, content === '-' ? (await text(io().stdin)).trimEnd() : content);
+    const entry = await db.ledgerAppend(
+      await itemIdOf(db, workItemId),
+      type,
+      content === '-' ? (await text(io().stdin)).trimEnd() : content,
+    );
     print(entry, entryLine(entry), options.json ?? false);
     return exit.ok;
   });
 
 export const ledgerRetract = (workItemId: string, seq: number, reason: string, options: Settings): Promise<number> =>
   withLedger(options, async (db) => {
-    const entry = await db.ledgerRetract(idOf(workItemId), seq, reason);
+    const entry = await db.ledgerRetract(await itemIdOf(db, workItemId), seq, reason);
     print(entry, entryLine(entry), options.json ?? false);
     return exit.ok;
   });
 
 export const complete = (workItemId: string, summary: string, options: Settings & { evidence?: string[] }): Promise<number> =>
   withLedger(options, async (db) => {
-    const item = await db.workComplete(idOf(workItemId), summary, options.evidence ?? []);
+    const item = await db.workComplete(await itemIdOf(db, workItemId), summary, options.evidence ?? []);
     print(item, itemLine(item), options.json ?? false);
     return exit.ok;
   });
@@ -149,11 +154,11 @@ export const complete = (workItemId: string, summary: string, options: Settings 
 export const ledger = (workItemId: string, options: Settings & { type?: string; last?: number; formatted?: boolean }): Promise<number> =>
   withReader(options, async (db) => {
     if (options.formatted) {
-      const formatted = await db.ledgerReadFormatted(idOf(workItemId));
+      const formatted = await db.ledgerReadFormatted(await itemIdOf(db, workItemId));
       print({ text: formatted }, visible(formatted), options.json ?? false);
       return exit.ok;
     }
-    const entries = await db.ledgerRead(idOf(workItemId), options.type ?? null, options.last ?? null);
+    const entries = await db.ledgerRead(await itemIdOf(db, workItemId), options.type ?? null, options.last ?? null);
     print(entries, entries.length > 0 ? entries.map((entry) => entryLine(entry)).join('\n') : '(no entries)', options.json ?? false);
     return exit.ok;
   });
@@ -206,7 +211,7 @@ export const tail = (workItemId: string, options: Settings): Promise<number> =>
 
 export const digest = (workItemId: string | undefined, options: Settings & { across?: boolean }): Promise<number> =>
   withReader(options, async (db, url) => {
-    const id = workItemId === undefined ? null : idOf(workItemId);
+    const id = workItemId === undefined ? null : await itemIdOf(db, workItemId);
     const own = await db.awarenessDigest(id);
     if (!options.json) print(null, visible(own), false);
     const linked: string[] = [];
@@ -221,14 +226,14 @@ export const digest = (workItemId: string | undefined, options: Settings & { acr
 
 export const cancel = (workItemId: string, options: Settings & { reason?: string }): Promise<number> =>
   withLedger(options, async (db) => {
-    const items = await db.workCancel(idOf(workItemId), options.reason ?? null);
+    const items = await db.workCancel(await itemIdOf(db, workItemId), options.reason ?? null);
     print(items, items.length > 0 ? items.map(itemLine).join('\n') : 'nothing to cancel: it is finished', options.json ?? false);
     return exit.ok;
   });
 
 export const message = (workItemId: string, said: string, options: Settings & { interrupt?: boolean }): Promise<number> =>
   withLedger(options, async (db) => {
-    const id = await db.workMessage(idOf(workItemId), said, options.interrupt ?? false);
+    const id = await db.workMessage(await itemIdOf(db, workItemId), said, options.interrupt ?? false);
     print({ id }, options.interrupt ? 'said, and interrupted' : 'will be said with its next request', options.json ?? false);
     return exit.ok;
   });
@@ -242,27 +247,27 @@ export const fork = (turnId: string, said: string | undefined, options: Settings
 
 export const pause = (workItemId: string, options: Settings & { reason?: string }): Promise<number> =>
   withLedger(options, async (db) => {
-    const item = await db.workPause(idOf(workItemId), options.reason ?? null);
+    const item = await db.workPause(await itemIdOf(db, workItemId), options.reason ?? null);
     print(item, item.state === 'paused' ? itemLine(item) : 'pauses when its iteration is over', options.json ?? false);
     return exit.ok;
   });
 
 export const resume = (workItemId: string, options: Settings): Promise<number> =>
   withLedger(options, async (db) => {
-    const item = await db.workResume(idOf(workItemId));
+    const item = await db.workResume(await itemIdOf(db, workItemId));
     print(item, itemLine(item), options.json ?? false);
     return exit.ok;
   });
 
 export const abandonFiles = (workItemId: string, options: Settings): Promise<number> =>
   withLedger(options, async (db) => {
-    const item = await db.workspaceAbandon(idOf(workItemId));
+    const item = await db.workspaceAbandon(await itemIdOf(db, workItemId));
     print(item, itemLine(item), options.json ?? false);
     return exit.ok;
   });
 
-export async function itemOf(db: Pick<Db, 'workItem'>, workItemId: string): Promise<CountedItem> {
-  const item = await db.workItem(idOf(workItemId));
+export async function itemOf(db: Pick<Db, 'workId' | 'workItem'>, workItemId: string): Promise<CountedItem> {
+  const item = await db.workItem(await itemIdOf(db, workItemId));
   if (!item) throw new Error(`there is no work item ${workItemId}; "work-ledger list" shows those that there are`);
   return item;
 }

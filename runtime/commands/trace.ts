@@ -6,7 +6,7 @@ import type { Settings } from '../config.ts';
 import type { TraceSpan } from '../ledger/answers.ts';
 import { hrTime } from '../telemetry/spans.ts';
 import { isContentWanted } from '../telemetry/traces.ts';
-import { idOf } from './ids.ts';
+import { itemIdOf } from './ids.ts';
 import { exit, note, print, visible } from './output.ts';
 import { withReader } from './withLedger.ts';
 
@@ -14,7 +14,7 @@ export type TraceOptions = Settings & { otlp?: string };
 
 export function trace(id: string, options: TraceOptions): Promise<number> {
   return withReader(options, async (db) => {
-    const spans = await db.workTrace(idOf(id), isContentWanted());
+    const spans = await db.workTrace(await itemIdOf(db, id), isContentWanted());
     if (options.otlp === undefined) {
       print(spans, traceTree(spans).join('\n') || 'nothing has ended yet', options.json ?? false);
       return exit.ok;

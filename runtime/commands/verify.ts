@@ -8,7 +8,7 @@ import { comparedCode } from '../install/comparedCode.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { head } from '../ledger/evidence.ts';
 import type { Head } from '../ledger/evidence.ts';
-import { idOf } from './ids.ts';
+import { itemIdOf } from './ids.ts';
 import { io } from './io.ts';
 import { exit, note, print, visible } from './output.ts';
 import { withLedger, withReader } from './withLedger.ts';
@@ -29,7 +29,9 @@ export async function verify(id: string | undefined, options: VerifyOptions): Pr
     const found = [
       ...(code ?? []).map((one) => ({ work_item_id: null, ...one })),
       // The ledger's own look at its code finds the same as ours, and could be replaced.
-      ...(await db.ledgerVerify(id === undefined ? null : idOf(id), kept)).filter((one) => code === null || one.work_item_id !== null),
+      ...(await db.ledgerVerify(id === undefined ? null : await itemIdOf(db, id), kept)).filter(
+        (one) => code === null || one.work_item_id !== null,
+      ),
     ];
     const checked = kept === null ? '' : `, and ${kept.length} heads fit`;
     print(
@@ -46,7 +48,7 @@ export async function verify(id: string | undefined, options: VerifyOptions): Pr
 /** One JSON document a line. */
 const heads = (id: string | undefined, options: Settings): Promise<number> =>
   withReader(options, async (db) => {
-    for (const one of await db.ledgerHead(id === undefined ? null : idOf(id))) io().stdout.write(`${JSON.stringify(one)}\n`);
+    for (const one of await db.ledgerHead(id === undefined ? null : await itemIdOf(db, id))) io().stdout.write(`${JSON.stringify(one)}\n`);
     return exit.ok;
   });
 

@@ -11,13 +11,16 @@ export const itemColumns = sql.fragment`
   w.work_item_id as id, w.parent_id, w.root_id, w.depth, w.work_type, w.description, w.faculty, w.priority, w.state, w.state_reason,
   w.attempts, w.run_at, w.created_at, w.resolved_at, w.erased_at, w.outcome_data, w.ledger_count`;
 
-export const reads = ({ rows, one, run, named, invoked }: Calls) => ({
+export const reads = ({ call, rows, one, run, named, invoked }: Calls) => ({
   workItem: async (workItemId: string) =>
     (
       await run(
         () => sql.type(countedItem)`select ${itemColumns} from ${named('v_work_list')} w where w.work_item_id = ${workItemId}::uuid`,
       )
     )[0] ?? null,
+
+  /** The work item that a person means: an id, a part of one, "last"; see work_id() in SQL. `project`: whose newest is meant; null: of all. */
+  workId: (name: string, project: string | null) => call('work_id', [name, project], z.string()),
 
   /** The items of these trees, each after its parent. */
   workTrees: (rootIds: readonly string[]) =>

@@ -10,7 +10,8 @@ import { json, workItem } from './answers.ts';
 import type { Calls } from './pool.ts';
 
 export type Submission = {
-  workType: string;
+  /** What kind of work it is, which decides who does it; default: the only one that faculties of the project accept, else task. */
+  workType?: string;
   description: string;
   params?: Record<string, unknown>;
   faculty?: string;
@@ -46,7 +47,7 @@ const name = z.object({ name: z.string() });
  * one item.
  */
 const submission = (s: Submission) => ({
-  p_work_type: s.workType,
+  p_work_type: s.workType ?? null,
   p_description: s.description,
   p_params: storableJson(s.params ?? {}),
   p_faculty: s.faculty ?? null,

@@ -87,6 +87,31 @@ test('list has a header, children below their parents, filters and a limit; ps i
   });
 });
 
+test('an item is also named by the end of its id, or as the last one of the project', async () => {
+  const [first, second] = [await submit('Named first'), await submit('Named second')];
+  const shown = async (...args: string[]): Promise<string> => JSON.parse((await cli('show', ...args, '--json')).stdout).id;
+  expect(await shown('last')).toBe(second);
+  expect(await shown('last:2')).toBe(first);
+  expect(await shown(first.slice(-6))).toBe(first);
+  expect((await cli('cancel', second.slice(-6).toUpperCase())).stdout).toContain(`${second}  cancelled`);
+  await mkdir(join(directory, 'elsewhere'));
+  await writeFile(join(directory, 'elsewhere', 'work-ledger.toml'), 'project = "elsewhere"\n');
+  const { stdout } = await typed(['submit', 'Named elsewhere'], { env: environment(), cwd: join(directory, 'elsewhere') });
+  expect(await shown('last')).toBe(second);
+  expect(await shown(stdout.trim().slice(-6))).toBe(stdout.trim());
+  expect((await cli('show', 'last', '--json')).code).toBe(0);
+  expect((await cliWith({ WORK_LEDGER_PROJECT: 'elsewhere' }, 'show', 'last')).stdout).toContain('Named elsewhere');
+  expect(await cli('show', first.slice(0, 4))).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^error: "[0-9a-f]{4}" is in the id of more than one work item\. .*Named second.*\n$/),
+  });
+  expect(await cli('show', 'lastly')).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^error: "lastly" is not the id of a work item\. /),
+  });
+  expect(await cli('show', 'ffffffffffff')).toMatchObject({ code: 1, stderr: expect.stringContaining('"work-ledger list" shows') });
+});
+
 test('list --watch shows what changes, until a signal', async () => {
   const child = spawn(process.execPath, [main, 'list', '--watch', '--all', '--limit', '1'], { env: environment(), cwd: directory });
   let shown = '';
@@ -161,8 +186,7 @@ test('what goes wrong is said in one line, with what to do', async () => {
     [{}, ['logs', '00000000-0000-7000-8000-000000000000'], /^error: there is no work item 00000000-.*"work-ledger list".*\n$/],
     [{}, ['pause', '00000000-0000-7000-8000-000000000000'], /^error: .*\(WL001\).*\n$/],
     [{}, ['submit', 'x', '--type', 'a', '--run-at', 'tomorrowish'], /^error: --run-at "tomorrowish" is not a time; one is .*\n$/],
-    [{}, ['submit', 'x', '--type', 'a', '--parent', '12'], /^error: "12" is not the id of a work item; "work-ledger list" shows .*\n$/],
-    [{}, ['submit', 'x'], /^error: required option '--type <type>' not specified \(work-ledger submit --help\)\n$/],
+    [{}, ['submit', 'x', '--type', 'a', '--parent', '12'], /^error: "12" is not the id of a work item\. Its id, .*\n$/],
     [{}, ['lst'], /^error: unknown command 'lst' \(Did you mean list\?\) \(work-ledger --help\)\n$/],
     [{}, ['console', '--port', '70000'], /^error: .*A port is 0 to 65535\. \(work-ledger console --help\)\n$/],
     [{}, ['console', '--port', '0', '--host', '192.0.2.1'], /^error: this machine has no address 192\.0\.2\.1: .*\n$/],

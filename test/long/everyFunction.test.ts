@@ -343,6 +343,7 @@ function plausible(): Record<string, string> {
     'project_set.p_project': quoted('shop'),
     'project_has.p_project': quoted('shop'),
     'project_names.p_project': quoted('shop'),
+    'work_id.p_name': quoted('last'),
     p_of: quoted('shop'),
     'project_set.p_claims': quoted('warn'),
     ...of(['tell_agent'], lease('calling')),

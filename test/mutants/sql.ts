@@ -3,6 +3,27 @@
 import type { Mutant } from './mutant.ts';
 
 export const sqlMutants: readonly Mutant[] = [
+  {
+    name: 'a part of an id that several have means the newest of them',
+    file: 'sql/api/20_submit/work_id.sql',
+    from: 'if cardinality(v_found) = 1 then',
+    to: 'if cardinality(v_found) >= 1 then',
+    test: 'test/sql/work_id/finds_what_people_type.test.sql',
+  },
+  {
+    name: 'the last work item may be a child',
+    file: 'sql/api/20_submit/work_id.sql',
+    from: 'from work_items w where w.parent_id is null order by',
+    to: 'from work_items w where true order by',
+    test: 'test/sql/work_id/finds_what_people_type.test.sql',
+  },
+  {
+    name: 'a repeated submission without a type is refused after faculties changed',
+    file: 'sql/api/20_submit/work_submit.sql',
+    from: '_work_already_submitted(p_work_type, p_description',
+    to: '_work_already_submitted(v_type, p_description',
+    test: 'test/sql/work_submit/knows_the_type_of_work.test.sql',
+  },
   // Projects
   {
     name: `what is in no project belongs to none`,

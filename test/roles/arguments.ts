@@ -60,6 +60,7 @@ export const values: Record<string, Value | undefined> = {
   p_project: literal('shop'),
   p_of: literal('shop'),
   'project_rename.p_name': literal('store'),
+  'work_id.p_name': id('item'),
   p_work_item_id: id('item'),
   p_turn_id: id('turn'),
   p_tool_call_id: id('call'),

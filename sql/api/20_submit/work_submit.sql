@@ -23,10 +23,13 @@ create or replace function work_submit(
 as $$
 declare
   v_id uuid := _uuidv7();
+  v_type text;
   v_item work_items;
   v_parent work_items;
 begin
-  if coalesce(p_work_type, '') !~ '\S' or char_length(p_work_type) > 200 then
+  p_project := _project_check(p_project);
+  v_type := coalesce(p_work_type, _work_type_here(p_faculty, coalesce(p_project, _project_now((select w.project from work_items w where w.id = p_parent_id)))));
+  if v_type !~ '\S' or char_length(v_type) > 200 then
     perform _raise_invalid('a work item needs a work type of at most 200 characters');
   elsif coalesce(p_description, '') !~ '\S' or octet_length(p_description) > 65536 then
     perform _raise_invalid('a work item needs a description of at most 64 KiB', 'Say what is to be done; put larger input into params or files.');
@@ -43,7 +46,6 @@ begin
   end if;
   perform _check_key('a deduplication key', p_dedup_key), _check_key('an external id', p_external_id), _check_key('an idempotency key', p_idempotency_key),
           _check_key('the name of a faculty', p_faculty), _check_time('run_at', p_run_at);
-  p_project := _project_check(p_project);
   if '' in (p_dedup_key, p_external_id, p_idempotency_key, p_faculty) then
     perform _raise_invalid('an empty string is not a key, an identifier or a name', 'Leave the argument out, or pass null.');
   end if;
@@ -57,7 +59,7 @@ begin
       id, parent_id, root_id, depth, work_type, description, params, faculty, priority, source,
       dedup_key, idempotency_key, external_id, max_attempts, run_at, workspace_dir, workspace_dir_by, project, submitted_by, spawn_tool_call_id)
     values (
-      v_id, p_parent_id, coalesce(v_parent.root_id, v_id), coalesce(v_parent.depth + 1, 0), p_work_type, p_description,
+      v_id, p_parent_id, coalesce(v_parent.root_id, v_id), coalesce(v_parent.depth + 1, 0), v_type, p_description,
       coalesce(p_params, '{}'), p_faculty, coalesce(p_priority, v_parent.priority, 0), p_source,
       p_dedup_key, p_idempotency_key, p_external_id, p_max_attempts, coalesce(p_run_at, _now()),
       coalesce(p_workspace_dir, v_parent.workspace_dir), case when p_workspace_dir is not null then session_user else v_parent.workspace_dir_by end,
@@ -80,7 +82,22 @@ end
 $$;
 
 comment on function work_submit(text, text, jsonb, text, integer, uuid, text, text, integer, timestamptz, text, text, jsonb, text, text) is
-  'Adds a work item and returns its row: select id from work_submit(''analyze'', ''Find why the nightly import is slow''). It is queued in the same transaction. p_faculty: who does it (default: the faculty that accepts the work type). p_priority: higher is more urgent (default: the parent''s, else 0). p_parent_id: the item of which it is a part; at most 5 levels. p_max_attempts: default: the faculty''s. p_run_at: not before this time. p_source: human, trigger, agent, webhook, cron or event. p_budget: what it and everything below it may use, {tokens, money, seconds, calls, children}, see budget_set(). p_workspace_dir: the directory on the host in which it, and work delegated from it, is done; overrides the faculty''s (default: the parent''s). The worker decides whether it exists for whoever named it: its owner''s or an administrator''s directories must belong to the worker''s user, those of others lie within the worker''s workspace_roots. p_project: where the work is: a repository as host/path, a directory of a host, any name of at most 500 characters; whoever works there is told of it and of no other, see awareness_digest() (default: the parent''s, which its children cannot leave; else none: work that concerns all). p_dedup_key: if an unfinished item has this key, it is returned instead of a second one. p_external_id: your own identifier. p_idempotency_key: the same call repeated returns the same item, for ever. Raises WL001 (parent), WL002, WL003 (parent finished), WL006 (key or external id used for another item), WL009 (no children left in the budget of an ancestor).';
+  'Adds a work item and returns its row: select id from work_submit(''analyze'', ''Find why the nightly import is slow''). It is queued in the same transaction. p_work_type: what kind of work it is, which decides who does it; null: the only one that faculties of the project accept (or p_faculty accepts), else task. p_faculty: who does it (default: the faculty that accepts the work type). p_priority: higher is more urgent (default: the parent''s, else 0). p_parent_id: the item of which it is a part; at most 5 levels. p_max_attempts: default: the faculty''s. p_run_at: not before this time. p_source: human, trigger, agent, webhook, cron or event. p_budget: what it and everything below it may use, {tokens, money, seconds, calls, children}, see budget_set(). p_workspace_dir: the directory on the host in which it, and work delegated from it, is done; overrides the faculty''s (default: the parent''s). The worker decides whether it exists for whoever named it: its owner''s or an administrator''s directories must belong to the worker''s user, those of others lie within the worker''s workspace_roots. p_project: where the work is: a repository as host/path, a directory of a host, any name of at most 500 characters; whoever works there is told of it and of no other, see awareness_digest() (default: the parent''s, which its children cannot leave; else none: work that concerns all). p_dedup_key: if an unfinished item has this key, it is returned instead of a second one. p_external_id: your own identifier. p_idempotency_key: the same call repeated returns the same item, for ever. Raises WL001 (parent), WL002, WL003 (parent finished), WL006 (key or external id used for another item), WL009 (no children left in the budget of an ancestor).';
+
+create or replace function _work_type_here(p_faculty text, p_project text)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case when count(distinct t.work_type) = 1 then min(t.work_type) else 'task' end
+    from faculties f
+   cross join lateral jsonb_array_elements_text(f.config -> 'accepts') t(work_type)
+   where f.is_current and coalesce(f.project, '') = any (array['', coalesce(p_project, '')]) and f.name = coalesce(p_faculty, f.name);
+$$;
+
+comment on function _work_type_here(text, text) is
+  'The type of work that was submitted without one: the only one that a faculty, or the faculties of a project (by its name of today) and of the ledger, accept; else task.';
 
 create or replace function _submit_parent(p_parent_id uuid, p_project text)
   returns work_items
