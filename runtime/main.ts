@@ -24,9 +24,10 @@ export function main(argv: readonly string[], streams: Io = process): Promise<vo
     /** Where the database's address was given. */
     const address = { from: 'DATABASE_URL' };
     try {
-      await makeProgram(argv)
-        .hook('preAction', (_, called) => settle(called, argv, address))
-        .parseAsync(argv, { from: 'user' });
+      const typed = argv.length > 0 ? argv : (await import('./commands/unasked.ts')).unasked();
+      await makeProgram(typed)
+        .hook('preAction', (_, called) => settle(called, typed, address))
+        .parseAsync(typed, { from: 'user' });
     } catch (error) {
       if (error instanceof CommanderError) io().exitCode = error.exitCode === 0 ? exit.ok : exit.usage;
       else io().exitCode = (await import('./commands/problem.ts')).problem(error, address.from);

@@ -53,6 +53,9 @@ export async function projectNamedIn(directory: string): Promise<string | null> 
   }
 }
 
+/** Whether a directory, or one above it, has a file of its project's settings. */
+export const isConfigured = (directory: string): boolean => nearest(directory) !== null;
+
 function nearest(directory: string): string | null {
   for (let at = directory; ; at = dirname(at)) {
     const path = join(at, fileName);

@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 import { countedItem } from './answers.ts';
 import type { Calls } from './pool.ts';
-import { firstOf, isOf, isStoredAs, namesOf, newestFirst } from './consoleShapes.ts';
+import { figure, firstOf, isOf, isStoredAs, namesOf, newestFirst } from './consoleShapes.ts';
 import { itemColumns } from './reads.ts';
 
 const listed = countedItem.extend({ root_id: z.string(), depth: z.number(), why: z.string().nullable(), age_seconds: z.number() });
@@ -25,6 +25,19 @@ const now = z.object({
   tree_items: z.number().nullable(),
 });
 export type WorkNow = z.infer<typeof now>;
+
+const underWaySums = z.object({
+  trees: z.number(),
+  under_way: z.number(),
+  model: z.number(),
+  tools: z.number(),
+  waits: z.number(),
+  paused: z.number(),
+  approvals: z.number(),
+  tokens: figure,
+  cost: figure,
+});
+export type UnderWaySums = z.infer<typeof underWaySums>;
 
 const happened = z.object({
   at: z.string(),
@@ -94,6 +107,14 @@ export const overview = (calls: Calls) => {
        order by w.created_at desc, w.work_item_id desc`,
       );
     },
+
+    /** All that is under way in a project (null: in all), in figures. */
+    underWaySums: (project: string | null) =>
+      one(
+        () => sql.type(underWaySums)`
+      select trees, under_way, model, tools, waits, paused, approvals, tokens, cost
+        from ${project === null ? named('v_now_sums') : invoked('now_sums', [project])}`,
+      ),
 
     /** How many of the newest 10,000 are in other projects; 1000: that many or more. */
     workCountBeyond: async (states: readonly string[] | null, project: string) => {

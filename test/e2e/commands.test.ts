@@ -112,6 +112,18 @@ test('an item is also named by the end of its id, or as the last one of the proj
   expect(await cli('show', 'ffffffffffff')).toMatchObject({ code: 1, stderr: expect.stringContaining('"work-ledger list" shows') });
 });
 
+test('without a command a project shows its newest work and what waits; elsewhere there is the help', async () => {
+  expect(await cli()).toMatchObject({ code: 2, stderr: expect.stringMatching(/^Usage: work-ledger /) });
+  await writeFile(join(directory, 'work-ledger.toml'), 'project = "alone"\n');
+  const id = await submit('Wait for somebody');
+  await database.query(`select ledger.work_pause('${id}')`);
+  const { code, stdout, stderr } = await cli();
+  expect({ code, lines: stdout.split('\n').length }).toEqual({ code: 0, lines: 3 });
+  expect(stdout).toContain(`${id} `);
+  expect(stderr).toContain('work-ledger --help');
+  expect(stderr).toContain('1 under way: 1 paused\n');
+});
+
 test('list --watch shows what changes, until a signal', async () => {
   const child = spawn(process.execPath, [main, 'list', '--watch', '--all', '--limit', '1'], { env: environment(), cwd: directory });
   let shown = '';

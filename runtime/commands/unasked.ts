@@ -1,0 +1,10 @@
+// `work-ledger` and nothing else: in a project that has a work-ledger.toml its newest work, elsewhere what there is to type.
+
+import { isConfigured } from './configFile.ts';
+import { note } from './output.ts';
+
+export function unasked(): string[] {
+  if (!isConfigured(process.cwd())) return [];
+  note('work-ledger list --limit 5 (all commands: work-ledger --help)');
+  return ['list', '--limit', '5'];
+}
