@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Settings } from '../config.ts';
 import { UsageError } from '../ledger/errors.ts';
-import type { ListedItem, UnderWaySums } from '../ledger/overview.ts';
+import type { ListedItem, UnderWay } from '../ledger/overview.ts';
 import { cut, exit, note, paint, print, span, stateColor, visible } from './output.ts';
 import { whereOf } from './where.ts';
 import type { Where } from './where.ts';
@@ -33,7 +33,7 @@ export const list = (options: ListOptions): Promise<number> => {
       if (seen === before) return seen;
       if (options.watch && process.stdout.isTTY && !options.json) process.stdout.write('\u001b[H\u001b[2J');
       print(items, text, options.json ?? false);
-      if (!options.json) sayUnderWay(await db.underWaySums(project));
+      if (!options.json) sayUnderWay(await db.underWay(project));
       const elsewhere = project === null ? 0 : await db.workCountBeyond(wanted, project);
       if (elsewhere > 0) note(`${elsewhere === 1000 ? 'at least ' : ''}${elsewhere} more in other projects: work-ledger list --all`);
       return seen;
@@ -50,7 +50,7 @@ export const list = (options: ListOptions): Promise<number> => {
 };
 
 /** What goes on in a line, and what to do about what waits for people. */
-function sayUnderWay(now: UnderWaySums): void {
+function sayUnderWay(now: UnderWay): void {
   const parts = [
     [now.model, 'with the model'],
     [now.tools, 'at their tools'],

@@ -63,6 +63,15 @@ const underWayOfTree = underWay.extend({ tree_under_way: z.number(), trees: z.nu
 export type UnderWayOfTree = z.infer<typeof underWayOfTree>;
 export type UnderWayPage = { project: Project; trees: number; skipped: number; items: number };
 
+const underWaySums = z.object({
+  trees: z.number(),
+  under_way: z.number(),
+  model: z.number(),
+  waits: z.number(),
+  tokens: figure,
+  cost: figure,
+});
+
 const ledgerInputs = z.object({ underWay: text, queue: text, over: text, asks: text, workers: text, written: text, newest: text });
 export type LedgerInput = keyof z.infer<typeof ledgerInputs>;
 
@@ -210,6 +219,13 @@ export function consoleWork(calls: Calls) {
       select s.work_item_id as id from shown s where s.doing = 'model' and s.nth <= ${page.items} order by s.place, s.nth`,
       );
     },
+
+    /** All that is under way, in figures. */
+    underWaySums: (project: Project) =>
+      one(
+        () => sql.type(underWaySums)`
+      select trees, under_way, model, waits, tokens, cost from ${project === null ? named('v_now_sums') : invoked('now_sums', [project])}`,
+      ),
 
     underWayOf: async (workItemId: string) =>
       (

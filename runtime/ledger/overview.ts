@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 import { countedItem } from './answers.ts';
 import type { Calls } from './pool.ts';
-import { figure, firstOf, isOf, isStoredAs, namesOf, newestFirst } from './consoleShapes.ts';
+import { firstOf, isOf, isStoredAs, namesOf, newestFirst } from './consoleShapes.ts';
 import { itemColumns } from './reads.ts';
 
 const listed = countedItem.extend({ root_id: z.string(), depth: z.number(), why: z.string().nullable(), age_seconds: z.number() });
@@ -26,18 +26,15 @@ const now = z.object({
 });
 export type WorkNow = z.infer<typeof now>;
 
-const underWaySums = z.object({
-  trees: z.number(),
+const underWay = z.object({
   under_way: z.number(),
   model: z.number(),
   tools: z.number(),
   waits: z.number(),
   paused: z.number(),
   approvals: z.number(),
-  tokens: figure,
-  cost: figure,
 });
-export type UnderWaySums = z.infer<typeof underWaySums>;
+export type UnderWay = z.infer<typeof underWay>;
 
 const happened = z.object({
   at: z.string(),
@@ -108,13 +105,17 @@ export const overview = (calls: Calls) => {
       );
     },
 
-    /** All that is under way in a project (null: in all), in figures. */
-    underWaySums: (project: string | null) =>
-      one(
-        () => sql.type(underWaySums)`
-      select trees, under_way, model, tools, waits, paused, approvals, tokens, cost
-        from ${project === null ? named('v_now_sums') : invoked('now_sums', [project])}`,
-      ),
+    /** How many items of a project (null: of all) are under way, and what they do. */
+    underWay: async (project: string | null) => {
+      const names = await namesOf(calls, project);
+      const sums = ['under_way', 'model', 'tools', 'waits', 'paused', 'approvals'].map(
+        (name) => sql.fragment`coalesce(sum(${sql.identifier([name])}), 0)::integer as ${sql.identifier([name])}`,
+      );
+      return one(
+        () => sql.type(underWay)`
+      select ${sql.join(sums, sql.fragment`, `)} from ${named('v_now_trees')} where ${isStoredAs(names)}`,
+      );
+    },
 
     /** How many of the newest 10,000 are in other projects; 1000: that many or more. */
     workCountBeyond: async (states: readonly string[] | null, project: string) => {

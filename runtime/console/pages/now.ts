@@ -49,7 +49,7 @@ const skippedOf = ({ query }: View): number => Math.max(0, Math.trunc(Number(que
 const shownOf = (view: View): UnderWayPage => ({ project: view.project, trees: TREES, skipped: skippedOf(view), items: ITEMS });
 
 async function figures({ db, project }: View): Promise<Html> {
-  const all = await db.underWaySums(project);
+  const all = await db.console.underWaySums(project);
   return html`<p class="meta"><span><b>${num(all.model)}</b> model calls under way</span><span><b>${num(all.waits)}</b> wait</span><span><b>${k(all.tokens ?? 0)}</b> tokens${(all.cost ?? 0) > 0 ? html`, cost <b>${money(all.cost ?? 0)}</b>` : ''} so far</span></p>`;
 }
 
@@ -61,7 +61,7 @@ async function approvals(view: View): Promise<Html> {
 async function underWay(view: View): Promise<Html> {
   const items = await view.db.console.underWay(shownOf(view));
   const skipped = skippedOf(view);
-  const all = items[0]?.trees ?? (skipped > 0 ? (await view.db.underWaySums(view.project)).trees : 0);
+  const all = items[0]?.trees ?? (skipped > 0 ? (await view.db.console.underWaySums(view.project)).trees : 0);
   if (items.length === 0 && skipped === 0)
     return panel('Under way', null, empty(html`Nothing runs. <code>work-ledger submit '…' --type task</code>`));
   const trees = [...Map.groupBy(items, (one) => one.root_id).values()];
