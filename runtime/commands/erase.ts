@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { Settings } from '../config.ts';
 import type { Db } from '../ledger/db.ts';
 import type { ErasureLine, RetentionPolicy } from '../ledger/erasure.ts';
-import { UsageError } from '../ledger/errors.ts';
+import { isNoTime, UsageError } from '../ledger/errors.ts';
 import { retain } from '../worker/retention.ts';
 import { io } from './io.ts';
 import { exit, note, print } from './output.ts';
@@ -80,13 +80,18 @@ export type RetentionOptions = Settings & { state?: string; faculty?: string; ke
 export const retention = (age: string | undefined, options: RetentionOptions): Promise<number> =>
   withLedger(options, async (db) => {
     if (age !== undefined) {
-      await db.retentionPolicySave(
-        age === 'never' ? null : age,
-        options.state ?? null,
-        options.faculty ?? null,
-        options.keep ?? 'nothing',
-        options.export ?? null,
-      );
+      await db
+        .retentionPolicySave(
+          age === 'never' ? null : age,
+          options.state ?? null,
+          options.faculty ?? null,
+          options.keep ?? 'nothing',
+          options.export ?? null,
+        )
+        .catch((error: unknown) => {
+          if (!isNoTime(error)) throw error;
+          throw new UsageError(`"${age}" is not an age; one is "30 days", "12 hours" or never`);
+        });
     }
     if (options.run) {
       const done = await retain(db, new AbortController().signal, (root, error) => note(`kept ${root}: ${error}`));

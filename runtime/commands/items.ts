@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { Settings } from '../config.ts';
 import type { CountedItem } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
-import { sqlState, UsageError } from '../ledger/errors.ts';
+import { isNoTime, UsageError } from '../ledger/errors.ts';
 import { linkedDigests } from '../ledger/linked.ts';
 import { projectOf } from '../project.ts';
 import { follow } from './follow.ts';
@@ -57,7 +57,7 @@ export const submit = (description: string, options: SubmitOptions): Promise<num
         ...(options.budget && { budget: Object.fromEntries(options.budget.map(parseAmount)) }),
       })
       .catch((error: unknown) => {
-        if (options.runAt === undefined || !['22007', '22008', '22009'].includes(sqlState(error) ?? '')) throw error;
+        if (options.runAt === undefined || !isNoTime(error)) throw error;
         throw new UsageError(
           `--run-at "${options.runAt}" is not a time; one is "2027-01-31 18:00", "tomorrow 9:00" or, with its zone, "2027-01-31T18:00:00Z"`,
         );

@@ -38,6 +38,7 @@ const serving = <T>(load: () => Promise<T>): Promise<T> => loadPackage('@modelco
 /** Over stdio. The client is answered at once; the code that opens a ledger is loaded and run after that. */
 export async function mcp(options: McpOptions): Promise<number> {
   hideEnvironment();
+  const workItemId = options.workItem === undefined ? null : (await import('./ids.ts')).idOf(options.workItem);
   const { serveMcp } = await serving(() => import('../mcp/stdio.ts'));
   const refused = Promise.withResolvers<Error>();
   const why = await serveMcp(async () => {
@@ -56,12 +57,7 @@ export async function mcp(options: McpOptions): Promise<number> {
     void untilRefused(db, over.signal).then(refused.resolve);
     const updates = new LedgerUpdates(read.db, read.url);
     try {
-      const seat = await seatAt(
-        db,
-        updates,
-        options.workItem === undefined ? await ownSession(options) : { workItemId: (await import('./ids.ts')).idOf(options.workItem) },
-        read.db,
-      );
+      const seat = await seatAt(db, updates, workItemId === null ? await ownSession(options) : { workItemId }, read.db);
       return {
         ...seat,
         async leave() {

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 import type { Settings } from '../config.ts';
-import { findLedger } from '../install/findLedger.ts';
+import { checkAddress, findLedger } from '../install/findLedger.ts';
 import { passwordsOf } from '../ledger/address.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { moveLedger, undoMove } from '../move/moveLedger.ts';
@@ -24,6 +24,7 @@ export type MoveOptions = Settings & {
 export async function move(options: MoveOptions): Promise<number> {
   const { to, undo = false } = options;
   if (to === undefined && !undo) throw new UsageError('--to names the database that the ledger is moved to');
+  for (const address of [to, options.fetchFrom]) if (address !== undefined) checkAddress(address);
   const { url: source, schema } = await findLedger(options);
   const fetchFrom = options.fetchFrom ?? source;
   for (const url of [source, to ?? '', fetchFrom]) passwordsOf(url).forEach(keepSecret);

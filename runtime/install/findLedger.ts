@@ -20,14 +20,17 @@ export async function findLedger(settings: Settings): Promise<Place> {
   };
 }
 
+/** Throws UsageError for what can be no address of a database. */
+export function checkAddress(address: string): void {
+  if (!/^(postgres(ql)?:\/\/|socket:|\/)/.test(address))
+    throw new UsageError(`"${shownUrl(address)}" is not the address of a database, such as postgresql://user@host:5432/database`);
+}
+
 /** The database alone. */
 export async function findDatabase(settings: Settings): Promise<Omit<Place, 'schema'>> {
   const given = settings.databaseUrl ?? process.env['DATABASE_URL'];
   const listened = settings.listenUrl || process.env['WORK_LEDGER_LISTEN_URL'];
-  for (const address of [given, listened]) {
-    if (address && !/^(postgres(ql)?:\/\/|socket:|\/)/.test(address))
-      throw new UsageError(`"${shownUrl(address)}" is not the address of a database, such as postgresql://user@host:5432/database`);
-  }
+  for (const address of [given, listened]) if (address) checkAddress(address);
   const isEmbedded = !given || (await isOurs(given));
   const url = isEmbedded ? (await (await import('./embedded.ts')).ensureEmbedded()).url : given;
   if (given && listened) listenAt(url, listened);

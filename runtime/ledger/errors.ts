@@ -57,6 +57,9 @@ export function sqlState(error: unknown): string | null {
   return null;
 }
 
+/** Whether the database could not read a time or an interval. */
+export const isNoTime = (error: unknown): boolean => ['22007', '22008', '22009', '22015'].includes(sqlState(error) ?? '');
+
 /** What to say where the server takes no writes; null: that is not what is wrong. */
 export function noWritesWords(error: unknown): string | null {
   if (sqlState(error) !== '25006') return null;
