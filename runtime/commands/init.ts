@@ -46,7 +46,7 @@ export async function init(name: string, options: { dir: string; json?: boolean 
 ${hasDocker ? 'Its files and commands are in a container.' : `Its tools read and write files in this directory, and run commands on this machine ${isRoot ? 'as another user than root (WORK_LEDGER_COMMANDS_AS; docs/security.md)' : 'as you'} (workspace = "host").`} Next:
   export ANTHROPIC_API_KEY=…
   work-ledger work${isSettled ? '' : ` --faculty ${pathOf(`${name}.toml`)}`}                       # in a terminal of its own
-  work-ledger submit 'Find out what this project does' --type task
+  work-ledger submit 'Find out what this project does'
   work-ledger logs ID --follow`);
   return exit.ok;
 }

@@ -12,18 +12,18 @@ type 'npx work-ledger --version'
 sees '[0-9]+\.[0-9]+\.[0-9]+'
 type 'export PATH=$PWD/node_modules/.bin:$PATH'
 type 'work-ledger init'
-sees 'wrote engineer\.toml' 'wrote engineer\.md' 'wrote work-ledger\.toml' "  work-ledger submit 'Find out what this project does' --type task"
-type "work-ledger submit 'Find out what this project does' --type task"
+sees 'wrote engineer\.toml' 'wrote engineer\.md' 'wrote work-ledger\.toml' "  work-ledger submit 'Find out what this project does'"
+type "work-ledger submit 'Find out what this project does'"
 id=$(printed)
 [ -n "$id" ] || fail 'no id was printed'
 type 'export ANTHROPIC_API_KEY=KEY'
 export ANTHROPIC_BASE_URL=$model
 begin 'work-ledger work'
-type "work-ledger logs $id --follow"
+type "work-ledger logs last --follow"
 sees '\[1\] finding: A package with one script: test\.' '  state      completed' '  outcome    Its tests are run by npm test\.'
 type 'work-ledger list'
 sees 'ID +AGE +STATE +FACULTY +WORK' "$id +[0-9]+s +completed +engineer +Find out what this project does"
-type "work-ledger show $id"
+type "work-ledger show ${id: -6}"
 sees '  calls      3: read_file, ledger_append, work_complete'
 finish
 sees ".* $id item begun .*" ".* $id item completed"
