@@ -5002,8 +5002,8 @@ create function transcript_delete(p_project_key text, p_session_id text, p_subpa
   plpgsql volatile; -- body b9d073ee, comment c66f33ca
 create function transcript_list(p_project_key text, p_session_id text DEFAULT NULL::text) returns TABLE(session_id text, subpath text, mtime bigint, entry_count integer, summary text)
   sql stable; -- body 40c95a27, comment 7e02538c
-create function transcript_load(p_project_key text, p_session_id text, p_subpath text DEFAULT NULL::text, p_after integer DEFAULT 0, p_limit integer DEFAULT NULL::integer) returns TABLE(seq integer, entry text)
-  plpgsql stable; -- body 5be57ae5, comment 818aed33
+create function transcript_load(p_project_key text, p_session_id text, p_subpath text DEFAULT NULL::text, p_after integer DEFAULT 0, p_limit integer DEFAULT NULL::integer, p_bytes bigint DEFAULT NULL::bigint) returns TABLE(seq integer, entry text)
+  plpgsql stable; -- body 3c9d2d1c, comment b533d1de
 create function transcript_understood(p_project_key text, p_session_id text, p_subpath text, p_seq integer, p_problem text DEFAULT NULL::text) returns integer
   plpgsql volatile; -- body 8452fb9d, comment d886d6b1
 create function transcripts_take(p_age interval DEFAULT '00:00:10'::interval, p_limit integer DEFAULT 10) returns TABLE(project_key text, session_id text, subpath text, project text, submitted_by name)

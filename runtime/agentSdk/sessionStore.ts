@@ -5,6 +5,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { storableText } from '../../plv8/storable.ts';
 import { TranscriptReader } from '../import/readTranscript.ts';
 import type { Db } from '../ledger/db.ts';
+import { transcriptPages } from '../ledger/transcripts.ts';
 import { ledgerAt } from './lazyLedger.ts';
 import type { LazyLedger, LedgerAddress } from './lazyLedger.ts';
 import { sessionsAt } from './sessions.ts';
@@ -25,8 +26,6 @@ export type SessionStoreOptions = LedgerAddress & {
 const READ_AFTER_MS = 50;
 /** A reader that has nothing to do is made anew later. */
 const FORGET_AFTER_MS = 60_000;
-/** Entries that are loaded at once. */
-const PAGE = 2000;
 
 /** What this process knows of a transcript. */
 type Own = {
@@ -238,12 +237,8 @@ function foldedOn(
 
 async function allOf(db: Db, key: SessionKey): Promise<SessionStoreEntry[]> {
   const entries: SessionStoreEntry[] = [];
-  for (let after = 0; ;) {
-    const page = await db.transcripts.load(key, after, PAGE);
-    for (const { entry } of page) entries.push(JSON.parse(entry) as SessionStoreEntry);
-    after = page.at(-1)?.seq ?? after;
-    if (page.length < PAGE) return entries;
-  }
+  for await (const page of transcriptPages(db, key, 0)) for (const { entry } of page) entries.push(JSON.parse(entry) as SessionStoreEntry);
+  return entries;
 }
 
 /** Of the SDK that the program itself uses; null: there is none beside this package, or an older one. */

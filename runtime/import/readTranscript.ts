@@ -5,11 +5,9 @@ import { LinesReader } from '../../plv8/readers/recordedRun.ts';
 import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
 import type { Db } from '../ledger/db.ts';
 import { messageOf, sqlState } from '../ledger/errors.ts';
+import { transcriptPages } from '../ledger/transcripts.ts';
 import type { TranscriptKey } from '../ledger/transcripts.ts';
 import { projectOf } from '../project.ts';
-
-/** Entries that are read at once. */
-const PAGE = 200;
 
 export class TranscriptReader {
   readonly #db: Db;
@@ -46,13 +44,11 @@ export class TranscriptReader {
   async #readOn(): Promise<void> {
     this.#understood ??= await this.#db.transcripts.understood(this.#key, 0);
     const before = this.#seq;
-    for (;;) {
-      const page = await this.#db.transcripts.load(this.#key, this.#seq, PAGE);
+    for await (const page of transcriptPages(this.#db, this.#key, this.#seq)) {
       for (const { entry } of page) this.#reader.read(entry);
       this.#seq = page.at(-1)?.seq ?? this.#seq;
       const closed = this.#reader.take(false);
       if (this.#seq > this.#understood) await this.#store(closed);
-      if (page.length < PAGE) break;
     }
     if (this.#seq === before || this.#seq <= this.#understood) return;
     await this.#store(this.#reader.peek());

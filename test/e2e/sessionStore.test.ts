@@ -11,6 +11,7 @@ import type { FoldSessionSummary, SessionKey, SessionStoreEntry } from '../../ru
 import { readLeftTranscripts } from '../../runtime/import/readTranscript.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
+import { transcriptPages } from '../../runtime/ledger/transcripts.ts';
 import type { TestDatabase } from '../database.ts';
 import { claudeSession, Importer } from '../importer.ts';
 
@@ -239,6 +240,19 @@ describe('what is hard to keep', () => {
     const entry = one(1, { image: 'aB3/'.repeat(5_000_000) });
     await store.append(at, [entry]);
     expect(await store.load(at)).toEqual([entry]);
+  });
+
+  test('many such entries are not in memory together: a page has some megabytes', { timeout: 60_000 }, async () => {
+    const at = key();
+    const entries = Array.from({ length: 9 }, (_, n) => one(n, { image: `${n}aB3/`.repeat(300_000) }));
+    for (const entry of entries) await store.append(at, [entry]);
+    const pages: number[] = [];
+    for await (const page of transcriptPages(db, at, 0)) {
+      pages.push(page.length);
+      expect(page.reduce((sum, { entry }) => sum + entry.length, 0)).toBeLessThan(6_000_000);
+    }
+    expect(pages).toEqual([3, 3, 3, 0]);
+    expect(await store.load(at)).toEqual(entries);
   });
 
   test('10,000 entries', { timeout: 60_000 }, async () => {

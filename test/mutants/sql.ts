@@ -3482,6 +3482,13 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     test: 'test/sql/transcript_append/keeps_each_entry_once.test.sql',
   },
   {
+    name: 'a transcript is loaded without end',
+    file: 'sql/api/92_import/transcript_load.sql',
+    from: '    exit when v_bytes >= p_bytes;\n',
+    to: '',
+    test: 'test/sql/transcript_load/reads_in_order.test.sql',
+  },
+  {
     name: 'a transcript is given to two to read',
     file: 'sql/api/92_import/transcripts_take.sql',
     from: 'and (t.taken_ends_at is null or t.taken_ends_at < _now())',
