@@ -851,6 +851,8 @@ create table transcripts (
   summary text,
   summary_seq integer not null default 0,
   problem text,
+  failure_count integer not null default 0,
+  retry_at timestamp with time zone,
   taken_ends_at timestamp with time zone,
   created_at timestamp with time zone not null default _now(),
   updated_at timestamp with time zone not null default _now(),
@@ -5004,10 +5006,10 @@ create function transcript_list(p_project_key text, p_session_id text DEFAULT NU
   sql stable; -- body 40c95a27, comment 7e02538c
 create function transcript_load(p_project_key text, p_session_id text, p_subpath text DEFAULT NULL::text, p_after integer DEFAULT 0, p_limit integer DEFAULT NULL::integer, p_bytes bigint DEFAULT NULL::bigint) returns TABLE(seq integer, entry text)
   plpgsql stable; -- body 3c9d2d1c, comment b533d1de
-create function transcript_understood(p_project_key text, p_session_id text, p_subpath text, p_seq integer, p_problem text DEFAULT NULL::text) returns integer
-  plpgsql volatile; -- body 8452fb9d, comment d886d6b1
+create function transcript_understood(p_project_key text, p_session_id text, p_subpath text, p_seq integer, p_problem text DEFAULT NULL::text) returns TABLE(understood_seq integer, wait_seconds double precision)
+  plpgsql volatile; -- body b28cc309, comment 36d54827
 create function transcripts_take(p_age interval DEFAULT '00:00:10'::interval, p_limit integer DEFAULT 10) returns TABLE(project_key text, session_id text, subpath text, project text, submitted_by name)
-  plpgsql volatile; -- body 6a25c64b, comment 38083b39
+  plpgsql volatile; -- body b396ea22, comment 80ed931b
 create function turn_ancestry(p_turn_id uuid) returns SETOF turns
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f98c01f6, comment 1d1edbe9
 create function turn_archive(p_turn_id uuid, p_is_archived boolean DEFAULT true) returns turns

@@ -24,6 +24,8 @@ export type SessionStoreOptions = LedgerAddress & {
 
 /** How long after an append what it says is read: what comes with it is read with it. */
 const READ_AFTER_MS = 50;
+/** How long after a ledger could not be opened it is tried again. */
+const REOPEN_AFTER_MS = 5000;
 /** A reader that has nothing to do is made anew later. */
 const FORGET_AFTER_MS = 60_000;
 
@@ -166,7 +168,7 @@ export class LedgerSessionStore implements SessionStore {
   }
 
   #ownOf(key: SessionKey): Own {
-    const name = JSON.stringify([key.projectKey, key.sessionId, key.subpath]);
+    const name = nameOf(key);
     const known = this.#own.get(name);
     if (known) return known;
     const own: Own = {
@@ -182,33 +184,33 @@ export class LedgerSessionStore implements SessionStore {
     return own;
   }
 
-  #readSoon(own: Own): void {
+  #readSoon(own: Own, after = READ_AFTER_MS): void {
     own.isBehind = true;
     if (own.reading) return;
     clearTimeout(own.timer);
-    own.timer = setTimeout(() => void this.#read(own), READ_AFTER_MS);
+    own.timer = setTimeout(() => void this.#read(own), after);
+    if (after > READ_AFTER_MS) own.timer.unref(); // a program that ends leaves it to others
   }
 
   #read(own: Own): Promise<void> {
     clearTimeout(own.timer);
     own.reading ??= (async () => {
       // Appending never fails because of this: whoever looks next reads what is left.
+      let wait = 0;
       while (own.isBehind) {
         own.isBehind = false;
-        await this.#ledger
-          .use((db) =>
-            (own.reader ??= new TranscriptReader(db, own.key, { isLive: this.#isLive && own.key.subpath === undefined })).readOn(),
-          )
-          .catch(() => {});
+        wait = await this.#ledger.use((db) => this.#readerOf(db, own).readOn()).catch(() => REOPEN_AFTER_MS);
         if (this.#isLive && own.key.subpath === undefined && own.reader?.workItemId) this.#sessions.add(own.reader.workItemId);
       }
       own.reading = undefined;
-      own.timer = setTimeout(
-        () => this.#own.delete(JSON.stringify([own.key.projectKey, own.key.sessionId, own.key.subpath])),
-        FORGET_AFTER_MS,
-      ).unref();
+      if (wait > 0 && !this.#isClosed) return this.#readSoon(own, wait);
+      own.timer = setTimeout(() => this.#own.delete(nameOf(own.key)), FORGET_AFTER_MS).unref();
     })();
     return own.reading;
+  }
+
+  #readerOf(db: Db, own: Own): TranscriptReader {
+    return (own.reader ??= new TranscriptReader(db, own.key, { isLive: this.#isLive && own.key.subpath === undefined }));
   }
 
   async #settle(own: Own): Promise<void> {
@@ -220,6 +222,8 @@ export class LedgerSessionStore implements SessionStore {
     return (this.#fold ??= this.#options.foldSessionSummary ? Promise.resolve(this.#options.foldSessionSummary) : foldOfSdk());
   }
 }
+
+const nameOf = ({ projectKey, sessionId, subpath }: SessionKey): string => JSON.stringify([projectKey, sessionId, subpath]);
 
 /** Null: the fold fails on what is stored, or on an entry, and the SDK makes the summary itself. */
 function foldedOn(

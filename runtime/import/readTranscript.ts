@@ -5,9 +5,13 @@ import { LinesReader } from '../../plv8/readers/recordedRun.ts';
 import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
 import type { Db } from '../ledger/db.ts';
 import { messageOf, sqlState } from '../ledger/errors.ts';
+import { isConnectionLost } from '../ledger/reachable.ts';
 import { transcriptPages } from '../ledger/transcripts.ts';
 import type { TranscriptKey } from '../ledger/transcripts.ts';
 import { projectOf } from '../project.ts';
+
+/** How long after a connection was lost it is tried again. */
+const RECONNECT_SECONDS = 5;
 
 export class TranscriptReader {
   readonly #db: Db;
@@ -18,6 +22,8 @@ export class TranscriptReader {
   /** Up to there somebody has read it, who stored what it says; null: that was not asked yet. */
   #understood: number | null = null;
   #project: Promise<string> | undefined;
+  /** Until then it is not tried again. */
+  #retryAt = 0;
   /** The work item of the transcript itself, once it is known. */
   workItemId: string | null = null;
 
@@ -29,30 +35,50 @@ export class TranscriptReader {
     this.#reader = this.#newReader();
   }
 
-  /** Stores what was appended since the last time. What goes wrong is noted with the transcript, and tried again. */
-  async readOn(): Promise<void> {
+  /**
+   * Stores what was appended since the last time; once the signal fires a part of it. What goes wrong is noted with the transcript. Returns
+   * for how many milliseconds it is not to be tried again; 0: nothing went wrong.
+   */
+  async readOn(signal?: AbortSignal): Promise<number> {
+    const wait = this.#retryAt - performance.now();
+    if (wait > 0) return wait;
     try {
-      await this.#readOn();
+      return this.#waits(await this.#readOn(signal));
     } catch (error) {
       const at = this.#seq;
       [this.#reader, this.#seq, this.#understood] = [this.#newReader(), 0, null];
-      // An erased session takes nothing more.
-      if (sqlState(error) !== 'WL003') await this.#db.transcripts.understood(this.#key, at, messageOf(error)).catch(() => {});
+      if (sqlState(error) === 'WL003') return 0; // an erased session takes nothing more
+      // Without a connection nothing is known of the transcript.
+      const noted = isConnectionLost(error)
+        ? null
+        : await this.#db.transcripts.understood(this.#key, at, messageOf(error)).catch(() => null);
+      return this.#waits(noted?.wait_seconds ?? RECONNECT_SECONDS);
     }
   }
 
-  async #readOn(): Promise<void> {
-    this.#understood ??= await this.#db.transcripts.understood(this.#key, 0);
+  #waits(seconds: number): number {
+    this.#retryAt = performance.now() + seconds * 1000;
+    return seconds * 1000;
+  }
+
+  async #readOn(signal: AbortSignal | undefined): Promise<number> {
+    if (this.#understood === null) {
+      const { understood_seq: seq, wait_seconds: wait } = await this.#db.transcripts.understood(this.#key, 0);
+      if (wait > 0) return wait;
+      this.#understood = seq;
+    }
     const before = this.#seq;
     for await (const page of transcriptPages(this.#db, this.#key, this.#seq)) {
       for (const { entry } of page) this.#reader.read(entry);
       this.#seq = page.at(-1)?.seq ?? this.#seq;
       const closed = this.#reader.take(false);
       if (this.#seq > this.#understood) await this.#store(closed);
+      if (signal?.aborted) break;
     }
-    if (this.#seq === before || this.#seq <= this.#understood) return;
+    if (this.#seq === before || this.#seq <= this.#understood) return 0;
     await this.#store(this.#reader.peek());
-    this.#understood = await this.#db.transcripts.understood(this.#key, this.#seq);
+    this.#understood = (await this.#db.transcripts.understood(this.#key, this.#seq)).understood_seq;
+    return 0;
   }
 
   async #store(runs: RecordedRun[]): Promise<void> {
@@ -75,10 +101,13 @@ export class TranscriptReader {
   #newReader = (): LinesReader => new LinesReader(this.#key.sessionId);
 }
 
-/** Reads what programs appended that ended before it was read. Returns how many transcripts that were. */
-export async function readLeftTranscripts(db: Db): Promise<number> {
-  const left = await db.transcripts.take();
-  for (const { project_key: projectKey, session_id: sessionId, subpath } of left)
-    await new TranscriptReader(db, { projectKey, sessionId, ...(subpath !== null && { subpath }) }).readOn();
-  return left.length;
+/** Reads what programs appended that ended before it was read, until the signal fires. Returns how many transcripts that were. */
+export async function readLeftTranscripts(db: Db, signal?: AbortSignal): Promise<number> {
+  for (let count = 0; ; count++) {
+    // One at a time: what is taken and not read others wait for.
+    const [left] = signal?.aborted ? [] : await db.transcripts.take(1);
+    if (left === undefined) return count;
+    const { project_key: projectKey, session_id: sessionId, subpath } = left;
+    await new TranscriptReader(db, { projectKey, sessionId, ...(subpath !== null && { subpath }) }).readOn(signal);
+  }
 }

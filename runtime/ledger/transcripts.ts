@@ -25,6 +25,8 @@ const listed = z.object({
 
 const loaded = z.object({ seq: z.number(), entry: z.string() });
 
+const understood = z.object({ understood_seq: z.number(), wait_seconds: z.number() });
+
 const taken = z.object({
   project_key: z.string(),
   session_id: z.string(),
@@ -95,10 +97,10 @@ export const transcripts = ({ call, row, rows }: Calls) => ({
     delete: ({ projectKey, sessionId, subpath }: TranscriptKey) =>
       call('transcript_delete', [projectKey, sessionId, subpath ?? null], z.number()),
 
-    take: () => rows('transcripts_take', [], taken),
+    take: (limit: number) => rows('transcripts_take', { p_limit: limit }, taken),
 
-    /** How many entries are read into turns; `problem`: why those up to `seq` could not be. */
+    /** How many entries are read into turns, and for how long nobody is to read more; `problem`: why those up to `seq` could not be. */
     understood: ({ projectKey, sessionId, subpath }: TranscriptKey, seq: number, problem: string | null = null) =>
-      call('transcript_understood', [projectKey, sessionId, subpath ?? null, seq, problem], z.number()),
+      row('transcript_understood', [projectKey, sessionId, subpath ?? null, seq, problem], understood),
   },
 });

@@ -221,6 +221,8 @@ create table transcripts (
   summary text,
   summary_seq integer not null default 0,
   problem text,
+  failure_count integer not null default 0,
+  retry_at timestamptz,
   taken_ends_at timestamptz,
   created_at timestamptz not null default _now(),
   updated_at timestamptz not null default _now(),
@@ -254,6 +256,8 @@ comment on column transcripts.understood_seq is 'How many of them were read into
 comment on column transcripts.summary is 'What the program folded of all entries to list the session by; its own JSON, as text. Null: it folded nothing.';
 comment on column transcripts.summary_seq is 'The entry up to which the summary goes.';
 comment on column transcripts.problem is 'Why the newest entries could not be read into turns, in plain text; null: they could, or it was not tried.';
+comment on column transcripts.failure_count is 'How often they could not be read since something was read last.';
+comment on column transcripts.retry_at is 'Until then nobody tries to read them again; null: they may be read.';
 comment on column transcripts.taken_ends_at is 'Until then whoever took it from transcripts_take() reads it; null: nobody does.';
 comment on column transcripts.updated_at is 'When something was appended last.';
 comment on column transcripts.deleted_at is 'When its entries were erased; nothing is appended any more. Null: they are here.';

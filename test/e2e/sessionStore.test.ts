@@ -4,16 +4,20 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { ledgerSession, LedgerSessionStore } from '../../runtime/agentSdk/index.ts';
 import type { FoldSessionSummary, SessionKey, SessionStoreEntry } from '../../runtime/agentSdk/sdkTypes.ts';
-import { readLeftTranscripts } from '../../runtime/import/readTranscript.ts';
+import { readLeftTranscripts, TranscriptReader } from '../../runtime/import/readTranscript.ts';
+import { connect } from '../../runtime/ledger/connection.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
 import { transcriptPages } from '../../runtime/ledger/transcripts.ts';
+import { startTranscripts } from '../../runtime/worker/transcripts.ts';
 import type { TestDatabase } from '../database.ts';
 import { claudeSession, Importer } from '../importer.ts';
+import { until } from '../workerProcess.ts';
 
 let importer: Importer;
 let database: TestDatabase;
@@ -395,6 +399,85 @@ describe('what is understood', () => {
     expect(item).toMatchObject({ work_type: 'journal', project: 'shop' });
     expect(await counts(item!.id)).toMatchObject({ turns: 2, calls: 2 });
     expect(await db.journal.session(item!.id)).toMatchObject({ status: 'crashed' });
+  });
+
+  test('what cannot be understood waits for its turn, and then is read', async () => {
+    const at = key();
+    const state = async () =>
+      (
+        await database.query<{ problem: string | null; failures: number; unread: number }>(
+          `select problem, failure_count as failures, last_seq - understood_seq as unread from ledger.transcripts where session_id = '${at.sessionId}'`,
+        )
+      )[0];
+    const [taken] = await database.query<{ id: string }>(
+      `select id from ledger.work_submit('task', 'x', p_external_id => 'import:claude-code:${at.sessionId}')`,
+    );
+    const entries = session(at.sessionId, 2);
+    await store.append(at, entries.slice(0, 4));
+    await store.understood();
+    expect(await state()).toEqual({ problem: expect.stringContaining('which is no import'), failures: 1, unread: 4 });
+    await store.append(at, entries.slice(4));
+    await store.understood();
+    await new TranscriptReader(db, at).readOn(); // nor does another process
+    expect(await state()).toMatchObject({ failures: 1, unread: entries.length });
+    await database.query(`update ledger.work_items set external_id = null where id = '${taken!.id}'`);
+    await database.query(
+      `update ledger.transcripts set retry_at = now(), updated_at = now() - interval '1 hour' where session_id = '${at.sessionId}'`,
+    );
+    expect(await readLeftTranscripts(db)).toBe(1);
+    expect(await state()).toEqual({ problem: null, failures: 0, unread: 0 });
+    expect(await counts((await items(at.sessionId))[0]!.id)).toMatchObject({ turns: 2, calls: 2 });
+  });
+
+  test('a worker that stops reads the transcript to its end that it reads, and takes no other', async () => {
+    const ids = [1, 2, 3].map(() => randomUUID());
+    for (const sessionId of ids) {
+      const entries = session(sessionId, 1);
+      const batch = { lines: entries.map((entry) => JSON.stringify(entry)), uuids: entries.map(({ uuid }) => uuid!) };
+      await db.transcripts.append({ projectKey: '-left', sessionId }, batch, {});
+    }
+    const left = () =>
+      database.query(
+        `select last_seq - understood_seq as unread, taken_ends_at from ledger.transcripts where project_key = '-left' order by unread`,
+      );
+    await database.query(`update ledger.transcripts set updated_at = now() - interval '1 hour' where project_key = '-left'`);
+    // Only so long is the first one read as nobody holds the ledger's sessions.
+    const holder = await connect({ connectionString: database.url });
+    await holder.query('begin; lock ledger.sessions in exclusive mode');
+    const reading = startTranscripts(db, pino({ level: 'silent' }));
+    await until(async () => (await database.query(`select 1 from pg_locks where not granted`)).length > 0);
+    const stopped = reading.stop();
+    await holder.query('commit');
+    await holder.end();
+    await stopped;
+    expect(await left()).toEqual([
+      { unread: 0, taken_ends_at: null },
+      { unread: 4, taken_ends_at: null },
+      { unread: 4, taken_ends_at: null },
+    ]);
+    await readLeftTranscripts(db);
+    expect(await left()).toEqual(ids.map(() => ({ unread: 0, taken_ends_at: null })));
+  });
+
+  test('nor does it read a long one to its end', async () => {
+    const at = key();
+    const [prompt, ...rest] = session(at.sessionId, 3);
+    const image = 'aB3/'.repeat(1_100_000);
+    await db.transcripts.append(
+      at,
+      {
+        lines: [{ ...prompt, image }, ...rest].map((entry) => JSON.stringify(entry)),
+        uuids: [prompt!, ...rest].map(({ uuid }) => uuid!),
+      },
+      {},
+    );
+    await new TranscriptReader(db, at).readOn(AbortSignal.abort());
+    expect(await database.query(`select understood_seq from ledger.transcripts where session_id = '${at.sessionId}'`)).toEqual([
+      { understood_seq: 1 },
+    ]);
+    await database.query(`update ledger.transcripts set updated_at = now() - interval '1 hour' where session_id = '${at.sessionId}'`);
+    expect(await readLeftTranscripts(db)).toBe(1);
+    expect(await counts((await items(at.sessionId))[0]!.id)).toMatchObject({ turns: 3, calls: 3 });
   });
 
   test('a gap is filled by the file without doubling', async () => {

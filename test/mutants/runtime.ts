@@ -2337,4 +2337,28 @@ export const runtimeMutants: readonly Mutant[] = [
     test: 'test/e2e/sessionStore.test.ts',
     title: 'a summary that cannot be folded',
   },
+  {
+    name: 'a transcript that cannot be read is read by whoever comes',
+    file: 'runtime/import/readTranscript.ts',
+    from: '      if (wait > 0) return wait;\n      this.#understood',
+    to: '      this.#understood',
+    test: 'test/e2e/sessionStore.test.ts',
+    title: 'what cannot be understood',
+  },
+  {
+    name: 'a worker that stops reads all transcripts first',
+    file: 'runtime/import/readTranscript.ts',
+    from: 'signal?.aborted ? [] : await',
+    to: 'await',
+    test: 'test/e2e/sessionStore.test.ts',
+    title: 'a worker that stops reads',
+  },
+  {
+    name: 'a worker that stops reads a long transcript to its end',
+    file: 'runtime/import/readTranscript.ts',
+    from: '      if (signal?.aborted) break;\n',
+    to: '',
+    test: 'test/e2e/sessionStore.test.ts',
+    title: 'nor does it read a long one',
+  },
 ];

@@ -3489,6 +3489,27 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     test: 'test/sql/transcript_load/reads_in_order.test.sql',
   },
   {
+    name: 'a transcript that cannot be read is given out at once',
+    file: 'sql/api/92_import/transcripts_take.sql',
+    from: 'and (t.retry_at is null or t.retry_at <= _now())',
+    to: '',
+    test: 'test/sql/transcript_understood/waits_longer_each_time.test.sql',
+  },
+  {
+    name: 'a transcript that cannot be read is tried every minute',
+    file: 'sql/api/92_import/transcripts_take.sql',
+    from: 'power(2, least(t.failure_count, 11))',
+    to: '1',
+    test: 'test/sql/transcript_understood/waits_longer_each_time.test.sql',
+  },
+  {
+    name: 'whoever asks how far a transcript was read takes it from its reader',
+    file: 'sql/api/92_import/transcripts_take.sql',
+    from: 'elsif p_seq > v_of.understood_seq then',
+    to: 'else',
+    test: 'test/sql/transcript_understood/goes_forward_only.test.sql',
+  },
+  {
     name: 'a transcript is given to two to read',
     file: 'sql/api/92_import/transcripts_take.sql',
     from: 'and (t.taken_ends_at is null or t.taken_ends_at < _now())',

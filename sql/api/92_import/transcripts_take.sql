@@ -17,7 +17,8 @@ begin
       select t.id
         from transcripts t
        where t.understood_seq < t.last_seq and t.deleted_at is null and t.updated_at < _now() - p_age
-         and (t.taken_ends_at is null or t.taken_ends_at < _now()) and (t.submitted_by = session_user or _writes_for_all())
+         and (t.taken_ends_at is null or t.taken_ends_at < _now()) and (t.retry_at is null or t.retry_at <= _now())
+         and (t.submitted_by = session_user or _writes_for_all())
        order by t.updated_at
        limit p_limit
          for no key update skip locked
@@ -29,14 +30,16 @@ end
 $$;
 
 comment on function transcripts_take(interval, integer) is
-  'Transcripts whose newest entries nobody has read into turns for p_age, for the caller to read: at most p_limit, the oldest first. Nobody else is given them for five minutes. Whoever appends reads them itself; this finds what a program left that ended. session_import() stores what was read, transcript_understood() says so. Raises WL002.';
+  'Transcripts whose newest entries nobody has read into turns for p_age, for the caller to read: at most p_limit, the oldest first. Nobody else is given them for five minutes, and one that could not be read waits, see transcript_understood(). Whoever appends reads them itself; this finds what a program left that ended. session_import() stores what was read, transcript_understood() says so. Raises WL002.';
 
 create or replace function transcript_understood(p_project_key text, p_session_id text, p_subpath text, p_seq integer, p_problem text default null)
-  returns integer
+  returns table (understood_seq integer, wait_seconds double precision)
   language plpgsql
   volatile
+  rows 1
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
+#variable_conflict use_column
 declare
   v_of transcripts;
 begin
@@ -46,14 +49,22 @@ begin
     perform _raise_invalid(format('there is no transcript of session %s', _one_line(coalesce(p_session_id, 'null'), 100)));
   end if;
   perform _transcript_check(v_of);
-  update transcripts
-     set understood_seq = case when p_problem is null then least(greatest(understood_seq, p_seq), last_seq) else understood_seq end,
-         problem = _cap_text(p_problem, 1000), taken_ends_at = case when p_problem is not null then _now() + interval '1 minute' end
-   where id = v_of.id
-  returning understood_seq into v_of.understood_seq;
-  return v_of.understood_seq;
+  if p_problem is not null then
+    -- 1, 2, 4 ... minutes, a day at most: what nobody understands today a later version may.
+    update transcripts t
+       set problem = _cap_text(p_problem, 1000), failure_count = t.failure_count + 1, taken_ends_at = null,
+           retry_at = _now() + make_interval(mins => least(power(2, least(t.failure_count, 11)), 1440)::integer)
+     where t.id = v_of.id
+    returning * into v_of;
+  elsif p_seq > v_of.understood_seq then
+    update transcripts t
+       set understood_seq = least(p_seq, t.last_seq), problem = null, failure_count = 0, retry_at = null, taken_ends_at = null
+     where t.id = v_of.id
+    returning * into v_of;
+  end if;
+  return query select v_of.understood_seq, greatest(extract(epoch from v_of.retry_at - _now()), 0)::double precision;
 end
 $$;
 
 comment on function transcript_understood(text, text, text, integer, text) is
-  'Says that the entries of a transcript up to number p_seq were read into turns. p_problem: why they could not be read: they count as not read, and are tried again after a minute. Returns up to which entry it was read. Raises WL002, 42501.';
+  'Says that the entries of a transcript up to number p_seq were read into turns; 0 only asks. p_problem: why they could not be read: they count as not read, and are tried again after a minute, then after two, four and so on, at most a day, until something was read. Returns {understood_seq, wait_seconds}: up to which entry it was read, and for how long nobody is to try again. Raises WL002, 42501.';
