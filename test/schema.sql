@@ -4341,7 +4341,7 @@ create function _session_directory(p_item work_items) returns text
 create function _session_has_news(p_item work_items, p_scope text) returns boolean
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 348c4946, comment 56c7d11a
 create function _session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body cb28f50c, comment a506fcbb
+  plpgsql volatile; -- body 942bb31c, comment a506fcbb
 create function _session_name(p_work_item_id uuid, p_description text, p_named_by uuid) returns work_items
   plpgsql volatile; -- body 1206b27a, comment ca9302b8
 create function _session_named(p_name text) returns sessions
@@ -4955,7 +4955,7 @@ create function session_fork(p_session text, p_turn_id uuid, p_new_label text) r
 create function session_head_at(p_session text, p_at timestamp with time zone) returns uuid
   sql stable; -- body 78e7d17f, comment 66b51045
 create function session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 18869b1d, comment ea13770a
+  plpgsql volatile; -- body 18869b1d, comment 1cbf47fa
 create function session_import(p_format text, p_content text) returns jsonb
   plpgsql volatile; -- body 0f1f3b9e, comment 5183553a
 create function session_open(p_name text) returns sessions
@@ -4999,7 +4999,7 @@ create function trace_record(p_focus_id uuid, p_iteration integer DEFAULT 0, p_i
 create function trace_take(p_focus_id uuid, p_with_content boolean DEFAULT false) returns json
   plpgsql volatile; -- body 370bd487, comment 5ccda6d3
 create function transcript_append(p_project_key text, p_session_id text, p_subpath text, p_entries json, p_uuids text[], p_project text DEFAULT NULL::text, p_summary text DEFAULT NULL::text, p_summary_of integer DEFAULT 0, p_keep_secrets boolean DEFAULT false) returns TABLE(appended integer, last_seq integer, is_stale boolean, summary text)
-  plpgsql volatile; -- body ed818b42, comment f78e3e27
+  plpgsql volatile; -- body 2eabd422, comment 96b87c95
 create function transcript_delete(p_project_key text, p_session_id text, p_subpath text DEFAULT NULL::text) returns integer
   plpgsql volatile; -- body b9d073ee, comment c66f33ca
 create function transcript_list(p_project_key text, p_session_id text DEFAULT NULL::text) returns TABLE(session_id text, subpath text, mtime bigint, entry_count integer, summary text)

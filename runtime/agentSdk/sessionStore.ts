@@ -32,6 +32,8 @@ const FORGET_AFTER_MS = 60_000;
 /** What this process knows of a transcript. */
 type Own = {
   key: SessionKey;
+  /** That of the directory that its entries name first. */
+  project: Promise<string> | undefined;
   /** Appends one after the other. */
   last: Promise<unknown>;
   /** The summary of the entries up to `seq`; null: none is folded. */
@@ -136,12 +138,13 @@ export class LedgerSessionStore implements SessionStore {
 
   async #append(db: Db, own: Own, entries: SessionStoreEntry[], batch: { lines: string[]; uuids: string[] }): Promise<void> {
     const fold = own.key.subpath === undefined ? await this.#foldOf() : null;
+    const project = await this.#projectOf(own, entries);
     for (let tries = 0; ; tries++) {
       const of = own.folded ?? { seq: 0, summary: undefined };
       // Where others append all the time, it goes without: the SDK folds what has no summary.
       const summary = fold && tries < 5 ? foldedOn(fold, of.summary, own.key, entries) : null;
       const answer = await db.transcripts.append(own.key, batch, {
-        project: this.#options.project ?? null,
+        project,
         summary: summary && JSON.stringify(summary.data),
         summaryOf: of.seq,
         keepSecrets: this.#options.keepSecrets ?? false,
@@ -153,6 +156,14 @@ export class LedgerSessionStore implements SessionStore {
       }
       own.folded = await this.#foldedUntil(db, own.key, answer, fold);
     }
+  }
+
+  /** Said here, where the session's directory is: whoever reads the transcript may be on another host. */
+  async #projectOf(own: Own, entries: SessionStoreEntry[]): Promise<string | null> {
+    if (this.#options.project !== undefined) return this.#options.project;
+    const cwd = entries.map((entry) => entry['cwd']).find((each) => typeof each === 'string' && each.startsWith('/')) as string | undefined;
+    if (cwd !== undefined) own.project ??= sessionsAt(this.#options).projectAt(cwd);
+    return (await own.project) ?? null;
   }
 
   /** What is to be folded upon: what somebody else stored, else all entries. */
@@ -173,6 +184,7 @@ export class LedgerSessionStore implements SessionStore {
     if (known) return known;
     const own: Own = {
       key: { ...key },
+      project: undefined,
       last: Promise.resolve(),
       folded: null,
       reader: undefined,

@@ -8,7 +8,7 @@ import { messageOf, sqlState } from '../ledger/errors.ts';
 import { isConnectionLost } from '../ledger/reachable.ts';
 import { transcriptPages } from '../ledger/transcripts.ts';
 import type { TranscriptKey } from '../ledger/transcripts.ts';
-import { projectOf } from '../project.ts';
+import { asTaken } from '../project.ts';
 
 /** How long after a connection was lost it is tried again. */
 const RECONNECT_SECONDS = 5;
@@ -21,10 +21,9 @@ export class TranscriptReader {
   #seq = 0;
   /** Up to there somebody has read it, who stored what it says; null: that was not asked yet. */
   #understood: number | null = null;
-  #project: Promise<string> | undefined;
   /** Until then it is not tried again. */
   #retryAt = 0;
-  /** The work item of the transcript itself, once it is known. */
+  /** The work item of the session itself, once it is known. */
   workItemId: string | null = null;
 
   /** `isLive`: the program whose transcript it is runs. */
@@ -83,18 +82,17 @@ export class TranscriptReader {
 
   async #store(runs: RecordedRun[]): Promise<void> {
     for (const run of runs) {
-      const isOwn = this.#key.subpath === undefined ? run.parentSessionId === undefined : true;
-      if (run.cwd?.startsWith('/')) this.#project ??= projectOf(run.cwd);
-      const project = await this.#project;
       // Records that are not read are kept where they came from.
       const { raw: _, ...rest } = run;
       const stored = await this.#db.sessionImport({
         ...rest,
         sessionId: run.sessionId ?? this.#key.sessionId,
-        ...(project !== undefined && { project }),
-        ...(isOwn && { transcript: this.#key, ...(this.#isLive && { isLive: true }) }),
+        // Where its own process named no project. What is on this host's disk says nothing: it may have run on another one.
+        ...(run.cwd?.startsWith('/') && { project: asTaken(run.cwd) }),
+        transcript: this.#key,
+        ...(this.#isLive && { isLive: true }),
       });
-      if (isOwn) this.workItemId = stored.work_item_id;
+      if (run.parentSessionId === undefined) this.workItemId = stored.work_item_id;
     }
   }
 

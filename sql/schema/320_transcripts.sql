@@ -42,7 +42,7 @@ comment on column transcripts.project_key is 'The scope that the program named: 
 comment on column transcripts.session_id is 'The program''s own id of the session.';
 comment on column transcripts.subpath is 'Which transcript of the session: of a subagent subagents/agent-…; empty: the main one.';
 comment on column transcripts.submitted_by is 'The database role that appended first; nobody else appends, but who may write for all.';
-comment on column transcripts.project is 'The project of the work item that is made of it; null: that of its directory.';
+comment on column transcripts.project is 'The project of the work item that is made of it; null: the path of its directory.';
 comment on column transcripts.work_item_id is 'The work item that it was read into; null: none yet.';
 comment on column transcripts.last_seq is 'How many entries were appended.';
 comment on column transcripts.understood_seq is 'How many of them were read into turns and calls.';

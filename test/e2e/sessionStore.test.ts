@@ -1,7 +1,7 @@
 // The SessionStore of the Claude Agent SDK: what was appended comes back as it was, once and in its order; and it is understood.
 
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { pino } from 'pino';
@@ -399,6 +399,61 @@ describe('what is understood', () => {
     expect(item).toMatchObject({ work_type: 'journal', project: 'shop' });
     expect(await counts(item!.id)).toMatchObject({ turns: 2, calls: 2 });
     expect(await db.journal.session(item!.id)).toMatchObject({ status: 'crashed' });
+  });
+
+  test('the project is what its own process says, never what is on the disk of whoever reads it', async () => {
+    const cwd = await mkdtemp(join(directory, 'cwd-'));
+    await writeFile(join(cwd, 'work-ledger.toml'), 'project = "shop of this host"\n');
+    const of = (sessionId: string) => session(sessionId, 1).map((entry) => ({ ...entry, cwd }));
+    const [here, elsewhere] = [key(), key()];
+    await store.append(here, [{ type: 'queue-operation', sessionId: here.sessionId }]);
+    await store.append(here, of(here.sessionId));
+    await store.understood();
+    expect(await items(here.sessionId)).toMatchObject([{ project: 'shop of this host' }]);
+    // Another program appended it on another host, where that directory is something else.
+    const entries = of(elsewhere.sessionId);
+    await db.transcripts.append(
+      elsewhere,
+      { lines: entries.map((entry) => JSON.stringify(entry)), uuids: entries.map(({ uuid }) => uuid!) },
+      {},
+    );
+    await new TranscriptReader(db, elsewhere).readOn();
+    expect(await items(elsewhere.sessionId)).toMatchObject([{ project: cwd }]);
+  });
+
+  test('whoever reads a subagent in the transcript of its session, it is that of whoever began it', async () => {
+    const at = key();
+    const said = (uuid: string, type: string, content: unknown) => ({
+      type,
+      uuid: `${at.sessionId}-${uuid}`,
+      sessionId: at.sessionId,
+      cwd: '/work',
+      isSidechain: true,
+      agentId: 'a1',
+      message: { role: type, content, ...(type === 'assistant' && { id: `m-${uuid}`, model: 'claude-opus-5' }) },
+    });
+    const entries = [...session(at.sessionId, 1), said('b', 'user', 'Look'), said('c', 'assistant', [{ type: 'text', text: 'Seen.' }])];
+    const batch = { lines: entries.map((entry) => JSON.stringify(entry)), uuids: entries.map(({ uuid }) => uuid!) };
+    await db.transcripts.append(at, batch, {});
+    const role = `reader_${randomUUID()}`;
+    await database.query(`create role "${role}" login superuser`);
+    try {
+      const url = new URL(database.url);
+      url.username = role;
+      const worker = await openDb(url.href, 'ledger');
+      await new TranscriptReader(worker, at).readOn();
+      await worker.close();
+      expect(
+        await database.query(
+          `select external_id, submitted_by = session_user as is_ours from ledger.work_items where external_id like '%${at.sessionId}%' order by 1`,
+        ),
+      ).toEqual([
+        { external_id: `import:claude-code:${at.sessionId}`, is_ours: true },
+        { external_id: `import:claude-code:${at.sessionId}#a1`, is_ours: true },
+      ]);
+    } finally {
+      await database.query(`drop role "${role}"`);
+    }
   });
 
   test('what cannot be understood waits for its turn, and then is read', async () => {

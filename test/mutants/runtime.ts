@@ -2361,4 +2361,20 @@ export const runtimeMutants: readonly Mutant[] = [
     test: 'test/e2e/sessionStore.test.ts',
     title: 'nor does it read a long one',
   },
+  {
+    name: 'whoever reads a transcript names its project by its own disk',
+    file: 'runtime/import/readTranscript.ts',
+    from: '{ project: asTaken(run.cwd) }',
+    to: "{ project: await (await import('../project.ts')).projectOf(run.cwd) }",
+    test: 'test/e2e/sessionStore.test.ts',
+    title: 'the project is what its own process',
+  },
+  {
+    name: 'a subagent in the transcript of its session belongs to its reader',
+    file: 'runtime/import/readTranscript.ts',
+    from: '        transcript: this.#key,\n',
+    to: '        ...(run.parentSessionId === undefined && { transcript: this.#key }),\n',
+    test: 'test/e2e/sessionStore.test.ts',
+    title: 'whoever reads a subagent',
+  },
 ];

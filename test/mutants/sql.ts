@@ -3510,6 +3510,20 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     test: 'test/sql/transcript_understood/goes_forward_only.test.sql',
   },
   {
+    name: 'a subagent in the transcript of its session is what that was read into',
+    file: 'sql/api/92_import/session_import.sql',
+    from: ` where v_of.subpath <> '' or v_run."parentSessionId" is null;`,
+    to: ';',
+    test: 'test/sql/transcript_append/is_for_whoever_began_it.test.sql',
+  },
+  {
+    name: 'a transcript that begins without its project never has one',
+    file: 'sql/api/92_import/transcript_append.sql',
+    from: 'project = coalesce(t.project, _project_check(p_project)), ',
+    to: '',
+    test: 'test/sql/transcript_append/names_its_project_once.test.sql',
+  },
+  {
     name: 'a transcript is given to two to read',
     file: 'sql/api/92_import/transcripts_take.sql',
     from: 'and (t.taken_ends_at is null or t.taken_ends_at < _now())',
@@ -3781,8 +3795,8 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'what an import adds to a sealed turn is not sealed',
     file: 'sql/api/92_import/session_import.sql',
-    from: '  perform _turns_seal(v_item.id, false), _import_kept',
-    to: '  perform _import_kept',
+    from: '  perform _turns_seal(v_item.id, false);\n  -- A subagent',
+    to: '  -- A subagent',
     test: 'test/sql/ledger_verify/accepts_what_the_ledger_does_itself.test.sql',
   },
   {

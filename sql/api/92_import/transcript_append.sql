@@ -49,7 +49,7 @@ begin
   is_stale := false;
   if appended > 0 then
     update transcripts t
-       set last_seq = transcript_append.last_seq, updated_at = greatest(t.updated_at, _now()),
+       set last_seq = transcript_append.last_seq, project = coalesce(t.project, _project_check(p_project)), updated_at = greatest(t.updated_at, _now()),
            summary = coalesce(p_summary, t.summary), summary_seq = case when p_summary is null then t.summary_seq else transcript_append.last_seq end
      where t.id = v_of.id;
   end if;
@@ -58,7 +58,7 @@ end
 $$;
 
 comment on function transcript_append(text, text, text, json, text[], text, text, integer, boolean) is
-  'Appends entries to the transcript of another program''s session, each a JSON object, which transcript_load() gives back as they came. p_project_key, p_session_id: whose transcript it is; p_subpath: which of the session''s, null: the main one. p_entries: a list. p_uuids: for each what it is known by: one that the transcript has already is not appended again. p_project: the project of the work item that the session becomes (default: that of its directory), as in work_submit(). p_summary: what the caller folded of the summary of all entries up to number p_summary_of and these, JSON of its own, stored with them; where the transcript goes further by now, nothing is appended, is_stale is true, and summary is what is to be folded upon (null: fold all). p_keep_secrets: secrets in the entries stay, see docs/security.md; in turns and calls they never do. Appending again does no harm. One transaction at a time appends to a transcript. Returns {appended, last_seq, is_stale, summary}: how many were new, and how many there are. Raises WL002, WL003 (it was erased), 42501 (somebody else''s).';
+  'Appends entries to the transcript of another program''s session, each a JSON object, which transcript_load() gives back as they came. p_project_key, p_session_id: whose transcript it is; p_subpath: which of the session''s, null: the main one. p_entries: a list. p_uuids: for each what it is known by: one that the transcript has already is not appended again. p_project: the project of the work item that the session becomes (default: the path of its directory), as in work_submit(): the first one that is named counts. p_summary: what the caller folded of the summary of all entries up to number p_summary_of and these, JSON of its own, stored with them; where the transcript goes further by now, nothing is appended, is_stale is true, and summary is what is to be folded upon (null: fold all). p_keep_secrets: secrets in the entries stay, see docs/security.md; in turns and calls they never do. Appending again does no harm. One transaction at a time appends to a transcript. Returns {appended, last_seq, is_stale, summary}: how many were new, and how many there are. Raises WL002, WL003 (it was erased), 42501 (somebody else''s).';
 
 create or replace function _transcript_open(p_project_key text, p_session_id text, p_subpath text, p_project text)
   returns transcripts
