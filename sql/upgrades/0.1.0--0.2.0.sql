@@ -232,6 +232,7 @@ create table transcripts (
 
 create index transcripts_project_key on transcripts (project_key, updated_at desc);
 create index transcripts_work_item on transcripts (work_item_id) where work_item_id is not null;
+create index transcripts_without_work on transcripts (updated_at) where work_item_id is null;
 create index transcripts_behind on transcripts (updated_at) where understood_seq < last_seq and deleted_at is null;
 create index transcripts_newest on transcripts (updated_at desc, id) where subpath = '' and deleted_at is null;
 

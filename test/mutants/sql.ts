@@ -3524,6 +3524,43 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     test: 'test/sql/transcript_append/names_its_project_once.test.sql',
   },
   {
+    name: 'transcripts of subagents stay when their session goes',
+    file: 'sql/api/80_erasure/erasable.sql',
+    from: `where m.work_item_id = p_work_item_id and m.subpath = '';`,
+    to: `where false;`,
+    test: 'test/sql/transcript_delete/goes_with_its_session.test.sql',
+  },
+  {
+    name: 'a subagent takes the transcripts of its session',
+    file: 'sql/api/80_erasure/erasable.sql',
+    from: ` and m.subpath = '';`,
+    to: `;`,
+    test: 'test/sql/transcript_delete/goes_with_its_session.test.sql',
+  },
+  {
+    name: 'entries go before readers are told',
+    file: 'sql/api/80_erasure/retention_tidy.sql',
+    from: `deleted_at = coalesce(t.deleted_at, _now())
+   where t.id = v_id`,
+    to: `deleted_at = t.deleted_at
+   where t.id = v_id`,
+    test: 'test/sql/work_retention_run/takes_transcripts_without_work.test.sql',
+  },
+  {
+    name: 'transcripts of work go as if they had none',
+    file: 'sql/api/80_erasure/retention_tidy.sql',
+    from: `and t.work_item_id is null`,
+    to: ``,
+    test: 'test/sql/work_retention_run/takes_transcripts_without_work.test.sql',
+  },
+  {
+    name: 'transcripts go that a policy keeps',
+    file: 'sql/api/80_erasure/retention_tidy.sql',
+    from: `p.keep <> 'all' and `,
+    to: ``,
+    test: 'test/sql/work_retention_run/takes_transcripts_without_work.test.sql',
+  },
+  {
     name: 'a transcript is given to two to read',
     file: 'sql/api/92_import/transcripts_take.sql',
     from: 'and (t.taken_ends_at is null or t.taken_ends_at < _now())',
@@ -5953,7 +5990,7 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a session whose transcript goes on is erased',
     file: 'sql/api/80_erasure/work_retention_run.sql',
-    from: '(select max(t.updated_at) from transcripts t where t.work_item_id = p_item.id)',
+    from: '(select max(t.updated_at) from transcripts t where t.id in (select _transcripts_of(p_item.id)))',
     to: 'null',
     test: 'test/sql/work_retention_run/takes_sessions_that_nobody_ends.test.sql',
   },

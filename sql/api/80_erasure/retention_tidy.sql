@@ -10,6 +10,10 @@ declare
   v_count bigint;
 begin
   delete from linked_digests where heard_at < _now() - interval '1 hour';
+  v_count := _transcripts_forget(p_limit);
+  if v_count > 0 then
+    return jsonb_build_object('is_done', false, 'rows', v_count);
+  end if;
   v_count := _memory_forget();
   if v_count > 0 then
     return jsonb_build_object('is_done', false, 'rows', v_count);
@@ -40,7 +44,54 @@ begin
 end
 $$;
 
-comment on function _retention_tidy(integer) is 'Collects what belongs to nothing: quotes of erased work in digests of work that is over by now, artifacts that nothing uses, streams of turns that are stored.';
+comment on function _retention_tidy(integer) is 'Collects what belongs to nothing: transcripts without work, quotes of erased work in digests of work that is over by now, artifacts that nothing uses, streams of turns that are stored.';
+
+create or replace function _transcripts_due()
+  returns setof uuid
+  language sql
+  stable
+  rows 10
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select t.id
+    from _retention_policy('completed', 'imported') p
+    join transcripts t on t.updated_at < _now() - p.age
+   where p.keep <> 'all' and t.work_item_id is null
+     and (t.deleted_at is null or exists (select from transcript_entries e where e.transcript_id = t.id))
+   order by t.updated_at;
+$$;
+
+comment on function _transcripts_due() is
+  'Transcripts that a policy erases now: of no work item (they were never read, or could not be), as a session would be that was imported from its file when something was appended last.';
+
+create or replace function _transcripts_forget(p_limit integer)
+  returns bigint
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_id uuid;
+  v_count bigint;
+begin
+  -- Again under its lock: it may have been appended to, or read into work, meanwhile.
+  select d into v_id from _transcripts_due() d limit 1;
+  perform from transcripts t where t.id = v_id for no key update;
+  update transcripts t
+     set summary = null, problem = null, deleted_at = coalesce(t.deleted_at, _now())
+   where t.id = v_id and t.id in (select _transcripts_due())
+  returning t.id into v_id;
+  if not found then
+    return 0;
+  end if;
+  delete from transcript_entries e
+   where e.transcript_id = v_id and e.seq in (select x.seq from transcript_entries x where x.transcript_id = v_id limit p_limit);
+  get diagnostics v_count = row_count;
+  return greatest(v_count, 1);
+end
+$$;
+
+comment on function _transcripts_forget(integer) is 'Erases at most p_limit entries of a transcript that is due, which is gone for readers with the first of them; returns how many rows, 0: none is due.';
 
 create or replace function _memory_forget()
   returns bigint

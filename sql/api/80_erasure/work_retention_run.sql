@@ -15,7 +15,7 @@ begin
     perform _raise_invalid(format('p_limit must be 1 or more, not %s', p_limit));
   elsif p_is_dry_run then
     return jsonb_build_object('is_done', true, 'due', (
-      select coalesce(jsonb_agg(to_jsonb(d)), '[]') from _retention_due(1000) d));
+      select coalesce(jsonb_agg(to_jsonb(d)), '[]') from _retention_due(1000) d), 'transcripts', (select count(*) from _transcripts_due()));
   end if;
   if not _lock_try('retention') then
     return '{"is_done": true, "is_busy": true}';
@@ -34,7 +34,22 @@ end
 $$;
 
 comment on function work_retention_run(boolean, integer) is
-  'Does the next small part of what retention_policy_save() and work_erase() left to do, in one short transaction: call it until is_done. A part is a tree that is taken (its tombstone written), some 40 ms of erasing (at most p_limit rows), quotes in the digests of other work that is over by now, or artifacts that nothing uses. Trees go as a whole, when all of it is over and old enough and no fork shares its turns; a journal session that nobody ends counts as completed when its program paused it last or its heartbeat stopped, if nothing was recorded since. Returns {is_done, rows}, {is_done, root_id, items} or {is_done, root_id, error}. p_is_dry_run: {due: [{root_id, items, resolved_at, keep, policy_id}]}, at most 1,000 trees, and nothing is erased. One at a time; another returns at once with is_busy. Workers call it when they start and once an hour. Raises WL002.';
+  'Does the next small part of what retention_policy_save() and work_erase() left to do, in one short transaction: call it until is_done. A part is a tree that is taken (its tombstone written), some 40 ms of erasing (at most p_limit rows), transcripts that were never read into work and are old enough, quotes in the digests of other work that is over by now, or artifacts that nothing uses. Trees go as a whole, when all of it is over and old enough and no fork shares its turns; a journal session that nobody ends counts as completed when its program paused it last or its heartbeat stopped, if nothing was recorded since. Returns {is_done, rows}, {is_done, root_id, items} or {is_done, root_id, error}. p_is_dry_run: {due: [{root_id, items, resolved_at, keep, policy_id}], transcripts}, at most 1,000 trees, the number of such transcripts, and nothing is erased. One at a time; another returns at once with is_busy. Workers call it when they start and once an hour. Raises WL002.';
+
+create or replace function _retention_policy(p_state text, p_faculty text)
+  returns setof retention_policies
+  language sql
+  stable
+  rows 1
+begin atomic
+  select p.*
+    from retention_policies p
+   where (p.state is null or p.state = p_state) and (p.faculty is null or p.faculty = p_faculty)
+   order by p.faculty is not null desc, p.state is not null desc
+   limit 1;
+end;
+
+comment on function _retention_policy(text, text) is 'Of the policies that fit a root in this state, of this faculty, the one that counts.';
 
 create or replace function _asked_ref(p_item work_items)
   returns text
@@ -70,12 +85,8 @@ as $$
        where f.work_item_id = w.id
        order by f.attempt desc
        limit 1) f on true
-    cross join lateral (
-      select * from retention_policies p
-       where (p.state is null or p.state = w.state)
-         and (p.faculty is null or p.faculty = coalesce(f.ref, (select _asked_ref(i) from work_items i where i.id = w.id)))
-       order by p.faculty is not null desc, p.state is not null desc
-       limit 1) p
+    cross join lateral (select coalesce(f.ref, (select _asked_ref(i) from work_items i where i.id = w.id)) as faculty) a
+    cross join lateral _retention_policy(w.state, a.faculty) p
     cross join lateral (
       select count(*) as items, max(coalesce(i.resolved_at, w.resolved_at)) as resolved_at,
              bool_and(i.resolved_at is not null or i.id = w.id) as is_over, array_agg(i.id) as ids
@@ -100,7 +111,7 @@ as $$
            (select max(l.created_at) from work_ledger l where l.work_item_id = p_item.id),
            (select max(j.created_at) from journal_entries j where j.work_item_id = p_item.id),
            (select t.completed_at from turns t where t.work_item_id = p_item.id order by t.id desc limit 1),
-           (select max(t.updated_at) from transcripts t where t.work_item_id = p_item.id))
+           (select max(t.updated_at) from transcripts t where t.id in (select _transcripts_of(p_item.id))))
    where p_item.work_type = 'journal' and p_item.state in ('created', 'paused') and _journal_state(p_item) <> 'active';
 $$;
 
