@@ -5,13 +5,12 @@ import { LinesReader } from '../../plv8/readers/recordedRun.ts';
 import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
 import type { Db } from '../ledger/db.ts';
 import { messageOf, sqlState } from '../ledger/errors.ts';
-import { isConnectionLost } from '../ledger/reachable.ts';
 import { transcriptPages } from '../ledger/transcripts.ts';
 import type { TranscriptKey } from '../ledger/transcripts.ts';
 import { asTaken } from '../project.ts';
 
-/** How long after a connection was lost it is tried again. */
-const RECONNECT_SECONDS = 5;
+/** How long after the database could not be reached it is tried again, if nothing is appended before. */
+const RECONNECT_MS = 5000;
 
 export class TranscriptReader {
   readonly #db: Db;
@@ -35,8 +34,8 @@ export class TranscriptReader {
   }
 
   /**
-   * Stores what was appended since the last time; once the signal fires a part of it. What goes wrong is noted with the transcript. Returns
-   * for how many milliseconds it is not to be tried again; 0: nothing went wrong.
+   * Stores what was appended since the last time; once the signal fires a part of it. What goes wrong is noted with the transcript, and not
+   * tried again for a while. Returns after how many milliseconds it is to be tried again; 0: nothing went wrong.
    */
   async readOn(signal?: AbortSignal): Promise<number> {
     const wait = this.#retryAt - performance.now();
@@ -47,11 +46,8 @@ export class TranscriptReader {
       const at = this.#seq;
       [this.#reader, this.#seq, this.#understood] = [this.#newReader(), 0, null];
       if (sqlState(error) === 'WL003') return 0; // an erased session takes nothing more
-      // Without a connection nothing is known of the transcript.
-      const noted = isConnectionLost(error)
-        ? null
-        : await this.#db.transcripts.understood(this.#key, at, messageOf(error)).catch(() => null);
-      return this.#waits(noted?.wait_seconds ?? RECONNECT_SECONDS);
+      const noted = await this.#db.transcripts.understood(this.#key, at, messageOf(error)).catch(() => null);
+      return noted === null ? RECONNECT_MS : this.#waits(noted.wait_seconds);
     }
   }
 
