@@ -205,8 +205,9 @@ export class LedgerSessionStore implements SessionStore {
   }
 
   #read(own: Own): Promise<void> {
+    if (own.reading || !own.isBehind) return own.reading ?? Promise.resolve();
     clearTimeout(own.timer);
-    own.reading ??= (async () => {
+    own.reading = (async () => {
       // Appending never fails because of this: whoever looks next reads what is left.
       let wait = 0;
       while (own.isBehind) {

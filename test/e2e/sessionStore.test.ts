@@ -353,6 +353,16 @@ describe('what is understood', () => {
     expect(await items(at.sessionId)).toHaveLength(1);
   });
 
+  test('whoever asks when there is nothing to read does not keep it from being read later', async () => {
+    const at = key();
+    const entries = session(at.sessionId, 2);
+    await store.append(at, entries.slice(0, 4));
+    for (let times = 0; times < 2; times++) await store.understood();
+    await store.append(at, entries.slice(4));
+    await store.understood();
+    expect(await counts((await items(at.sessionId))[0]!.id)).toMatchObject({ turns: 2, calls: 2 });
+  });
+
   test('a session whose journal hooks keep is the same item, whichever came first', async () => {
     for (const isFirst of [true, false]) {
       const at = key();

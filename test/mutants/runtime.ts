@@ -2377,4 +2377,12 @@ export const runtimeMutants: readonly Mutant[] = [
     test: 'test/e2e/sessionStore.test.ts',
     title: 'whoever reads a subagent',
   },
+  {
+    name: 'a transcript without anything new is read without end',
+    file: 'runtime/agentSdk/sessionStore.ts',
+    from: 'if (own.reading || !own.isBehind)',
+    to: 'if (own.reading)',
+    test: 'test/e2e/sessionStore.test.ts',
+    title: 'whoever asks when there is nothing',
+  },
 ];
