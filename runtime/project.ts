@@ -22,7 +22,8 @@ export async function projectOf(directory: string): Promise<string> {
 const blank = /[\p{C}\p{Z}]|\u034F|[\u115F\u1160]|[\u180B-\u180F]|\u3164|[\uFE00-\uFE0F]|\uFFA0|[\u{E0000}-\u{E0FFF}]/gu;
 
 /** As a ledger takes names: in one line with single spaces, and of at most 500 characters. */
-const asTaken = (name: string): string => Array.from(name.replaceAll(blank, ' ').replaceAll(/ +/g, ' ').trim()).slice(-500).join('').trim();
+export const asTaken = (name: string): string =>
+  Array.from(name.replaceAll(blank, ' ').replaceAll(/ +/g, ' ').trim()).slice(-500).join('').trim();
 
 async function repositoryAt(directory: string): Promise<string | null> {
   const common = await git(directory, 'rev-parse', '--git-common-dir');

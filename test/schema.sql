@@ -851,6 +851,8 @@ create table transcripts (
   summary text,
   summary_seq integer not null default 0,
   problem text,
+  failure_count integer not null default 0,
+  retry_at timestamp with time zone,
   taken_ends_at timestamp with time zone,
   created_at timestamp with time zone not null default _now(),
   updated_at timestamp with time zone not null default _now(),
@@ -862,6 +864,7 @@ create table transcripts (
 CREATE INDEX transcripts_behind ON ledger.transcripts USING btree (updated_at) WHERE ((understood_seq < last_seq) AND (deleted_at IS NULL));
 CREATE INDEX transcripts_newest ON ledger.transcripts USING btree (updated_at DESC, id) WHERE ((subpath = ''::text) AND (deleted_at IS NULL));
 CREATE INDEX transcripts_project_key ON ledger.transcripts USING btree (project_key, updated_at DESC);
+CREATE INDEX transcripts_without_work ON ledger.transcripts USING btree (updated_at) WHERE (work_item_id IS NULL);
 CREATE INDEX transcripts_work_item ON ledger.transcripts USING btree (work_item_id) WHERE (work_item_id IS NOT NULL);
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF summary, problem ON ledger.transcripts FOR EACH ROW WHEN ((_may_hold_secret(new.summary) OR _may_hold_secret(new.problem))) EXECUTE FUNCTION _redact_summary();
 create table turn_configs (
@@ -3287,7 +3290,7 @@ create function _entry_problems(p_work_item_id uuid) returns TABLE(place text, p
 create function _entry_with_plan(p_entry_type text, p_content text, p_items jsonb, p_done integer[], p_doing integer) returns text
   plpgsql immutable; -- body d29bb804, comment a01916a6
 create function _erasable() returns TABLE(n integer, relation text, of_item text, becomes jsonb, hashed text[])
-  sql immutable parallel safe; -- body e4a6fbc3, comment a33fa238
+  sql immutable parallel safe; -- body 4ee727d8, comment a33fa238
 create function _erasable_set(p_relation text, p_becomes jsonb, p_hashed text[], p_joined_by text) returns text
   sql immutable; -- body 78ea3730, comment eb64d90a
 create function _erase_begin(p_ids uuid[], p_keep text, p_reason text) returns void
@@ -3301,7 +3304,7 @@ create function _erase_end(p_work_item_id uuid, p_row_count bigint) returns void
 create function _erase_forks(p_ids uuid[]) returns uuid[]
   sql stable; -- body 34fa01f4, comment 327eb438
 create function _erase_lock(p_work_item_id uuid, p_with_forks boolean) returns uuid[]
-  plpgsql volatile; -- body ac5da473, comment 1bb73e22
+  plpgsql volatile; -- body a24723da, comment 1bb73e22
 create function _erase_rows(p_work_item_id uuid, p_keep text, p_limit bigint DEFAULT NULL::bigint) returns bigint
   plpgsql volatile; -- body 56bf5970, comment a89fb238
 create function _erase_tree(p_work_item_id uuid, p_with_forks boolean) returns uuid[]
@@ -3539,7 +3542,7 @@ create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid,
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
-  sql immutable; -- body 5292b286, comment 49026c17
+  sql immutable; -- body 0f9e09c4, comment 49026c17
 create function _input_lines(p_input json, p_name text DEFAULT NULL::text, p_depth integer DEFAULT 0) returns text
   plpgsql immutable; -- body b08df6ae, comment 0edacfc7
 create function _input_total(p_turn turns) returns integer
@@ -4229,13 +4232,15 @@ create function _resumed_from(p_work_item_id uuid) returns work_items
 create function _retention_batch(p_work_item_id uuid, p_limit integer) returns bigint
   plpgsql volatile; -- body 717879d3, comment da3577de
 create function _retention_due(p_limit integer) returns TABLE(root_id uuid, items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
-  sql stable set enable_seqscan=off set enable_sort=off set jit=off; -- body ba54f96b, comment 5bc31aae
+  sql stable set enable_seqscan=off set enable_sort=off set jit=off; -- body d0318063, comment 5bc31aae
 create function _retention_faculty(p_faculty text) returns text
   plpgsql stable; -- body 92088b91, comment c6638b26
+create function _retention_policy(p_state text, p_faculty text) returns SETOF retention_policies
+  sql stable; -- body d41d8cd9, comment 258b8c6a
 create function _retention_take(p_root_id uuid) returns jsonb
   plpgsql volatile; -- body f22b70e7, comment 09ca3489
 create function _retention_tidy(p_limit integer) returns jsonb
-  plpgsql volatile; -- body 7101e18b, comment bcccb582
+  plpgsql volatile; -- body 9b4df8ea, comment 6cbac6d8
 create function _retractions_tell(p_item work_items, p_focus foci, p_turn turns, p_retracted_at timestamp with time zone) returns boolean
   plpgsql volatile; -- body bd91c461, comment 00ace5d7
 create function _retry_delay(p_focus foci) returns interval
@@ -4339,7 +4344,7 @@ create function _session_directory(p_item work_items) returns text
 create function _session_has_news(p_item work_items, p_scope text) returns boolean
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 348c4946, comment 56c7d11a
 create function _session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body cb28f50c, comment a506fcbb
+  plpgsql volatile; -- body 942bb31c, comment a506fcbb
 create function _session_name(p_work_item_id uuid, p_description text, p_named_by uuid) returns work_items
   plpgsql volatile; -- body 1206b27a, comment ca9302b8
 create function _session_named(p_name text) returns sessions
@@ -4369,7 +4374,7 @@ create function _shown_turns(p_head turns, p_cut elisions) returns turns[]
 create function _signed(p_words text) returns text
   sql volatile; -- body e974bdc1, comment 3b96b56a
 create function _silent_since(p_item work_items) returns timestamp with time zone
-  sql stable; -- body b377aa63, comment fb22b409
+  sql stable; -- body 3b946db1, comment fb22b409
 create function _sized(p_text text) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment c693e27f
 create function _sizes_chars(p_sizes turn_sizes) returns bigint
@@ -4572,6 +4577,12 @@ create function _transcript_open(p_project_key text, p_session_id text, p_subpat
   plpgsql volatile; -- body dbaa3635, comment 30c9d7db
 create function _transcript_refuse(p_project_key text, p_session_id text) returns void
   plpgsql stable; -- body 03ddf5b5, comment d70f20d7
+create function _transcripts_due() returns SETOF uuid
+  sql stable; -- body 6c03e373, comment 4cfe4ce6
+create function _transcripts_forget(p_limit integer) returns bigint
+  plpgsql volatile; -- body 0ae1196c, comment 144a36e4
+create function _transcripts_of(p_work_item_id uuid) returns SETOF uuid
+  sql stable; -- body d41d8cd9, comment 7b43931a
 create function _tree_enqueue(p_tree_id uuid) returns void
   sql volatile; -- body 230a0f3f, comment 22da40fd
 create function _tree_lanes(p_work_item_id uuid, p_from integer, p_to integer) returns TABLE(id uuid, parent_turn_id uuid, depth integer, lane_id uuid, is_root boolean, is_on_main boolean, is_newest boolean, children bigint)
@@ -4937,7 +4948,7 @@ create function recorded_runs_parse(p_content text) returns jsonb
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb
   plpgsql stable; -- body 51b82ddd, comment f96f9188
 create function retention_policy_save(p_age interval, p_state text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_keep text DEFAULT 'nothing'::text, p_export regprocedure DEFAULT NULL::regprocedure) returns retention_policies
-  plpgsql volatile; -- body e22e5629, comment 299897da
+  plpgsql volatile; -- body e22e5629, comment be618a9e
 create function session_alias(p_alias text, p_session text, p_reason text DEFAULT 'manual'::text) returns session_aliases
   plpgsql volatile; -- body 816fe130, comment 134b4785
 create function session_archive(p_session text, p_status text DEFAULT 'archived'::text) returns sessions
@@ -4955,7 +4966,7 @@ create function session_fork(p_session text, p_turn_id uuid, p_new_label text) r
 create function session_head_at(p_session text, p_at timestamp with time zone) returns uuid
   sql stable; -- body 78e7d17f, comment 66b51045
 create function session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 18869b1d, comment ea13770a
+  plpgsql volatile; -- body 18869b1d, comment 1cbf47fa
 create function session_import(p_format text, p_content text) returns jsonb
   plpgsql volatile; -- body 0f1f3b9e, comment 5183553a
 create function session_open(p_name text) returns sessions
@@ -4999,17 +5010,17 @@ create function trace_record(p_focus_id uuid, p_iteration integer DEFAULT 0, p_i
 create function trace_take(p_focus_id uuid, p_with_content boolean DEFAULT false) returns json
   plpgsql volatile; -- body 370bd487, comment 5ccda6d3
 create function transcript_append(p_project_key text, p_session_id text, p_subpath text, p_entries json, p_uuids text[], p_project text DEFAULT NULL::text, p_summary text DEFAULT NULL::text, p_summary_of integer DEFAULT 0, p_keep_secrets boolean DEFAULT false) returns TABLE(appended integer, last_seq integer, is_stale boolean, summary text)
-  plpgsql volatile; -- body ed818b42, comment f78e3e27
+  plpgsql volatile; -- body 2eabd422, comment 96b87c95
 create function transcript_delete(p_project_key text, p_session_id text, p_subpath text DEFAULT NULL::text) returns integer
   plpgsql volatile; -- body b9d073ee, comment c66f33ca
 create function transcript_list(p_project_key text, p_session_id text DEFAULT NULL::text) returns TABLE(session_id text, subpath text, mtime bigint, entry_count integer, summary text)
   sql stable; -- body 40c95a27, comment 7e02538c
-create function transcript_load(p_project_key text, p_session_id text, p_subpath text DEFAULT NULL::text, p_after integer DEFAULT 0, p_limit integer DEFAULT NULL::integer) returns TABLE(seq integer, entry text)
-  plpgsql stable; -- body 5be57ae5, comment 818aed33
-create function transcript_understood(p_project_key text, p_session_id text, p_subpath text, p_seq integer, p_problem text DEFAULT NULL::text) returns integer
-  plpgsql volatile; -- body 8452fb9d, comment d886d6b1
+create function transcript_load(p_project_key text, p_session_id text, p_subpath text DEFAULT NULL::text, p_after integer DEFAULT 0, p_limit integer DEFAULT NULL::integer, p_bytes bigint DEFAULT NULL::bigint) returns TABLE(seq integer, entry text)
+  plpgsql stable; -- body 3c9d2d1c, comment b533d1de
+create function transcript_understood(p_project_key text, p_session_id text, p_subpath text, p_seq integer, p_problem text DEFAULT NULL::text) returns TABLE(understood_seq integer, wait_seconds double precision)
+  plpgsql volatile; -- body b28cc309, comment 36d54827
 create function transcripts_take(p_age interval DEFAULT '00:00:10'::interval, p_limit integer DEFAULT 10) returns TABLE(project_key text, session_id text, subpath text, project text, submitted_by name)
-  plpgsql volatile; -- body 6a25c64b, comment 38083b39
+  plpgsql volatile; -- body b396ea22, comment 80ed931b
 create function turn_ancestry(p_turn_id uuid) returns SETOF turns
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f98c01f6, comment 1d1edbe9
 create function turn_archive(p_turn_id uuid, p_is_archived boolean DEFAULT true) returns turns
@@ -5035,7 +5046,7 @@ create function work_changes(p_work_item_id uuid) returns TABLE(item text, focus
 create function work_complete(p_work_item_id uuid, p_summary text, p_evidence jsonb DEFAULT '[]'::jsonb, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body bce79e3e, comment 1394f916
 create function work_erase(p_work_item_id uuid, p_reason text DEFAULT 'erased by hand'::text, p_is_dry_run boolean DEFAULT false, p_with_forks boolean DEFAULT false) returns TABLE(kind text, name text, row_count bigint, bytes bigint)
-  plpgsql volatile; -- body 871ca80f, comment 1ac66e04
+  plpgsql volatile; -- body 871ca80f, comment 856e31ff
 create function work_export(p_work_item_id uuid) returns TABLE(relation text, "row" jsonb)
   plpgsql stable; -- body a1870d25, comment a370c5dd
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
@@ -5067,7 +5078,7 @@ create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text
 create function work_resume(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body ceaa361f, comment d1abdaf1
 create function work_retention_run(p_is_dry_run boolean DEFAULT false, p_limit integer DEFAULT NULL::integer) returns jsonb
-  plpgsql volatile; -- body 563443f4, comment d0a93f51
+  plpgsql volatile; -- body 18c3815c, comment 436da5a7
 create function work_roles_create(p_prefix text DEFAULT NULL::text) returns TABLE(kind text, role name)
   plpgsql volatile; -- body 0ab75010, comment bbf8cea9
 create function work_roles_drop() returns SETOF name

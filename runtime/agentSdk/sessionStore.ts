@@ -5,6 +5,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { storableText } from '../../plv8/storable.ts';
 import { TranscriptReader } from '../import/readTranscript.ts';
 import type { Db } from '../ledger/db.ts';
+import { transcriptPages } from '../ledger/transcripts.ts';
 import { ledgerAt } from './lazyLedger.ts';
 import type { LazyLedger, LedgerAddress } from './lazyLedger.ts';
 import { sessionsAt } from './sessions.ts';
@@ -23,14 +24,16 @@ export type SessionStoreOptions = LedgerAddress & {
 
 /** How long after an append what it says is read: what comes with it is read with it. */
 const READ_AFTER_MS = 50;
+/** How long after a ledger could not be opened it is tried again. */
+const REOPEN_AFTER_MS = 5000;
 /** A reader that has nothing to do is made anew later. */
 const FORGET_AFTER_MS = 60_000;
-/** Entries that are loaded at once. */
-const PAGE = 2000;
 
 /** What this process knows of a transcript. */
 type Own = {
   key: SessionKey;
+  /** That of the directory that its entries name first. */
+  project: Promise<string> | undefined;
   /** Appends one after the other. */
   last: Promise<unknown>;
   /** The summary of the entries up to `seq`; null: none is folded. */
@@ -135,12 +138,13 @@ export class LedgerSessionStore implements SessionStore {
 
   async #append(db: Db, own: Own, entries: SessionStoreEntry[], batch: { lines: string[]; uuids: string[] }): Promise<void> {
     const fold = own.key.subpath === undefined ? await this.#foldOf() : null;
+    const project = await this.#projectOf(own, entries);
     for (let tries = 0; ; tries++) {
       const of = own.folded ?? { seq: 0, summary: undefined };
       // Where others append all the time, it goes without: the SDK folds what has no summary.
       const summary = fold && tries < 5 ? foldedOn(fold, of.summary, own.key, entries) : null;
       const answer = await db.transcripts.append(own.key, batch, {
-        project: this.#options.project ?? null,
+        project,
         summary: summary && JSON.stringify(summary.data),
         summaryOf: of.seq,
         keepSecrets: this.#options.keepSecrets ?? false,
@@ -152,6 +156,14 @@ export class LedgerSessionStore implements SessionStore {
       }
       own.folded = await this.#foldedUntil(db, own.key, answer, fold);
     }
+  }
+
+  /** Said here, where the session's directory is: whoever reads the transcript may be on another host. */
+  async #projectOf(own: Own, entries: SessionStoreEntry[]): Promise<string | null> {
+    if (this.#options.project !== undefined) return this.#options.project;
+    const cwd = entries.map((entry) => entry['cwd']).find((each) => typeof each === 'string' && each.startsWith('/')) as string | undefined;
+    if (cwd !== undefined) own.project ??= sessionsAt(this.#options).projectAt(cwd);
+    return (await own.project) ?? null;
   }
 
   /** What is to be folded upon: what somebody else stored, else all entries. */
@@ -167,11 +179,12 @@ export class LedgerSessionStore implements SessionStore {
   }
 
   #ownOf(key: SessionKey): Own {
-    const name = JSON.stringify([key.projectKey, key.sessionId, key.subpath]);
+    const name = nameOf(key);
     const known = this.#own.get(name);
     if (known) return known;
     const own: Own = {
       key: { ...key },
+      project: undefined,
       last: Promise.resolve(),
       folded: null,
       reader: undefined,
@@ -183,33 +196,34 @@ export class LedgerSessionStore implements SessionStore {
     return own;
   }
 
-  #readSoon(own: Own): void {
+  #readSoon(own: Own, after = READ_AFTER_MS): void {
     own.isBehind = true;
     if (own.reading) return;
     clearTimeout(own.timer);
-    own.timer = setTimeout(() => void this.#read(own), READ_AFTER_MS);
+    own.timer = setTimeout(() => void this.#read(own), after);
+    if (after > READ_AFTER_MS) own.timer.unref(); // a program that ends leaves it to others
   }
 
   #read(own: Own): Promise<void> {
+    if (own.reading || !own.isBehind) return own.reading ?? Promise.resolve();
     clearTimeout(own.timer);
-    own.reading ??= (async () => {
+    own.reading = (async () => {
       // Appending never fails because of this: whoever looks next reads what is left.
+      let wait = 0;
       while (own.isBehind) {
         own.isBehind = false;
-        await this.#ledger
-          .use((db) =>
-            (own.reader ??= new TranscriptReader(db, own.key, { isLive: this.#isLive && own.key.subpath === undefined })).readOn(),
-          )
-          .catch(() => {});
+        wait = await this.#ledger.use((db) => this.#readerOf(db, own).readOn()).catch(() => REOPEN_AFTER_MS);
         if (this.#isLive && own.key.subpath === undefined && own.reader?.workItemId) this.#sessions.add(own.reader.workItemId);
       }
       own.reading = undefined;
-      own.timer = setTimeout(
-        () => this.#own.delete(JSON.stringify([own.key.projectKey, own.key.sessionId, own.key.subpath])),
-        FORGET_AFTER_MS,
-      ).unref();
+      if (wait > 0 && !this.#isClosed) return this.#readSoon(own, wait);
+      own.timer = setTimeout(() => this.#own.delete(nameOf(own.key)), FORGET_AFTER_MS).unref();
     })();
     return own.reading;
+  }
+
+  #readerOf(db: Db, own: Own): TranscriptReader {
+    return (own.reader ??= new TranscriptReader(db, own.key, { isLive: this.#isLive && own.key.subpath === undefined }));
   }
 
   async #settle(own: Own): Promise<void> {
@@ -221,6 +235,8 @@ export class LedgerSessionStore implements SessionStore {
     return (this.#fold ??= this.#options.foldSessionSummary ? Promise.resolve(this.#options.foldSessionSummary) : foldOfSdk());
   }
 }
+
+const nameOf = ({ projectKey, sessionId, subpath }: SessionKey): string => JSON.stringify([projectKey, sessionId, subpath]);
 
 /** Null: the fold fails on what is stored, or on an entry, and the SDK makes the summary itself. */
 function foldedOn(
@@ -238,12 +254,8 @@ function foldedOn(
 
 async function allOf(db: Db, key: SessionKey): Promise<SessionStoreEntry[]> {
   const entries: SessionStoreEntry[] = [];
-  for (let after = 0; ;) {
-    const page = await db.transcripts.load(key, after, PAGE);
-    for (const { entry } of page) entries.push(JSON.parse(entry) as SessionStoreEntry);
-    after = page.at(-1)?.seq ?? after;
-    if (page.length < PAGE) return entries;
-  }
+  for await (const page of transcriptPages(db, key, 0)) for (const { entry } of page) entries.push(JSON.parse(entry) as SessionStoreEntry);
+  return entries;
 }
 
 /** Of the SDK that the program itself uses; null: there is none beside this package, or an older one. */

@@ -106,10 +106,15 @@ export class Sessions {
     for (const session of this.#sessions.values()) session.rest();
   }
 
+  /** The project of a directory of this host. */
+  projectAt(directory: string): Promise<string> {
+    const named = this.#projects.get(directory) ?? projectOf(directory);
+    this.#projects.set(directory, named);
+    return named;
+  }
+
   async #open(db: Db, { id, directory, project }: Session): Promise<string> {
-    let named = this.#projects.get(directory);
-    if (project === undefined && !named) this.#projects.set(directory, (named = projectOf(directory)));
-    return db.journal.sessionOpen(id, directory, project ?? (await named) ?? null);
+    return db.journal.sessionOpen(id, directory, project ?? (await this.projectAt(directory)));
   }
 }
 

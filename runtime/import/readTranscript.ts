@@ -5,11 +5,12 @@ import { LinesReader } from '../../plv8/readers/recordedRun.ts';
 import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
 import type { Db } from '../ledger/db.ts';
 import { messageOf, sqlState } from '../ledger/errors.ts';
+import { transcriptPages } from '../ledger/transcripts.ts';
 import type { TranscriptKey } from '../ledger/transcripts.ts';
-import { projectOf } from '../project.ts';
+import { asTaken } from '../project.ts';
 
-/** Entries that are read at once. */
-const PAGE = 200;
+/** How long after the database could not be reached it is tried again, if nothing is appended before. */
+const RECONNECT_MS = 5000;
 
 export class TranscriptReader {
   readonly #db: Db;
@@ -19,8 +20,9 @@ export class TranscriptReader {
   #seq = 0;
   /** Up to there somebody has read it, who stored what it says; null: that was not asked yet. */
   #understood: number | null = null;
-  #project: Promise<string> | undefined;
-  /** The work item of the transcript itself, once it is known. */
+  /** Until then it is not tried again. */
+  #retryAt = 0;
+  /** The work item of the session itself, once it is known. */
   workItemId: string | null = null;
 
   /** `isLive`: the program whose transcript it is runs. */
@@ -31,58 +33,75 @@ export class TranscriptReader {
     this.#reader = this.#newReader();
   }
 
-  /** Stores what was appended since the last time. What goes wrong is noted with the transcript, and tried again. */
-  async readOn(): Promise<void> {
+  /**
+   * Stores what was appended since the last time; once the signal fires a part of it. What goes wrong is noted with the transcript, and not
+   * tried again for a while. Returns after how many milliseconds it is to be tried again; 0: nothing went wrong.
+   */
+  async readOn(signal?: AbortSignal): Promise<number> {
+    const wait = this.#retryAt - performance.now();
+    if (wait > 0) return wait;
     try {
-      await this.#readOn();
+      return this.#waits(await this.#readOn(signal));
     } catch (error) {
       const at = this.#seq;
       [this.#reader, this.#seq, this.#understood] = [this.#newReader(), 0, null];
-      // An erased session takes nothing more.
-      if (sqlState(error) !== 'WL003') await this.#db.transcripts.understood(this.#key, at, messageOf(error)).catch(() => {});
+      if (sqlState(error) === 'WL003') return 0; // an erased session takes nothing more
+      const noted = await this.#db.transcripts.understood(this.#key, at, messageOf(error)).catch(() => null);
+      return noted === null ? RECONNECT_MS : this.#waits(noted.wait_seconds);
     }
   }
 
-  async #readOn(): Promise<void> {
-    this.#understood ??= await this.#db.transcripts.understood(this.#key, 0);
+  #waits(seconds: number): number {
+    this.#retryAt = performance.now() + seconds * 1000;
+    return seconds * 1000;
+  }
+
+  async #readOn(signal: AbortSignal | undefined): Promise<number> {
+    if (this.#understood === null) {
+      const { understood_seq: seq, wait_seconds: wait } = await this.#db.transcripts.understood(this.#key, 0);
+      if (wait > 0) return wait;
+      this.#understood = seq;
+    }
     const before = this.#seq;
-    for (;;) {
-      const page = await this.#db.transcripts.load(this.#key, this.#seq, PAGE);
+    for await (const page of transcriptPages(this.#db, this.#key, this.#seq)) {
       for (const { entry } of page) this.#reader.read(entry);
       this.#seq = page.at(-1)?.seq ?? this.#seq;
       const closed = this.#reader.take(false);
       if (this.#seq > this.#understood) await this.#store(closed);
-      if (page.length < PAGE) break;
+      if (signal?.aborted) break;
     }
-    if (this.#seq === before || this.#seq <= this.#understood) return;
+    if (this.#seq === before || this.#seq <= this.#understood) return 0;
     await this.#store(this.#reader.peek());
-    this.#understood = await this.#db.transcripts.understood(this.#key, this.#seq);
+    this.#understood = (await this.#db.transcripts.understood(this.#key, this.#seq)).understood_seq;
+    return 0;
   }
 
   async #store(runs: RecordedRun[]): Promise<void> {
     for (const run of runs) {
-      const isOwn = this.#key.subpath === undefined ? run.parentSessionId === undefined : true;
-      if (run.cwd?.startsWith('/')) this.#project ??= projectOf(run.cwd);
-      const project = await this.#project;
       // Records that are not read are kept where they came from.
       const { raw: _, ...rest } = run;
       const stored = await this.#db.sessionImport({
         ...rest,
         sessionId: run.sessionId ?? this.#key.sessionId,
-        ...(project !== undefined && { project }),
-        ...(isOwn && { transcript: this.#key, ...(this.#isLive && { isLive: true }) }),
+        // Where its own process named no project. What is on this host's disk says nothing: it may have run on another one.
+        ...(run.cwd?.startsWith('/') && { project: asTaken(run.cwd) }),
+        transcript: this.#key,
+        ...(this.#isLive && { isLive: true }),
       });
-      if (isOwn) this.workItemId = stored.work_item_id;
+      if (run.parentSessionId === undefined) this.workItemId = stored.work_item_id;
     }
   }
 
   #newReader = (): LinesReader => new LinesReader(this.#key.sessionId);
 }
 
-/** Reads what programs appended that ended before it was read. Returns how many transcripts that were. */
-export async function readLeftTranscripts(db: Db): Promise<number> {
-  const left = await db.transcripts.take();
-  for (const { project_key: projectKey, session_id: sessionId, subpath } of left)
-    await new TranscriptReader(db, { projectKey, sessionId, ...(subpath !== null && { subpath }) }).readOn();
-  return left.length;
+/** Reads what programs appended that ended before it was read, until the signal fires. Returns how many transcripts that were. */
+export async function readLeftTranscripts(db: Db, signal?: AbortSignal): Promise<number> {
+  for (let count = 0; ; count++) {
+    // One at a time: what is taken and not read others wait for.
+    const [left] = signal?.aborted ? [] : await db.transcripts.take(1);
+    if (left === undefined) return count;
+    const { project_key: projectKey, session_id: sessionId, subpath } = left;
+    await new TranscriptReader(db, { projectKey, sessionId, ...(subpath !== null && { subpath }) }).readOn(signal);
+  }
 }

@@ -26,8 +26,11 @@ import { upkeep } from './upkeep.ts';
 
 export type Db = Opened<ReturnType<typeof callsOf>>;
 
-/** `holdsProcess`: false: a program may end while the ledger is open, but not in the middle of a call. */
-export type OpenOptions = { maximumPoolSize?: number; holdsProcess?: boolean };
+/**
+ * `holdsProcess`: false: a program may end while the ledger is open, but not in the middle of a call. `patienceMs`: how long a call is
+ * repeated while the server cannot be reached (default: 20,000).
+ */
+export type OpenOptions = { maximumPoolSize?: number; holdsProcess?: boolean; patienceMs?: number };
 
 /**
  * Opens the ledger in `schema` of the database at `url`. Close it with `close()`. Throws OtherLedger if this program cannot work with what

@@ -40,7 +40,7 @@ export async function openPool(
   url: string,
   schema: string,
   maximumPoolSize: number,
-  { holdsProcess = true } = {},
+  { holdsProcess = true, patienceMs = PATIENCE_MS } = {},
 ): Promise<{
   pool: DatabasePool;
   calls: Calls;
@@ -73,7 +73,7 @@ export async function openPool(
   const repeated =
     (ask: Run): Run =>
     async (query) => {
-      const deadline = performance.now() + PATIENCE_MS;
+      const deadline = performance.now() + patienceMs;
       for (let delay = 100; ; delay = Math.min(delay * 2, 2000)) {
         try {
           return await ask(query);

@@ -23,11 +23,36 @@ const listed = z.object({
   summary: z.string().nullable(),
 });
 
+const loaded = z.object({ seq: z.number(), entry: z.string() });
+
+const understood = z.object({ understood_seq: z.number(), wait_seconds: z.number() });
+
 const taken = z.object({
   project_key: z.string(),
   session_id: z.string(),
   subpath: z.string().nullable(),
 });
+
+type PageSize = { limit: number; bytes: number };
+type Page = readonly z.infer<typeof loaded>[];
+type Loads = {
+  transcripts: { load(key: TranscriptKey, after: number, size: PageSize): Promise<Page> };
+};
+
+/** In memory at once, and one entry more: an entry with pictures has megabytes. */
+const PAGE: PageSize = { limit: 1000, bytes: 4_000_000 };
+
+/** The entries after number `after`, in pages; the last one may be empty. */
+export async function* transcriptPages(db: Loads, key: TranscriptKey, after: number): AsyncGenerator<Page> {
+  for (let seq = after; ;) {
+    const page = await db.transcripts.load(key, seq, PAGE);
+    yield page;
+    seq = page.at(-1)?.seq ?? seq;
+    if (page.length < PAGE.limit && bytesOf(page) < PAGE.bytes) return;
+  }
+}
+
+const bytesOf = (page: Page): number => page.reduce((sum, { entry }) => sum + Buffer.byteLength(entry), 0);
 
 export const transcripts = ({ call, row, rows }: Calls) => ({
   transcripts: {
@@ -63,18 +88,19 @@ export const transcripts = ({ call, row, rows }: Calls) => ({
       );
     },
 
-    load: ({ projectKey, sessionId, subpath }: TranscriptKey, after: number, limit: number) =>
-      rows('transcript_load', [projectKey, sessionId, subpath ?? null, after, limit], z.object({ seq: z.number(), entry: z.string() })),
+    /** Those after number `after`: `limit` of them, or fewer whose last one makes them so many bytes. */
+    load: ({ projectKey, sessionId, subpath }: TranscriptKey, after: number, { limit, bytes }: PageSize) =>
+      rows('transcript_load', [projectKey, sessionId, subpath ?? null, after, limit, bytes], loaded),
 
     list: (projectKey: string, sessionId: string | null) => rows('transcript_list', [projectKey, sessionId], listed),
 
     delete: ({ projectKey, sessionId, subpath }: TranscriptKey) =>
       call('transcript_delete', [projectKey, sessionId, subpath ?? null], z.number()),
 
-    take: () => rows('transcripts_take', [], taken),
+    take: (limit: number) => rows('transcripts_take', { p_limit: limit }, taken),
 
-    /** How many entries are read into turns; `problem`: why those up to `seq` could not be. */
+    /** How many entries are read into turns, and for how long nobody is to read more; `problem`: why those up to `seq` could not be. */
     understood: ({ projectKey, sessionId, subpath }: TranscriptKey, seq: number, problem: string | null = null) =>
-      call('transcript_understood', [projectKey, sessionId, subpath ?? null, seq, problem], z.number()),
+      row('transcript_understood', [projectKey, sessionId, subpath ?? null, seq, problem], understood),
   },
 });

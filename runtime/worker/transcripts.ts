@@ -9,9 +9,10 @@ import { messageOf } from '../ledger/errors.ts';
 const EVERY_MS = 10_000;
 
 export function startTranscripts(db: Db, log: Logger): { stop(): Promise<void> } {
+  const stopping = new AbortController();
   const round = async (): Promise<void> => {
     try {
-      const count = await readLeftTranscripts(db);
+      const count = await readLeftTranscripts(db, stopping.signal);
       if (count > 0) log.info({ count }, 'read transcripts of programs that ended');
     } catch (error) {
       log.debug({ problem: messageOf(error) }, 'transcripts were not read');
@@ -24,6 +25,7 @@ export function startTranscripts(db: Db, log: Logger): { stop(): Promise<void> }
   return {
     stop() {
       clearInterval(timer);
+      stopping.abort();
       return running;
     },
   };

@@ -221,6 +221,8 @@ create table transcripts (
   summary text,
   summary_seq integer not null default 0,
   problem text,
+  failure_count integer not null default 0,
+  retry_at timestamptz,
   taken_ends_at timestamptz,
   created_at timestamptz not null default _now(),
   updated_at timestamptz not null default _now(),
@@ -230,6 +232,7 @@ create table transcripts (
 
 create index transcripts_project_key on transcripts (project_key, updated_at desc);
 create index transcripts_work_item on transcripts (work_item_id) where work_item_id is not null;
+create index transcripts_without_work on transcripts (updated_at) where work_item_id is null;
 create index transcripts_behind on transcripts (updated_at) where understood_seq < last_seq and deleted_at is null;
 create index transcripts_newest on transcripts (updated_at desc, id) where subpath = '' and deleted_at is null;
 
@@ -247,13 +250,15 @@ comment on column transcripts.project_key is 'The scope that the program named: 
 comment on column transcripts.session_id is 'The program''s own id of the session.';
 comment on column transcripts.subpath is 'Which transcript of the session: of a subagent subagents/agent-…; empty: the main one.';
 comment on column transcripts.submitted_by is 'The database role that appended first; nobody else appends, but who may write for all.';
-comment on column transcripts.project is 'The project of the work item that is made of it; null: that of its directory.';
+comment on column transcripts.project is 'The project of the work item that is made of it; null: the path of its directory.';
 comment on column transcripts.work_item_id is 'The work item that it was read into; null: none yet.';
 comment on column transcripts.last_seq is 'How many entries were appended.';
 comment on column transcripts.understood_seq is 'How many of them were read into turns and calls.';
 comment on column transcripts.summary is 'What the program folded of all entries to list the session by; its own JSON, as text. Null: it folded nothing.';
 comment on column transcripts.summary_seq is 'The entry up to which the summary goes.';
 comment on column transcripts.problem is 'Why the newest entries could not be read into turns, in plain text; null: they could, or it was not tried.';
+comment on column transcripts.failure_count is 'How often they could not be read since something was read last.';
+comment on column transcripts.retry_at is 'Until then nobody tries to read them again; null: they may be read.';
 comment on column transcripts.taken_ends_at is 'Until then whoever took it from transcripts_take() reads it; null: nobody does.';
 comment on column transcripts.updated_at is 'When something was appended last.';
 comment on column transcripts.deleted_at is 'When its entries were erased; nothing is appended any more. Null: they are here.';

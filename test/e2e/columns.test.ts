@@ -108,8 +108,8 @@ const exceptions: Record<string, string> = {
     ]),
   ),
   ...Object.fromEntries(
-    `id project_key session_id subpath submitted_by project work_item_id last_seq understood_seq summary summary_seq problem taken_ends_at
-     created_at updated_at deleted_at`
+    `id project_key session_id subpath submitted_by project work_item_id last_seq understood_seq summary summary_seq problem failure_count
+     retry_at taken_ends_at created_at updated_at deleted_at`
       .split(/\s+/)
       .map((name) => [`transcripts.${name}`, 'a transcript that a program keeps here: e2e/sessionStore, sql/transcript_append']),
   ),

@@ -1,18 +1,23 @@
 // The SessionStore of the Claude Agent SDK: what was appended comes back as it was, once and in its order; and it is understood.
 
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { ledgerSession, LedgerSessionStore } from '../../runtime/agentSdk/index.ts';
 import type { FoldSessionSummary, SessionKey, SessionStoreEntry } from '../../runtime/agentSdk/sdkTypes.ts';
-import { readLeftTranscripts } from '../../runtime/import/readTranscript.ts';
+import { readLeftTranscripts, TranscriptReader } from '../../runtime/import/readTranscript.ts';
+import { connect } from '../../runtime/ledger/connection.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
+import { transcriptPages } from '../../runtime/ledger/transcripts.ts';
+import { startTranscripts } from '../../runtime/worker/transcripts.ts';
 import type { TestDatabase } from '../database.ts';
 import { claudeSession, Importer } from '../importer.ts';
+import { until } from '../workerProcess.ts';
 
 let importer: Importer;
 let database: TestDatabase;
@@ -241,6 +246,19 @@ describe('what is hard to keep', () => {
     expect(await store.load(at)).toEqual([entry]);
   });
 
+  test('many such entries are not in memory together: a page has some megabytes', { timeout: 60_000 }, async () => {
+    const at = key();
+    const entries = Array.from({ length: 9 }, (_, n) => one(n, { image: `${n}aB3/`.repeat(300_000) }));
+    for (const entry of entries) await store.append(at, [entry]);
+    const pages: number[] = [];
+    for await (const page of transcriptPages(db, at, 0)) {
+      pages.push(page.length);
+      expect(page.reduce((sum, { entry }) => sum + entry.length, 0)).toBeLessThan(6_000_000);
+    }
+    expect(pages).toEqual([3, 3, 3, 0]);
+    expect(await store.load(at)).toEqual(entries);
+  });
+
   test('10,000 entries', { timeout: 60_000 }, async () => {
     const at = key();
     const entries = Array.from({ length: 10_000 }, (_, n) => one(n));
@@ -335,6 +353,16 @@ describe('what is understood', () => {
     expect(await items(at.sessionId)).toHaveLength(1);
   });
 
+  test('whoever asks when there is nothing to read does not keep it from being read later', async () => {
+    const at = key();
+    const entries = session(at.sessionId, 2);
+    await store.append(at, entries.slice(0, 4));
+    for (let times = 0; times < 2; times++) await store.understood();
+    await store.append(at, entries.slice(4));
+    await store.understood();
+    expect(await counts((await items(at.sessionId))[0]!.id)).toMatchObject({ turns: 2, calls: 2 });
+  });
+
   test('a session whose journal hooks keep is the same item, whichever came first', async () => {
     for (const isFirst of [true, false]) {
       const at = key();
@@ -381,6 +409,140 @@ describe('what is understood', () => {
     expect(item).toMatchObject({ work_type: 'journal', project: 'shop' });
     expect(await counts(item!.id)).toMatchObject({ turns: 2, calls: 2 });
     expect(await db.journal.session(item!.id)).toMatchObject({ status: 'crashed' });
+  });
+
+  test('the project is what its own process says, never what is on the disk of whoever reads it', async () => {
+    const cwd = await mkdtemp(join(directory, 'cwd-'));
+    await writeFile(join(cwd, 'work-ledger.toml'), 'project = "shop of this host"\n');
+    const of = (sessionId: string) => session(sessionId, 1).map((entry) => ({ ...entry, cwd }));
+    const [here, elsewhere] = [key(), key()];
+    await store.append(here, [{ type: 'queue-operation', sessionId: here.sessionId }]);
+    await store.append(here, of(here.sessionId));
+    await store.understood();
+    expect(await items(here.sessionId)).toMatchObject([{ project: 'shop of this host' }]);
+    // Another program appended it on another host, where that directory is something else.
+    const entries = of(elsewhere.sessionId);
+    await db.transcripts.append(
+      elsewhere,
+      { lines: entries.map((entry) => JSON.stringify(entry)), uuids: entries.map(({ uuid }) => uuid!) },
+      {},
+    );
+    await new TranscriptReader(db, elsewhere).readOn();
+    expect(await items(elsewhere.sessionId)).toMatchObject([{ project: cwd }]);
+  });
+
+  test('whoever reads a subagent in the transcript of its session, it is that of whoever began it', async () => {
+    const at = key();
+    const said = (uuid: string, type: string, content: unknown) => ({
+      type,
+      uuid: `${at.sessionId}-${uuid}`,
+      sessionId: at.sessionId,
+      cwd: '/work',
+      isSidechain: true,
+      agentId: 'a1',
+      message: { role: type, content, ...(type === 'assistant' && { id: `m-${uuid}`, model: 'claude-opus-5' }) },
+    });
+    const entries = [...session(at.sessionId, 1), said('b', 'user', 'Look'), said('c', 'assistant', [{ type: 'text', text: 'Seen.' }])];
+    const batch = { lines: entries.map((entry) => JSON.stringify(entry)), uuids: entries.map(({ uuid }) => uuid!) };
+    await db.transcripts.append(at, batch, {});
+    const role = `reader_${randomUUID()}`;
+    await database.query(`create role "${role}" login superuser`);
+    try {
+      const url = new URL(database.url);
+      url.username = role;
+      const worker = await openDb(url.href, 'ledger');
+      await new TranscriptReader(worker, at).readOn();
+      await worker.close();
+      expect(
+        await database.query(
+          `select external_id, submitted_by = session_user as is_ours from ledger.work_items where external_id like '%${at.sessionId}%' order by 1`,
+        ),
+      ).toEqual([
+        { external_id: `import:claude-code:${at.sessionId}`, is_ours: true },
+        { external_id: `import:claude-code:${at.sessionId}#a1`, is_ours: true },
+      ]);
+    } finally {
+      await database.query(`drop role "${role}"`);
+    }
+  });
+
+  test('what cannot be understood waits for its turn, and then is read', async () => {
+    const at = key();
+    const state = async () =>
+      (
+        await database.query<{ problem: string | null; failures: number; unread: number }>(
+          `select problem, failure_count as failures, last_seq - understood_seq as unread from ledger.transcripts where session_id = '${at.sessionId}'`,
+        )
+      )[0];
+    const [taken] = await database.query<{ id: string }>(
+      `select id from ledger.work_submit('task', 'x', p_external_id => 'import:claude-code:${at.sessionId}')`,
+    );
+    const entries = session(at.sessionId, 2);
+    await store.append(at, entries.slice(0, 4));
+    await store.understood();
+    expect(await state()).toEqual({ problem: expect.stringContaining('which is no import'), failures: 1, unread: 4 });
+    await store.append(at, entries.slice(4));
+    await store.understood();
+    await new TranscriptReader(db, at).readOn(); // nor does another process
+    expect(await state()).toMatchObject({ failures: 1, unread: entries.length });
+    await database.query(`update ledger.work_items set external_id = null where id = '${taken!.id}'`);
+    await database.query(
+      `update ledger.transcripts set retry_at = now(), updated_at = now() - interval '1 hour' where session_id = '${at.sessionId}'`,
+    );
+    expect(await readLeftTranscripts(db)).toBe(1);
+    expect(await state()).toEqual({ problem: null, failures: 0, unread: 0 });
+    expect(await counts((await items(at.sessionId))[0]!.id)).toMatchObject({ turns: 2, calls: 2 });
+  });
+
+  test('a worker that stops reads the transcript to its end that it reads, and takes no other', async () => {
+    const ids = [1, 2, 3].map(() => randomUUID());
+    for (const sessionId of ids) {
+      const entries = session(sessionId, 1);
+      const batch = { lines: entries.map((entry) => JSON.stringify(entry)), uuids: entries.map(({ uuid }) => uuid!) };
+      await db.transcripts.append({ projectKey: '-left', sessionId }, batch, {});
+    }
+    const left = () =>
+      database.query(
+        `select last_seq - understood_seq as unread, taken_ends_at from ledger.transcripts where project_key = '-left' order by unread`,
+      );
+    await database.query(`update ledger.transcripts set updated_at = now() - interval '1 hour' where project_key = '-left'`);
+    // Only so long is the first one read as nobody holds the ledger's sessions.
+    const holder = await connect({ connectionString: database.url });
+    await holder.query('begin; lock ledger.sessions in exclusive mode');
+    const reading = startTranscripts(db, pino({ level: 'silent' }));
+    await until(async () => (await database.query(`select 1 from pg_locks where not granted`)).length > 0);
+    const stopped = reading.stop();
+    await holder.query('commit');
+    await holder.end();
+    await stopped;
+    expect(await left()).toEqual([
+      { unread: 0, taken_ends_at: null },
+      { unread: 4, taken_ends_at: null },
+      { unread: 4, taken_ends_at: null },
+    ]);
+    await readLeftTranscripts(db);
+    expect(await left()).toEqual(ids.map(() => ({ unread: 0, taken_ends_at: null })));
+  });
+
+  test('nor does it read a long one to its end', async () => {
+    const at = key();
+    const [prompt, ...rest] = session(at.sessionId, 3);
+    const image = 'aB3/'.repeat(1_100_000);
+    await db.transcripts.append(
+      at,
+      {
+        lines: [{ ...prompt, image }, ...rest].map((entry) => JSON.stringify(entry)),
+        uuids: [prompt!, ...rest].map(({ uuid }) => uuid!),
+      },
+      {},
+    );
+    await new TranscriptReader(db, at).readOn(AbortSignal.abort());
+    expect(await database.query(`select understood_seq from ledger.transcripts where session_id = '${at.sessionId}'`)).toEqual([
+      { understood_seq: 1 },
+    ]);
+    await database.query(`update ledger.transcripts set updated_at = now() - interval '1 hour' where session_id = '${at.sessionId}'`);
+    expect(await readLeftTranscripts(db)).toBe(1);
+    expect(await counts((await items(at.sessionId))[0]!.id)).toMatchObject({ turns: 3, calls: 3 });
   });
 
   test('a gap is filled by the file without doubling', async () => {

@@ -2,7 +2,7 @@
 // runs, is understood as one item, and goes on on another host. WORK_LEDGER_AGENT_SDK names the folder in whose node_modules the SDK is
 // (test/fetchAgentSdk.sh fetches it).
 
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { createRequire } from 'node:module';
@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -18,12 +19,16 @@ import { ledgerSession } from '../../runtime/agentSdk/index.ts';
 import type { LedgerSessionStore } from '../../runtime/agentSdk/index.ts';
 import type { FoldSessionSummary, SessionStore } from '../../runtime/agentSdk/sdkTypes.ts';
 import { importFile } from '../../runtime/import/importFile.ts';
+import { ensureEmbedded, stopEmbedded } from '../../runtime/install/embedded.ts';
+import { installLedger } from '../../runtime/install/installLedger.ts';
+import { withConnection } from '../../runtime/ledger/connection.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
 import { answerWith, use } from '../claudeClient.ts';
 import type { Block, Request } from '../claudeClient.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
+import { until } from '../workerProcess.ts';
 
 const folder = process.env['WORK_LEDGER_AGENT_SDK'] ?? '';
 if (folder === '')
@@ -31,7 +36,7 @@ if (folder === '')
     'agentSdk.test.ts is skipped: WORK_LEDGER_AGENT_SDK is not set (test/fetchAgentSdk.sh DIRECTORY fetches the Claude Agent SDK)',
   );
 
-type Message = { type: string; subtype?: string; session_id?: string; result?: string };
+type Message = { type: string; subtype?: string; session_id?: string; result?: string; error?: string };
 type Sdk = {
   query(asked: { prompt: string; options: object }): AsyncIterable<Message>;
   foldSessionSummary: FoldSessionSummary;
@@ -48,6 +53,9 @@ let work: string;
 let model: Server;
 const requests: Request[] = [];
 
+/** What the model says instead, while a test needs it. */
+let script: ((request: Request) => Promise<Block[]>) | undefined;
+
 /** A command first, then the end; a subagent where one is asked for. */
 function reply({ messages }: Request): Block[] {
   const all = JSON.stringify(messages);
@@ -59,7 +67,12 @@ function reply({ messages }: Request): Block[] {
   return [{ type: 'text', text: 'I look first.' }, use('Bash', { command: `echo hello ${messages.length}`, description: 'Say hello' })];
 }
 
-async function ask(prompt: string, host: string, options: object): Promise<string> {
+async function ask(
+  prompt: string,
+  host: string,
+  options: object,
+  onMirrorError = (error: string): unknown => expect.fail(error),
+): Promise<string> {
   let id = '';
   for await (const message of sdk.query({
     prompt,
@@ -84,7 +97,7 @@ async function ask(prompt: string, host: string, options: object): Promise<strin
   })) {
     id = message.session_id ?? id;
     if (message.type === 'result') expect(message).toMatchObject({ subtype: 'success' });
-    expect(message.subtype).not.toBe('mirror_error');
+    if (message.subtype === 'mirror_error') onMirrorError(message.error ?? '');
   }
   return id;
 }
@@ -114,12 +127,12 @@ describe.skipIf(folder === '')('the Claude Agent SDK', { timeout: 120_000 }, () 
     for (const name of ['home', 'work']) await mkdir(join(root, name));
     await writeFile(join(work, 'a.txt'), 'content of a');
     model = createServer((request, response) => {
-      void text(request).then((body) => {
+      void text(request).then(async (body) => {
         if (!request.url?.includes('/v1/messages') || request.url.includes('count_tokens')) return response.writeHead(404).end('{}');
         const asked = JSON.parse(body) as Request;
         const isTitle = (asked.tools ?? []).length === 0;
         if (!isTitle) requests.push(asked);
-        return answerWith(response, asked, isTitle ? [{ type: 'text', text: 'A title' }] : reply(asked));
+        return answerWith(response, asked, isTitle ? [{ type: 'text', text: 'A title' }] : await (script ?? reply)(asked));
       });
     });
     await new Promise<void>((resolve) => model.listen(0, '127.0.0.1', resolve));
@@ -218,5 +231,94 @@ describe.skipIf(folder === '')('the Claude Agent SDK', { timeout: 120_000 }, () 
     const uuids = (await stored(here.sessionStore, id))!.flatMap(({ uuid }) => uuid ?? []);
     expect(new Set(uuids).size).toBe(uuids.length);
     await here.close();
+  });
+
+  test('the database is away for a while: the SDK says so and goes on, and its file fills the gap without doubling', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'agent-sdk-away-'));
+    await chmod(dataDir, 0o755);
+    const { url } = await ensureEmbedded({ dataDir });
+    await installLedger(url, 'ledger');
+    const ledger = await openDb(url, 'ledger', { patienceMs: 500 });
+    const here = ledgerSession({ db: ledger, foldSessionSummary: sdk.foldSessionSummary, complain: () => {} });
+    const append = here.sessionStore.append.bind(here.sessionStore);
+    let refusals = 0; // of what the model said while the database was away
+    here.sessionStore.append = (key, entries) =>
+      append(key, entries).catch((error: unknown) => {
+        if (entries.some(({ type, message }) => type === 'assistant' && JSON.stringify(message).includes('step 1'))) refusals++;
+        throw error;
+      });
+    const errors: string[] = [];
+    script = async ({ messages }) => {
+      const steps = messages.filter(({ content }) => JSON.stringify(content).includes('tool_result')).length;
+      if (steps === 1) await stopEmbedded(dataDir);
+      if (steps === 2) {
+        await until(() => refusals === 3);
+        await ensureEmbedded({ dataDir });
+      }
+      return steps < 4 ? [use('Bash', { command: `echo step ${steps}`, description: 'Go on' })] : [{ type: 'text', text: 'Done.' }];
+    };
+    const config = process.env['CLAUDE_CONFIG_DIR'];
+    try {
+      const id = await ask('Take four steps', 'host5', { ...here }, (error) => errors.push(error));
+      expect(errors).not.toEqual([]);
+      expect(refusals).toBe(3); // and then the SDK gives up, and goes on
+      await here.sessionStore.understood();
+      const [listed] = await withConnection(
+        { connectionString: url },
+        async (client) =>
+          (
+            await client.query<{ project_key: string; unread: number }>(
+              `select project_key, last_seq - understood_seq as unread from ledger.transcripts where session_id = '${id}'`,
+            )
+          ).rows,
+      );
+      expect(listed).toMatchObject({ unread: 0 });
+
+      // What was appended is there as it was, in its order; what was not is missing.
+      const file = await fileOf('host5', id);
+      const lines = (await readFile(file, 'utf8'))
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { uuid?: string });
+      const key = { projectKey: listed!.project_key, sessionId: id };
+      const kept = (await here.sessionStore.load(key))!;
+      const places = kept.filter(({ uuid }) => uuid).map((entry) => lines.findIndex((line) => isDeepStrictEqual(line, entry)));
+      expect(places).not.toContain(-1);
+      expect(places).toEqual(places.toSorted((a, b) => a - b));
+      expect(places.length).toBeLessThan(lines.filter(({ uuid }) => uuid).length);
+
+      const { sessions } = (await importFile(ledger, file)) as { sessions: { turns: number; calls: number; added: { turns: number } }[] };
+      expect(sessions).toMatchObject([{ turns: 5, calls: 4 }]);
+      expect(sessions[0]!.added.turns).toBeGreaterThan(0);
+      expect(await importFile(ledger, file)).toMatchObject({ sessions: [{ added: { turns: 0, calls: 0 } }] });
+
+      // The store itself gets what it missed by the SDK's own copy, which doubles nothing either.
+      process.env['CLAUDE_CONFIG_DIR'] = join(root, 'host5');
+      await sdk.importSessionToStore(id, here.sessionStore, { dir: work });
+      await here.sessionStore.understood();
+      const uuids = (await here.sessionStore.load(key))!.flatMap(({ uuid }) => uuid ?? []);
+      expect(uuids.toSorted()).toEqual(lines.flatMap(({ uuid }) => uuid ?? []).toSorted());
+      const found = await withConnection(
+        { connectionString: url },
+        async (client) =>
+          (
+            await client.query(`
+          select (select count(*)::int from ledger.work_items where external_id like 'import:claude-code:%') as items,
+                 (select count(*)::int from ledger.turns where turn_type = 'normal') as turns,
+                 (select count(*)::int from ledger.tool_calls) as calls,
+                 (select count(*)::int from ledger.tool_calls where completed_at is null) as open,
+                 (select count(*)::int from ledger.work_ledger_check()) as wrong`)
+          ).rows,
+      );
+      expect(found).toEqual([{ items: 1, turns: 5, calls: 4, open: 0, wrong: 0 }]);
+    } finally {
+      script = undefined;
+      if (config === undefined) delete process.env['CLAUDE_CONFIG_DIR'];
+      else process.env['CLAUDE_CONFIG_DIR'] = config;
+      await here.close();
+      await ledger.close();
+      await stopEmbedded(dataDir).catch(() => {});
+      await rm(dataDir, { recursive: true, force: true });
+    }
   });
 });

@@ -373,6 +373,7 @@ function plausible(): Record<string, string> {
     ...of(['transcript_load', 'transcript_list', 'transcript_delete', 'transcript_understood'], { p_session_id: quoted('kept') }),
     'transcript_append.p_entries': json([{ type: 'user', uuid: 'u2' }]),
     p_uuids: `'{u2}'`,
+    'transcript_load.p_bytes': '1000',
     'transcript_understood.p_seq': '1',
     'transcripts_take.p_age': quoted('0 seconds'),
     p_ordinal: '0',

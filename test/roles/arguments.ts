@@ -194,6 +194,7 @@ export const unsaid = new Set([
   'p_before',
   'p_begins',
   'p_budget',
+  'p_bytes',
   'p_cache_read',
   'p_cache_write',
   'p_cache_write_1h',

@@ -41,8 +41,9 @@ as $$
       ('sessions', 21, 'label in ' || s.list, $q${"task_description": "case when t.task_description is not null then '[erased]' end"}$q$, null),
       ('work_items', 22, $q$id = $1 and $2 = 'nothing'$q$, $q${"description": "'[erased]'", "params": "'{}'::jsonb", "outcome_data": "case when t.outcome_data is not null then '{\"summary\": \"[erased]\"}'::jsonb end", "state_reason": "case when t.state_reason is not null then '[erased]' end", "dedup_key": "null::text", "workspace_dir": "null::text"}$q$, '{description,params,outcome_data}'),
       ('claims', 23, 'work_item_id = $1', null, null),
-      ('transcript_entries', 24, 'transcript_id in (select x.id from transcripts x where x.work_item_id = $1)', null, null),
-      ('transcripts', 25, 'work_item_id = $1', $q${"summary": "null::text", "problem": "null::text", "deleted_at": "coalesce(t.deleted_at, _now())"}$q$, null),
+      -- First what says that they are here: they go in parts.
+      ('transcripts', 24, 'id in (select _transcripts_of($1))', $q${"summary": "null::text", "problem": "null::text", "deleted_at": "coalesce(t.deleted_at, _now())"}$q$, null),
+      ('transcript_entries', 25, 'transcript_id in (select _transcripts_of($1))', null, null),
       ('memory_views', 26, 'work_item_id = $1', null, null),
       -- What a note says today is of its project, not of the work that wrote it: memory_erase().
       ('memory_versions', 27, $q$work_item_id = $1 and $2 = 'nothing'$q$, $q${"content": "case when _memory_is_past(t) then (case when t.content is not null then '[erased]' end) else t.content end", "why": "case when not _memory_is_past(t) then t.why end", "erased_hash": "case when _memory_is_past(t) then _memory_erased(t) else t.erased_hash end"}$q$, null)
@@ -51,6 +52,22 @@ $$;
 
 comment on function _erasable() is
   'The tables with words of a work item, in the order in which they are erased. of_item: a condition on row t, with the item in $1 and what is kept in $2. becomes: for each column with words, what takes their place; null: the rows go. hashed: the columns whose salted hash stays in erased_hash, in the order of _entry_hash() and the like. What is not named (ids, keys of callers, times, counts, states) stays.';
+
+create or replace function _transcripts_of(p_work_item_id uuid)
+  returns setof uuid
+  language sql
+  stable
+  rows 2
+begin atomic
+  select t.id from transcripts t where t.work_item_id = p_work_item_id
+   union
+  select a.id
+    from transcripts m
+    join transcripts a on a.session_id = m.session_id and a.project_key = m.project_key
+   where m.work_item_id = p_work_item_id and m.subpath = '';
+end;
+
+comment on function _transcripts_of(uuid) is 'The transcripts that go with a work item: those that were read into it, and with that of a session those of its subagents.';
 
 create or replace function _memory_is_past(p_version memory_versions)
   returns boolean

@@ -1,78 +1,5 @@
 -- Retention: what the ledger erases by itself, in small transactions that any worker, or a cron job, continues.
 
-create or replace function retention_policy_save(
-    p_age interval,
-    p_state text default null,
-    p_faculty text default null,
-    p_keep text default 'nothing',
-    p_export regprocedure default null)
-  returns retention_policies
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_policy retention_policies;
-  v_faculty text;
-begin
-  perform _check_word('a final state', coalesce(p_state, 'completed'), '{completed,failed,dead,cancelled}');
-  perform _check_word('what is kept', p_keep, '{nothing,ledger,all}'), _check_key('a faculty', p_faculty);
-  v_faculty := _retention_faculty(p_faculty);
-  if p_age is null then
-    delete from retention_policies where state is not distinct from p_state and faculty is not distinct from v_faculty returning * into v_policy;
-    return v_policy;
-  end if;
-  perform _check_span('p_age', p_age);
-  if p_export is not null and (select oidvectortypes(p.proargtypes) from pg_proc p where p.oid = p_export) is distinct from 'uuid' then
-    perform _raise_invalid('an export function takes one uuid: the root of the tree that is about to go');
-  end if;
-  if not (select pg_has_role(session_user, c.relowner, 'usage') or p.proowner = c.relowner
-            from pg_class c, pg_proc p where c.oid = 'retention_policies'::regclass and p.oid = p_export) then
-    raise exception using
-      errcode = 'insufficient_privilege',
-      message = format('%s does not belong to the ledger''s owner, as whom it would run', p_export),
-      hint = 'The owner names functions of others.';
-  end if;
-  insert into retention_policies (state, faculty, age, keep, export_function)
-  values (
-    p_state, v_faculty, p_age, p_keep,
-    (select format('%I.%I', n.nspname, p.proname) from pg_proc p join pg_namespace n on n.oid = p.pronamespace where p.oid = p_export))
-  on conflict (state, faculty) do update
-     set age = excluded.age, keep = excluded.keep, export_function = excluded.export_function, updated_at = _now()
-  returning * into v_policy;
-  return v_policy;
-end
-$$;
-
-comment on function retention_policy_save(interval, text, text, text, regprocedure) is
-  'Says what is erased by itself: select retention_policy_save(''90 days''), or select retention_policy_save(''30 days'', ''failed'', ''engineer'', ''ledger''). p_age: since the last item of a tree ended; null: removes the policy. p_state: completed, failed, dead or cancelled, of the root; null: any. p_faculty: that worked on the root last (if none did, that it was submitted to); null: any. A name is that of the ledger''s faculty or, if only one project has one of it and the ledger none, of that project''s; name@project is a project''s. A policy is for that one faculty, never for another of its name. Of several policies that fit, the one that names the faculty counts, then the one that names the state. p_keep: nothing; ledger (task, outcome and ledger entries stay, the conversation goes); all (an exception). p_export: a function f(uuid), called with the root before its tree goes; an error keeps the tree, and it is tried again after an hour. Without a policy nothing is erased. Returns the retention_policies row. Raises WL002 (several projects have one of that name), 42501 (a function that does not belong to the ledger''s owner, by somebody else).';
-
-create or replace function _retention_faculty(p_faculty text)
-  returns text
-  language plpgsql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_at integer := strpos(p_faculty, '@');
-  v_refs text[];
-begin
-  if v_at > 0 then
-    return concat_ws('@', left(p_faculty, v_at - 1), _project_check(substr(p_faculty, v_at + 1)));
-  end if;
-  v_refs := array(select _faculty_ref(f) from faculties f where f.is_current and f.name = p_faculty order by f.project nulls first);
-  -- What a policy is listed by names it.
-  if cardinality(v_refs) = 0 or v_refs[1] = p_faculty or exists (select from retention_policies p where p.faculty = p_faculty) then
-    return p_faculty;
-  elsif cardinality(v_refs) > 1 then
-    perform _raise_invalid(format('several projects have a faculty "%s"', p_faculty), format('Name one: %s.', array_to_string(v_refs[:9], ', ')));
-  end if;
-  return v_refs[1];
-end
-$$;
-
-comment on function _retention_faculty(text) is 'The reference of the faculty that is meant, see retention_policy_save(); null for null. Raises WL002.';
-
 create or replace function work_retention_run(p_is_dry_run boolean default false, p_limit integer default null)
   returns jsonb
   language plpgsql
@@ -88,7 +15,7 @@ begin
     perform _raise_invalid(format('p_limit must be 1 or more, not %s', p_limit));
   elsif p_is_dry_run then
     return jsonb_build_object('is_done', true, 'due', (
-      select coalesce(jsonb_agg(to_jsonb(d)), '[]') from _retention_due(1000) d));
+      select coalesce(jsonb_agg(to_jsonb(d)), '[]') from _retention_due(1000) d), 'transcripts', (select count(*) from _transcripts_due()));
   end if;
   if not _lock_try('retention') then
     return '{"is_done": true, "is_busy": true}';
@@ -107,7 +34,22 @@ end
 $$;
 
 comment on function work_retention_run(boolean, integer) is
-  'Does the next small part of what retention_policy_save() and work_erase() left to do, in one short transaction: call it until is_done. A part is a tree that is taken (its tombstone written), some 40 ms of erasing (at most p_limit rows), quotes in the digests of other work that is over by now, or artifacts that nothing uses. Trees go as a whole, when all of it is over and old enough and no fork shares its turns; a journal session that nobody ends counts as completed when its program paused it last or its heartbeat stopped, if nothing was recorded since. Returns {is_done, rows}, {is_done, root_id, items} or {is_done, root_id, error}. p_is_dry_run: {due: [{root_id, items, resolved_at, keep, policy_id}]}, at most 1,000 trees, and nothing is erased. One at a time; another returns at once with is_busy. Workers call it when they start and once an hour. Raises WL002.';
+  'Does the next small part of what retention_policy_save() and work_erase() left to do, in one short transaction: call it until is_done. A part is a tree that is taken (its tombstone written), some 40 ms of erasing (at most p_limit rows), transcripts that were never read into work and are old enough, quotes in the digests of other work that is over by now, or artifacts that nothing uses. Trees go as a whole, when all of it is over and old enough and no fork shares its turns; a journal session that nobody ends counts as completed when its program paused it last or its heartbeat stopped, if nothing was recorded since. Returns {is_done, rows}, {is_done, root_id, items} or {is_done, root_id, error}. p_is_dry_run: {due: [{root_id, items, resolved_at, keep, policy_id}], transcripts}, at most 1,000 trees, the number of such transcripts, and nothing is erased. One at a time; another returns at once with is_busy. Workers call it when they start and once an hour. Raises WL002.';
+
+create or replace function _retention_policy(p_state text, p_faculty text)
+  returns setof retention_policies
+  language sql
+  stable
+  rows 1
+begin atomic
+  select p.*
+    from retention_policies p
+   where (p.state is null or p.state = p_state) and (p.faculty is null or p.faculty = p_faculty)
+   order by p.faculty is not null desc, p.state is not null desc
+   limit 1;
+end;
+
+comment on function _retention_policy(text, text) is 'Of the policies that fit a root in this state, of this faculty, the one that counts.';
 
 create or replace function _asked_ref(p_item work_items)
   returns text
@@ -143,12 +85,8 @@ as $$
        where f.work_item_id = w.id
        order by f.attempt desc
        limit 1) f on true
-    cross join lateral (
-      select * from retention_policies p
-       where (p.state is null or p.state = w.state)
-         and (p.faculty is null or p.faculty = coalesce(f.ref, (select _asked_ref(i) from work_items i where i.id = w.id)))
-       order by p.faculty is not null desc, p.state is not null desc
-       limit 1) p
+    cross join lateral (select coalesce(f.ref, (select _asked_ref(i) from work_items i where i.id = w.id)) as faculty) a
+    cross join lateral _retention_policy(w.state, a.faculty) p
     cross join lateral (
       select count(*) as items, max(coalesce(i.resolved_at, w.resolved_at)) as resolved_at,
              bool_and(i.resolved_at is not null or i.id = w.id) as is_over, array_agg(i.id) as ids
@@ -173,7 +111,7 @@ as $$
            (select max(l.created_at) from work_ledger l where l.work_item_id = p_item.id),
            (select max(j.created_at) from journal_entries j where j.work_item_id = p_item.id),
            (select t.completed_at from turns t where t.work_item_id = p_item.id order by t.id desc limit 1),
-           (select max(t.updated_at) from transcripts t where t.work_item_id = p_item.id))
+           (select max(t.updated_at) from transcripts t where t.id in (select _transcripts_of(p_item.id))))
    where p_item.work_type = 'journal' and p_item.state in ('created', 'paused') and _journal_state(p_item) <> 'active';
 $$;
 
@@ -256,76 +194,3 @@ end
 $$;
 
 comment on function _retention_batch(uuid, integer) is 'Erases for some 40 ms, or p_limit rows, of an item, and ends its erasure with the last one; returns how many rows.';
-
-create or replace function _retention_tidy(p_limit integer)
-  returns jsonb
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_count bigint;
-begin
-  delete from linked_digests where heard_at < _now() - interval '1 hour';
-  v_count := _memory_forget();
-  if v_count > 0 then
-    return jsonb_build_object('is_done', false, 'rows', v_count);
-  end if;
-  select coalesce(sum(_quotes_erase(e.work_item_id)), 0)
-    into v_count
-    from (select e.work_item_id
-            from erasures e
-           where e.is_quoted and e.erased_at is not null
-             and (not exists (select from _quotes(array[e.work_item_id])) or exists (
-               select from _quotes(array[e.work_item_id]) q where _is_told_over(q.work_item_id)))
-           order by e.began_at
-           limit p_limit) e;
-  if v_count > 0 then
-    return jsonb_build_object('is_done', false, 'rows', v_count);
-  end if;
-  v_count := _artifacts_collect(array(
-    select a.content_hash
-      from artifacts a
-     where a.created_at < _now() - interval '1 hour' and not exists (select from artifact_uses u where u.content_hash = a.content_hash)
-       and not exists (select from tool_calls k where k.artifact_hash = a.content_hash)
-     limit p_limit));
-  with gone as (
-    delete from turn_streams s using turns t where t.id = s.turn_id and t.completed_at < _now() - interval '1 hour' returning 1
-  )
-  select v_count + count(*) into v_count from gone;
-  return jsonb_build_object('is_done', v_count = 0, 'rows', v_count);
-end
-$$;
-
-comment on function _retention_tidy(integer) is 'Collects what belongs to nothing: quotes of erased work in digests of work that is over by now, artifacts that nothing uses, streams of turns that are stored.';
-
-create or replace function _memory_forget()
-  returns bigint
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_count bigint;
-  v_more bigint;
-begin
-  update memory_versions v
-     set erased_hash = _memory_erased(v), content = '[erased]', why = null
-    from erasures e
-   where e.work_item_id = v.work_item_id and e.keep = 'nothing' and e.erased_at is not null and v.content <> '[erased]' and _memory_is_past(v);
-  get diagnostics v_count = row_count;
-  delete from memory_views where work_item_id is null and viewed_at < _now() - interval '30 days';
-  get diagnostics v_more = row_count;
-  return v_count + v_more;
-end
-$$;
-
-comment on function _memory_forget() is
-  'Erases the words of versions that erased work wrote and that were the newest of their file until now, and forgets what readers without an item were shown 30 days ago; returns how many rows.';
-
-create or replace view v_retention_policies with (security_invoker = true) as
-  select p.*
-    from retention_policies p
-   order by p.faculty, p.state;
-
-comment on view v_retention_policies is 'What is erased by itself, see retention_policy_save().';

@@ -9,7 +9,7 @@ select is_empty($$ select from transcripts_take() $$, 'whoever appended reads it
 set local work_ledger.now = '2026-01-01 00:01Z';
 select results_eq($$ select session_id, subpath, project from transcripts_take() order by subpath nulls first $$, $$ values ('s', null, 'shop'), ('s', 'subagents/a', null) $$, 'what was left is given');
 select is_empty($$ select from transcripts_take() $$, 'to one');
-select is(transcript_understood('-home', 's', null, 2), 2, 'who says what was read');
+select is((select understood_seq from transcript_understood('-home', 's', null, 2)), 2, 'who says what was read');
 set local work_ledger.now = '2026-01-01 00:10Z';
 select results_eq($$ select subpath from transcripts_take() $$, '{subagents/a}'::text[], 'what it left is given again');
 select transcript_delete('-home', 's', 'subagents/a');

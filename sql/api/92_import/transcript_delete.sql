@@ -1,0 +1,60 @@
+-- Transcripts that other programs keep in the ledger, erased with what was made of them.
+
+create or replace function transcript_delete(p_project_key text, p_session_id text, p_subpath text default null)
+  returns integer
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_ids uuid[] := array(select t.id from transcripts t
+                         where t.session_id = p_session_id and t.project_key = p_project_key and coalesce(p_subpath, '') in ('', t.subpath)
+                           and t.deleted_at is null
+                         order by t.id);
+  v_item work_items;
+begin
+  perform _transcript_check(t) from transcripts t where t.id = any (v_ids);
+  -- Again, if one was read into an item meanwhile.
+  loop
+    for v_item in select w.* from _transcript_items(v_ids, coalesce(p_subpath, '') = '') i join work_items w on w.id = i order by w.id loop
+      perform journal_session_status(v_item.id, 'completed') where v_item.resolved_at is null;
+      perform count(*) from work_erase(v_item.id, 'deleted by its program');
+    end loop;
+    perform from transcripts t where t.id = any (v_ids) order by t.id for no key update;
+    exit when not exists (select from _transcript_items(v_ids, coalesce(p_subpath, '') = ''));
+  end loop;
+  delete from transcript_entries e where e.transcript_id = any (v_ids);
+  update transcripts t set summary = null, problem = null, deleted_at = coalesce(t.deleted_at, _now()) where t.id = any (v_ids);
+  return cardinality(v_ids);
+end
+$$;
+
+comment on function transcript_delete(text, text, text) is
+  'Erases a transcript for good, with the work item that was made of it (see work_erase()), and returns how many transcripts went. p_subpath: only that one; null: the whole session, with its subagents. What stays is that it was: nothing can be appended to it any more. A session under way is completed first. Erasing again finds nothing, and does no harm. Raises WL008 (its turns are shared by forks: erase those first), 42501.';
+
+create or replace function _transcript_items(p_ids uuid[], p_with_agents boolean)
+  returns setof uuid
+  language sql
+  stable
+  rows 5
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with own as (
+    select w.id, w.external_id
+      from work_items w
+     where w.id in (select t.work_item_id from transcripts t where t.id = any (p_ids))
+       and not exists (select from transcripts o where o.work_item_id = w.id and o.id <> all (p_ids) and o.deleted_at is null)
+  )
+  select w.id
+    from work_items w
+   where w.erased_at is null and w.id in (
+     select o.id from own o
+      union
+     select f.work_item_id
+       from own o
+       join sessions s on s.parent_session_label = substr(o.external_id, 8) and s.is_subagent
+       join foci f on f.session_label = s.label
+      where p_with_agents);
+$$;
+
+comment on function _transcript_items(uuid[], boolean) is 'The work items, not erased, that these transcripts alone were read into; p_with_agents: and those of their subagents.';
