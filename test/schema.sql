@@ -1727,13 +1727,32 @@ create view v_memory_files with (security_invoker=true) as
     f.updated_at,
     r.readers,
     v.content,
-    f.pinned_version
+    f.pinned_version,
+    f.id AS file_id
    FROM memory_files f
      JOIN memory_versions v ON v.file_id = f.id AND v.version = f.version
      LEFT JOIN work_items w ON w.id = v.work_item_id
      CROSS JOIN LATERAL ( SELECT count(*) AS readers
            FROM memory_views s
           WHERE s.file_id = f.id) r
+  WHERE NOT f.is_deleted;
+create view v_memory_lines with (security_invoker=true) as
+ SELECT NULLIF(f.project, ''::text) AS project,
+    f.path,
+    l.line,
+    l.content,
+    l.since_version,
+    COALESCE(v.person, _agent_name(w.*), v.written_by) AS written_by,
+    v.work_item_id,
+    v.created_at,
+    ( SELECT count(*) AS count
+           FROM memory_views s
+          WHERE s.file_id = f.id AND s.version >= l.since_version) AS readers,
+    f.id AS file_id
+   FROM memory_files f
+     CROSS JOIN LATERAL _memory_blamed(f.id, f.version) l(line, content, since_version)
+     JOIN memory_versions v ON v.file_id = f.id AND v.version = l.since_version
+     LEFT JOIN work_items w ON w.id = v.work_item_id
   WHERE NOT f.is_deleted;
 create view v_memory_versions with (security_invoker=true) as
  SELECT NULLIF(f.project, ''::text) AS project,
@@ -1749,10 +1768,25 @@ create view v_memory_versions with (security_invoker=true) as
     v.created_at,
     v.erased_hash IS NOT NULL AS is_erased,
     v.content,
-    v.file_id
+    v.file_id,
+    _memory_changes(( SELECT b.content
+           FROM memory_versions b
+          WHERE b.file_id = v.file_id AND b.version = (v.version - 1)), v.content) AS changes
    FROM memory_versions v
      JOIN memory_files f ON f.id = v.file_id
      LEFT JOIN work_items w ON w.id = v.work_item_id;
+create view v_memory_views with (security_invoker=true) as
+ SELECT NULLIF(f.project, ''::text) AS project,
+    f.path,
+    s.version,
+    f.version AS newest_version,
+    COALESCE(_agent_name(w.*), substr(s.reader, 3)) AS reader,
+    s.work_item_id,
+    s.viewed_at,
+    s.file_id
+   FROM memory_views s
+     JOIN memory_files f ON f.id = s.file_id
+     LEFT JOIN work_items w ON w.id = s.work_item_id;
 create view v_metrics with (security_invoker=true) as
  SELECT name,
     type,
@@ -3834,6 +3868,8 @@ create function _may_precede(p_ability abilities, p_config jsonb) returns boolea
   plpgsql immutable; -- body a5e80757, comment 20085382
 create function _memory_below(p_project text, p_path text) returns SETOF memory_files
   sql stable; -- body 9ec416a6, comment e1c3be21
+create function _memory_blamed(p_file_id uuid, p_version integer) returns TABLE(line integer, content text, since_version integer)
+  sql stable; -- body 83a1b33d, comment 2f3d31d7
 create function _memory_changes(p_before text, p_after text) returns text
   plpgsql immutable; -- body 080cd8df, comment efa8e6fc
 create function _memory_content(p_file memory_files) returns text

@@ -8,6 +8,7 @@ import { basename, join } from 'node:path';
 import type { Settings } from '../config.ts';
 import type { Db } from '../ledger/db.ts';
 import { LedgerError, UsageError } from '../ledger/errors.ts';
+import { notePath } from '../ledger/notes.ts';
 import { projectOf } from '../project.ts';
 import { io } from './io.ts';
 import { exit, note, print, visible } from './output.ts';
@@ -18,10 +19,9 @@ export type MemoryOptions = Settings & { project?: string; why?: string; reason?
 /** Empty: of no project. */
 const ofProject = async ({ project }: MemoryOptions): Promise<string | null> => (project ?? (await projectOf(process.cwd()))) || null;
 
-/** As typed: below /memories, which need not be typed. */
 const pathOf = (typed: string | undefined): string => {
   if (typed === undefined) throw new UsageError('which note? "work-ledger memory list" shows their paths');
-  return /^\/*memories(\/|$)/.test(typed) ? `/${typed.replace(/^\/+/, '')}` : `/memories/${typed.replace(/^\/+/, '')}`;
+  return notePath(typed);
 };
 
 export const list = (options: MemoryOptions): Promise<number> =>

@@ -474,6 +474,20 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/awareness_digest/looks_for_news_where_there_may_be_any.test.sql',
   },
   {
+    name: 'a line of a note that was gone meanwhile is as old as its first version',
+    file: 'sql/api/95_views/memory.sql',
+    from: `where r.version + r.nth = p_version + 1 group by`,
+    to: `group by`,
+    test: 'test/sql/v_memory_lines/says_who_was_shown_it.test.sql',
+  },
+  {
+    name: 'who was shown a note before a line came counts for that line',
+    file: 'sql/api/95_views/memory.sql',
+    from: `s.file_id = f.id and s.version >= l.since_version) as readers`,
+    to: `s.file_id = f.id) as readers`,
+    test: 'test/sql/v_memory_lines/says_who_was_shown_it.test.sql',
+  },
+  {
     name: 'a note that others changed is written into by line numbers',
     file: 'sql/api/45_ledger/memory_command.sql',
     from: `  perform _memory_fresh(p_hand, v_file) where v_line > 0;`,
