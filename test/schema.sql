@@ -4121,7 +4121,7 @@ create function _projects_queued() returns SETOF text
 create function _projects_told() returns TABLE(name text)
   sql stable; -- body 4f7f360f, comment 0c528273
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body f6a8fec2, comment 2217b3b2
+  sql immutable parallel safe; -- body 777fed7c, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
@@ -4432,6 +4432,8 @@ create function _span_link(p_root_id uuid, p_span_id text, p_as text) returns js
   sql immutable parallel safe; -- body d41d8cd9, comment a5cbbbdb
 create function _spawning_labels(p_child work_items) returns jsonb
   sql stable; -- body 652342eb, comment 9081af0d
+create function _squashed(p_text text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 5bb14fa4
 create function _stale_file(p_work_item_id uuid, p_content text, p_created_at timestamp with time zone, p_tool_call_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c0894a59, comment 056bd8c9
 create function _stall_words(p_focus foci, p_head turns, p_limit integer) returns text
@@ -4934,6 +4936,8 @@ create function memory_pin(p_path text, p_is_pinned boolean DEFAULT true, p_proj
   plpgsql volatile; -- body eae6b8d4, comment 29cb128c
 create function memory_rollback(p_path text, p_version integer, p_project text DEFAULT NULL::text, p_replaces integer DEFAULT NULL::integer, p_why text DEFAULT NULL::text) returns integer
   plpgsql volatile; -- body ccc2bdd5, comment c6f97485
+create function memory_suggest(p_project text DEFAULT NULL::text, p_limit integer DEFAULT 20) returns TABLE(content text, entry_type text, work_item_id uuid, seq integer, told bigint, since timestamp with time zone)
+  plpgsql stable; -- body 8d32b331, comment 3ac5f7aa
 create function memory_write(p_path text, p_content text, p_project text DEFAULT NULL::text, p_version integer DEFAULT NULL::integer, p_why text DEFAULT NULL::text) returns integer
   plpgsql volatile; -- body fd2fe88b, comment b51961dc
 create function message_lints_save(p_message_id uuid, p_lints jsonb) returns integer

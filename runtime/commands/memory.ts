@@ -1,4 +1,4 @@
-// Notes of a project: list, show, edit, their history, going back, pinning, erasing.
+// Notes of a project: list, show, edit, their history, going back, pinning, erasing, and what might become one.
 
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -34,6 +34,19 @@ export const list = (options: MemoryOptions): Promise<number> =>
         `  ${one.pinned_at === null ? '' : '(pinned) '}by ${visible(one.written_by)}`,
     );
     print(found, lines.join('\n') || `no notes${project === null ? '' : ` in ${visible(project)}`} yet`, options.json ?? false);
+    return exit.ok;
+  });
+
+/** What might become a note. */
+export const suggest = (options: MemoryOptions): Promise<number> =>
+  withReader(options, async (db) => {
+    const found = await db.notes.suggest(await ofProject(options), 20);
+    const lines = found.map(
+      (one) =>
+        `${one.entry_type} of ${one.work_item_id}/${one.seq}, told to ${one.told} since ${one.since.slice(0, 16).replace('T', ' ')}:\n` +
+        `  ${visible(one.content).replaceAll('\n', '\n  ')}`,
+    );
+    print(found, lines.join('\n') || 'nothing that several agents were told of is in no note', options.json ?? false);
     return exit.ok;
   });
 

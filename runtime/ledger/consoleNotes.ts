@@ -123,6 +123,15 @@ export function consoleNotes({ run, named, invoked }: Calls) {
         from ${named('v_memory_lines')} where file_id = ${fileId}::uuid order by line`,
       ),
 
+    /** An entry that might become part of a note. */
+    noteSource: async (workItemId: string, seq: number) =>
+      (
+        await run(
+          () => sql.type(z.object({ entry_type: z.string(), content: z.string() }))`
+      select entry_type, content from ${named('v_ledger')} where work_item_id = ${workItemId}::uuid and seq = ${seq}`,
+        )
+      )[0] ?? null,
+
     noteReaders: (fileId: string, limit: number) =>
       run(
         () => sql.type(reader)`

@@ -29,6 +29,15 @@ const noteVersion = z.object({
   is_deleted: z.boolean(),
 });
 
+const suggestion = z.object({
+  content: z.string(),
+  entry_type: z.string(),
+  work_item_id: z.string(),
+  seq: z.number(),
+  told: z.number(),
+  since: z.string(),
+});
+
 export type Note = z.infer<typeof note>;
 
 /** A path as a person types it: below /memories, which need not be typed. */
@@ -38,11 +47,14 @@ export const notePath = (typed: string): string =>
 /** Whose notes, and who reads or writes them: see memory_command(). */
 export type MemoryHand = { project: string | null; workItemId: string | null; lease: string | null; reader: string | null };
 
-export const notes = ({ call, run, named }: Calls) => ({
+export const notes = ({ call, rows, run, named }: Calls) => ({
   notes: {
     /** A command of the memory tool; `key`: the same one again does nothing again. */
     command: (input: object, { project, workItemId, lease, reader }: MemoryHand, key: string | null) =>
       call('memory_command', [storableJson(input), project, workItemId, lease, reader, key], z.string()),
+
+    /** What several agents were told of and no note quotes, the most told first. */
+    suggest: (project: string | null, limit: number) => rows('memory_suggest', [project, limit], suggestion),
 
     list: (project: string | null) =>
       run(

@@ -111,7 +111,7 @@ const partsOf = (): Record<string, Record<string, string>> => {
     '/knowledge': knowledge,
     '/knowledge?q=import+lock': { ...knowledge, results: 'best first' },
     [`/knowledge?as=${review}`]: knowledge,
-    '/notes': { list: '/memories/style.md' },
+    '/notes': { list: '/memories/style.md', suggested: 'aria-label="Suggested"' },
     [`/note/${note}`]: {
       head: '/memories/import.md',
       says: 'It runs at one and must be over at six',

@@ -226,6 +226,37 @@ test('a note is erased with a reason, whole or but for its newest words', async 
   expect(await now(id)).toBeUndefined();
 });
 
+test('what several agents were told of is suggested, and put into a note by hand', async () => {
+  const hostile = 'Redis <b>first</b> \u202e';
+  const item = await database.play(`
+    create temporary table source as select id from work_submit('untaken', 'Looks', p_project => 'told');
+    select ledger_append(id, 'finding', E${quoted(`${hostile}\\nthen the tests`)}) from source;
+    select agent('{"tools": ["look"]}');
+    select take((work_submit('analyze', 'Reads', p_project => 'told')).id), play('[[["look"]]]') from generate_series(1, 2);
+    select id from source`);
+  await database.query(`select memory_write('/memories/told.md', 'First', 'told')`);
+  const id =
+    (await database.query<{ id: string }>(`select file_id as id from v_memory_files where path = '/memories/told.md'`))[0]?.id ?? '';
+  expect(await text('/notes/part/suggested')).toContain('choose it above');
+  const page = await text('/notes/part/suggested?project=told');
+  expect(page).toMatch(/>finding<\/a> · told to 2 since/);
+  expect(page).toContain('Redis &lt;b&gt;first&lt;/b&gt; ⟨U+202E⟩ then the tests');
+  expect(page).toContain(`<option value="${id}">/memories/told.md</option>`);
+  expect(await text('/notes/part/suggested?project=told', running, '')).not.toContain('<form');
+  expect(await text('/notes?project=shop')).toContain('Nothing that several agents were told of');
+  const add = encodeURIComponent(`${item}/1`);
+  expect(/name="add" value="([^"]+)"/.exec(page)?.[1]).toBe(`${item}/1`);
+  expect(await text(`/notes/edit?of=told&note=&add=${add}`)).toMatch(/value="told" selected[\s\S]*- Redis/);
+  const editor = await text(`/notes/edit?of=told&note=${id}&add=${add}`);
+  expect(typedIn(editor)).toBe('First\n- Redis <b>first</b> ⟨U+202E⟩ then the tests\n');
+  const why = /name="why" value="([^"]*)"/.exec(editor)?.[1] ?? '';
+  expect(why).toBe(`finding ${item}/1`);
+  expect((await post(`/note/${id}/write`, { version: '1', content: 'First\n- Start Redis.\n', why })).status).toBe(200);
+  expect(await text('/notes/part/suggested?project=told')).toContain('Nothing that several agents were told of');
+  for (const wrong of ['x', `${item}/9`, `${item}/x`, '01a202dc-0000-7000-8000-000000000000/1'])
+    expect(typedIn(await text(`/notes/edit?note=&add=${encodeURIComponent(wrong)}`))).toBe('');
+});
+
 test('whoever may not, changes nothing', async () => {
   const id = await note('kept.md', 'as it is', 'as it is now');
   const forms: [string, Record<string, string>][] = [

@@ -193,8 +193,8 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'what was typed over a note is lost with the refusal',
     file: 'runtime/console/pages/notes.ts',
-    from: `typed('content') ?? one?.content`,
-    to: `one?.content`,
+    from: `typed('content') ?? withLine(`,
+    to: `withLine(`,
     test: 'test/console/notes.test.ts',
     title: 'an edit that others overtook is refused',
   },

@@ -474,6 +474,20 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/awareness_digest/looks_for_news_where_there_may_be_any.test.sql',
   },
   {
+    name: 'what one agent was told is suggested for a note',
+    file: 'sql/api/45_ledger/memory_suggest.sql',
+    from: `where t.told > 1 and`,
+    to: `where t.told > 0 and`,
+    test: 'test/sql/memory_suggest/proposes_what_several_were_told.test.sql',
+  },
+  {
+    name: 'what a note says in other words is suggested again',
+    file: 'sql/api/45_ledger/memory_suggest.sql',
+    from: `coalesce(strpos(n.reasons, format('%s/%s', e.work_item_id, e.seq)), 0) = 0`,
+    to: `true`,
+    test: 'test/sql/memory_suggest/proposes_what_several_were_told.test.sql',
+  },
+  {
     name: 'a line of a note that was gone meanwhile is as old as its first version',
     file: 'sql/api/95_views/memory.sql',
     from: `where r.version + r.nth = p_version + 1 group by`,

@@ -14,17 +14,18 @@ import { address } from './journal.ts';
 const PAGE = 100;
 const VERSIONS = 20;
 const READERS = 30;
+const SUGGESTED = 20;
 const isId = new RegExp(`^${uuid}$`);
 
 export const notes: Page = {
   pattern: /^\/notes$/,
   section: 'notes',
-  parts: { list },
-  inputs: { list: ['every 10 s'] },
+  parts: { list, suggested },
+  inputs: { list: ['every 10 s'], suggested: ['every 30 s'] },
   whole: async (view, part) => ({
     title: 'Notes',
     body: html`<header class="head"><div class="row spread wrap"><h1>Notes</h1><div class="actions">${view.formToken === null ? '' : html`<a class="btn" href="/notes/edit">New note</a>`}</div></div>${await projectSwitch(view)}</header>
-${await part('list')}`,
+${await part('list')}${await part('suggested')}`,
   }),
 };
 
@@ -42,6 +43,27 @@ async function list(view: View): Promise<Html> {
     'Notes',
     'files of a project, which outlast work',
     html`<div class="body wide pad" tabindex="0"><table><thead><tr><th>Note</th><th class="n">Version</th><th class="n">Bytes</th><th class="n hide-s">Readers</th><th class="hide-s">By</th><th>When</th></tr></thead><tbody>${all.map(row)}</tbody></table></div>${all.length === PAGE && last ? html`<p class="newer"><a href="${address(view, { after: last.file_id })}" data-more>more notes</a></p>` : ''}`,
+  );
+}
+
+/** What several agents were told of, of the project that is looked at, or the only one; with a way into a note. */
+async function suggested(view: View): Promise<Html> {
+  const all = await view.db.console.projects();
+  const project = view.project ?? (all.length > 1 ? null : (all[0]?.project ?? ''));
+  if (project === null) return panel('Suggested', null, empty('What might become a note is shown for one project: choose it above.'));
+  const [found, into] = await Promise.all([
+    view.db.notes.suggest(project, SUGGESTED),
+    view.formToken === null ? [] : view.db.notes.list(project === '' ? null : project),
+  ]);
+  if (found.length === 0) return panel('Suggested', null, empty('Nothing that several agents were told of is in no note.'));
+  const wayIn = (one: (typeof found)[number]): Html =>
+    view.formToken === null
+      ? html``
+      : html`<form class="row wrap" method="get" action="/notes/edit"><input type="hidden" name="add" value="${one.work_item_id}/${one.seq}"><input type="hidden" name="of" value="${encodeURIComponent(project)}"><select class="field narrow" name="note" aria-label="Into which note"><option value="">a new note</option>${into.map((note) => html`<option value="${note.file_id}">${note.path}</option>`)}</select><button class="btn small">Put it there…</button></form>`;
+  return panel(
+    'Suggested',
+    'what several agents were told of, and no note quotes',
+    html`<ol class="rows">${found.map((one) => html`<li class="hit" data-key="${one.work_item_id}/${one.seq}"><div class="small quiet"><a class="strong" href="/work/${one.work_item_id}/ledger?before=${one.seq + 1}#entry-${one.seq}">${one.entry_type}</a> · told to ${num(one.told)} since ${at(one.since)}</div><p dir="auto">${brief(one.content, 600)}</p>${wayIn(one)}</li>`)}</ol>`,
   );
 }
 
@@ -192,18 +214,29 @@ async function editor(view: View, one: WholeNote | null): Promise<Html> {
     const value = view.refused?.action === action ? view.refused.fields[name] : null;
     return typeof value === 'string' ? value : null;
   };
-  const text = typed('content') ?? one?.content ?? '';
+  const added = await addition(view);
+  const text = typed('content') ?? withLine(one?.content ?? '', added?.line);
   const where =
     one === null
-      ? html`<div class="row wrap"><input class="field grow mono" name="path" required value="${typed('path')}" aria-label="Path" placeholder="style.md">${await projects(view, typed('of'))}</div>`
+      ? html`<div class="row wrap"><input class="field grow mono" name="path" required value="${typed('path')}" aria-label="Path" placeholder="style.md">${await projects(view, typed('of') ?? view.query.get('of'))}</div>`
       : html`<label class="row small">replaces version <input class="field narrow" type="number" name="version" min="1" required value="${typed('version') ?? one.version}"></label>`;
   // A line feed right after the tag is not part of the text.
   return panel(
     one === null ? 'A note' : `Version ${one.version}`,
     'at most 64 KB; secrets are taken out',
-    html`<div class="body">${form(view, action, html`<div class="stack gap-s">${where}<textarea class="field mono" name="content" rows="24" aria-label="Text" dir="auto" spellcheck="false">\n${text}</textarea><div class="row wrap"><input class="field grow" name="why" value="${typed('why')}" aria-label="Why" placeholder="Why, for its history"><button class="btn primary">Save</button></div></div>`)}</div>`,
+    html`<div class="body">${form(view, action, html`<div class="stack gap-s">${where}<textarea class="field mono" name="content" rows="24" aria-label="Text" dir="auto" spellcheck="false">\n${text}</textarea><div class="row wrap"><input class="field grow" name="why" value="${typed('why') ?? added?.why}" aria-label="Why" placeholder="Why, for its history"><button class="btn primary">Save</button></div></div>`)}</div>`,
   );
 }
+
+/** What an entry adds to a note (`?add=ITEM/SEQ`): a line, and a reason by which memory_suggest() knows it again in other words. */
+async function addition({ db, query }: View): Promise<{ line: string; why: string } | null> {
+  const [id = '', seq = ''] = (query.get('add') ?? '').split('/');
+  if (!isId.test(id) || !/^\d{1,9}$/.test(seq)) return null;
+  const entry = await db.console.noteSource(id, Number(seq));
+  return entry && { line: `- ${entry.content.trim().replaceAll(/\s*\n\s*/g, ' ')}\n`, why: `${entry.entry_type} ${id}/${seq}` };
+}
+
+const withLine = (text: string, line = ''): string => `${text}${text === '' || text.endsWith('\n') || line === '' ? '' : '\n'}${line}`;
 
 /** Their names as they are, not as a page shows them. */
 async function projects(view: View, typed: string | null): Promise<Html> {
