@@ -438,7 +438,7 @@ create table memory_files (
   pinned_at timestamp with time zone,
   pinned_by text,
   pinned_version integer,
-  salt uuid,
+  is_chained boolean not null default false,
   created_at timestamp with time zone not null default _now(),
   updated_at timestamp with time zone not null default _now(),
   constraint memory_files_pkey PRIMARY KEY (id),
@@ -463,6 +463,7 @@ create table memory_versions (
   why text,
   created_at timestamp with time zone not null default _now(),
   link bytea default '\x'::bytea,
+  salt uuid,
   erased_hash bytea,
   idempotency_key text,
   constraint command_is_known CHECK (command = ANY (ARRAY['create'::text, 'str_replace'::text, 'insert'::text, 'write'::text, 'delete'::text, 'rename'::text, 'rollback'::text, 'merge'::text, 'erase'::text])),
@@ -3321,7 +3322,7 @@ create function _entry_problems(p_work_item_id uuid) returns TABLE(place text, p
 create function _entry_with_plan(p_entry_type text, p_content text, p_items jsonb, p_done integer[], p_doing integer) returns text
   plpgsql immutable; -- body d29bb804, comment a01916a6
 create function _erasable() returns TABLE(n integer, relation text, of_item text, becomes jsonb, hashed text[])
-  sql immutable parallel safe; -- body e4a6fbc3, comment a33fa238
+  sql immutable parallel safe; -- body 86500ab4, comment a33fa238
 create function _erasable_set(p_relation text, p_becomes jsonb, p_hashed text[], p_joined_by text) returns text
   sql immutable; -- body 78ea3730, comment eb64d90a
 create function _erase_begin(p_ids uuid[], p_keep text, p_reason text) returns void
@@ -3882,12 +3883,10 @@ create function _memory_done(p_hand memory_hand, p_command text, p_path text, p_
   plpgsql stable; -- body 2d94a888, comment 1847f492
 create function _memory_edited(p_content text, p_old text, p_new text, p_before text) returns text
   sql immutable; -- body 1b88880b, comment e65e1688
-create function _memory_erased(p_version memory_versions) returns bytea
-  sql stable; -- body 62a88516, comment db67e006
 create function _memory_file(p_project text, p_path text) returns memory_files
   sql stable; -- body eb69010d, comment 8dbdb58d
 create function _memory_forget() returns bigint
-  plpgsql volatile; -- body f34a4932, comment 22e757cb
+  plpgsql volatile; -- body ddf18441, comment 22e757cb
 create function _memory_fresh(p_hand memory_hand, p_file memory_files) returns void
   plpgsql stable; -- body 7e09f9f6, comment 35fdcb40
 create function _memory_hand(p_project text, p_work_item_id uuid, p_lease uuid, p_reader text) returns memory_hand
@@ -3900,7 +3899,7 @@ create function _memory_is_past(p_version memory_versions) returns boolean
   sql stable; -- body 9d05510a, comment 92a75df2
 create function _memory_lines(p_content text) returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment 9b298b7d
-create function _memory_link(p_previous bytea, p_salt uuid, p_version memory_versions) returns bytea
+create function _memory_link(p_previous bytea, p_version memory_versions) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 5321afd3
 create function _memory_listed(p_project text, p_path text) returns text
   sql stable; -- body cf4ee426, comment 6e871e2e
@@ -3909,7 +3908,7 @@ create function _memory_locked(p_project text) returns text
 create function _memory_merge(p_from text, p_to text) returns void
   plpgsql volatile; -- body 5be2d50c, comment d7f8fbc9
 create function _memory_new(p_project text, p_path text) returns memory_files
-  plpgsql volatile; -- body 7a408148, comment d133c514
+  plpgsql volatile; -- body e27a6177, comment d133c514
 create function _memory_numbered(p_lines text[], p_from integer, p_to integer) returns text
   sql immutable; -- body e653d3e3, comment 3ccdf175
 create function _memory_path(p_path text) returns text
@@ -3917,7 +3916,7 @@ create function _memory_path(p_path text) returns text
 create function _memory_pinned(p_project text) returns text
   plpgsql stable; -- body c2484641, comment b3428c40
 create function _memory_problems() returns TABLE(place text, problem text)
-  sql stable; -- body 3d1ea4f5, comment 76ebbc77
+  sql stable; -- body 7940358a, comment 76ebbc77
 create function _memory_rename(p_hand memory_hand, p_path text, p_to text) returns text
   plpgsql volatile; -- body ab365d94, comment 1fb38956
 create function _memory_seen(p_hand memory_hand, p_file_id uuid, p_version integer) returns void
@@ -3940,7 +3939,7 @@ create function _memory_why(p_why text) returns text
   plpgsql immutable; -- body 43c1f663, comment bfaf9a17
 create function _memory_word(p_input jsonb, p_key text) returns text
   plpgsql immutable; -- body d5d643f3, comment 5ceea46e
-create function _memory_words(p_salt uuid, p_version memory_versions) returns bytea
+create function _memory_words(p_version memory_versions) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 82990f72
 create function _message_hash(p_salt uuid, p_message messages) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 2d807ced
@@ -4321,7 +4320,7 @@ create function _seal_link(p_previous bytea, p_seal seals, p_hash bytea, p_entry
 create function _seal_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
   sql stable; -- body 30f04211, comment f9ed8010
 create function _seal_version() returns trigger
-  plpgsql volatile; -- body cafb5a9d, comment 80859b77
+  plpgsql volatile; -- body 05c5b2b0, comment 80859b77
 create function _sealed_facts(p_seal seals) returns text
   sql stable; -- body 52e7025e, comment 78728c29
 create function _sealed_hash(p_salt uuid, p_seal seals) returns bytea
@@ -4931,7 +4930,7 @@ create function markdown_file_references(p_text text) returns jsonb
 create function memory_command(p_input json, p_project text DEFAULT NULL::text, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid, p_reader text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns text
   plpgsql volatile; -- body 31213200, comment e3aadcc7
 create function memory_erase(p_path text, p_reason text, p_project text DEFAULT NULL::text, p_keep_newest boolean DEFAULT false) returns bigint
-  plpgsql volatile; -- body 3234600c, comment 8f9aea49
+  plpgsql volatile; -- body 3387d14d, comment 8f9aea49
 create function memory_pin(p_path text, p_is_pinned boolean DEFAULT true, p_project text DEFAULT NULL::text) returns boolean
   plpgsql volatile; -- body eae6b8d4, comment 29cb128c
 create function memory_rollback(p_path text, p_version integer, p_project text DEFAULT NULL::text, p_replaces integer DEFAULT NULL::integer, p_why text DEFAULT NULL::text) returns integer

@@ -474,6 +474,27 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/awareness_digest/looks_for_news_where_there_may_be_any.test.sql',
   },
   {
+    name: 'the salt of an erased note stays',
+    file: 'sql/api/80_erasure/memory_erase.sql',
+    from: `why = null, salt = null`,
+    to: `why = null`,
+    test: 'test/sql/memory_erase/takes_words_for_good.test.sql',
+  },
+  {
+    name: 'the salt of what erased work wrote into a note stays',
+    file: 'sql/api/80_erasure/erasable.sql',
+    from: `case when not _memory_is_past(t) then t.salt end`,
+    to: `t.salt`,
+    test: 'test/sql/memory_erase/takes_words_for_good.test.sql',
+  },
+  {
+    name: 'the salt of what retention erased of a note stays',
+    file: 'sql/api/80_erasure/work_retention_run.sql',
+    from: `why = null, salt = null`,
+    to: `why = null`,
+    test: 'test/sql/memory_erase/takes_words_for_good.test.sql',
+  },
+  {
     name: 'what one agent was told is suggested for a note',
     file: 'sql/api/45_ledger/memory_suggest.sql',
     from: `where t.told > 1 and`,
@@ -517,7 +538,7 @@ export const sqlMutants: readonly Mutant[] = [
   },
   {
     name: 'a fork inserts into what it has not seen',
-    file: 'sql/api/45_ledger/memory_command.sql',
+    file: 'sql/api/45_ledger/memory_seen.sql',
     from: `if v_seen is null and p_hand.is_fork then`,
     to: `if false then`,
     test: 'test/sql/memory_command/is_a_tool_of_agents.test.sql',
@@ -675,7 +696,7 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a version of a note is changed unseen',
     file: 'sql/api/85_evidence/memory_problems.sql',
-    from: `and c.link is distinct from _memory_link(c.previous, c.salt, c.version_row)`,
+    from: `and c.link is distinct from _memory_link(c.previous, c.version_row)`,
     to: `and false`,
     test: 'test/sql/ledger_verify/finds_every_change_of_a_note.test.sql',
   },

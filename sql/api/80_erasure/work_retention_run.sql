@@ -310,7 +310,7 @@ declare
   v_more bigint;
 begin
   update memory_versions v
-     set erased_hash = _memory_erased(v), content = '[erased]', why = null
+     set erased_hash = _memory_words(v), content = '[erased]', why = null, salt = null
     from erasures e
    where e.work_item_id = v.work_item_id and e.keep = 'nothing' and e.erased_at is not null and v.content <> '[erased]' and _memory_is_past(v);
   get diagnostics v_count = row_count;
