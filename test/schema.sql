@@ -3886,7 +3886,7 @@ create function _memory_edited(p_content text, p_old text, p_new text, p_before 
 create function _memory_file(p_project text, p_path text) returns memory_files
   sql stable; -- body eb69010d, comment 8dbdb58d
 create function _memory_forget() returns bigint
-  plpgsql volatile; -- body ddf18441, comment 22e757cb
+  plpgsql volatile; -- body 918d4f74, comment e8b5d48e
 create function _memory_fresh(p_hand memory_hand, p_file memory_files) returns void
   plpgsql stable; -- body 7e09f9f6, comment 35fdcb40
 create function _memory_hand(p_project text, p_work_item_id uuid, p_lease uuid, p_reader text) returns memory_hand
@@ -4974,7 +4974,7 @@ create function recorded_runs_parse(p_content text) returns jsonb
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb
   plpgsql stable; -- body 51b82ddd, comment f96f9188
 create function retention_policy_save(p_age interval, p_state text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_keep text DEFAULT 'nothing'::text, p_export regprocedure DEFAULT NULL::regprocedure) returns retention_policies
-  plpgsql volatile; -- body e22e5629, comment 299897da
+  plpgsql volatile; -- body e22e5629, comment e1ab11fb
 create function session_alias(p_alias text, p_session text, p_reason text DEFAULT 'manual'::text) returns session_aliases
   plpgsql volatile; -- body 816fe130, comment 134b4785
 create function session_archive(p_session text, p_status text DEFAULT 'archived'::text) returns sessions

@@ -495,6 +495,20 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/memory_erase/takes_words_for_good.test.sql',
   },
   {
+    name: 'a version of a note goes by a policy as soon as it was written long ago',
+    file: 'sql/api/80_erasure/work_retention_run.sql',
+    from: `then n.created_at < _now() - v_age and`,
+    to: `then v.created_at < _now() - v_age and`,
+    test: 'test/sql/memory_erase/takes_old_versions_by_policy.test.sql',
+  },
+  {
+    name: 'a pinned version goes by a policy',
+    file: 'sql/api/80_erasure/work_retention_run.sql',
+    from: `and f.pinned_version is distinct from v.version`,
+    to: ``,
+    test: 'test/sql/memory_erase/takes_old_versions_by_policy.test.sql',
+  },
+  {
     name: 'what one agent was told is suggested for a note',
     file: 'sql/api/45_ledger/memory_suggest.sql',
     from: `where t.told > 1 and`,

@@ -45,7 +45,7 @@ end
 $$;
 
 comment on function retention_policy_save(interval, text, text, text, regprocedure) is
-  'Says what is erased by itself: select retention_policy_save(''90 days''), or select retention_policy_save(''30 days'', ''failed'', ''engineer'', ''ledger''). p_age: since the last item of a tree ended; null: removes the policy. p_state: completed, failed, dead or cancelled, of the root; null: any. p_faculty: that worked on the root last (if none did, that it was submitted to); null: any. A name is that of the ledger''s faculty or, if only one project has one of it and the ledger none, of that project''s; name@project is a project''s. A policy is for that one faculty, never for another of its name. Of several policies that fit, the one that names the faculty counts, then the one that names the state. p_keep: nothing; ledger (task, outcome and ledger entries stay, the conversation goes); all (an exception). p_export: a function f(uuid), called with the root before its tree goes; an error keeps the tree, and it is tried again after an hour. Without a policy nothing is erased. Returns the retention_policies row. Raises WL002 (several projects have one of that name), 42501 (a function that does not belong to the ledger''s owner, by somebody else).';
+  'Says what is erased by itself: select retention_policy_save(''90 days''), or select retention_policy_save(''30 days'', ''failed'', ''engineer'', ''ledger''). p_age: since the last item of a tree ended; null: removes the policy. p_state: completed, failed, dead or cancelled, of the root; null: any. p_faculty: that worked on the root last (if none did, that it was submitted to); null: any. A name is that of the ledger''s faculty or, if only one project has one of it and the ledger none, of that project''s; name@project is a project''s. A policy is for that one faculty, never for another of its name. Of several policies that fit, the one that names the faculty counts, then the one that names the state. p_keep: nothing; ledger (task, outcome and ledger entries stay, the conversation goes); all (an exception). p_export: a function f(uuid), called with the root before its tree goes; an error keeps the tree, and it is tried again after an hour. The policy for any state and any faculty, if it keeps nothing, is also that of versions of notes which no work item wrote: their words go so long after another version followed. Without a policy nothing is erased. Returns the retention_policies row. Raises WL002 (several projects have one of that name), 42501 (a function that does not belong to the ledger''s owner, by somebody else).';
 
 create or replace function _retention_faculty(p_faculty text)
   returns text
@@ -306,13 +306,17 @@ create or replace function _memory_forget()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
+  v_age interval := (select p.age from retention_policies p where p.state is null and p.faculty is null and p.keep = 'nothing');
   v_count bigint;
   v_more bigint;
 begin
   update memory_versions v
      set erased_hash = _memory_words(v), content = '[erased]', why = null, salt = null
-    from erasures e
-   where e.work_item_id = v.work_item_id and e.keep = 'nothing' and e.erased_at is not null and v.content <> '[erased]' and _memory_is_past(v);
+    from memory_versions n
+    join memory_files f on f.id = n.file_id
+   where n.file_id = v.file_id and n.version = v.version + 1 and v.content <> '[erased]' and _memory_is_past(v)
+     and case when v.work_item_id is null then n.created_at < _now() - v_age and f.pinned_version is distinct from v.version
+              else exists (select from erasures e where e.work_item_id = v.work_item_id and e.keep = 'nothing' and e.erased_at is not null) end;
   get diagnostics v_count = row_count;
   delete from memory_views where work_item_id is null and viewed_at < _now() - interval '30 days';
   get diagnostics v_more = row_count;
@@ -321,7 +325,7 @@ end
 $$;
 
 comment on function _memory_forget() is
-  'Erases the words of versions that erased work wrote and that were the newest of their file until now, and forgets what readers without an item were shown 30 days ago; returns how many rows.';
+  'Erases the words of versions that erased work wrote and that were the newest of their file until now; of versions that no work wrote, and that have been history for longer than the policy for work of any state and faculty says, but for those that are pinned; and forgets what readers without an item were shown 30 days ago. Returns how many rows.';
 
 create or replace view v_retention_policies with (security_invoker = true) as
   select p.*
