@@ -438,7 +438,7 @@ create table memory_files (
   pinned_at timestamp with time zone,
   pinned_by text,
   pinned_version integer,
-  salt uuid,
+  is_chained boolean not null default false,
   created_at timestamp with time zone not null default _now(),
   updated_at timestamp with time zone not null default _now(),
   constraint memory_files_pkey PRIMARY KEY (id),
@@ -463,6 +463,7 @@ create table memory_versions (
   why text,
   created_at timestamp with time zone not null default _now(),
   link bytea default '\x'::bytea,
+  salt uuid,
   erased_hash bytea,
   idempotency_key text,
   constraint command_is_known CHECK (command = ANY (ARRAY['create'::text, 'str_replace'::text, 'insert'::text, 'write'::text, 'delete'::text, 'rename'::text, 'rollback'::text, 'merge'::text, 'erase'::text])),
@@ -1730,13 +1731,32 @@ create view v_memory_files with (security_invoker=true) as
     f.updated_at,
     r.readers,
     v.content,
-    f.pinned_version
+    f.pinned_version,
+    f.id AS file_id
    FROM memory_files f
      JOIN memory_versions v ON v.file_id = f.id AND v.version = f.version
      LEFT JOIN work_items w ON w.id = v.work_item_id
      CROSS JOIN LATERAL ( SELECT count(*) AS readers
            FROM memory_views s
           WHERE s.file_id = f.id) r
+  WHERE NOT f.is_deleted;
+create view v_memory_lines with (security_invoker=true) as
+ SELECT NULLIF(f.project, ''::text) AS project,
+    f.path,
+    l.line,
+    l.content,
+    l.since_version,
+    COALESCE(v.person, _agent_name(w.*), v.written_by) AS written_by,
+    v.work_item_id,
+    v.created_at,
+    ( SELECT count(*) AS count
+           FROM memory_views s
+          WHERE s.file_id = f.id AND s.version >= l.since_version) AS readers,
+    f.id AS file_id
+   FROM memory_files f
+     CROSS JOIN LATERAL _memory_blamed(f.id, f.version) l(line, content, since_version)
+     JOIN memory_versions v ON v.file_id = f.id AND v.version = l.since_version
+     LEFT JOIN work_items w ON w.id = v.work_item_id
   WHERE NOT f.is_deleted;
 create view v_memory_versions with (security_invoker=true) as
  SELECT NULLIF(f.project, ''::text) AS project,
@@ -1752,10 +1772,25 @@ create view v_memory_versions with (security_invoker=true) as
     v.created_at,
     v.erased_hash IS NOT NULL AS is_erased,
     v.content,
-    v.file_id
+    v.file_id,
+    _memory_changes(( SELECT b.content
+           FROM memory_versions b
+          WHERE b.file_id = v.file_id AND b.version = (v.version - 1)), v.content) AS changes
    FROM memory_versions v
      JOIN memory_files f ON f.id = v.file_id
      LEFT JOIN work_items w ON w.id = v.work_item_id;
+create view v_memory_views with (security_invoker=true) as
+ SELECT NULLIF(f.project, ''::text) AS project,
+    f.path,
+    s.version,
+    f.version AS newest_version,
+    COALESCE(_agent_name(w.*), substr(s.reader, 3)) AS reader,
+    s.work_item_id,
+    s.viewed_at,
+    s.file_id
+   FROM memory_views s
+     JOIN memory_files f ON f.id = s.file_id
+     LEFT JOIN work_items w ON w.id = s.work_item_id;
 create view v_metrics with (security_invoker=true) as
  SELECT name,
     type,
@@ -3290,7 +3325,7 @@ create function _entry_problems(p_work_item_id uuid) returns TABLE(place text, p
 create function _entry_with_plan(p_entry_type text, p_content text, p_items jsonb, p_done integer[], p_doing integer) returns text
   plpgsql immutable; -- body d29bb804, comment a01916a6
 create function _erasable() returns TABLE(n integer, relation text, of_item text, becomes jsonb, hashed text[])
-  sql immutable parallel safe; -- body 4ee727d8, comment a33fa238
+  sql immutable parallel safe; -- body dc1c06c5, comment a33fa238
 create function _erasable_set(p_relation text, p_becomes jsonb, p_hashed text[], p_joined_by text) returns text
   sql immutable; -- body 78ea3730, comment eb64d90a
 create function _erase_begin(p_ids uuid[], p_keep text, p_reason text) returns void
@@ -3837,6 +3872,8 @@ create function _may_precede(p_ability abilities, p_config jsonb) returns boolea
   plpgsql immutable; -- body a5e80757, comment 20085382
 create function _memory_below(p_project text, p_path text) returns SETOF memory_files
   sql stable; -- body 9ec416a6, comment e1c3be21
+create function _memory_blamed(p_file_id uuid, p_version integer) returns TABLE(line integer, content text, since_version integer)
+  sql stable; -- body 83a1b33d, comment 2f3d31d7
 create function _memory_changes(p_before text, p_after text) returns text
   plpgsql immutable; -- body 080cd8df, comment efa8e6fc
 create function _memory_content(p_file memory_files) returns text
@@ -3849,12 +3886,10 @@ create function _memory_done(p_hand memory_hand, p_command text, p_path text, p_
   plpgsql stable; -- body 2d94a888, comment 1847f492
 create function _memory_edited(p_content text, p_old text, p_new text, p_before text) returns text
   sql immutable; -- body 1b88880b, comment e65e1688
-create function _memory_erased(p_version memory_versions) returns bytea
-  sql stable; -- body 62a88516, comment db67e006
 create function _memory_file(p_project text, p_path text) returns memory_files
   sql stable; -- body eb69010d, comment 8dbdb58d
 create function _memory_forget() returns bigint
-  plpgsql volatile; -- body f34a4932, comment 22e757cb
+  plpgsql volatile; -- body 918d4f74, comment e8b5d48e
 create function _memory_fresh(p_hand memory_hand, p_file memory_files) returns void
   plpgsql stable; -- body 7e09f9f6, comment 35fdcb40
 create function _memory_hand(p_project text, p_work_item_id uuid, p_lease uuid, p_reader text) returns memory_hand
@@ -3867,7 +3902,7 @@ create function _memory_is_past(p_version memory_versions) returns boolean
   sql stable; -- body 9d05510a, comment 92a75df2
 create function _memory_lines(p_content text) returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment 9b298b7d
-create function _memory_link(p_previous bytea, p_salt uuid, p_version memory_versions) returns bytea
+create function _memory_link(p_previous bytea, p_version memory_versions) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 5321afd3
 create function _memory_listed(p_project text, p_path text) returns text
   sql stable; -- body cf4ee426, comment 6e871e2e
@@ -3876,7 +3911,7 @@ create function _memory_locked(p_project text) returns text
 create function _memory_merge(p_from text, p_to text) returns void
   plpgsql volatile; -- body 5be2d50c, comment d7f8fbc9
 create function _memory_new(p_project text, p_path text) returns memory_files
-  plpgsql volatile; -- body 7a408148, comment d133c514
+  plpgsql volatile; -- body e27a6177, comment d133c514
 create function _memory_numbered(p_lines text[], p_from integer, p_to integer) returns text
   sql immutable; -- body e653d3e3, comment 3ccdf175
 create function _memory_path(p_path text) returns text
@@ -3884,7 +3919,7 @@ create function _memory_path(p_path text) returns text
 create function _memory_pinned(p_project text) returns text
   plpgsql stable; -- body c2484641, comment b3428c40
 create function _memory_problems() returns TABLE(place text, problem text)
-  sql stable; -- body 3d1ea4f5, comment 76ebbc77
+  sql stable; -- body 7940358a, comment 76ebbc77
 create function _memory_rename(p_hand memory_hand, p_path text, p_to text) returns text
   plpgsql volatile; -- body ab365d94, comment 1fb38956
 create function _memory_seen(p_hand memory_hand, p_file_id uuid, p_version integer) returns void
@@ -3907,7 +3942,7 @@ create function _memory_why(p_why text) returns text
   plpgsql immutable; -- body 43c1f663, comment bfaf9a17
 create function _memory_word(p_input jsonb, p_key text) returns text
   plpgsql immutable; -- body d5d643f3, comment 5ceea46e
-create function _memory_words(p_salt uuid, p_version memory_versions) returns bytea
+create function _memory_words(p_version memory_versions) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 82990f72
 create function _message_hash(p_salt uuid, p_message messages) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 2d807ced
@@ -4088,7 +4123,7 @@ create function _projects_queued() returns SETOF text
 create function _projects_told() returns TABLE(name text)
   sql stable; -- body 4f7f360f, comment 0c528273
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body d6242d48, comment 2217b3b2
+  sql immutable parallel safe; -- body de8ba402, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
@@ -4290,7 +4325,7 @@ create function _seal_link(p_previous bytea, p_seal seals, p_hash bytea, p_entry
 create function _seal_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
   sql stable; -- body 30f04211, comment f9ed8010
 create function _seal_version() returns trigger
-  plpgsql volatile; -- body cafb5a9d, comment 80859b77
+  plpgsql volatile; -- body 05c5b2b0, comment 80859b77
 create function _sealed_facts(p_seal seals) returns text
   sql stable; -- body 52e7025e, comment 78728c29
 create function _sealed_hash(p_salt uuid, p_seal seals) returns bytea
@@ -4401,6 +4436,8 @@ create function _span_link(p_root_id uuid, p_span_id text, p_as text) returns js
   sql immutable parallel safe; -- body d41d8cd9, comment a5cbbbdb
 create function _spawning_labels(p_child work_items) returns jsonb
   sql stable; -- body 652342eb, comment 9081af0d
+create function _squashed(p_text text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 5bb14fa4
 create function _stale_file(p_work_item_id uuid, p_content text, p_created_at timestamp with time zone, p_tool_call_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c0894a59, comment 056bd8c9
 create function _stall_words(p_focus foci, p_head turns, p_limit integer) returns text
@@ -4906,11 +4943,13 @@ create function markdown_file_references(p_text text) returns jsonb
 create function memory_command(p_input json, p_project text DEFAULT NULL::text, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid, p_reader text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns text
   plpgsql volatile; -- body 31213200, comment e3aadcc7
 create function memory_erase(p_path text, p_reason text, p_project text DEFAULT NULL::text, p_keep_newest boolean DEFAULT false) returns bigint
-  plpgsql volatile; -- body 3234600c, comment 8f9aea49
+  plpgsql volatile; -- body 3387d14d, comment 8f9aea49
 create function memory_pin(p_path text, p_is_pinned boolean DEFAULT true, p_project text DEFAULT NULL::text) returns boolean
   plpgsql volatile; -- body eae6b8d4, comment 29cb128c
 create function memory_rollback(p_path text, p_version integer, p_project text DEFAULT NULL::text, p_replaces integer DEFAULT NULL::integer, p_why text DEFAULT NULL::text) returns integer
   plpgsql volatile; -- body ccc2bdd5, comment c6f97485
+create function memory_suggest(p_project text DEFAULT NULL::text, p_limit integer DEFAULT 20) returns TABLE(content text, entry_type text, work_item_id uuid, seq integer, told bigint, since timestamp with time zone)
+  plpgsql stable; -- body 8d32b331, comment 3ac5f7aa
 create function memory_write(p_path text, p_content text, p_project text DEFAULT NULL::text, p_version integer DEFAULT NULL::integer, p_why text DEFAULT NULL::text) returns integer
   plpgsql volatile; -- body fd2fe88b, comment b51961dc
 create function message_lints_save(p_message_id uuid, p_lints jsonb) returns integer
@@ -4948,7 +4987,7 @@ create function recorded_runs_parse(p_content text) returns jsonb
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb
   plpgsql stable; -- body 51b82ddd, comment f96f9188
 create function retention_policy_save(p_age interval, p_state text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_keep text DEFAULT 'nothing'::text, p_export regprocedure DEFAULT NULL::regprocedure) returns retention_policies
-  plpgsql volatile; -- body e22e5629, comment be618a9e
+  plpgsql volatile; -- body e22e5629, comment e1ab11fb
 create function session_alias(p_alias text, p_session text, p_reason text DEFAULT 'manual'::text) returns session_aliases
   plpgsql volatile; -- body 816fe130, comment 134b4785
 create function session_archive(p_session text, p_status text DEFAULT 'archived'::text) returns sessions

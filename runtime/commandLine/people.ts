@@ -140,6 +140,13 @@ export function peopleCommands(program: Command): void {
   );
 }
 
+/** `usage`: name and arguments; `act`: with those that were typed. */
+type OneOfNotes = (
+  usage: string,
+  says: string,
+  act: (options: MemoryOptions, ...typed: (string | undefined)[]) => Promise<number>,
+) => Command;
+
 function memoryCommands(program: Command): void {
   const group = examples(
     command(program, 'memory', 'the notes of a project, which outlast work: read, edit, go back, pin, erase')
@@ -150,8 +157,7 @@ function memoryCommands(program: Command): void {
     'memory edit style.md',
     'memory pin style.md',
   );
-  /** `usage`: name and arguments; `act`: with those that were typed. */
-  const one = (usage: string, says: string, act: (options: MemoryOptions, ...typed: (string | undefined)[]) => Promise<number>): Command =>
+  const one: OneOfNotes = (usage, says, act) =>
     command(group, usage, says)
       .addOption(projectOption())
       .action(
@@ -160,6 +166,11 @@ function memoryCommands(program: Command): void {
           return act(called.optsWithGlobals<MemoryOptions>(), ...(given.slice(0, -2) as (string | undefined)[]));
         }),
       );
+  readNotes(one);
+  writeNotes(one);
+}
+
+function readNotes(one: OneOfNotes): void {
   examples(
     reads(
       one('list', 'list the notes: version, bytes, when it was changed, path, by whom', async (options) => (await memory()).list(options)),
@@ -179,6 +190,17 @@ function memoryCommands(program: Command): void {
     ),
     'memory history style.md',
   );
+  examples(
+    reads(
+      one('suggest', 'list what several agents were told of and no note quotes: it might become one', async (options) =>
+        (await memory()).suggest(options),
+      ),
+    ),
+    'memory suggest',
+  );
+}
+
+function writeNotes(one: OneOfNotes): void {
   examples(
     one(
       'edit <path>',

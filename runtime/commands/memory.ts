@@ -1,4 +1,4 @@
-// Notes of a project: list, show, edit, their history, going back, pinning, erasing.
+// Notes of a project: list, show, edit, their history, going back, pinning, erasing, and what might become one.
 
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -8,6 +8,7 @@ import { basename, join } from 'node:path';
 import type { Settings } from '../config.ts';
 import type { Db } from '../ledger/db.ts';
 import { LedgerError, UsageError } from '../ledger/errors.ts';
+import { notePath } from '../ledger/notes.ts';
 import { projectOf } from '../project.ts';
 import { io } from './io.ts';
 import { exit, note, print, visible } from './output.ts';
@@ -18,10 +19,9 @@ export type MemoryOptions = Settings & { project?: string; why?: string; reason?
 /** Empty: of no project. */
 const ofProject = async ({ project }: MemoryOptions): Promise<string | null> => (project ?? (await projectOf(process.cwd()))) || null;
 
-/** As typed: below /memories, which need not be typed. */
 const pathOf = (typed: string | undefined): string => {
   if (typed === undefined) throw new UsageError('which note? "work-ledger memory list" shows their paths');
-  return /^\/*memories(\/|$)/.test(typed) ? `/${typed.replace(/^\/+/, '')}` : `/memories/${typed.replace(/^\/+/, '')}`;
+  return notePath(typed);
 };
 
 export const list = (options: MemoryOptions): Promise<number> =>
@@ -34,6 +34,19 @@ export const list = (options: MemoryOptions): Promise<number> =>
         `  ${one.pinned_at === null ? '' : '(pinned) '}by ${visible(one.written_by)}`,
     );
     print(found, lines.join('\n') || `no notes${project === null ? '' : ` in ${visible(project)}`} yet`, options.json ?? false);
+    return exit.ok;
+  });
+
+/** What might become a note. */
+export const suggest = (options: MemoryOptions): Promise<number> =>
+  withReader(options, async (db) => {
+    const found = await db.notes.suggest(await ofProject(options), 20);
+    const lines = found.map(
+      (one) =>
+        `${one.entry_type} of ${one.work_item_id}/${one.seq}, told to ${one.told} since ${one.since.slice(0, 16).replace('T', ' ')}:\n` +
+        `  ${visible(one.content).replaceAll('\n', '\n  ')}`,
+    );
+    print(found, lines.join('\n') || 'nothing that several agents were told of is in no note', options.json ?? false);
     return exit.ok;
   });
 

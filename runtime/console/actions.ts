@@ -8,6 +8,7 @@ import type { ImportReport } from '../import/importFile.ts';
 import { importFile } from '../import/importFile.ts';
 import type { Db } from '../ledger/db.ts';
 import { LedgerError, UsageError } from '../ledger/errors.ts';
+import { notePath } from '../ledger/notes.ts';
 import { uuid } from './page.ts';
 
 type Fields = Record<string, unknown>;
@@ -23,12 +24,12 @@ function needed(fields: Fields, name: string, says: string): string {
   return text;
 }
 
-/** Of a claim, as the form has it: with every character, those too that a page shows as signs. */
-function keyIn(fields: Fields): string {
+/** As a form has it: with every character, those too that a page shows as signs. */
+function decoded(text: string, what: string): string {
   try {
-    return decodeURIComponent(needed(fields, 'claim', 'which of its claims is missing'));
+    return decodeURIComponent(text);
   } catch (error) {
-    if (error instanceof URIError) throw new LedgerError('WL002', 'that is not the key of a claim', '', '');
+    if (error instanceof URIError) throw new LedgerError('WL002', `that is not ${what}`, '', '');
     throw error;
   }
 }
@@ -59,7 +60,11 @@ const onWork: Record<string, Action> = {
   retract: (db, id, fields) =>
     done(db.ledgerRetract(id, Number(textOf(fields, 'seq')) || 0, needed(fields, 'reason', 'a reason is needed: why is it wrong?'))),
   async release(db, id, fields) {
-    const isTaken = await db.claimBreak(id, keyIn(fields), orNull(textOf(fields, 'reason')));
+    const isTaken = await db.claimBreak(
+      id,
+      decoded(needed(fields, 'claim', 'which of its claims is missing'), 'the key of a claim'),
+      orNull(textOf(fields, 'reason')),
+    );
     if (!isTaken) throw new UsageError('it does not hold that any more');
     return null;
   },
@@ -90,12 +95,59 @@ const onTurn: Record<string, Action> = {
 
 const onEntry: Record<string, Action> = { delete: (db, id, fields) => done(db.console.entryDelete(id, orNull(textOf(fields, 'reason')))) };
 
-const actions: Record<string, Record<string, Action>> = { work: onWork, call: onCall, turn: onTurn, entry: onEntry };
-const pattern = new RegExp(`^/(?<what>work|call|turn|entry)/(?<id>${uuid})/(?<name>[a-z]+)$`);
+/** As it was typed; a browser sends lines with carriage returns. */
+const noteText = (fields: Fields): string => (typeof fields['content'] === 'string' ? fields['content'].replaceAll('\r\n', '\n') : '');
+
+/** Where a note is. One that was deleted is there for its path, as long as no other has it. */
+async function placeOf(db: Db, id: string): Promise<{ path: string; project: string | null }> {
+  const note = await db.console.note(id);
+  if (note === null) throw new LedgerError('WL001', 'there is no such note', '', '');
+  if (note.is_deleted && (await db.notes.read(note.path, note.project)))
+    throw new LedgerError('WL006', `another note is ${note.path} by now`, '', '');
+  return note;
+}
+
+async function pinNote(db: Db, id: string, isPinned: boolean): Promise<null> {
+  const { path, project } = await placeOf(db, id);
+  return done(db.notes.pin(path, isPinned, project));
+}
+
+const onNote: Record<string, Action> = {
+  async write(db, id, fields) {
+    const { path, project } = await placeOf(db, id);
+    await db.notes.write(path, noteText(fields), project, Number(textOf(fields, 'version')) || null, orNull(textOf(fields, 'why')));
+    return `/note/${id}`;
+  },
+  async rollback(db, id, fields) {
+    const { path, project } = await placeOf(db, id);
+    const [version, replaces] = ['version', 'replaces'].map((name) => Number(textOf(fields, name)) || 0);
+    await db.notes.rollback(path, version ?? 0, project, orNull(textOf(fields, 'why')), replaces ?? 0);
+    return `/note/${id}`;
+  },
+  pin: (db, id) => pinNote(db, id, true),
+  unpin: (db, id) => pinNote(db, id, false),
+  async erase(db, id, fields) {
+    const { path, project } = await placeOf(db, id);
+    return done(db.notes.erase(path, textOf(fields, 'reason'), project, textOf(fields, 'keep') === 'newest'));
+  },
+};
+
+/** A new note: at a path and in a project that were typed and chosen. */
+async function writeNote(db: Db, fields: Fields): Promise<string> {
+  const path = notePath(needed(fields, 'path', 'a note needs a path'));
+  const project = orNull(decoded(textOf(fields, 'of'), 'the name of a project'));
+  await db.notes.write(path, noteText(fields), project, null, orNull(textOf(fields, 'why')));
+  const written = await db.notes.read(path, project);
+  return written ? `/note/${written.file_id}` : '/notes';
+}
+
+const actions: Record<string, Record<string, Action>> = { work: onWork, call: onCall, turn: onTurn, entry: onEntry, note: onNote };
+const pattern = new RegExp(`^/(?<what>work|call|turn|entry|note)/(?<id>${uuid})/(?<name>[a-z]+)$`);
 
 /** What the form at an address does; null: there is no such form. */
 export function actionAt(path: string): ((db: Db, fields: Fields) => Promise<string | null>) | null {
   if (path === '/import') return importDropped;
+  if (path === '/notes/write') return writeNote;
   const { what = '', id = '', name = '' } = pattern.exec(path)?.groups ?? {};
   const action = Object.hasOwn(actions, what) && Object.hasOwn(actions[what] ?? {}, name) ? actions[what]?.[name] : undefined;
   return action ? (db, fields) => action(db, id, fields) : null;

@@ -23,8 +23,8 @@ export type View = {
   project: Project;
   /** The token for forms; null: nothing can be changed from here. */
   formToken: string | null;
-  /** What was refused just now, to be said beside its control. */
-  refused: { action: string; says: string } | null;
+  /** What was refused just now, to be said beside its control, with what was typed there. */
+  refused: { action: string; says: string; fields: Record<string, unknown> } | null;
 };
 
 export type Part = (view: View) => Promise<Html>;
@@ -36,7 +36,7 @@ export type Input = ItemInput | LedgerInput | 'every 10 s' | 'every 30 s' | ((vi
 export type Page = {
   pattern: RegExp;
   /** Which link of the sidebar it belongs to. */
-  section: 'now' | 'work' | 'sessions' | 'knowledge' | 'keys';
+  section: 'now' | 'work' | 'sessions' | 'knowledge' | 'notes' | 'keys';
   parts: Record<string, Part>;
   /** Of each part that changes while it is looked at. */
   inputs: Partial<Record<string, readonly Input[]>>;
@@ -60,7 +60,9 @@ export async function versionsOf(page: Page, view: View): Promise<Map<string, st
   const all = inputs.flatMap(([, names = []]) => names);
   const own = new Map(
     await Promise.all(
-      all.filter((input) => typeof input === 'function').map(async (input): Promise<[Input, string]> => [input, await input(view)]),
+      [...new Set(all)]
+        .filter((input) => typeof input === 'function')
+        .map(async (input): Promise<[Input, string]> => [input, await input(view)]),
     ),
   );
   const id = all.some((name) => typeof name !== 'function' && !ofLedger.has(name) && !name.startsWith('every'))
@@ -168,6 +170,7 @@ ${link('/', 'now', 'Now', shell.approvals > 0 ? html`<span class="n due" title="
 ${link('/work', 'work', 'Work', some(shell.open))}
 ${link('/sessions', 'sessions', 'Sessions', some(shell.resumable))}
 ${link('/knowledge', 'knowledge', 'Knowledge', '')}
+${link('/notes', 'notes', 'Notes', '')}
 </ul>${behindText(shell)}</div>
 <div class="foot"><p><a href="/knowledge"><kbd>/</kbd> search</a><br><a href="/keys"><kbd>?</kbd> keys</a></p>
 <p><span class="which">ledger ${shell.version} · ${shell.schema}<br></span>${canAct ? '' : html`<span class="strong">read-only</span>${shell.mayEnter && !shell.is_read_only ? html` · <a href="/login">log in</a>` : ''}<br>`}<span id="connection" role="status"><span class="faint">○</span> as of <time>${new Date().toTimeString().slice(0, 8)}</time></span></p>${whoText(shell)}</div>

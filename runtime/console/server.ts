@@ -31,6 +31,7 @@ import { item } from './pages/item.ts';
 import { costView, ledgerView, turnsView } from './pages/itemViews.ts';
 import { keys } from './pages/keys.ts';
 import { knowledge } from './pages/knowledge.ts';
+import { editNote, note, notes } from './pages/notes.ts';
 import { now } from './pages/now.ts';
 import { compare, sessions } from './pages/sessions.ts';
 import { callPage, workList } from './pages/workList.ts';
@@ -54,6 +55,9 @@ const pages: readonly Page[] = [
   sessions,
   compare,
   knowledge,
+  notes,
+  note,
+  editNote,
   keys,
 ];
 /** What is at every other address: it is live, too, and has nothing that changes. */
@@ -378,7 +382,7 @@ function routes(db: Db, streamed: Db, primary: Primary | null, hints: Hints, vis
     const refuse = (says: string, status: 403 | 404 | 409): Response | Promise<Response> => {
       if (wantsJson) return c.json({ says }, status);
       const from = new URL(back(), 'http://127.0.0.1');
-      return status === 409 ? show(c, from.pathname, from.searchParams, 409, { action: path, says }) : c.text(`${says}\n`, status);
+      return status === 409 ? show(c, from.pathname, from.searchParams, 409, { action: path, says, fields }) : c.text(`${says}\n`, status);
     };
     // Nothing of a request is read before it is known to come from a page of the console.
     const visitor = visitors.of(c);

@@ -4,6 +4,7 @@ import { consoleActions } from './consoleActions.ts';
 import { consoleContext } from './consoleContext.ts';
 import { consoleItem } from './consoleItem.ts';
 import { consoleKnowledge } from './consoleKnowledge.ts';
+import { consoleNotes } from './consoleNotes.ts';
 import { consoleWork } from './consoleWork.ts';
 import type { Calls } from './pool.ts';
 
@@ -12,5 +13,6 @@ export const consoleCalls = (calls: Calls) => ({
   ...consoleItem(calls),
   ...consoleContext(calls),
   ...consoleKnowledge(calls),
+  ...consoleNotes(calls),
   ...consoleActions(calls),
 });

@@ -7,6 +7,7 @@ import { storableJson } from '../../plv8/storable.ts';
 import type { Calls } from './pool.ts';
 
 const note = z.object({
+  file_id: z.string(),
   path: z.string(),
   version: z.number(),
   bytes: z.number(),
@@ -28,21 +29,37 @@ const noteVersion = z.object({
   is_deleted: z.boolean(),
 });
 
+const suggestion = z.object({
+  content: z.string(),
+  entry_type: z.string(),
+  work_item_id: z.string(),
+  seq: z.number(),
+  told: z.number(),
+  since: z.string(),
+});
+
 export type Note = z.infer<typeof note>;
+
+/** A path as a person types it: below /memories, which need not be typed. */
+export const notePath = (typed: string): string =>
+  /^\/*memories(\/|$)/.test(typed) ? `/${typed.replace(/^\/+/, '')}` : `/memories/${typed.replace(/^\/+/, '')}`;
 
 /** Whose notes, and who reads or writes them: see memory_command(). */
 export type MemoryHand = { project: string | null; workItemId: string | null; lease: string | null; reader: string | null };
 
-export const notes = ({ call, run, named }: Calls) => ({
+export const notes = ({ call, rows, run, named }: Calls) => ({
   notes: {
     /** A command of the memory tool; `key`: the same one again does nothing again. */
     command: (input: object, { project, workItemId, lease, reader }: MemoryHand, key: string | null) =>
       call('memory_command', [storableJson(input), project, workItemId, lease, reader, key], z.string()),
 
+    /** What several agents were told of and no note quotes, the most told first. */
+    suggest: (project: string | null, limit: number) => rows('memory_suggest', [project, limit], suggestion),
+
     list: (project: string | null) =>
       run(
         () => sql.type(note)`
-        select path, version, bytes, pinned_at, written_by, updated_at, readers
+        select file_id, path, version, bytes, pinned_at, written_by, updated_at, readers
           from ${named('v_memory_files')} where project is not distinct from ${named('project_name')}(${project}) order by path collate "C"`,
       ),
 
@@ -51,7 +68,7 @@ export const notes = ({ call, run, named }: Calls) => ({
       (
         await run(
           () => sql.type(wholeNote)`
-        select path, version, bytes, pinned_at, written_by, updated_at, readers, content
+        select file_id, path, version, bytes, pinned_at, written_by, updated_at, readers, content
           from ${named('v_memory_files')} where project is not distinct from ${named('project_name')}(${project}) and path = ${path}`,
         )
       )[0],
@@ -73,8 +90,9 @@ export const notes = ({ call, run, named }: Calls) => ({
     write: (path: string, content: string, project: string | null, version: number | null, why: string | null) =>
       call('memory_write', [path, content, project, version, why], z.number()),
 
-    rollback: (path: string, version: number, project: string | null, why: string | null) =>
-      call('memory_rollback', [path, version, project, null, why], z.number()),
+    /** `replaces`: the version that it has, as it was read; null: whichever it is. */
+    rollback: (path: string, version: number, project: string | null, why: string | null, replaces: number | null = null) =>
+      call('memory_rollback', [path, version, project, replaces, why], z.number()),
 
     pin: (path: string, isPinned: boolean, project: string | null) => call('memory_pin', [path, isPinned, project], z.boolean()),
 

@@ -288,7 +288,7 @@ create table memory_files (
   pinned_at timestamptz,
   pinned_by text,
   pinned_version integer,
-  salt uuid,
+  is_chained boolean not null default false,
   created_at timestamptz not null default _now(),
   updated_at timestamptz not null default _now(),
   constraint path_is_below_memories check (path ~ '^/memories/.' and octet_length(path) <= 500),
@@ -313,6 +313,7 @@ create table memory_versions (
   why text,
   created_at timestamptz not null default _now(),
   link bytea default '',
+  salt uuid,
   erased_hash bytea,
   idempotency_key text,
   primary key (file_id, version),
@@ -344,7 +345,7 @@ comment on column memory_files.is_deleted is 'True: it was deleted. It comes bac
 comment on column memory_files.pinned_at is 'Since when it stands in the first message of each agent of the project; null: it does not.';
 comment on column memory_files.pinned_by is 'Who pinned it: a person, else a database role.';
 comment on column memory_files.pinned_version is 'The version that stands there: what is written later does not, until somebody pins the note again.';
-comment on column memory_files.salt is 'What is hashed before its words. Null: it has no chain, or is erased.';
+comment on column memory_files.is_chained is 'Whether its versions are a chain of hashes, as the ledger had them when it was made.';
 comment on table memory_versions is 'Every version of each file of notes: who wrote it, when, for which work item, and why. Append-only.';
 comment on column memory_versions.file_id is 'The file: it keeps its id when it is renamed.';
 comment on column memory_versions.version is 'Numbered from 1, without gaps.';
@@ -357,6 +358,7 @@ comment on column memory_versions.written_by is 'The database role that wrote it
 comment on column memory_versions.person is 'The person in whose name it was written; null: nobody''s.';
 comment on column memory_versions.why is 'Why, in the words of who wrote it; null: nothing was said.';
 comment on column memory_versions.link is 'The hash of the version before it and of this one, see _memory_link(); null: the file has no chain.';
+comment on column memory_versions.salt is 'What is hashed before its words, so that nobody guesses them by the hash; it goes with them. Null: the file has no chain, or they are erased.';
 comment on column memory_versions.erased_hash is 'The salted hash of the words that it had; null: they are there.';
 comment on column memory_versions.idempotency_key is 'The caller''s key for the command, which the same one again finds; null: it gave none.';
 comment on table memory_views is 'Which version of a file its readers were shown last: what they edit is compared with that.';

@@ -28,6 +28,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
       ['g w', '/work'],
       ['g s', '/sessions'],
       ['g k', '/knowledge'],
+      ['g m', '/notes'],
       ['g n', '/'],
     ] as const) {
       await press(name);

@@ -20,7 +20,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
   let pages: [path: string, says: string | RegExp][];
 
   beforeAll(async () => {
-    const { root, paused, review } = crew.ids;
+    const { root, paused, review, note } = crew.ids;
     const [point] = await crew.db.console.forkPoints(root, 1);
     leadIsForked();
     const fork = await crew.db.console.fork(point?.turn_id ?? '', 'Try an index on the expression', null);
@@ -47,6 +47,11 @@ describe.skipIf(missing !== null)('in a browser', () => {
       ['/knowledge', 'Sixteen writers are slower than four'],
       ['/knowledge?q=import', 'The import holds a row lock'],
       [`/knowledge?as=${review}`, 'Findings'],
+      ['/notes', '/memories/import.md'],
+      [`/note/${note}`, 'Nights with a clock change have 276'],
+      [`/note/${note}?version=1`, 'Measure on the copy'],
+      [`/notes/edit?note=${note}`, 'replaces version'],
+      ['/notes/edit', 'at most 64 KB'],
       ['/keys', 'fork from the selected turn'],
       ['/nowhere', 'There is nothing here'],
     ];

@@ -51,7 +51,7 @@ const says = async (answer: Response): Promise<string> => ((await answer.json())
 
 /** Every page with its parts, each with words that it alone says there: what a part is for must not go unnoticed. */
 const partsOf = (): Record<string, Record<string, string>> => {
-  const { root, operate, paused, review } = crew.ids;
+  const { root, operate, paused, review, note } = crew.ids;
   const item = { head: 'Find why the nightly import takes five hours' };
   const context = {
     ...item,
@@ -111,6 +111,21 @@ const partsOf = (): Record<string, Record<string, string>> => {
     '/knowledge': knowledge,
     '/knowledge?q=import+lock': { ...knowledge, results: 'best first' },
     [`/knowledge?as=${review}`]: knowledge,
+    '/notes': { list: '/memories/style.md', suggested: 'aria-label="Suggested"' },
+    [`/note/${note}`]: {
+      head: '/memories/import.md',
+      says: 'It runs at one and must be over at six',
+      history: 'asked twice in March',
+      readers: 'night shift',
+    },
+    [`/note/${note}?version=1`]: {
+      head: '/memories/import.md',
+      says: 'Say this again',
+      history: 'agreed on Monday',
+      readers: 'night shift',
+    },
+    '/notes/edit': {},
+    [`/notes/edit?note=${note}`]: {},
     '/keys': {},
   };
 };

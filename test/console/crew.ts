@@ -29,6 +29,8 @@ export type Crew = {
     paused: string;
     untaken: string;
     done: string;
+    /** A note. */
+    note: string;
   };
   /** Lets the two responses go on that are held in the middle. */
   goOn(): void;
@@ -286,9 +288,21 @@ export async function startCrew(url: string, schema = 'ledger'): Promise<Crew> {
     runAt: new Date(Date.now() + 3 * 3600_000).toISOString(),
   });
   await until(async () => (await stateOf(paused)) === 'paused');
+  const written = await writeNotes(db);
   return {
     db,
-    ids: { root, measure: child('Measure'), locks: child('Which'), operate, review, failed: broken, paused, untaken, done: moved },
+    ids: {
+      root,
+      measure: child('Measure'),
+      locks: child('Which'),
+      operate,
+      review,
+      failed: broken,
+      paused,
+      untaken,
+      done: moved,
+      note: written,
+    },
     goOn,
     async close() {
       goOn();
@@ -297,6 +311,18 @@ export async function startCrew(url: string, schema = 'ledger'): Promise<Crew> {
       await db.close();
     },
   };
+}
+
+/** What lasts: two notes, of which the one that is returned has a history and a reader. */
+async function writeNotes(db: Db): Promise<string> {
+  const path = '/memories/import.md';
+  const first = '# The nightly import\n\nIt runs at one and must be over at six.\nMeasure on the copy, never on the live tables.\n';
+  await db.notes.write(path, first, null, null, 'agreed on Monday');
+  await db.notes.command({ command: 'view', path }, { project: null, workItemId: null, lease: null, reader: 'night shift' }, null);
+  await db.notes.write(path, `${first}Nights with a clock change have 276 or 300 chunks.\n`, null, 1, 'asked twice in March');
+  await db.notes.write('/memories/style.md', 'Tabs, no blanks.\nAmounts are in cents, and rounded once.\n', null, null, null);
+  await db.notes.pin('/memories/style.md', true, null);
+  return (await db.notes.read(path, null))?.file_id ?? '';
 }
 
 async function withPrices(url: string, schema: string): Promise<void> {

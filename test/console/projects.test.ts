@@ -33,6 +33,7 @@ beforeAll(async () => {
       select count(*) from (select work_pause(id, 'until ${word} sings') from ${submit('Paused')}) p;
       select count(*) from (select work_complete(id, 'Counted by ${word}') from ${submit('Done')}) c;
       select count(*) from (select ledger_append(id, 'finding', 'Seen by ${word}') from ${submit('Found', 'untaken')}) f;
+      select memory_write('/memories/${word}.md', 'Noted', ${project});
       select count(*) from (select ledger_append(id, 'decision', 'Decided by ${word}') from ${submit('Decided', 'untaken')}) f`);
   }
   running = await startConsole({ url: database.url, schema: 'ledger', port: 0 });
@@ -50,7 +51,7 @@ const text = async (path: string): Promise<string> => (await get(path)).text();
 const of = (name: string): string => `project=${encodeURIComponent(name)}`;
 /** The words of projects that a page says. */
 const said = (body: string): string[] => words.filter((word) => body.includes(word));
-const pages = ['/', '/work', '/work?state=open', '/sessions', '/knowledge', '/knowledge?kind=decision', '/knowledge?q=by'];
+const pages = ['/', '/work', '/work?state=open', '/sessions', '/knowledge', '/knowledge?kind=decision', '/knowledge?q=by', '/notes'];
 const into = (path: string, query: string): string => `${path}${path.includes('?') ? '&' : '?'}${query}`;
 
 test('every list shows all projects, or of one its work and that of none, or that of none alone', async () => {
@@ -79,6 +80,7 @@ test('so does each part that is fetched alone, what stands in the sidebar, and a
       '/work/part/list',
       '/sessions/part/resumable',
       '/knowledge/part/results,digest',
+      '/notes/part/list',
     ])
       expect([part, said(await text(into(part, of(name))))]).toEqual([part, name === '' ? ['wagtail'] : ['heron', 'wagtail']]);
   }
@@ -175,7 +177,7 @@ test('a project that is not there is said so, and nothing is shown', async () =>
     '%',
     '*',
   ]) {
-    for (const path of ['/', '/work', '/sessions', '/knowledge?q=by']) {
+    for (const path of ['/', '/work', '/sessions', '/knowledge?q=by', '/notes']) {
       const answer = await get(into(path, of(name)));
       const body = await answer.text();
       expect([name, path, answer.status, said(body)]).toEqual([name, path, 404, []]);

@@ -29,7 +29,7 @@ const playing = await play(0, async (url) => {
   if (run) replayed = (await replayRun(run, url, 'ledger', 5)).workItemId;
 });
 const { crew, running } = playing;
-const { root, paused } = crew.ids;
+const { root, paused, note } = crew.ids;
 
 const pages: [name: string, path: string][] = [
   ['now', '/'],
@@ -42,6 +42,10 @@ const pages: [name: string, path: string][] = [
   ['crew-timeline', `/work/${root}/context`],
   ['sessions', `/sessions?packet=${paused}`],
   ['knowledge', '/knowledge?q=import%20lock'],
+  ['notes', '/notes'],
+  ['note', `/note/${note}`],
+  ['note-earlier', `/note/${note}?version=1`],
+  ['note-edit', `/notes/edit?note=${note}`],
   ['keys', '/keys'],
 ];
 const wanted = isForDocs

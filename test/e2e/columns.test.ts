@@ -126,7 +126,7 @@ const exceptions: Record<string, string> = {
         'pinned_at',
         'pinned_by',
         'pinned_version',
-        'salt',
+        'is_chained',
         'created_at',
         'updated_at',
         'id',
@@ -134,7 +134,7 @@ const exceptions: Record<string, string> = {
       ...['file_id', 'version', 'command', 'path', 'content', 'work_item_id', 'tool_call_id', 'written_by', 'person', 'why'].map(
         (name) => `memory_versions.${name}`,
       ),
-      ...['created_at', 'link', 'erased_hash', 'idempotency_key'].map((name) => `memory_versions.${name}`),
+      ...['created_at', 'link', 'salt', 'erased_hash', 'idempotency_key'].map((name) => `memory_versions.${name}`),
       ...['file_id', 'reader', 'version', 'work_item_id', 'viewed_at'].map((name) => `memory_views.${name}`),
     ].map((name) => [name, 'notes of a project: sql/memory_command']),
   ),

@@ -227,6 +227,20 @@ test('people read, edit, go back, pin and erase', async () => {
   expect(await cli(['memory', 'rollback', 'style.md', 'x'])).toMatchObject({ code: 2 });
 });
 
+test('what several agents were told of is listed, with where it is from', async () => {
+  expect((await cli(['memory', 'suggest'])).stdout).toBe('nothing that several agents were told of is in no note\n');
+  const item = await db.workSubmit({ workType: 'untaken', description: 'Looks', project: 'shop' });
+  await database.query(`
+    select ledger.ledger_append('${item.id}', 'finding', E'Redis\\nfirst \\u001b[2J');
+    insert into ledger.awareness_shown (focus_id, work_item_id, seq)
+    select w.id, '${item.id}'::uuid, 1 from ledger.work_submit('untaken', 'One') w union all
+    select w.id, '${item.id}'::uuid, 1 from ledger.work_submit('untaken', 'Two') w`);
+  const said = (await cli(['memory', 'suggest'])).stdout;
+  expect(said).toMatch(new RegExp(`^finding of ${item.id}/1, told to 2 since \\S+ \\S+:\\n {2}Redis\\n {2}first .*\\n$`));
+  expect(said).not.toContain('\u001b');
+  expect(JSON.parse((await cli(['memory', 'suggest', '--json'])).stdout)).toMatchObject([{ work_item_id: item.id, seq: 1, told: 2 }]);
+});
+
 test('an editor leaves what a note is to say', async () => {
   const editor = join(home, 'editor');
   await writeFile(editor, '#!/bin/sh\necho More >> "$1"\n');

@@ -72,6 +72,7 @@ test('every command ends over an older ledger, with what to do', async () => {
     ['sessions'],
     ['claims'],
     ['memory', 'list'],
+    ['memory', 'suggest'],
     ['logs', id],
     ['sql'],
     ['ledger', 'complete', id, 'x'],

@@ -181,6 +181,47 @@ export const runtimeMutants: readonly Mutant[] = [
     test: 'test/console/claims.test.ts',
     title: 'a person takes each away, once',
   },
+  // Notes in the console
+  {
+    name: 'an edit of a note replaces whichever version there is',
+    file: 'runtime/console/pages/notes.ts',
+    from: `typed('version') ?? one.version`,
+    to: `one.version`,
+    test: 'test/console/notes.test.ts',
+    title: 'an edit that others overtook is refused',
+  },
+  {
+    name: 'what was typed over a note is lost with the refusal',
+    file: 'runtime/console/pages/notes.ts',
+    from: `typed('content') ?? withLine(`,
+    to: `withLine(`,
+    test: 'test/console/notes.test.ts',
+    title: 'an edit that others overtook is refused',
+  },
+  {
+    name: 'a note is edited with signs in the place of what cannot be seen',
+    file: 'runtime/console/pages/notes.ts',
+    from: `visible(text) === text.replaceAll`,
+    to: `text.replaceAll('\\r\\n', '\\n') === text.replaceAll`,
+    test: 'test/console/notes.test.ts',
+    title: 'what a page could not show as it is',
+  },
+  {
+    name: 'a deleted note is brought back over another that has its path',
+    file: 'runtime/console/actions.ts',
+    from: `if (note.is_deleted && (await db.notes.read(note.path, note.project)))`,
+    to: `if (note.is_deleted && false)`,
+    test: 'test/console/notes.test.ts',
+    title: 'an earlier version is said again',
+  },
+  {
+    name: 'the carriage returns of a browser go into notes',
+    file: 'runtime/console/actions.ts',
+    from: `fields['content'].replaceAll('\\r\\n', '\\n') : ''`,
+    to: `fields['content'] : ''`,
+    test: 'test/console/notes.test.ts',
+    title: 'what is typed is written as it was typed',
+  },
   // Streams of the console
   {
     name: 'one visitor opens as many streams as there are',

@@ -14,6 +14,7 @@ const groups: [string, [string[], string][]][] = [
       [['g w'], 'work'],
       [['g s'], 'sessions'],
       [['g k'], 'knowledge'],
+      [['g m'], 'notes'],
       [['j', '↓'], 'next row'],
       [['k', '↑'], 'row before'],
       [['Home', 'End'], 'first row, last row'],

@@ -18,6 +18,7 @@ as $$
       ('people', 'projects', '{project_name,project_names,project_has}', '{reader}'),
       ('people', 'notes', '{memory_write,memory_rollback}', '{client}'),
       ('people', 'notes', '{memory_pin,memory_erase}', '{admin}'),
+      ('people', 'notes', '{memory_suggest}', '{reader}'),
       ('people', 'work', '{tool_call_approve,tool_call_reject}', '{approver}'),
       ('people', 'names', '{person_add,person_list,person_revoke}', '{admin}'),
       ('people', 'names', '{person_current}', '{reader}'),

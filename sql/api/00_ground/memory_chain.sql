@@ -1,26 +1,26 @@
 -- The chain of a file of notes: each version names the one before it by its hash. Words go into a hash of their own, which stays if they are erased.
 
-create or replace function _memory_words(p_salt uuid, p_version memory_versions)
+create or replace function _memory_words(p_version memory_versions)
   returns bytea
   language sql
   stable
   parallel safe
-  return coalesce(p_version.erased_hash, sha256(uuid_send(p_salt) || _sized(p_version.content) || _sized(p_version.why)));
+  return coalesce(p_version.erased_hash, sha256(uuid_send(p_version.salt) || _sized(p_version.content) || _sized(p_version.why)));
 
-comment on function _memory_words(uuid, memory_versions) is 'The salted hash of the words of a version; of an erased one, what it was. Null: its file has no chain.';
+comment on function _memory_words(memory_versions) is 'The salted hash of the words of a version; of an erased one, what it was. Null: its file has no chain.';
 
-create or replace function _memory_link(p_previous bytea, p_salt uuid, p_version memory_versions)
+create or replace function _memory_link(p_previous bytea, p_version memory_versions)
   returns bytea
   language sql
   stable
   parallel safe
   return sha256(
-    coalesce(p_previous, sha256(uuid_send(p_version.file_id))) || _memory_words(p_salt, p_version) || timestamptz_send(p_version.created_at)
+    coalesce(p_previous, sha256(uuid_send(p_version.file_id))) || _memory_words(p_version) || timestamptz_send(p_version.created_at)
     || convert_to(row(
          p_version.file_id, p_version.version, p_version.command, p_version.path, p_version.work_item_id, p_version.tool_call_id,
          p_version.written_by, p_version.person, p_version.idempotency_key)::text, 'UTF8'));
 
-comment on function _memory_link(bytea, uuid, memory_versions) is 'memory_versions.link: the hash of the link before it (null: it is the first), of the version''s words and of all that is known of it.';
+comment on function _memory_link(bytea, memory_versions) is 'memory_versions.link: the hash of the link before it (null: it is the first), of the version''s words and of all that is known of it.';
 
 create or replace function _seal_version()
   returns trigger
@@ -37,9 +37,10 @@ begin
   end if;
   -- What is restored brings its link. The name of this trigger comes after that of redact: what is hashed is what is stored.
   if new.link = '' then
-    new.link := case when v_file.salt is not null then
+    new.salt := case when v_file.is_chained then gen_random_uuid() end;
+    new.link := case when v_file.is_chained then
       _memory_link((select v.link from memory_versions v where v.file_id = new.file_id and v.version < new.version order by v.version desc limit 1),
-                   v_file.salt, new) end;
+                   new) end;
   end if;
   return new;
 end

@@ -157,8 +157,8 @@ begin
   end if;
   select * into v_file from memory_files f where f.project = p_project and f.path = p_path and f.is_deleted order by f.updated_at desc, f.id desc limit 1;
   if not found then
-    insert into memory_files (project, path, is_deleted, salt)
-    values (p_project, p_path, true, case when _is_chained() then gen_random_uuid() end)
+    insert into memory_files (project, path, is_deleted, is_chained)
+    values (p_project, p_path, true, _is_chained())
     returning * into v_file;
   end if;
   return v_file;

@@ -46,7 +46,7 @@ as $$
       ('transcript_entries', 25, 'transcript_id in (select _transcripts_of($1))', null, null),
       ('memory_views', 26, 'work_item_id = $1', null, null),
       -- What a note says today is of its project, not of the work that wrote it: memory_erase().
-      ('memory_versions', 27, $q$work_item_id = $1 and $2 = 'nothing'$q$, $q${"content": "case when _memory_is_past(t) then (case when t.content is not null then '[erased]' end) else t.content end", "why": "case when not _memory_is_past(t) then t.why end", "erased_hash": "case when _memory_is_past(t) then _memory_erased(t) else t.erased_hash end"}$q$, null)
+      ('memory_versions', 27, $q$work_item_id = $1 and $2 = 'nothing'$q$, $q${"content": "case when _memory_is_past(t) then (case when t.content is not null then '[erased]' end) else t.content end", "why": "case when not _memory_is_past(t) then t.why end", "erased_hash": "case when _memory_is_past(t) then _memory_words(t) else t.erased_hash end", "salt": "case when not _memory_is_past(t) then t.salt end"}$q$, null)
     ) as e(relation, n, of_item, becomes, hashed);
 $$;
 
@@ -79,17 +79,6 @@ as $$
 $$;
 
 comment on function _memory_is_past(memory_versions) is 'Whether a version is not what its note says today.';
-
-create or replace function _memory_erased(p_version memory_versions)
-  returns bytea
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select _memory_words((select f.salt from memory_files f where f.id = p_version.file_id), p_version);
-$$;
-
-comment on function _memory_erased(memory_versions) is 'What stays of the words of a version that are erased; null: its file has no chain.';
 
 create or replace function _erasable_set(p_relation text, p_becomes jsonb, p_hashed text[], p_joined_by text)
   returns text

@@ -36,7 +36,7 @@ begin
   end if;
   insert into erasing values (pg_current_xact_id());
   update memory_versions v
-     set erased_hash = _memory_erased(v), content = '[erased]', why = null
+     set erased_hash = _memory_words(v), content = '[erased]', why = null, salt = null
    where v.file_id = any (v_ids) and v.content <> '[erased]' and _memory_is_past(v);
   get diagnostics v_count = row_count;
   delete from erasing where xid = pg_current_xact_id();

@@ -100,13 +100,17 @@ create or replace function _memory_forget()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
+  v_age interval := (select p.age from retention_policies p where p.state is null and p.faculty is null and p.keep = 'nothing');
   v_count bigint;
   v_more bigint;
 begin
   update memory_versions v
-     set erased_hash = _memory_erased(v), content = '[erased]', why = null
-    from erasures e
-   where e.work_item_id = v.work_item_id and e.keep = 'nothing' and e.erased_at is not null and v.content <> '[erased]' and _memory_is_past(v);
+     set erased_hash = _memory_words(v), content = '[erased]', why = null, salt = null
+    from memory_versions n
+    join memory_files f on f.id = n.file_id
+   where n.file_id = v.file_id and n.version = v.version + 1 and v.content <> '[erased]' and _memory_is_past(v)
+     and case when v.work_item_id is null then n.created_at < _now() - v_age and f.pinned_version is distinct from v.version
+              else exists (select from erasures e where e.work_item_id = v.work_item_id and e.keep = 'nothing' and e.erased_at is not null) end;
   get diagnostics v_count = row_count;
   delete from memory_views where work_item_id is null and viewed_at < _now() - interval '30 days';
   get diagnostics v_more = row_count;
@@ -115,4 +119,4 @@ end
 $$;
 
 comment on function _memory_forget() is
-  'Erases the words of versions that erased work wrote and that were the newest of their file until now, and forgets what readers without an item were shown 30 days ago; returns how many rows.';
+  'Erases the words of versions that erased work wrote and that were the newest of their file until now; of versions that no work wrote, and that have been history for longer than the policy for work of any state and faculty says, but for those that are pinned; and forgets what readers without an item were shown 30 days ago. Returns how many rows.';

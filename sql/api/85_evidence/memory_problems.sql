@@ -8,7 +8,7 @@ create or replace function _memory_problems()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with chain as (
-    select f.id, format('note %s%s', f.path, coalesce(' of ' || nullif(f.project, ''), '')) as place, f.path, f.salt, f.version as newest, f.is_deleted,
+    select f.id, format('note %s%s', f.path, coalesce(' of ' || nullif(f.project, ''), '')) as place, f.path, f.is_chained, f.version as newest, f.is_deleted,
            v as version_row, v.version, v.link, v.content, v.why, v.erased_hash, lag(v.version, 1, 0) over w as before, lag(v.link) over w as previous
       from memory_files f
       left join memory_versions v on v.file_id = f.id
@@ -18,11 +18,14 @@ as $$
   union all
   select c.place, format('version %s is not as it was written', c.version)
     from chain c
-   where c.version = c.before + 1 and (c.salt is not null or c.link is not null)
-     and c.link is distinct from _memory_link(c.previous, c.salt, c.version_row)
+   where c.version = c.before + 1 and (c.is_chained or c.link is not null)
+     and c.link is distinct from _memory_link(c.previous, c.version_row)
   union all
   select c.place, format('version %s says that it was erased, but has words', c.version)
     from chain c where c.erased_hash is not null and (coalesce(c.content, '[erased]') <> '[erased]' or c.why is not null)
+  union all
+  select c.place, format('version %s was erased, but what its words can be guessed by was not', c.version)
+    from chain c where c.erased_hash is not null and (c.version_row).salt is not null
   union all
   select c.place, format('has %s versions, and should have %s', coalesce(max(c.version), 0), max(c.newest))
     from chain c group by c.id, c.place having coalesce(max(c.version), 0) <> max(c.newest)

@@ -2,7 +2,7 @@
 
 create or replace view v_memory_files with (security_invoker = true) as
   select nullif(f.project, '') as project, f.path, f.version, octet_length(v.content) as bytes, f.pinned_at, f.pinned_by,
-         coalesce(v.person, _agent_name(w), v.written_by) as written_by, v.work_item_id, f.updated_at, r.readers, v.content, f.pinned_version
+         coalesce(v.person, _agent_name(w), v.written_by) as written_by, v.work_item_id, f.updated_at, r.readers, v.content, f.pinned_version, f.id as file_id
     from memory_files f
     join memory_versions v on v.file_id = f.id and v.version = f.version
     left join work_items w on w.id = v.work_item_id
@@ -22,11 +22,13 @@ comment on column v_memory_files.updated_at is 'When.';
 comment on column v_memory_files.readers is 'How many work items, and readers without one, were shown it.';
 comment on column v_memory_files.content is 'What it says.';
 comment on column v_memory_files.pinned_version is 'The version that stands there; null: none.';
+comment on column v_memory_files.file_id is 'The file: it keeps its id when it is renamed, or made anew after it was deleted.';
 
 create or replace view v_memory_versions with (security_invoker = true) as
   select nullif(f.project, '') as project, f.path as path_now, f.is_deleted, v.path, v.version, v.command,
          coalesce(v.person, _agent_name(w), v.written_by) as written_by, v.work_item_id, v.tool_call_id, v.why, v.created_at,
-         v.erased_hash is not null as is_erased, v.content, v.file_id
+         v.erased_hash is not null as is_erased, v.content, v.file_id,
+         _memory_changes((select b.content from memory_versions b where b.file_id = v.file_id and b.version = v.version - 1), v.content) as changes
     from memory_versions v
     join memory_files f on f.id = v.file_id
     left join work_items w on w.id = v.work_item_id;
@@ -46,3 +48,67 @@ comment on column v_memory_versions.created_at is 'When.';
 comment on column v_memory_versions.is_erased is 'Whether its words were erased.';
 comment on column v_memory_versions.content is 'What it said; null: it was deleted.';
 comment on column v_memory_versions.file_id is 'The file: it keeps its id when it is renamed, or made anew after it was deleted.';
+comment on column v_memory_versions.changes is 'What differs from the version before: lines that are gone (-) and lines that came (+), at most 20 of each. Empty: nothing does.';
+
+create or replace function _memory_blamed(p_file_id uuid, p_version integer)
+  returns table (line integer, content text, since_version integer)
+  language sql
+  stable
+  rows 100
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with had as (
+    select distinct v.version, l.content
+      from memory_versions v
+     cross join lateral unnest(_memory_lines(v.content)) as l(content)
+     where v.file_id = p_file_id and v.version between p_version - 99 and p_version),
+  -- Versions have no gaps: where a line was in all of them, number and rank have one sum.
+  ranked as (select h.*, row_number() over (partition by h.content order by h.version desc) as nth from had h),
+  kept as (select r.content, min(r.version) as since_version from ranked r where r.version + r.nth = p_version + 1 group by r.content)
+  select l.n::integer, l.content, k.since_version
+    from memory_versions v
+   cross join lateral unnest(_memory_lines(v.content)) with ordinality as l(content, n)
+    join kept k on k.content = l.content
+   where v.file_id = p_file_id and v.version = p_version;
+$$;
+
+comment on function _memory_blamed(uuid, integer) is
+  'The lines of a version of a note, each with the version since which every one has it, of the newest 100. A line that stands there twice counts as one.';
+
+create or replace view v_memory_lines with (security_invoker = true) as
+  select nullif(f.project, '') as project, f.path, l.line, l.content, l.since_version, coalesce(v.person, _agent_name(w), v.written_by) as written_by,
+         v.work_item_id, v.created_at, (select count(*) from memory_views s where s.file_id = f.id and s.version >= l.since_version) as readers, f.id as file_id
+    from memory_files f
+   cross join lateral _memory_blamed(f.id, f.version) l
+    join memory_versions v on v.file_id = f.id and v.version = l.since_version
+    left join work_items w on w.id = v.work_item_id
+   where not f.is_deleted;
+
+comment on view v_memory_lines is 'The lines of the notes of projects, with who wrote each and how many were shown it: select line, content, written_by, readers from v_memory_lines where path = ''/memories/style.md'' order by line. Of the newest 100 versions.';
+comment on column v_memory_lines.project is 'The project, by the name that it has today; null: notes of work that is in none.';
+comment on column v_memory_lines.path is 'The path of the note.';
+comment on column v_memory_lines.line is 'The number of the line, from 1.';
+comment on column v_memory_lines.content is 'What it says.';
+comment on column v_memory_lines.since_version is 'The version since which the note has it without a break; of the newest 100.';
+comment on column v_memory_lines.written_by is 'Who wrote that version: a person, an agent, else a database role.';
+comment on column v_memory_lines.work_item_id is 'The work item whose agent did; null: none.';
+comment on column v_memory_lines.created_at is 'When.';
+comment on column v_memory_lines.readers is 'How many work items, and readers without one, were shown that version or a later one, as v_memory_views has them: of the note, not of the line alone. Agents that were only told a pinned note are not among them.';
+comment on column v_memory_lines.file_id is 'The file.';
+
+create or replace view v_memory_views with (security_invoker = true) as
+  select nullif(f.project, '') as project, f.path, s.version, f.version as newest_version, coalesce(_agent_name(w), substr(s.reader, 3)) as reader,
+         s.work_item_id, s.viewed_at, s.file_id
+    from memory_views s
+    join memory_files f on f.id = s.file_id
+    left join work_items w on w.id = s.work_item_id;
+
+comment on view v_memory_views is 'Who was shown which version of a note last: select reader, version, viewed_at from v_memory_views where path = ''/memories/style.md'' order by viewed_at desc. Agents that were only told a pinned note are not among them.';
+comment on column v_memory_views.project is 'The project, by the name that it has today; null: notes of work that is in none.';
+comment on column v_memory_views.path is 'The path that the file has today, or had when it was deleted.';
+comment on column v_memory_views.version is 'The version that it was shown last, or wrote.';
+comment on column v_memory_views.newest_version is 'The version that the file has.';
+comment on column v_memory_views.reader is 'An agent, or the name of a reader without a work item.';
+comment on column v_memory_views.work_item_id is 'The work item whose agent read it; null: none.';
+comment on column v_memory_views.viewed_at is 'When.';
+comment on column v_memory_views.file_id is 'The file.';

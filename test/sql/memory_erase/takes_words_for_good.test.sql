@@ -1,6 +1,6 @@
 -- Words of notes go with the work that wrote them, but what a note says today stays until it is erased itself; the chain holds.
 begin;
-select plan(24);
+select plan(28);
 
 select agent('{"tools": ["look"]}', '{"memory": true}');
 select take((work_submit('analyze', 'Note', p_project => 'shop')).id), drive();
@@ -13,12 +13,15 @@ select from work_erase(item());
 select results_eq($$ select path, version, content, is_erased from v_memory_versions order by path, version $$,
   $$ values ('/memories/a.md', 1, '[erased]', true), ('/memories/a.md', 2, 'second words', false), ('/memories/gone.md', 1, '[erased]', true), ('/memories/gone.md', 2, null, true) $$,
   'earlier versions go with the work, what a note says stays');
+select is((select count(*) from memory_versions where erased_hash is not null and salt is not null), 0::bigint, 'with the salts, so that nobody guesses them');
+select is((select count(*) from memory_versions where salt is not null), 1::bigint, 'but for what stays');
 select is((select count(*) from memory_views), 0::bigint, 'what it was shown goes, too');
 select is_empty($$ select * from ledger_verify() $$, 'the chain holds without them');
 select throws_ok($$ select memory_rollback('/memories/a.md', 1, 'shop') $$, 'WL002', 'Version 1 of /memories/a.md has no words: they were erased', 'nothing brings them back');
 select memory_write('/memories/a.md', 'third words', 'shop', 2);
 select is((work_retention_run() ->> 'rows')::integer, 1, 'when another version follows');
 select is((select content from v_memory_versions where path = '/memories/a.md' and version = 2), '[erased]', 'what it wrote goes, too');
+select is((select count(*) from memory_versions where salt is not null), 1::bigint, 'with its salt');
 select is_empty($$ select * from ledger_verify() $$, 'and the chain holds');
 select is(work_retention_run() ->> 'is_done', 'true', 'that is all');
 
@@ -30,6 +33,7 @@ select is((select content from v_memory_files), 'fourth words', 'which stays');
 select is(memory_erase('/memories/a.md', 'because', 'shop'), 1::bigint, 'or all');
 select is((select count(*) from v_memory_files), 0::bigint, 'and the note is gone');
 select is((select array_agg(distinct content) from memory_versions where content is not null), '{[erased]}', 'no words are left');
+select is((select count(*) from memory_versions where content = '[erased]' and salt is not null), 0::bigint, 'and no salts of theirs');
 select is((select why from memory_versions order by created_at desc, version desc limit 1), 'because', 'but why');
 select is((select count(*) from memory_versions where why like '%secret%'), 0::bigint, 'and no other reason');
 select is_empty($$ select * from ledger_verify() $$, 'the chain holds');
