@@ -1,0 +1,208 @@
+// Sessions that their program keeps in the ledger while anything happens to them, at random: batches come twice, from two processes, over
+// connections that break, or not at all; what was said is read at any moment, met by an import of its file, forked, erased. Whatever
+// happens, what was appended comes back, and each turn and call that the ledger was told of is there once.
+// RUNS and SEED play others.
+
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { LedgerSessionStore } from '../../runtime/agentSdk/index.ts';
+import type { SessionStoreEntry } from '../../runtime/agentSdk/sdkTypes.ts';
+import { TranscriptReader } from '../../runtime/import/readTranscript.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import type { Db } from '../../runtime/ledger/db.ts';
+import { claudeSession, Importer } from '../importer.ts';
+
+const { RUNS = '20', SEED = '31' } = process.env;
+
+let importer: Importer;
+const dbs: Db[] = [];
+const stores: LedgerSessionStore[] = [];
+const met = new Map<string, number>();
+
+beforeAll(async () => {
+  importer = await Importer.open();
+  for (let n = 0; n < 2; n++) dbs.push(await openDb(importer.database.url, 'ledger'));
+  stores.push(...dbs.map((db) => new LedgerSessionStore({ db })));
+});
+afterAll(async () => {
+  for (const store of stores) await store.close();
+  for (const db of dbs) await db.close();
+  await importer?.close();
+});
+
+const count = fc.integer({ min: 1, max: 5 });
+const by = fc.integer({ min: 0, max: 1 });
+const act = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('append' as const), by, count }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('append again' as const), by, count }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('append twice' as const), by, count }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('append cut off' as const), by, count }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('not appended' as const), by, count }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('understood' as const), by, count }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('read by another' as const), by, count }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('import' as const), by, count }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('fork' as const), by, count }) },
+);
+type Act = typeof act extends fc.Arbitrary<infer A> ? A : never;
+
+const EXCHANGES = 8;
+
+/** A session as its program and its own file have it, and what the ledger was told of it. */
+class Session {
+  readonly key = { projectKey: '-random', sessionId: randomUUID() };
+  readonly lines: SessionStoreEntry[];
+  /** So many of its lines are said, and in its file. */
+  said = 0;
+  /** What is in the transcript, in its order. */
+  kept: SessionStoreEntry[] = [];
+  /** Ids of the calls, and of the responses, of which the ledger was told. */
+  readonly known = new Set<string>();
+  /** Of those that are in the transcript, whether they are read or not. */
+  readonly unread: SessionStoreEntry[] = [];
+  forks = 0;
+
+  constructor() {
+    const { sessionId } = this.key;
+    this.lines = claudeSession(EXCHANGES).flatMap((line, n) => [
+      JSON.parse(line.replaceAll('session-1', sessionId)) as SessionStoreEntry,
+      ...(n % 4 === 2 ? [{ type: 'mode', mode: 'default', sessionId } as SessionStoreEntry] : []),
+    ]);
+  }
+
+  async do({ do: what, by: who, count: size }: Act): Promise<void> {
+    met.set(what, (met.get(what) ?? 0) + 1);
+    const store = stores[who]!;
+    if (what === 'understood') return this.#isRead(() => stores[who]!.understood());
+    if (what === 'read by another') return this.#isRead(async () => void (await new TranscriptReader(importer.db, this.key).readOn()));
+    if (what === 'import') return this.#import();
+    if (what === 'fork') return this.#fork();
+    if (what === 'append again') {
+      const again = this.kept.filter(({ uuid }) => uuid).slice(-size);
+      return store.append(this.key, again);
+    }
+    if (what === 'not appended') return this.#isMissed(store);
+    const batch = this.lines.slice(this.said, this.said + size);
+    this.said += batch.length;
+    if (batch.length === 0) return;
+    if (what === 'append twice') {
+      await Promise.all(stores.map((each, n) => each.append(this.key, n === who ? batch : batch.filter(({ uuid }) => uuid))));
+    } else if (what === 'append cut off') {
+      await Promise.all([
+        store.append(this.key, batch),
+        importer.database.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like '%transcript_append%' and pid <> pg_backend_pid()`,
+        ),
+      ]);
+    } else await store.append(this.key, batch);
+    // Of two at once the lines without a uuid come between those of the other.
+    const loaded = what === 'append twice' ? (await store.load(this.key))! : [...this.kept, ...batch];
+    expect(loaded.slice(0, this.kept.length)).toEqual(this.kept);
+    expect(loaded.slice(this.kept.length).toSorted(inOrder)).toEqual(batch.toSorted(inOrder));
+    this.kept = loaded;
+    this.unread.push(...batch);
+  }
+
+  /** The store is down for a whole exchange: a turn whose response is torn apart by the gap is known by another line then. */
+  async #isMissed(store: LedgerSessionStore): Promise<void> {
+    const begins = (n: number): boolean => n >= this.lines.length || JSON.stringify(this.lines[n]).includes('I look at');
+    while (!begins(this.said)) {
+      const entry = this.lines[this.said++]!;
+      await store.append(this.key, [entry]);
+      this.kept.push(entry);
+      this.unread.push(entry);
+    }
+    do this.said = Math.min(this.said + 1, this.lines.length);
+    while (!begins(this.said));
+  }
+
+  async #isRead(read: () => Promise<void>): Promise<void> {
+    // What both processes appended is read by both: whoever reads last has all of it.
+    await read();
+    for (const store of stores) await store.understood();
+    this.#tell(this.unread.splice(0));
+    await this.check();
+  }
+
+  async #import(): Promise<void> {
+    if (this.said === 0) return;
+    const file = join(importer.directory, `${this.key.sessionId}.jsonl`);
+    const said = this.lines.slice(0, this.said);
+    await writeFile(file, said.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+    await importer.import(file);
+    expect((await importer.import(file)).added).toEqual({ turns: 0, calls: 0 });
+    this.#tell(said);
+    await this.check();
+  }
+
+  async #fork(): Promise<void> {
+    const [turn] = await importer.database.query<{ id: string }>(
+      `select t.id from ledger.turns t join ledger.work_items w on w.id = t.work_item_id where w.external_id = '${this.#externalId}'
+          and t.status = 'completed' and not exists (select from ledger.tool_calls k where k.turn_id = t.id and k.completed_at is null) order by t.depth desc limit 1`,
+    );
+    if (turn === undefined) return;
+    await importer.database.query(`select ledger.work_fork('${turn.id}', 'Try another way')`);
+    this.forks++;
+  }
+
+  #tell(entries: readonly SessionStoreEntry[]): void {
+    for (const { message } of entries as readonly { message?: { role: string; id?: string; content: unknown } }[]) {
+      if (message?.role !== 'assistant') continue;
+      this.known.add(`turn ${message.id}`);
+      for (const block of message.content as { type: string; id: string }[])
+        if (block.type === 'tool_use') this.known.add(`call ${block.id}`);
+    }
+  }
+
+  get #externalId(): string {
+    return `import:claude-code:${this.key.sessionId}`;
+  }
+
+  async check(): Promise<void> {
+    expect(await stores[0]!.load(this.key)).toEqual(this.kept.length === 0 ? null : this.kept);
+    const of = (table: string): string =>
+      `from ledger.${table} x join ledger.work_items w on w.id = x.work_item_id where w.external_id = '${this.#externalId}'`;
+    const [row] = await importer.database.query<{ turns: number; calls: string[]; problem: string | null }>(`
+      select (select count(*)::int ${of('turns')} and x.turn_type = 'normal') as turns,
+             (select coalesce(array_agg(x.provider_id order by x.provider_id), '{}') ${of('tool_calls')}) as calls,
+             (select problem from ledger.transcripts where session_id = '${this.key.sessionId}') as problem`);
+    const known = (kind: string): string[] =>
+      [...this.known].filter((one) => one.startsWith(kind)).map((one) => one.slice(kind.length + 1));
+    expect(row!.problem ?? null).toBeNull();
+    expect(row!.calls).toEqual(known('call').toSorted());
+    expect(row!.turns).toBe(known('turn').length);
+  }
+
+  /** A fork shares its turns: until it is erased, too, it stays. Then nothing of it is left, and it takes nothing more. */
+  async end(): Promise<void> {
+    if (this.kept.length === 0) return;
+    await this.#isRead(() => stores[0]!.understood());
+    const gone = stores[0]!.delete(this.key);
+    if (this.forks > 0) {
+      await expect(gone).rejects.toMatchObject({ code: 'WL008' });
+      return this.check();
+    }
+    await gone;
+    expect(await stores[1]!.load(this.key)).toBeNull();
+    await expect(stores[1]!.append(this.key, this.lines.slice(0, 1))).rejects.toMatchObject({ code: 'WL003' });
+  }
+}
+
+const inOrder = (one: SessionStoreEntry, other: SessionStoreEntry): number => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1);
+
+test('whatever happens to a session, what was appended comes back, and is understood once', { timeout: 600_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(act, { minLength: 4, maxLength: 16 }), async (acts) => {
+      const session = new Session();
+      for (const each of acts) await session.do(each);
+      await session.end();
+    }),
+    { numRuns: Number(RUNS), seed: Number(SEED), endOnFailure: process.env['NOSHRINK'] !== undefined },
+  );
+  expect([...met.keys()].toSorted()).toHaveLength(9);
+  expect(await importer.database.query('select * from ledger.work_ledger_check()')).toEqual([]);
+});
