@@ -13,7 +13,7 @@ export class Conversation {
   cwd: string | undefined;
   /** The line that is being read. */
   line = 0;
-  /** What the newest exchange used is still to come: until then peek() leaves it out. */
+  /** What the newest exchange used is still to come: until then peek() leaves it out, unless nothing more comes. */
   isUncounted = false;
   readonly #format: RecordedRun['format'];
   readonly #skipped = new Map<string, { count: number; line: number }>();
@@ -216,7 +216,7 @@ export class Conversation {
       },
       keep: (reason, text, line) => this.keep(reason, text, line),
       take: (isEnd) => this.takeWhole(isEnd),
-      peek: () => [this.peek() ?? []].flat(),
+      peek: (isEnd) => [this.peek(isEnd) ?? []].flat(),
       isWaiting: () => this.openCalls().length > 0,
     };
   }
@@ -254,8 +254,8 @@ export class Conversation {
   }
 
   /** What waits to be taken, as it is now; it may still grow. Null: there is nothing, not even a prompt. */
-  peek(): RecordedRun | null {
-    const waiting = this.isUncounted && this.#exchanges.at(-1)?.usage === null ? this.#exchanges.slice(0, -1) : this.#exchanges;
+  peek(isEnd = false): RecordedRun | null {
+    const waiting = !isEnd && this.isUncounted && this.#exchanges.at(-1)?.usage === null ? this.#exchanges.slice(0, -1) : this.#exchanges;
     return waiting.length === 0 && (this.#taken > 0 || this.#prompt.length === 0) ? null : this.#runOf(waiting, true);
   }
 

@@ -50,7 +50,7 @@ export function readGeminiLines(): RecordReader {
     keep: (reason, content, line) => void kept.push({ reason, content, line }),
     // All of it may be written again.
     take: (isEnd) => (isEnd ? whole().takeWhole(true) : []),
-    peek: () => [whole().peek() ?? []].flat(),
+    peek: (isEnd) => [whole().peek(isEnd) ?? []].flat(),
     isWaiting: () => whole().openCalls().length > 0,
   };
 }

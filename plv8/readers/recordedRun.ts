@@ -79,9 +79,9 @@ export class LinesReader {
     return this.#reader?.take(isEnd) ?? [];
   }
 
-  /** What take() still waits for, as it is now. */
-  peek(): RecordedRun[] {
-    return this.#reader?.peek() ?? [];
+  /** What take() still waits for, as it is now. `isEnd`: nothing more comes for a while. */
+  peek(isEnd = false): RecordedRun[] {
+    return this.#reader?.peek(isEnd) ?? [];
   }
 
   /** Whether a call has no result yet. */

@@ -51,8 +51,8 @@ export class SessionFollower {
   #pending = new Set<string>();
   #count = { files: 0, read: 0, asBefore: 0 };
   #away: Promise<void> | undefined;
-  /** Until when each session counts as alive, by its mark. */
-  readonly #alive = new Map<string, number>();
+  /** Until when each session counts as alive, by its mark; and the file that it is in. */
+  readonly #alive = new Map<string, { until: number; path: string }>();
   #restTimer: NodeJS.Timeout | undefined;
   readonly #looks = new Set<Promise<void>>();
   #wake = Promise.withResolvers<void>();
@@ -127,7 +127,7 @@ export class SessionFollower {
     if (this.#signal.aborted) return;
     this.#tell({ event: 'ready', ...this.#count });
     await this.#pauseResting(); // those that ended while nobody looked
-    this.#pauseAfter('', ALIVE_SECONDS); // and those that were alive until then
+    this.#pauseAfter('', ALIVE_SECONDS, ''); // and those that were alive until then
   }
 
   /** What changes, as it changes: the first pass may take long. */
@@ -144,14 +144,14 @@ export class SessionFollower {
   }
 
   /** Reads what is new in a file, if anything is. */
-  #look(path: string): Promise<void> {
+  #look(path: string, isEnd = false): Promise<void> {
     const file = this.#files.get(path);
     if (!file) return Promise.resolve();
     if (file.isBusy) file.isDue = true;
     if (file.isBusy) return Promise.resolve();
     [file.isBusy, file.isDue] = [true, false];
     const began = performance.now();
-    const look = this.#readFile(path).finally(() => {
+    const look = this.#readFile(path, isEnd).finally(() => {
       this.#looks.delete(look);
       file.isBusy = false;
       file.notBefore = performance.now() + BUSY_SHARE * (performance.now() - began);
@@ -161,12 +161,14 @@ export class SessionFollower {
     return look;
   }
 
-  async #readFile(path: string): Promise<void> {
+  /** `isEnd`: its program writes no more for now. */
+  async #readFile(path: string, isEnd: boolean): Promise<void> {
     for (let tries = 1; ; tries++) {
       const standing = await standingOf(path);
       if (standing === null) return this.#forget(path);
       const key = keyOf(path);
-      if (!standing.isRegular || this.#read.get(key) === standing.state) return;
+      if (!standing.isRegular || (this.#read.get(key) === standing.state && !isEnd)) return;
+      if (isEnd) standing.quietSeconds = Math.max(standing.quietSeconds, ALIVE_SECONDS);
       try {
         const growth = await this.#fileAt(path).readOn(standing);
         await this.#note(path, growth);
@@ -188,7 +190,7 @@ export class SessionFollower {
   async #note(path: string, { report, marks }: Growth): Promise<void> {
     for (const mark of marks) {
       await this.#mark(path, mark);
-      if (mark.aliveSeconds !== null) this.#pauseAfter(keyOf(path, mark.of), mark.aliveSeconds);
+      if (mark.aliveSeconds !== null) this.#pauseAfter(keyOf(path, mark.of), mark.aliveSeconds, path);
     }
     if (marks.every(({ aliveSeconds, of }) => of === null && aliveSeconds === null)) this.#open.delete(path);
     for (const session of report.sessions)
@@ -230,22 +232,31 @@ export class SessionFollower {
   }
 
   /** A session is paused when nothing was heard of it for so long: one timer for all, and none while none is alive. */
-  #pauseAfter(key: string, seconds: number): void {
-    this.#alive.set(key, performance.now() + (seconds + 2) * 1000);
+  #pauseAfter(key: string, seconds: number, path: string): void {
+    this.#alive.set(key, { until: performance.now() + (seconds + 2) * 1000, path });
+    this.#pauseNext();
+  }
+
+  #pauseNext(): void {
     clearTimeout(this.#restTimer);
-    this.#restTimer = setTimeout(() => void this.#pauseResting(), Math.min(...this.#alive.values()) - performance.now());
+    if (this.#alive.size === 0) return;
+    const next = Math.min(...[...this.#alive.values()].map(({ until }) => until));
+    this.#restTimer = setTimeout(() => void this.#pauseResting(), next - performance.now());
   }
 
   async #pauseResting(): Promise<void> {
-    for (const [key, until] of this.#alive) if (until <= performance.now()) this.#alive.delete(key);
     try {
+      for (const [key, { until, path }] of this.#alive) {
+        if (until > performance.now()) continue;
+        this.#alive.delete(key);
+        if (this.#open.has(path)) await this.#look(path, true); // what waited for more
+      }
       const ids = (await this.#db.transcripts.rest()).map(({ followed_sessions_rest: id }) => id);
       if (ids.length > 0) this.#tell({ event: 'rest', work_item_ids: ids });
-      const [next] = this.#alive.keys();
-      if (next !== undefined) this.#pauseAfter(next, ((this.#alive.get(next) ?? 0) - performance.now()) / 1000 - 2);
+      this.#pauseNext();
     } catch (error) {
       if (isServedNoMore(error)) this.#failed.reject(error);
-      else if (!this.#signal.aborted) this.#pauseAfter('', 10);
+      else if (!this.#signal.aborted) this.#pauseAfter('', 10, '');
     }
   }
 

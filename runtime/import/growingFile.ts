@@ -123,7 +123,7 @@ export class GrowingFile {
       await report.storeAll(this.#parts.reader.take(false), this.#path, how);
       this.#stored = this.#at;
     }
-    if (this.#at === from && !this.#isDocument) return 0;
+    if (this.#at === from && how.isLive && !this.#isDocument) return 0;
     const id = lastSessionId(newest);
     if (id !== undefined && this.#parts.reader.isTold && !this.#parts.sessionIds.has(id)) {
       // What was read until now is a copy of another session, with which this one begins.
@@ -133,17 +133,25 @@ export class GrowingFile {
       return this.#readLines(handle, size, report, quietSeconds);
     }
     const { reader } = this.#parts;
+    const rest = how.isLive || size - this.#at > CHUNK_BYTES ? '' : await this.#restOf(handle, size);
+    reader.read(rest, true);
     if (reader.isTold) {
       await report.storeAll(reader.take(false), this.#path, how);
       // Without an id a session is known by its first exchange, which must be whole.
-      await report.storeAll(
-        reader.peek().filter((run) => run.sessionId !== undefined && isSession(run)),
-        this.#path,
-        how,
-      );
+      const waiting = reader.peek(!how.isLive).filter((run) => run.sessionId !== undefined && isSession(run));
+      await report.storeAll(waiting, this.#path, how);
       this.#stored = this.#at;
     } else if (this.#isDocument) await report.storeAll(parseRecordedRuns(await readFile(handle, 'utf8')), this.#path, how);
-    return this.#isDocument ? size : this.#at - from;
+    const bytes = this.#isDocument ? size : this.#at - from;
+    if (rest !== '') this.#begin(); // should it go on all the same, it is read anew
+    return bytes;
+  }
+
+  /** A last line whose end is not written: who wrote it is gone, or writes no more line breaks. */
+  async #restOf(handle: FileHandle, size: number): Promise<string> {
+    const rest = Buffer.alloc(Math.max(0, size - this.#at));
+    const { bytesRead } = await handle.read(rest, 0, rest.length, this.#at);
+    return rest.toString('utf8', 0, bytesRead);
   }
 
   /** Written whole each time. */

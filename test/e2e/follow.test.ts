@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { appendFile, chmod, mkdir, mkdtemp, readFile, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
@@ -107,6 +108,13 @@ const itemsOf = (label: string): Promise<{ id: string; state: string; work_type:
   );
 const recordsOf = async (label: string): Promise<number> =>
   (await database.query<{ n: number }>(`select count(*)::int as n from ledger.session_records where session_label = '${label}'`))[0]!.n;
+const wordsOf = async (label: string): Promise<string> =>
+  (
+    await database.query<{ words: string }>(
+      `select string_agg(m.content::text, ' ') as words from ledger.foci f join ledger.turns t on t.focus_id = f.id
+       join ledger.messages m on m.turn_id = t.id where f.session_label = '${label}'`,
+    )
+  )[0]!.words;
 const old = (path: string): Promise<void> => utimes(path, new Date('2026-01-02'), new Date('2026-01-02'));
 /** A way to the database that can be shut. */
 async function gateTo(address: string): Promise<{ url: string; shut: () => void; open: () => Promise<void> }> {
@@ -392,4 +400,195 @@ describe('a session is one item', () => {
       ),
     ).toEqual([{ parent_session_label: `claude-code:${id}`, spawned: true }]);
   });
+});
+
+describe('other programs', () => {
+  const at = new Date().toISOString();
+  const json = (...records: object[]): string => text(records.map((record) => JSON.stringify(record)));
+
+  test('a response of Codex is there when its tokens are: they are recorded behind its calls', async () => {
+    const [id, file] = [newId(), await place('.codex/sessions/2026/01/01/rollout-x.jsonl')];
+    const item = (payload: object): object => ({ timestamp: at, type: 'response_item', payload });
+    const count = (n: number): object => ({
+      timestamp: at,
+      type: 'event_msg',
+      payload: { type: 'token_count', info: { total_token_usage: { n }, last_token_usage: { input_tokens: n, output_tokens: 5 } } },
+    });
+    await writeFile(
+      file,
+      json(
+        { timestamp: at, type: 'session_meta', payload: { id, cwd: '/work' } },
+        item({ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Mend it' }] }),
+        item({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'I look.' }] }),
+        item({ type: 'function_call', name: 'shell', arguments: '{"cmd": "ls"}', call_id: 'a' }),
+      ),
+    );
+    await follow();
+    expect(await itemsOf(`codex:${id}`)).toMatchObject([{ project: '/work', says: 'active' }]);
+    expect(await turnsOf(`codex:${id}`)).toBe(0);
+    await appendFile(file, json(item({ type: 'function_call_output', call_id: 'a', output: 'a.py' }), count(100)));
+    await until(async () => (await turnsOf(`codex:${id}`)) === 1);
+    await appendFile(file, json(item({ type: 'message', role: 'assistant', content: [{ text: 'Done.' }] }), count(200)));
+    await until(async () => (await turnsOf(`codex:${id}`)) === 2);
+    await importFile(db, file);
+    expect(
+      await database.query(
+        `select t.input_tokens, (select count(*)::int from ledger.tool_calls k where k.turn_id = t.id) as calls
+           from ledger.foci f join ledger.turns t on t.focus_id = f.id where f.session_label = 'codex:${id}' order by t.iteration`,
+      ),
+    ).toEqual([
+      { input_tokens: 100, calls: 1 },
+      { input_tokens: 200, calls: 0 },
+    ]);
+    const moved = await place('.codex/sessions/archived/rollout-x.jsonl');
+    await rename(file, moved);
+    await appendFile(moved, json(item({ type: 'message', role: 'assistant', content: [{ text: 'More.' }] }), count(300)));
+    await until(async () => (await turnsOf(`codex:${id}`)) === 3);
+    expect(await itemsOf(`codex:${id}`)).toHaveLength(1);
+  });
+
+  test('a message of Gemini CLI is written again with what came since; its folder says where it worked', async () => {
+    const [id, file] = [newId(), await place('.gemini/tmp/work/chats/session-1.jsonl')];
+    await writeFile(join(home, '.gemini/tmp/work/.project_root'), '/gemini-work\n');
+    await writeFile(join(home, '.gemini/tmp/work/logs.json'), '[{"sessionId": "x"}]');
+    const response = { id: 'g1', timestamp: at, type: 'gemini', content: 'I look.', model: 'gemini-3-pro' };
+    const tokens = { input: 100, cached: 60, output: 7, total: 107 };
+    const call = { id: 'a', name: 'list', args: { path: '.' }, status: 'success', timestamp: at };
+    const result = [{ functionResponse: { response: { output: 'a.py' } } }];
+    await writeFile(
+      file,
+      json({ sessionId: id, projectHash: 'h', startTime: at }, { id: 'u1', timestamp: at, type: 'user', content: 'Mend it' }, response),
+    );
+    const { events } = await follow();
+    expect(await itemsOf(`gemini-cli:${id}`)).toMatchObject([{ project: '/gemini-work', says: 'active' }]);
+    await appendFile(file, json({ ...response, tokens }, { $set: { lastUpdated: at } }));
+    await until(async () => (await turnsOf(`gemini-cli:${id}`)) === 1);
+    await appendFile(file, json({ ...response, tokens, toolCalls: [call] }));
+    await until(async () => (await callsOf(`gemini-cli:${id}`)).open === 1);
+    await appendFile(
+      file,
+      json({ ...response, tokens, toolCalls: [{ ...call, result }] }, { ...response, id: 'g2', content: 'Done.', tokens }),
+    );
+    await until(async () => (await turnsOf(`gemini-cli:${id}`)) === 2);
+    expect(await callsOf(`gemini-cli:${id}`)).toEqual({ calls: 1, open: 0 });
+    await appendFile(file, json({ $rewindTo: 'g2' }, { ...response, id: 'g3', content: 'Otherwise.', tokens }));
+    await until(async () => (await turnsOf(`gemini-cli:${id}`)) === 3);
+    expect(await database.query(`select 1 from ledger.sessions where parent_session_label = 'gemini-cli:${id}'`)).toHaveLength(1);
+    expect(await importFile(db, file)).toMatchObject({ sessions: [{ added: { turns: 0, calls: 0 } }] });
+    expect(events.filter(({ event }) => event === 'problem')).toEqual([]);
+  });
+
+  test('a document that is written anew', async () => {
+    const [id, file] = [newId(), await place('.gemini/tmp/h/chats/session-1.json')];
+    const message = (n: number): object => ({
+      id: `g${n}`,
+      timestamp: at,
+      type: 'gemini',
+      content: `Step ${n}.`,
+      tokens: { input: 1, output: 1 },
+    });
+    const document = (n: number): string =>
+      JSON.stringify(
+        { sessionId: id, messages: [{ type: 'user', content: 'Go' }, ...Array.from({ length: n }, (_, i) => message(i))] },
+        null,
+        2,
+      );
+    await writeFile(file, document(1));
+    await follow();
+    await writeFile(file, document(3).slice(0, 200));
+    await writeFile(file, document(3));
+    await until(async () => (await turnsOf(`gemini-cli:${id}`)) === 3);
+  });
+
+  test('of the conversations in the database of Cursor only what changed', async () => {
+    const ids = [newId(), newId()] as const;
+    const cursor = new DatabaseSync(await place('.config/Cursor/User/globalStorage/state.vscdb'));
+    cursor.exec('pragma journal_mode = wal; create table cursorDiskKV (key text unique on conflict replace, value blob)');
+    const put = (key: string, value: object) =>
+      cursor.prepare('insert into cursorDiskKV values (?, ?)').run(key, Buffer.from(JSON.stringify(value)));
+    const converse = (id: string, n: number): void => {
+      for (let i = 1; i <= n; i++) put(`bubbleId:${id}:b${i}`, { bubbleId: `b${i}`, type: i % 2 === 1 ? 1 : 2, text: `Word ${i}.` });
+      const headers = Array.from({ length: n }, (_, i) => ({ bubbleId: `b${i + 1}` }));
+      put(`composerData:${id}`, { createdAt: Date.now(), fullConversationHeadersOnly: headers });
+    };
+    for (const id of ids) converse(id, 2);
+    const first = await follow();
+    for (const id of ids) expect(await turnsOf(`cursor:${id}`)).toBe(1);
+    expect(await itemsOf(`cursor:${ids[0]}`)).toMatchObject([{ says: 'paused' }]);
+    converse(ids[1], 4);
+    await until(async () => (await turnsOf(`cursor:${ids[1]}`)) === 2);
+    expect(await itemsOf(`cursor:${ids[1]}`)).toMatchObject([{ work_type: 'journal', says: 'active' }]);
+    put(`bubbleId:${ids[1]}:b4`, { bubbleId: 'b4', type: 2, text: 'Word 4. And more.' }); // a word that nothing else tells of
+    await until(async () => (await wordsOf(`cursor:${ids[1]}`)).includes('And more.'));
+    await first.end('SIGINT');
+    const sum = async (): Promise<unknown> =>
+      database.query(`select sum(xmin::text::bigint)::text from ledger.work_items where external_id = 'import:cursor:${ids[0]}'`);
+    const before = await sum();
+    converse(ids[1], 6);
+    await follow();
+    await until(async () => (await turnsOf(`cursor:${ids[1]}`)) === 3);
+    expect(await sum()).toEqual(before);
+    cursor.close();
+  });
+
+  test.each(['copilot', 'pi'])('%s', async (program) => {
+    const id = newId();
+    const file = await place(program === 'pi' ? '.pi/agent/sessions/--work--/x.jsonl' : `.copilot/session-state/${id}/events.jsonl`);
+    const said = (n: number): object =>
+      program === 'pi'
+        ? { type: 'message', timestamp: at, message: { role: 'assistant', content: [{ type: 'text', text: `Step ${n}.` }] } }
+        : { type: 'assistant.message', timestamp: at, data: { messageId: `m${n}`, content: `Step ${n}.` } };
+    const begun =
+      program === 'pi'
+        ? { type: 'session', id, cwd: '/work' }
+        : { type: 'session.start', data: { sessionId: id, context: { cwd: '/work' } } };
+    const asked =
+      program === 'pi'
+        ? { type: 'message', message: { role: 'user', content: [{ type: 'text', text: 'Go' }] } }
+        : { type: 'user.message', data: { content: 'Go' } };
+    await writeFile(file, json(begun, asked, said(1)));
+    await follow();
+    await appendFile(file, json(said(2)));
+    await until(async () => (await turnsOf(`${program}:${id}`)) === 2);
+    expect(await itemsOf(`${program}:${id}`)).toMatchObject([{ project: '/work', says: 'active' }]);
+  });
+});
+
+const recordings = fileURLToPath(new URL('../../../shared/transcripts/', import.meta.url));
+if (!existsSync(recordings)) console.warn('skipped: the recorded runs (../shared/transcripts is not there)');
+
+describe.skipIf(!existsSync(recordings))('the recorded runs beside the project', () => {
+  test.each(['marot-spotter/258c7280-ae70-4798-800f-63464d01a85d.jsonl', 'agentv/f5ae798066.jsonl', 'pi-mono/large-session.jsonl'])(
+    '%s, written in parts that end anywhere, is what an import makes of it',
+    async (name) => {
+      const bytes = await readFile(recordings + name);
+      const other = await createDatabase();
+      const there = await openDb(other.url, 'ledger');
+      const shape = `
+        select (select count(*)::int from ledger.turns) as turns, (select count(*)::int from ledger.tool_calls) as calls,
+               (select count(*)::int from ledger.tool_calls where completed_at is null) as open,
+               (select md5(string_agg(coalesce(k.result::text, '') || k.input::text, '|' order by t.depth, k.ordinal)) from ledger.tool_calls k join ledger.turns t on t.id = k.turn_id) as results,
+               (select sum(input_tokens + output_tokens + cached_input_tokens)::text from ledger.work_usage) as tokens,
+               (select count(*)::int from ledger.session_records) as records`;
+      const own = await createDatabase();
+      try {
+        await importFile(there, recordings + name);
+        const file = await place('sessions/x.jsonl');
+        await follow([join(home, 'sessions')], { DATABASE_URL: own.url });
+        for (let n = 0; n < 12; n++) {
+          await appendFile(file, bytes.subarray(Math.floor((bytes.length * n) / 12), Math.floor((bytes.length * (n + 1)) / 12)));
+          await until(async () => (await own.query<{ n: number }>('select count(*)::int as n from ledger.followed_files'))[0]!.n > 0);
+        }
+        await old(file); // its program ended
+        const [imported] = await other.query<{ turns: number; calls: number; results: string; tokens: string }>(shape);
+        await until(async () => JSON.stringify((await own.query(shape))[0]) === JSON.stringify(imported)).catch(() => {});
+        expect((await own.query(shape))[0]).toEqual(imported);
+      } finally {
+        for (const one of followers.splice(0)) await one.end('SIGINT');
+        await there.close();
+        await other.drop();
+        await own.drop();
+      }
+    },
+  );
 });
