@@ -17,7 +17,7 @@ export async function followSessions(paths: readonly string[], options: Settings
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
     const status = new StatusLine();
     const tell = (event: FollowEvent): void => {
-      if (event.event === 'progress') return status.show(`${event.read + 1} of ${event.files}: ${visible(basename(event.path))}`);
+      if (event.event === 'progress') return status.show(wordsOf(event));
       status.clear();
       const said = wordsOf(event);
       if (options.json === true || event.event === 'session') print(event, said, options.json ?? false);
@@ -29,21 +29,15 @@ export async function followSessions(paths: readonly string[], options: Settings
   });
 }
 
-function wordsOf(event: FollowEvent): string {
-  switch (event.event) {
-    case 'session':
-      return `${event.workItemId}  ${event.format}  ${event.added.turns} turns and ${event.added.calls} calls more  ${visible(event.path)}`;
-    case 'ready':
-      return `following ${event.files} files: ${event.read} were read now, ${event.asBefore} are as they were`;
-    case 'rest':
-      return `at rest: ${event.work_item_ids.join(', ')}`;
-    case 'problem':
-      return `not read  ${visible(event.path)}: ${visible(event.problem)}`;
-    case 'waiting':
-      return `the ledger is away, and is waited for: ${visible(event.problem)}`;
-    case 'back':
-      return 'the ledger is back';
-    default:
-      return '';
-  }
-}
+const words: { [Kind in FollowEvent['event']]: (event: Extract<FollowEvent, { event: Kind }>) => string } = {
+  progress: ({ read, files, path }) => `${read + 1} of ${files}: ${visible(basename(path))}`,
+  ready: ({ files, read, asBefore }) => `following ${files} files: ${read} were read now, ${asBefore} are as they were`,
+  session: ({ workItemId, format, added, path }) =>
+    `${workItemId}  ${format}  ${added.turns} turns and ${added.calls} calls more  ${visible(path)}`,
+  rest: ({ work_item_ids: ids }) => `at rest: ${ids.join(', ')}`,
+  problem: ({ path, problem }) => `not read  ${visible(path)}: ${visible(problem)}`,
+  waiting: ({ problem }) => `the ledger is away, and is waited for: ${visible(problem)}`,
+  back: () => 'the ledger is back',
+};
+
+const wordsOf = (event: FollowEvent): string => (words[event.event] as (event: FollowEvent) => string)(event);

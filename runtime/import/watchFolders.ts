@@ -42,9 +42,11 @@ export class FolderWatch {
 
   /** One look after the other: each sees what the one before it watches. */
   #then(look: () => Promise<void>): Promise<void> {
-    this.#looking = this.#looking.then(async () => {
+    const before = this.#looking;
+    this.#looking = (async () => {
+      await before;
       if (!this.#isClosed) await look().catch((error: unknown) => this.#watched.onProblem(this.#folder.folder, messageOf(error)));
-    });
+    })();
     return this.#looking;
   }
 

@@ -199,7 +199,7 @@ describe('a file that grows', () => {
     await until(async () => (await turnsOf(label)) === 5);
     await writeFile(file, text(lines));
     await rename(join(home, '.claude/projects/-elsewhere'), join(home, '.claude/projects/-again'));
-    await appendFile(join(home, '.claude/projects/-again/deep/T.jsonl'), `${text(session(id, 6).slice(16))}`);
+    await appendFile(join(home, '.claude/projects/-again/deep/T.jsonl'), text(session(id, 6).slice(16)));
     await until(async () => (await turnsOf(label)) === 6);
     expect(await callsOf(label)).toEqual({ calls: 6, open: 0 });
     expect(await itemsOf(label)).toHaveLength(1);
@@ -315,7 +315,7 @@ describe('a process that follows', () => {
       await writeFile(file, text(session(id, 3)));
       const first = await follow([], { WORK_LEDGER_FAILPOINTS: `${point}=kill` }, false);
       await appendFile(file, text(session(id, 4).slice(10)));
-      expect(await Promise.race([first.end('SIGCONT')])).toBe(null);
+      expect(await first.end('SIGCONT')).toBe(null);
       await appendFile(file, text(session(id, 5).slice(13)));
       await follow();
       await until(async () => (await turnsOf(`claude-code:${id}`)) === 5);
@@ -409,7 +409,7 @@ describe('other programs', () => {
   test('a response of Codex is there when its tokens are: they are recorded behind its calls', async () => {
     const [id, file] = [newId(), await place('.codex/sessions/2026/01/01/rollout-x.jsonl')];
     const item = (payload: object): object => ({ timestamp: at, type: 'response_item', payload });
-    const count = (n: number): object => ({
+    const counted = (n: number): object => ({
       timestamp: at,
       type: 'event_msg',
       payload: { type: 'token_count', info: { total_token_usage: { n }, last_token_usage: { input_tokens: n, output_tokens: 5 } } },
@@ -426,9 +426,9 @@ describe('other programs', () => {
     await follow();
     expect(await itemsOf(`codex:${id}`)).toMatchObject([{ project: '/work', says: 'active' }]);
     expect(await turnsOf(`codex:${id}`)).toBe(0);
-    await appendFile(file, json(item({ type: 'function_call_output', call_id: 'a', output: 'a.py' }), count(100)));
+    await appendFile(file, json(item({ type: 'function_call_output', call_id: 'a', output: 'a.py' }), counted(100)));
     await until(async () => (await turnsOf(`codex:${id}`)) === 1);
-    await appendFile(file, json(item({ type: 'message', role: 'assistant', content: [{ text: 'Done.' }] }), count(200)));
+    await appendFile(file, json(item({ type: 'message', role: 'assistant', content: [{ text: 'Done.' }] }), counted(200)));
     await until(async () => (await turnsOf(`codex:${id}`)) === 2);
     await importFile(db, file);
     expect(
@@ -442,7 +442,7 @@ describe('other programs', () => {
     ]);
     const moved = await place('.codex/sessions/archived/rollout-x.jsonl');
     await rename(file, moved);
-    await appendFile(moved, json(item({ type: 'message', role: 'assistant', content: [{ text: 'More.' }] }), count(300)));
+    await appendFile(moved, json(item({ type: 'message', role: 'assistant', content: [{ text: 'More.' }] }), counted(300)));
     await until(async () => (await turnsOf(`codex:${id}`)) === 3);
     expect(await itemsOf(`codex:${id}`)).toHaveLength(1);
   });
