@@ -4145,7 +4145,7 @@ create function _recorded_joined(p_parts json, p_more json) returns json
 create function _recorded_parts(p_parts json, p_text text, p_is_by_harness boolean) returns json
   sql immutable parallel safe; -- body d41d8cd9, comment a02a992f
 create function _recorded_rest(p_work_item_id uuid) returns boolean
-  plpgsql volatile; -- body f7cc4fbb, comment 52f159ed
+  plpgsql volatile; -- body cfbc90db, comment 52f159ed
 create function _recorded_time(p_at text) returns timestamp with time zone
   plpgsql stable; -- body 4e8b25fe, comment 8cc145f4
 create function _recover_calls(p_turn_id uuid) returns void
@@ -4729,7 +4729,7 @@ create function _work_states() returns TABLE(state text, is_final boolean, says 
 create function _work_states_of(p_work_item_ids uuid[], p_with_ledger boolean) returns jsonb
   sql stable; -- body f51f0e37, comment 3badbd79
 create function _work_transitions() returns TABLE(mover text, from_states text[], to_state text, says text)
-  sql immutable; -- body e9958790, comment d81b08f9
+  sql immutable; -- body 2b68b0cc, comment d81b08f9
 create function _worker_for(p_item work_items, p_hosts text[]) returns workers
   sql stable; -- body 11cb82b8, comment 7dd9f8e8
 create function _worker_task(p_worker workers, p_is_bound boolean) returns text

@@ -97,7 +97,7 @@ begin
   end if;
   v_item.state := 'paused';
   v_item.heartbeat_ends_at := null;
-  perform _work_move(v_item, 'journal_session_status');
+  perform _work_move(v_item, '_recorded_rest');
   return true;
 end
 $$;
