@@ -1,6 +1,6 @@
 -- A followed session is a journal session: active while its program writes, paused when it rests, crashed where it went away in a call.
 begin;
-select plan(13);
+select plan(14);
 
 create function pg_temp.run(p_open boolean, p_live boolean) returns uuid language sql as $$
   select (session_import(json_build_object(
@@ -29,6 +29,8 @@ select is(pg_temp.says(), 'paused', 'what is read later ends it');
 select followed_file_read(repeat('0a', 32), '2', id, 300) from known;
 select is(pg_temp.says(), 'active', 'it goes on');
 select is_empty($$ select followed_sessions_rest() $$, 'while it is alive it does not rest');
+select pg_temp.run(false, false);
+select is(pg_temp.says(), 'active', 'nor because its file is quiet, while its hooks say that it works');
 set local work_ledger.now = '2026-01-01 01:00Z';
 select results_eq($$ select followed_sessions_rest() $$, $$ select id from known $$, 'then it does');
 select is(pg_temp.says(), 'paused', 'and can be resumed');
