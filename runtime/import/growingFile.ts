@@ -15,7 +15,7 @@ import { isSqlite, MAX_LINE_BYTES, ownSessionId, Report } from './importFile.ts'
 const PART_BYTES = 8_000_000;
 const CHUNK_BYTES = 1 << 20;
 /** So much before the place where reading goes on is compared: else it is another file. */
-const TAIL_BYTES = 64;
+const TAIL_BYTES = 4096;
 /** A program that wrote last so long ago is at rest; in the middle of a call it may take longer. */
 export const ALIVE_SECONDS = 300;
 export const WAITING_SECONDS = 1800;
