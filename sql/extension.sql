@@ -56,6 +56,7 @@ select pg_extension_config_dump('projects', '');
 select pg_extension_config_dump('subscriptions', '');
 select pg_extension_config_dump('transcripts', '');
 select pg_extension_config_dump('transcript_entries', '');
+select pg_extension_config_dump('followed_files', '');
 select pg_extension_config_dump('memory_files', '');
 select pg_extension_config_dump('memory_versions', '');
 select pg_extension_config_dump('memory_views', '');

@@ -306,6 +306,16 @@ CREATE INDEX foci_ended ON ledger.foci USING btree (ended_at) WHERE (ended_at IS
 CREATE INDEX foci_session ON ledger.foci USING btree (session_label);
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF error, compaction_instructions ON ledger.foci FOR EACH ROW WHEN ((_may_hold_secret((new.error)::text) OR _may_hold_secret(new.compaction_instructions))) EXECUTE FUNCTION _redact_row('error', 'compaction_instructions');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.foci FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
+create table followed_files (
+  file_key text not null,
+  submitted_by name not null default SESSION_USER,
+  state text not null,
+  work_item_id uuid,
+  read_at timestamp with time zone not null default _now(),
+  constraint followed_files_pkey PRIMARY KEY (file_key, submitted_by),
+  constraint followed_files_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id),
+);
+CREATE INDEX followed_files_work_item ON ledger.followed_files USING btree (work_item_id) WHERE (work_item_id IS NOT NULL);
 create table hook_runs (
   id uuid not null default _uuidv7(),
   work_item_id uuid not null,
@@ -3325,7 +3335,7 @@ create function _entry_problems(p_work_item_id uuid) returns TABLE(place text, p
 create function _entry_with_plan(p_entry_type text, p_content text, p_items jsonb, p_done integer[], p_doing integer) returns text
   plpgsql immutable; -- body d29bb804, comment a01916a6
 create function _erasable() returns TABLE(n integer, relation text, of_item text, becomes jsonb, hashed text[])
-  sql immutable parallel safe; -- body dc1c06c5, comment a33fa238
+  sql immutable parallel safe; -- body 403826ec, comment a33fa238
 create function _erasable_set(p_relation text, p_becomes jsonb, p_hashed text[], p_joined_by text) returns text
   sql immutable; -- body 78ea3730, comment eb64d90a
 create function _erase_begin(p_ids uuid[], p_keep text, p_reason text) returns void
@@ -3540,10 +3550,10 @@ create function _import_focus(p_work_item_id uuid, p_label text, p_at timestamp 
   plpgsql volatile; -- body 2f01794f, comment 4c3689fb
 create function _import_id_of(p_external_id text, p_submitter name) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bf99d535
-create function _import_item(p_label text, p_description text, p_params jsonb, p_at timestamp with time zone, p_project text DEFAULT NULL::text, p_conversation_id text DEFAULT NULL::text, p_of transcripts DEFAULT NULL::transcripts) returns work_items
-  plpgsql volatile; -- body 0df20ef4, comment 0243ba5b
-create function _import_kept(p_of transcripts, p_item work_items, p_is_live boolean) returns void
-  plpgsql volatile; -- body 289b230a, comment 509369f0
+create function _import_item(p_label text, p_description text, p_params jsonb, p_at timestamp with time zone, p_project text DEFAULT NULL::text, p_conversation_id text DEFAULT NULL::text, p_of transcripts DEFAULT NULL::transcripts, p_is_followed boolean DEFAULT false) returns work_items
+  plpgsql volatile; -- body c4d2ec7e, comment 44869953
+create function _import_kept(p_of transcripts, p_item work_items, p_is_live boolean, p_is_followed boolean) returns void
+  plpgsql volatile; -- body 3f3501b2, comment 9ae8eddc
 create function _import_known(p_focus foci, p_parent turns, p_external_ids text[]) returns turns
   sql stable; -- body 09d1a53d, comment 8340fa9a
 create function _import_records(p_label text, p_raw json) returns void
@@ -3577,7 +3587,7 @@ create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid,
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
-  sql immutable; -- body 0f9e09c4, comment 49026c17
+  sql immutable; -- body 784f6bf3, comment 49026c17
 create function _input_lines(p_input json, p_name text DEFAULT NULL::text, p_depth integer DEFAULT 0) returns text
   plpgsql immutable; -- body b08df6ae, comment 0edacfc7
 create function _input_total(p_turn turns) returns integer
@@ -4123,7 +4133,7 @@ create function _projects_queued() returns SETOF text
 create function _projects_told() returns TABLE(name text)
   sql stable; -- body 4f7f360f, comment 0c528273
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body de8ba402, comment 2217b3b2
+  sql immutable parallel safe; -- body 6363d903, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
@@ -4152,6 +4162,8 @@ create function _reasoning(p_content json) returns text
   sql immutable parallel safe; -- body 44e6d941, comment 3186b599
 create function _recalled_images(p_work_item_id uuid, p_ability text, p_input jsonb) returns jsonb
   plpgsql stable; -- body 872e13dc, comment 2c2ea0ad
+create function _recorded_alive(p_work_item_id uuid, p_seconds integer) returns void
+  plpgsql volatile; -- body 6bd6d9d4, comment e007eaea
 create function _recorded_calls(p_calls json, p_n integer) returns TABLE(ordinal bigint, id text, name text, input json, result text, is_error boolean, spawns text, file text, images json)
   sql stable; -- body 142d5bd1, comment 5afe9ec8
 create function _recorded_count(p_count jsonb) returns integer
@@ -4170,6 +4182,8 @@ create function _recorded_joined(p_parts json, p_more json) returns json
   sql immutable parallel safe; -- body d41d8cd9, comment f484cdb9
 create function _recorded_parts(p_parts json, p_text text, p_is_by_harness boolean) returns json
   sql immutable parallel safe; -- body d41d8cd9, comment a02a992f
+create function _recorded_rest(p_work_item_id uuid) returns boolean
+  plpgsql volatile; -- body cfbc90db, comment 52f159ed
 create function _recorded_time(p_at text) returns timestamp with time zone
   plpgsql stable; -- body 4e8b25fe, comment 8cc145f4
 create function _recover_calls(p_turn_id uuid) returns void
@@ -4379,7 +4393,7 @@ create function _session_directory(p_item work_items) returns text
 create function _session_has_news(p_item work_items, p_scope text) returns boolean
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 348c4946, comment 56c7d11a
 create function _session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 942bb31c, comment a506fcbb
+  plpgsql volatile; -- body c143bdfc, comment a506fcbb
 create function _session_name(p_work_item_id uuid, p_description text, p_named_by uuid) returns work_items
   plpgsql volatile; -- body 1206b27a, comment ca9302b8
 create function _session_named(p_name text) returns sessions
@@ -4763,7 +4777,7 @@ create function _work_states() returns TABLE(state text, is_final boolean, says 
 create function _work_states_of(p_work_item_ids uuid[], p_with_ledger boolean) returns jsonb
   sql stable; -- body f51f0e37, comment 3badbd79
 create function _work_transitions() returns TABLE(mover text, from_states text[], to_state text, says text)
-  sql immutable; -- body e9958790, comment d81b08f9
+  sql immutable; -- body 2b68b0cc, comment d81b08f9
 create function _work_type_here(p_faculty text, p_project text) returns text
   sql stable; -- body bd2f31f6, comment 0c265fab
 create function _worker_for(p_item work_items, p_hosts text[]) returns workers
@@ -4844,6 +4858,12 @@ create function focus_begin(p_work_item_id uuid, p_worker_id text, p_lease_secon
   plpgsql volatile; -- body 41d1a5d4, comment 44db51c4
 create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
   sql volatile; -- body af45113a, comment 1e97b735
+create function followed_file_read(p_file_key text, p_state text, p_work_item_id uuid DEFAULT NULL::uuid, p_alive_seconds integer DEFAULT NULL::integer) returns void
+  plpgsql volatile; -- body affe6e22, comment 5107294d
+create function followed_files_list() returns TABLE(file_key text, state text, work_item_id uuid)
+  sql stable; -- body f89a6164, comment 5df6ba2c
+create function followed_sessions_rest() returns SETOF uuid
+  plpgsql volatile; -- body bf036a70, comment 756f3b49
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
   plpgsql volatile; -- body c233aed0, comment 24935e13
 create function inbox_take(p_work_item_id uuid) returns text
@@ -5005,7 +5025,7 @@ create function session_fork(p_session text, p_turn_id uuid, p_new_label text) r
 create function session_head_at(p_session text, p_at timestamp with time zone) returns uuid
   sql stable; -- body 78e7d17f, comment 66b51045
 create function session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 18869b1d, comment 1cbf47fa
+  plpgsql volatile; -- body 18869b1d, comment 6d3ab37e
 create function session_import(p_format text, p_content text) returns jsonb
   plpgsql volatile; -- body 0f1f3b9e, comment 5183553a
 create function session_open(p_name text) returns sessions

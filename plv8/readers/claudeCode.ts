@@ -51,6 +51,10 @@ class ClaudeCodeReader implements RecordReader {
     return this.#threads().flatMap((thread) => thread.peek() ?? []);
   }
 
+  isWaiting(): boolean {
+    return this.#main.openCalls().length > 0;
+  }
+
   /** The session and its subagents, named. */
   #threads(): Conversation[] {
     return [[null, this.#main] as const, ...this.#agents].map(([agent, thread]) => {

@@ -38,10 +38,11 @@ export function readCodex(): RecordReader {
       // The same total twice means the same call twice.
       if (counted !== '' && counted !== total) readUsage(field(payload, 'info', 'last_token_usage'), run);
       if (counted !== '') total = counted;
-      isResponding = false;
-    } else if (type === 'event_msg' && kind === 'turn_aborted') run.outcome = 'aborted';
-    else if (type === 'event_msg' && kind === 'task_complete') run.outcome = 'completed';
-    else if (type === 'response_item') {
+      isResponding = run.isUncounted = false;
+    } else if (type === 'event_msg' && (kind === 'turn_aborted' || kind === 'task_complete')) {
+      run.outcome = kind === 'turn_aborted' ? 'aborted' : 'completed';
+      run.isUncounted = false;
+    } else if (type === 'response_item') {
       isResponding = readItem(kind, payload, run, isResponding);
       const at = run.time(field(record, 'timestamp'));
       if (isResponding && at !== null) run.current().at ??= at;
@@ -85,6 +86,7 @@ function readItem(kind: string, payload: unknown, run: Conversation, isRespondin
     return isResponding;
   }
   const exchange = isResponding ? run.current() : run.exchange(null);
+  run.isUncounted = true; // its tokens are recorded when its calls have ended
   if (kind === 'message') exchange.text = [exchange.text, run.textOf(field(payload, 'content'))].filter((text) => text !== '').join('\n\n');
   else if (kind === 'reasoning') {
     const summary = field(payload, 'summary');

@@ -13,6 +13,8 @@ export class Conversation {
   cwd: string | undefined;
   /** The line that is being read. */
   line = 0;
+  /** What the newest exchange used is still to come: until then peek() leaves it out, unless nothing more comes. */
+  isUncounted = false;
   readonly #format: RecordedRun['format'];
   readonly #skipped = new Map<string, { count: number; line: number }>();
   #raw: NonNullable<RecordedRun['raw']> = [];
@@ -214,6 +216,8 @@ export class Conversation {
       },
       keep: (reason, text, line) => this.keep(reason, text, line),
       take: (isEnd) => this.takeWhole(isEnd),
+      peek: (isEnd) => [this.peek(isEnd) ?? []].flat(),
+      isWaiting: () => this.openCalls().length > 0,
     };
   }
 
@@ -250,8 +254,9 @@ export class Conversation {
   }
 
   /** What waits to be taken, as it is now; it may still grow. Null: there is nothing, not even a prompt. */
-  peek(): RecordedRun | null {
-    return this.#exchanges.length === 0 && (this.#taken > 0 || this.#prompt.length === 0) ? null : this.#runOf(this.#exchanges, true);
+  peek(isEnd = false): RecordedRun | null {
+    const waiting = !isEnd && this.isUncounted && this.#exchanges.at(-1)?.usage === null ? this.#exchanges.slice(0, -1) : this.#exchanges;
+    return waiting.length === 0 && (this.#taken > 0 || this.#prompt.length === 0) ? null : this.#runOf(waiting, true);
   }
 
   #runOf(exchanges: RecordedExchange[], isEnd: boolean): RecordedRun {

@@ -1,8 +1,9 @@
-// Gemini CLI's sessions: one document {sessionId, messages}, each call with its result in the message that made it.
+// Gemini CLI's sessions: each call with its result in the message that made it. JSON lines, of which a message is written again with what
+// came since; of earlier versions one document {sessionId, messages}.
 
 import { Conversation } from './conversation.ts';
 import { field, idOf, newCall, stringOf, tokensOf, usageOf } from './reading.ts';
-import type { RecordedRun } from './reading.ts';
+import type { RecordedRun, RecordReader } from './reading.ts';
 
 export function isGeminiCli(document: unknown): boolean {
   const messages = field(document, 'messages');
@@ -13,7 +14,52 @@ export function isGeminiCli(document: unknown): boolean {
   );
 }
 
+/** The line that a file begins with. */
+export function isGeminiLine(record: unknown): boolean {
+  return (
+    typeof field(record, 'sessionId') === 'string' &&
+    typeof field(record, 'projectHash') === 'string' &&
+    field(record, 'messages') === undefined
+  );
+}
+
+export function readGeminiLines(): RecordReader {
+  let sessionId: unknown;
+  let messages = new Map<string, unknown>();
+  const kept: { reason: string; content: string; line: number }[] = [];
+  const whole = (): Conversation => {
+    const run = conversationOf({ sessionId, messages: [...messages.values()] });
+    for (const { reason, content, line } of kept) run.keep(reason, content, line);
+    run.isUncounted = true;
+    return run;
+  };
+  return {
+    read(record, line) {
+      const id = stringOf(field(record, 'id'));
+      const back = stringOf(field(record, '$rewindTo'));
+      const all = field(record, '$set', 'messages');
+      if (back !== null) {
+        const before = [...messages.keys()].indexOf(back);
+        messages = new Map([...messages].slice(0, Math.max(0, before)));
+      } else if (id !== null) messages.set(id, record);
+      else if (field(record, 'projectHash') !== undefined) sessionId = field(record, 'sessionId');
+      else if (Array.isArray(all))
+        messages = new Map(all.map((message: unknown, n) => [stringOf(field(message, 'id')) ?? String(n), message]));
+      else if (field(record, '$set') === undefined) kept.push({ reason: 'record of another kind', content: JSON.stringify(record), line });
+    },
+    keep: (reason, content, line) => void kept.push({ reason, content, line }),
+    // All of it may be written again.
+    take: (isEnd) => (isEnd ? whole().takeWhole(true) : []),
+    peek: (isEnd) => [whole().peek(isEnd) ?? []].flat(),
+    isWaiting: () => whole().openCalls().length > 0,
+  };
+}
+
 export function readGeminiCli(document: unknown): RecordedRun[] {
+  return conversationOf(document).takeWhole(true);
+}
+
+function conversationOf(document: unknown): Conversation {
   const run = new Conversation('gemini-cli');
   run.sessionId = idOf(field(document, 'sessionId')) ?? undefined;
   for (const message of field(document, 'messages') as unknown[]) {
@@ -23,7 +69,7 @@ export function readGeminiCli(document: unknown): RecordedRun[] {
     else if (type === 'gemini') readResponse(message, text, run);
     else run.skip(`message of type ${type}`, message);
   }
-  return run.takeWhole(true);
+  return run;
 }
 
 function readResponse(message: unknown, text: string, run: Conversation): void {

@@ -6,7 +6,7 @@ import { isAtif, readAtif } from './atif.ts';
 import { isClaudeCode, readClaudeCode } from './claudeCode.ts';
 import { isCodex, readCodex } from './codex.ts';
 import { isCopilot, readCopilot } from './copilot.ts';
-import { isGeminiCli, readGeminiCli } from './geminiCli.ts';
+import { isGeminiCli, isGeminiLine, readGeminiCli, readGeminiLines } from './geminiCli.ts';
 import { valuesOfLine } from './jsonLines.ts';
 import { readMiniSweAgent } from './miniSweAgent.ts';
 import { isPi, readPi } from './pi.ts';
@@ -34,13 +34,14 @@ const lineFormats = [
   { isIt: isCodex, read: readCodex },
   { isIt: isCopilot, read: readCopilot },
   { isIt: isPi, read: readPi },
+  { isIt: isGeminiLine, read: readGeminiLines },
 ];
 const MAX_UNTOLD = 10_000;
 
 type ReadLine = { record: unknown; line: number } | { kept: string; reason: string; line: number };
 
 /**
- * Reads a file of JSON lines line by line: Claude Code, Codex CLI, GitHub Copilot CLI, pi, recognised by content. `sessionId`
+ * Reads a file of JSON lines line by line: Claude Code, Codex CLI, GitHub Copilot CLI, pi, Gemini CLI, recognised by content. `sessionId`
  * for Claude Code, if the file holds several sessions: its own.
  */
 export class LinesReader {
@@ -78,9 +79,14 @@ export class LinesReader {
     return this.#reader?.take(isEnd) ?? [];
   }
 
-  /** What take() still waits for, as it is now: of Claude Code. */
-  peek(): RecordedRun[] {
-    return this.#reader?.peek?.() ?? [];
+  /** What take() still waits for, as it is now. `isEnd`: nothing more comes for a while. */
+  peek(isEnd = false): RecordedRun[] {
+    return this.#reader?.peek(isEnd) ?? [];
+  }
+
+  /** Whether a call has no result yet. */
+  get isWaiting(): boolean {
+    return this.#reader?.isWaiting() ?? false;
   }
 
   #pass(one: ReadLine): void {
@@ -96,8 +102,8 @@ export class LinesReader {
 }
 
 /**
- * Parses the recorded runs in a file of Claude Code, Codex CLI, GitHub Copilot CLI, pi (JSON lines), mini-swe-agent, SWE-agent,
- * Gemini CLI or ATIF (one JSON document), recognised by content: the session first, then the subagents in it. For any other file,
+ * Parses the recorded runs in a file of Claude Code, Codex CLI, GitHub Copilot CLI, pi, Gemini CLI (JSON lines), mini-swe-agent,
+ * SWE-agent, earlier Gemini CLI or ATIF (one JSON document), recognised by content: the session first, then the subagents in it. For any other file,
  * throws an Error that says what is wrong with it.
  */
 export function parseRecordedRuns(text: string): RecordedRun[] {
@@ -150,7 +156,9 @@ function parseDocument(text: string): { value: unknown; odd: string | null } {
   try {
     return parseJson(text.replace(/^\uFEFF/, ''));
   } catch (error) {
-    throw new Error(`not a recorded run: neither lines of Claude Code, Codex, Copilot or pi nor one JSON document`, { cause: error });
+    throw new Error(`not a recorded run: neither lines of Claude Code, Codex, Copilot, pi or Gemini CLI nor one JSON document`, {
+      cause: error,
+    });
   }
 }
 

@@ -70,6 +70,23 @@ export function clientsCommands(program: Command): void {
   );
 
   examples(
+    command(
+      program,
+      'follow [paths...]',
+      'have the sessions of other agents in the ledger while they run, until a signal ends it: those of Claude Code, Codex, Gemini CLI, Copilot, pi and Cursor of this user, or in these files and directories',
+    )
+      .summary('have the sessions of other agents here while they run')
+      .option('--keep-secrets', 'store what looks like a secret as it is')
+      .action(
+        ends(async (paths: string[], options: Settings & { keepSecrets?: boolean }) =>
+          (await import('../commands/followSessions.ts')).followSessions(paths, options),
+        ),
+      ),
+    'follow',
+    'follow ~/.claude/projects --json',
+  );
+
+  examples(
     anywhere(
       reads(
         command(

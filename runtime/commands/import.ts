@@ -6,6 +6,7 @@ import { basename, join } from 'node:path';
 import type { Settings } from '../config.ts';
 import { importFile } from '../import/importFile.ts';
 import type { ImportReport } from '../import/importFile.ts';
+import { isRecording } from '../import/sessionFolders.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { exit, note, print, StatusLine, visible } from './output.ts';
 import { withLedger } from './withLedger.ts';
@@ -39,7 +40,7 @@ async function filesBelow(path: string): Promise<string[]> {
   if (!found.isDirectory()) return [path];
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
   return entries
-    .filter(({ name }) => /\.(jsonl|traj|json|vscdb)$/.test(name) && !name.endsWith('.meta.json'))
+    .filter(({ name }) => isRecording(name))
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .toSorted();

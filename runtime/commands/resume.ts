@@ -3,12 +3,12 @@
 
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
 import { z } from 'zod';
 
 import type { Settings } from '../config.ts';
+import { claudeHome, codexHome } from '../import/sessionFolders.ts';
 import type { Db } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { exit, note, print, visible } from './output.ts';
@@ -29,15 +29,13 @@ const keptBy: {
     const folder = cwd.replaceAll(/[^a-zA-Z0-9]/g, '-');
     if (folder.length > 200)
       throw new UsageError(`Claude Code shortens the name of ${cwd} in a way of its own: choose a shorter --workspace`);
-    const home = process.env['CLAUDE_CONFIG_DIR'] ?? join(homedir(), '.claude');
-    return { id, file: join(home, 'projects', folder, `${id}.jsonl`), command: `claude --resume ${id}` };
+    return { id, file: join(claudeHome(), 'projects', folder, `${id}.jsonl`), command: `claude --resume ${id}` };
   },
   codex: ([first]) => {
     const { id, timestamp } = meta.parse(first).payload;
     const [day = '', time = ''] = timestamp.slice(0, 19).split('T');
-    const home = process.env['CODEX_HOME'] ?? join(homedir(), '.codex');
     const name = `rollout-${day}T${time.replaceAll(':', '-')}-${id}.jsonl`;
-    return { id, file: join(home, 'sessions', ...day.split('-'), name), command: `codex resume ${id}` };
+    return { id, file: join(codexHome(), 'sessions', ...day.split('-'), name), command: `codex resume ${id}` };
   },
 };
 

@@ -7,8 +7,15 @@ import { readCursor } from '../../plv8/readers/cursor.ts';
 import { field, stringOf } from '../../plv8/readers/reading.ts';
 import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
 
-/** Each conversation in it; `leave` is told of the empty ones. Throws if it is not a database of Cursor's. */
-export function* cursorRuns(file: string, leave: (reason: string) => void): Generator<RecordedRun> {
+/**
+ * Each conversation in it; `leave` is told of the empty ones. `isNew`: whether one is wanted, by what Cursor stores of it without its words,
+ * which changes with each of them. Throws if it is not a database of Cursor's.
+ */
+export function* cursorRuns(
+  file: string,
+  leave: (reason: string) => void,
+  isNew: (id: string, stored: unknown) => boolean = () => true,
+): Generator<RecordedRun> {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
     // A plain table, whose values are in the file: what is computed while it is read may be of any size.
@@ -23,15 +30,18 @@ export function* cursorRuns(file: string, leave: (reason: string) => void): Gene
     }
     const bubblesOf = database.prepare('select key, value from cursorDiskKV where key >= ? and key < ? order by key');
     const composers = new Map<string, unknown>();
+    const wanted = new Set<string>();
     const parents = new Map<string, string>();
     for (const { key, value } of database
       .prepare(`select key, value from cursorDiskKV where key >= 'composerData:' and key < 'composerData;' order by key`)
       .iterate()) {
       const [id, composer] = [String(key).slice('composerData:'.length), parsed(value, leave)];
       composers.set(id, composer);
+      if (isNew(id, value)) wanted.add(id);
       for (const part of listOf(field(composer, 'subComposerIds'))) if (stringOf(part) !== null) parents.set(String(part), id);
     }
     for (const [id, composer] of composers) {
+      if (!wanted.has(id)) continue;
       const prefix = `bubbleId:${id}:`;
       const bubbles = new Map(
         bubblesOf.all(prefix, `bubbleId:${id};`).map(({ key, value }) => [String(key).slice(prefix.length), parsed(value, leave)]),

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, readFile, stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 import { lastSessionId, LinesReader, parseRecordedRuns } from '../../plv8/readers/recordedRun.ts';
 import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
@@ -20,9 +20,13 @@ export type ImportedSession = {
   added: { turns: number; calls: number };
 };
 /** The session of the file comes first, then its subagents. What was stored before an error stays. */
-export type ImportReport =
-  | { file: string; format: string; sessions: ImportedSession[]; leftOut: { reason: string; count: number; line?: number }[] }
-  | { file: string; error: string };
+export type ImportReport = FileReport | { file: string; error: string };
+export type FileReport = {
+  file: string;
+  format: string;
+  sessions: ImportedSession[];
+  leftOut: { reason: string; count: number; line?: number }[];
+};
 
 type ReadOptions = {
   onProgress?: (percent: number) => void;
@@ -33,7 +37,7 @@ type ReadOptions = {
 };
 
 /** The longest that is read into one text; no recorder writes a hundredth of it. */
-const MAX_LINE_BYTES = 256e6;
+export const MAX_LINE_BYTES = 256e6;
 const MAX_META_BYTES = 1e6;
 
 /** Reads a file and stores what is not in the ledger yet. */
@@ -45,24 +49,14 @@ export async function importFile(
   const report = new Report(db, name);
   try {
     const size = await sizeOf(file);
-    if ((await bytesOf(file, 0, 15)).toString('latin1') === 'SQLite format 3') {
+    if (isSqlite(await bytesOf(file, 0, 15))) {
       const { cursorRuns } = await import('./cursorDatabase.ts');
       for (const run of cursorRuns(file, (reason) => report.leave(reason))) {
         await report.store(run).catch((error: unknown) => report.leave(`conversation ${run.sessionId}: ${messageOf(error)}`));
       }
       return report.result();
     }
-    const spawnedBy = await spawnOf(file);
-    let identity: string | undefined;
-    const store = async (runs: RecordedRun[]): Promise<void> => {
-      identity ??= runs[0] && identityOf(name, runs[0]);
-      for (const run of runs)
-        await report.store({
-          ...run,
-          sessionId: run.sessionId ?? identity ?? basename(name),
-          ...(spawnedBy !== undefined && { spawnedBy }),
-        });
-    };
+    const store = (runs: RecordedRun[]): Promise<void> => report.storeAll(runs, file);
     const reader = new LinesReader(await ownSessionId(file, size));
     let [read, stored] = [0, 0];
     for await (const { text, bytes, isUnfinished } of linesIn(file)) {
@@ -81,24 +75,45 @@ export async function importFile(
   }
 }
 
-/** What a file has yielded so far. */
-class Report {
+/** What a file has yielded so far. `projects`: those of directories that are known already. */
+export class Report {
   readonly #db: Db;
   readonly #file: string;
   readonly #sessions = new Map<string, ImportedSession>();
   readonly #skipped = new Map<string, RecordedRun['skipped']>();
   readonly #left = new Map<string, number>();
-  readonly #projects = new Map<string, string>();
+  readonly #projects: Map<string, string>;
+  #identity: string | undefined;
   #format = '';
 
-  constructor(db: Db, file: string) {
+  constructor(db: Db, file: string, projects = new Map<string, string>()) {
     this.#db = db;
     this.#file = file;
+    this.#projects = projects;
   }
 
-  async store(run: RecordedRun): Promise<void> {
+  /** The runs of a file that is read at `place`; of one without an id the first exchange must be whole. */
+  async storeAll(runs: readonly RecordedRun[], place: string, how: How = {}): Promise<void> {
+    this.#identity ??= runs[0] && identityOf(this.#file, runs[0]);
+    const spawnedBy = runs.length > 0 ? await spawnOf(place) : undefined;
+    for (const run of runs) {
+      const cwd = run.cwd ?? (run.format === 'gemini-cli' ? await geminiDirectory(place) : undefined);
+      await this.store(
+        {
+          ...run,
+          sessionId: run.sessionId ?? this.#identity ?? basename(this.#file),
+          ...(cwd !== undefined && { cwd }),
+          ...(spawnedBy !== undefined && { spawnedBy }),
+        },
+        how,
+      );
+    }
+  }
+
+  /** Returns the work item. */
+  async store(run: RecordedRun, how: How = {}): Promise<string> {
     const project = run.cwd?.startsWith('/') ? await this.#projectOf(run.cwd) : undefined;
-    const added = await this.#db.sessionImport({ ...run, file: this.#file, ...(project !== undefined && { project }) });
+    const added = await this.#db.sessionImport({ ...run, ...how, file: this.#file, ...(project !== undefined && { project }) });
     const so = this.#sessions.get(added.session) ?? {
       session: added.session,
       workItemId: added.work_item_id,
@@ -114,6 +129,7 @@ class Report {
     });
     this.#skipped.set(added.session, run.skipped); // counts the whole run so far
     this.#format ||= run.format;
+    return added.work_item_id;
   }
 
   /** A directory that is not here, because the run was recorded elsewhere, is named by its path. */
@@ -127,14 +143,28 @@ class Report {
     this.#left.set(reason, (this.#left.get(reason) ?? 0) + 1);
   }
 
+  /** The sessions so far. */
+  get sessions(): ImportedSession[] {
+    return [...this.#sessions.values()];
+  }
+
+  get format(): string {
+    return this.#format;
+  }
+
   result(): ImportReport {
-    const sessions = [...this.#sessions.values()];
+    const { sessions } = this;
     const left = [...this.#left].map(([reason, count]) => ({ reason, count }));
     if (sessions.length === 0)
       return { file: this.#file, error: `no recorded run in it${left.map(({ reason }) => `: ${reason}`).join('')}` };
     return { file: this.#file, format: this.#format, sessions, leftOut: [...this.#skipped.values()].flat().concat(left) };
   }
 }
+
+/** `isFollowed`: the file is read as it grows. `isLive`: the program that writes it runs. */
+export type How = { isFollowed?: true; isLive?: boolean };
+
+export const isSqlite = (beginning: Buffer): boolean => beginning.toString('latin1', 0, 15) === 'SQLite format 3';
 
 /** Throws for what has no end, or is only there once: a device, a pipe. */
 async function sizeOf(file: string): Promise<number> {
@@ -177,7 +207,7 @@ async function bytesOf(file: string, from: number, length: number): Promise<Buff
 }
 
 /** For Claude Code, whose files may begin with copies of other sessions: the session id at the end of the file. */
-async function ownSessionId(file: string, size: number): Promise<string | undefined> {
+export async function ownSessionId(file: string, size: number): Promise<string | undefined> {
   for (const length of [65_536, 1_048_576, 16_777_216]) {
     const id = lastSessionId((await bytesOf(file, Math.max(0, size - length), Math.min(length, size))).toString('utf8').split('\n'));
     if (id !== undefined || length >= size) return id;
@@ -196,6 +226,18 @@ async function spawnOf(file: string): Promise<string | undefined> {
   } catch {
     return undefined;
   }
+}
+
+/** Where Gemini CLI worked whose session this is: it says so beside the folder of its sessions. */
+async function geminiDirectory(file: string): Promise<string | undefined> {
+  for (let at = dirname(file), depth = 0; depth < 3; at = dirname(at), depth++) {
+    if (basename(at) !== 'chats') continue;
+    const said = join(dirname(at), '.project_root');
+    return sizeOf(said)
+      .then(async () => (await bytesOf(said, 0, 4096)).toString('utf8').trim() || undefined)
+      .catch(() => undefined);
+  }
+  return undefined;
 }
 
 /** The identity of a record without an id: its file's name, what was asked and the first answer, which stay when it grows. */

@@ -99,6 +99,17 @@ export const transcripts = ({ call, row, rows }: Calls) => ({
 
     take: (limit: number) => rows('transcripts_take', { p_limit: limit }, taken),
 
+    /** Files of other programs that are followed while they grow: which were read, in which state. */
+    followed: () =>
+      rows('followed_files_list', [], z.object({ file_key: z.string(), state: z.string(), work_item_id: z.string().nullable() })),
+
+    /** A file was read to its end; its session is alive for so long, or rests. */
+    fileRead: (key: string, state: string, workItemId: string | null, aliveSeconds: number | null) =>
+      call('followed_file_read', [key, state, workItemId, aliveSeconds], z.unknown()),
+
+    /** Pauses the followed sessions that are at rest; which. */
+    rest: () => rows('followed_sessions_rest', [], z.object({ followed_sessions_rest: z.string() })),
+
     /** How many entries are read into turns, and for how long nobody is to read more; `problem`: why those up to `seq` could not be. */
     understood: ({ projectKey, sessionId, subpath }: TranscriptKey, seq: number, problem: string | null = null) =>
       row('transcript_understood', [projectKey, sessionId, subpath ?? null, seq, problem], understood),

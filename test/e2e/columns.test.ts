@@ -114,6 +114,12 @@ const exceptions: Record<string, string> = {
       .map((name) => [`transcripts.${name}`, 'a transcript that a program keeps here: e2e/sessionStore, sql/transcript_append']),
   ),
   ...Object.fromEntries(
+    ['file_key', 'submitted_by', 'state', 'work_item_id', 'read_at'].map((name) => [
+      `followed_files.${name}`,
+      'a file that is followed: e2e/follow, sql/followed_file_read',
+    ]),
+  ),
+  ...Object.fromEntries(
     ['transcript_id', 'seq', 'uuid', 'entry'].map((name) => [`transcript_entries.${name}`, 'its entries: e2e/sessionStore']),
   ),
   ...Object.fromEntries(

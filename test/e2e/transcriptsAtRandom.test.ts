@@ -132,6 +132,7 @@ class Session {
     if (this.said === 0) return;
     const file = join(importer.directory, `${this.key.sessionId}.jsonl`);
     const said = this.lines.slice(0, this.said);
+    if (!said.some((entry) => entry.type === 'assistant')) return; // a file without an answer is no recorded run
     await writeFile(file, said.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
     await importer.import(file);
     expect((await importer.import(file)).added).toEqual({ turns: 0, calls: 0 });

@@ -53,6 +53,7 @@ as $$
       ('clients', 'journal', '{journal_entry_delete,journal_cleanup}', '{admin}'),
       ('clients', 'transcripts', '{transcript_append,transcripts_take,transcript_understood}', '{client}'),
       ('clients', 'transcripts', '{transcript_load,transcript_list}', '{reader}'),
+      ('clients', 'transcripts', '{followed_file_read,followed_files_list,followed_sessions_rest}', '{client}'),
       ('clients', 'transcripts', '{transcript_delete}', '{admin}'),
       ('clients', 'resumption', '{checkpoint_create,journal_resume,journal_summary_request,journal_summary_save}', '{client}'),
       ('clients', 'resumption', '{checkpoint_latest,resumption_context,export_for_resumption,work_sessions_resumable,journal_summary}', '{reader}'),

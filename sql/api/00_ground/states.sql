@@ -54,6 +54,7 @@ as $$
 
     ('journal_session_status', '{created}', 'paused', 'its program says so'),
     ('journal_session_status', '{paused}', 'created', 'its program goes on'),
+    ('_recorded_rest', '{created}', 'paused', 'nothing is heard of a followed session any more'),
     ('journal_session_status', '{created,paused}', 'completed', 'its program says so'),
     ('_retention_take', '{created,paused}', 'completed', 'nothing was heard of its program for as long as a policy says'),
     ('_ldg_task_save', '{paused}', 'created', 'its client goes on'),

@@ -45,6 +45,7 @@ as $$
       ('transcripts', 24, 'id in (select _transcripts_of($1))', $q${"summary": "null::text", "problem": "null::text", "deleted_at": "coalesce(t.deleted_at, _now())"}$q$, null),
       ('transcript_entries', 25, 'transcript_id in (select _transcripts_of($1))', null, null),
       ('memory_views', 26, 'work_item_id = $1', null, null),
+      ('followed_files', 28, 'work_item_id = $1', null, null),
       -- What a note says today is of its project, not of the work that wrote it: memory_erase().
       ('memory_versions', 27, $q$work_item_id = $1 and $2 = 'nothing'$q$, $q${"content": "case when _memory_is_past(t) then (case when t.content is not null then '[erased]' end) else t.content end", "why": "case when not _memory_is_past(t) then t.why end", "erased_hash": "case when _memory_is_past(t) then _memory_words(t) else t.erased_hash end", "salt": "case when not _memory_is_past(t) then t.salt end"}$q$, null)
     ) as e(relation, n, of_item, becomes, hashed);

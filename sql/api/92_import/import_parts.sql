@@ -7,7 +7,8 @@ create or replace function _import_item(
     p_at timestamptz,
     p_project text default null,
     p_conversation_id text default null,
-    p_of transcripts default null)
+    p_of transcripts default null,
+    p_is_followed boolean default false)
   returns work_items
   language plpgsql
   volatile
@@ -15,7 +16,7 @@ create or replace function _import_item(
 as $$
 declare
   v_submitter name := coalesce(p_of.submitted_by, session_user);
-  v_is_live boolean := p_of.id is not null and p_conversation_id is not null;
+  v_is_open boolean := (p_of.id is not null or p_is_followed) and p_conversation_id is not null;
   v_item work_items;
 begin
   perform _import_adopt(p_label, p_conversation_id, v_submitter)
@@ -24,9 +25,10 @@ begin
     id, root_id, work_type, description, params, external_id, source, state, created_at, started_at, heartbeat_ends_at, project, submitted_by)
   select n.id, n.id, n.type, coalesce(nullif(_cap_text(p_description, 60000), ''), case n.type when 'journal' then _session_unnamed(n.params) end,
          '(The record has no prompt.)'), n.params, 'import:' || p_label, case n.type when 'journal' then 'human' else 'event' end::work_source, 'created',
-         p_at, p_at, case n.type when 'journal' then p_of.updated_at + interval '5 minutes' end, _project_check(coalesce(p_of.project, p_project)), v_submitter
-    from (select _uuidv7() as id, case when v_is_live then 'journal' else 'import' end as type,
-                 case when v_is_live
+         p_at, p_at, case n.type when 'journal' then coalesce(p_of.updated_at + interval '5 minutes', p_at) end,
+         _project_check(coalesce(p_of.project, p_project)), v_submitter
+    from (select _uuidv7() as id, case when v_is_open then 'journal' else 'import' end as type,
+                 case when v_is_open
                       then jsonb_strip_nulls(jsonb_build_object('conversationId', p_conversation_id, 'directory', p_params -> 'cwd',
                                                                 'isUnnamed', case when coalesce(p_description, '') !~ '\S' then true end))
                       else p_params end as params) n
@@ -46,8 +48,8 @@ begin
 end
 $$;
 
-comment on function _import_item(text, text, jsonb, timestamptz, text, text, transcripts) is
-  'The work item of a recorded session, locked: the one that it has, else the journal session of its conversation (null: there is none), else a new one, which is a journal session if the transcript p_of is kept here while it runs (null: it is read from a file). Raises WL006.';
+comment on function _import_item(text, text, jsonb, timestamptz, text, text, transcripts, boolean) is
+  'The work item of a recorded session, locked: the one that it has, else the journal session of its conversation (null: there is none), else a new one, which is a journal session if the transcript p_of is kept here while it runs (null: it is read from a file), or its file is followed. Raises WL006.';
 
 create or replace function _import_adopt(p_label text, p_conversation_id text, p_submitter name)
   returns void

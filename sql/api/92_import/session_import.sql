@@ -17,7 +17,7 @@ end
 $$;
 
 comment on function session_import(json) is
-  'Stores a recorded run: {format, sessionId, parentSessionId, prompt, isPromptByHarness, promptParts: [{text, isByHarness, images: [{media_type, data}]}], task, system, model, tools: [name], cwd, project, spawnedBy, exchanges: [{id, after, at, model, text, thinking, calls: [{id, name, input, result, isError, images, spawns}], usage, said, saidParts, followUp, isFollowUpByHarness, followUpParts, compactSummary, lints}], first, firstAfter, isPart, transcript: {projectKey, sessionId, subpath}, isLive, raw: [{line, reason, content}]}, as "work-ledger import" reads it from files, whole or in parts (first: the number of the first exchange in this part). The same run again adds nothing, a longer one only what is new; exchanges whose id another session of the same submitter already has are shared with it. Nobody adds to a session that somebody else imported. A session whose journal is kept by hooks (its conversation is sessionId) stays that item. transcript: where its record is kept here, see transcript_append(): the item is that of whoever began it, and a session''s stays open, as a journal session; isLive: its program runs, as with journal_heartbeat(). The session can be forked and read like any other. If no exchange has an at (when it began), its rows have the time of the import, params says isUntimed, and no digest tells of it as recent. Returns {work_item_id, session, turns, calls}: the last two are the numbers added. A session that was erased stays so. Raises WL002, WL003 (erased), WL006 (its external id is another item''s), 42501 (imported by somebody else).';
+  'Stores a recorded run: {format, sessionId, parentSessionId, prompt, isPromptByHarness, promptParts: [{text, isByHarness, images: [{media_type, data}]}], task, system, model, tools: [name], cwd, project, spawnedBy, exchanges: [{id, after, at, model, text, thinking, calls: [{id, name, input, result, isError, images, spawns}], usage, said, saidParts, followUp, isFollowUpByHarness, followUpParts, compactSummary, lints}], first, firstAfter, isPart, transcript: {projectKey, sessionId, subpath}, isFollowed, isLive, raw: [{line, reason, content}]}, as "work-ledger import" reads it from files, whole or in parts (first: the number of the first exchange in this part). The same run again adds nothing, a longer one only what is new; exchanges whose id another session of the same submitter already has are shared with it. Nobody adds to a session that somebody else imported. A session whose journal is kept by hooks (its conversation is sessionId) stays that item. transcript: where its record is kept here, see transcript_append(): the item is that of whoever began it, and a session''s stays open, as a journal session; isFollowed: its file is read as it grows, see followed_file_read(): likewise. isLive: its program runs, as with journal_heartbeat(); a followed one that does not is paused. The session can be forked and read like any other. If no exchange has an at (when it began), its rows have the time of the import, params says isUntimed, and no digest tells of it as recent. Returns {work_item_id, session, turns, calls}: the last two are the numbers added. A session that was erased stays so. Raises WL002, WL003 (erased), WL006 (its external id is another item''s), 42501 (imported by somebody else).';
 
 create or replace function session_import(p_format text, p_content text)
   returns jsonb
@@ -62,7 +62,7 @@ begin
     from json_to_record(p_run) as r(
       format text, "sessionId" text, "parentSessionId" text, "spawnedBy" text, task text, system text, model text, tools json,
       cwd text, file text, project text, prompt text, "isPromptByHarness" boolean, "promptParts" json, exchanges json, first integer,
-      "firstAfter" text, "isPart" boolean, outcome text, raw json, transcript json, "isLive" boolean);
+      "firstAfter" text, "isPart" boolean, outcome text, raw json, transcript json, "isLive" boolean, "isFollowed" boolean);
   if coalesce(v_run."sessionId", '') !~ '\S' or coalesce(v_run.format, '') !~ '\S' or json_typeof(v_run.exchanges) is distinct from 'array' then
     perform _raise_invalid('a recorded run needs format, sessionId and exchanges');
   end if;
@@ -75,7 +75,7 @@ begin
     v_label, coalesce(v_run.task, case when coalesce(v_run.first, 0) = 0 then v_run.prompt end), jsonb_strip_nulls(jsonb_build_object(
       'conversationId', v_label, 'format', v_run.format, 'cwd', v_run.cwd, 'file', v_run.file,
       'isUntimed', case when v_at is null then true end)), coalesce(v_at, _now()), v_run.project,
-    case when v_run."parentSessionId" is null then v_run."sessionId" end, v_of);
+    case when v_run."parentSessionId" is null then v_run."sessionId" end, v_of, coalesce(v_run."isFollowed", false));
   v_at := coalesce(v_at, _now());
   perform _check_submitter(v_item.id), _refuse_erased(v_item.id);
   -- Nor is a subagent put below a session of somebody else's.
@@ -116,7 +116,8 @@ begin
   end if;
   perform _turns_seal(v_item.id, false);
   -- A subagent in the transcript of its session is not what that transcript is of.
-  perform _import_kept(v_of, v_item, v_run."isLive") where v_of.subpath <> '' or v_run."parentSessionId" is null;
+  perform _import_kept(v_of, v_item, v_run."isLive", v_run."isFollowed")
+    where v_of.id is null or v_of.subpath <> '' or v_run."parentSessionId" is null;
   return jsonb_build_object('work_item_id', v_item.id, 'session', v_label, 'turns', v_end.turns_added, 'calls', v_end.calls_added);
 end
 $$;
@@ -179,24 +180,21 @@ $$;
 
 comment on function _import_transcript(json) is 'The transcript that a recorded run was read from, {projectKey, sessionId, subpath}; null: from a file. Raises WL002, WL003 (it is erased), 42501.';
 
-create or replace function _import_kept(p_of transcripts, p_item work_items, p_is_live boolean)
+create or replace function _import_kept(p_of transcripts, p_item work_items, p_is_live boolean, p_is_followed boolean)
   returns void
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  if p_of.id is null then
-    return;
+  if p_of.id is not null then
+    -- Who erases it waits for this, or is waited for.
+    update transcripts set work_item_id = p_item.id where id = p_of.id and deleted_at is null and work_item_id is distinct from p_item.id;
+    perform _import_transcript(json_build_object('projectKey', p_of.project_key, 'sessionId', p_of.session_id, 'subpath', p_of.subpath));
   end if;
-  -- Who erases it waits for this, or is waited for.
-  update transcripts set work_item_id = p_item.id where id = p_of.id and deleted_at is null and work_item_id is distinct from p_item.id;
-  perform _import_transcript(json_build_object('projectKey', p_of.project_key, 'sessionId', p_of.session_id, 'subpath', p_of.subpath));
-  if p_is_live and p_item.work_type = 'journal' and p_item.resolved_at is null then
-    perform journal_session_status(p_item.id, 'active') where p_item.state = 'paused';
-    perform _journal_alive(p_item.id);
-  end if;
+  perform _recorded_alive(p_item.id, 300) where p_is_live and (p_of.id is not null or p_is_followed);
+  perform _recorded_rest(p_item.id) where p_is_followed and p_is_live is not true;
 end
 $$;
 
-comment on function _import_kept(transcripts, work_items, boolean) is 'The work item of a transcript is known, and alive if its program runs. Raises WL003 if the transcript was erased meanwhile.';
+comment on function _import_kept(transcripts, work_items, boolean, boolean) is 'The work item of a transcript is known; a session that is kept or followed while it runs is alive if its program runs, and a followed one rests if not. Raises WL003 if the transcript was erased meanwhile.';

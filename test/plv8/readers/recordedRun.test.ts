@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 
 import { describe, expect, it } from 'vitest';
 
-import { LinesReader, parseRecordedRun } from '../../../plv8/readers/recordedRun.ts';
+import { LinesReader, parseRecordedRun, parseRecordedRuns } from '../../../plv8/readers/recordedRun.ts';
 import type { RecordedRun } from '../../../plv8/readers/recordedRun.ts';
 
 type Message = Record<string, unknown>;
@@ -486,6 +486,38 @@ describe('pi', () => {
 });
 
 describe('Gemini CLI and ATIF', () => {
+  it('read lines of which a message is written again, taken back or replaced', () => {
+    const message = (id: string, more: object = {}): object => ({
+      id,
+      type: 'gemini',
+      content: id,
+      tokens: { input: 3, output: 1 },
+      ...more,
+    });
+    const call = { id: 'a', name: 'bash', args: { command: 'ls' }, status: 'success' };
+    const result = [{ functionResponse: { response: { output: 'a.py' } } }];
+    const begun = { sessionId: 's', projectHash: 'h', startTime: '2026-01-01T00:00:00Z' };
+    const linesOf = (...records: object[]): string => records.map((record) => `${JSON.stringify(record)}\n`).join('');
+    const all = [
+      begun,
+      { id: 'u', type: 'user', content: 'Mend it.' },
+      message('g1', { toolCalls: [call] }),
+      message('g1', { toolCalls: [{ ...call, result }] }),
+      { $set: { lastUpdated: '2026-01-01T00:00:01Z' } },
+      message('g2'),
+      { $rewindTo: 'g2' },
+      message('g3'),
+    ];
+    const [run] = parseRecordedRuns(linesOf(...all));
+    expect(run).toMatchObject({ format: 'gemini-cli', sessionId: 's', prompt: 'Mend it.' });
+    expect(run?.exchanges.map(({ id, calls }) => [id, calls.map((one) => one.result)])).toEqual([
+      ['g1', ['a.py']],
+      ['g3', []],
+    ]);
+    expect(parseRecordedRuns(linesOf(...all, { $set: { messages: [message('g4')] } }))[0]?.exchanges.map(({ id }) => id)).toEqual(['g4']);
+    expect(() => parseRecordedRuns(linesOf(begun))).toThrow('no model call');
+  });
+
   it('read calls with the results that stand beside them', () => {
     const gemini = parseRecordedRun(
       JSON.stringify(
@@ -759,7 +791,7 @@ describe('a conversation', () => {
 
 describe('other files', () => {
   it.each([
-    ['{"type":"user"}\n{"type":"assistant"}', /neither lines of Claude Code, Codex, Copilot or pi nor one JSON document/],
+    ['{"type":"user"}\n{"type":"assistant"}', /neither lines of Claude Code, Codex, Copilot, pi or Gemini CLI nor one JSON document/],
     ['[]', /neither mini-swe-agent .* SWE-agent/],
     ['{"steps":[]}', /but: steps$/],
     ['{"messages":[{"role":"assistant","content":"hi"}]}', /but: messages$/],
