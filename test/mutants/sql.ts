@@ -3631,7 +3631,7 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a subagent in the transcript of its session is what that was read into',
     file: 'sql/api/92_import/session_import.sql',
-    from: ` where v_of.subpath <> '' or v_run."parentSessionId" is null;`,
+    from: ` where v_of.id is null or v_of.subpath <> '' or v_run."parentSessionId" is null;`,
     to: ';',
     test: 'test/sql/transcript_append/is_for_whoever_began_it.test.sql',
   },

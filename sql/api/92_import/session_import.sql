@@ -116,8 +116,7 @@ begin
   end if;
   perform _turns_seal(v_item.id, false);
   -- A subagent in the transcript of its session is not what that transcript is of.
-  perform _import_kept(v_of, v_item, v_run."isLive", v_run."isFollowed")
-    where v_of.id is null or v_of.subpath <> '' or v_run."parentSessionId" is null;
+  perform _import_kept(v_of, v_item, v_run."isLive", v_run."isFollowed") where v_of.id is null or v_of.subpath <> '' or v_run."parentSessionId" is null;
   return jsonb_build_object('work_item_id', v_item.id, 'session', v_label, 'turns', v_end.turns_added, 'calls', v_end.calls_added);
 end
 $$;
