@@ -269,7 +269,7 @@ describe('a file that grows', () => {
     ] as const) {
       const file = await place(`.claude/projects/-work/nested/${id}.jsonl`);
       await writeFile(file, text(session(id ?? '', 1)));
-      await until(async () => (await turnsOf(`claude-code:${id}`)) === 1, 20);
+      await until(async () => (await turnsOf(`claude-code:${id}`)) === 1);
       await rm(join(home, gone), { recursive: true });
     }
   });

@@ -28,14 +28,6 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'waits for a ledger that is away',
   },
   {
-    name: 'a folder that comes back is not followed',
-    file: 'runtime/import/watchFolders.ts',
-    from: 'if (name === basename(at) || (await isThere(below)) || !(await isThere(at))) await this.#find();',
-    to: 'if (await isThere(below)) await this.#find();',
-    test: 'test/e2e/follow.test.ts',
-    title: 'folders that are not there yet',
-  },
-  {
     name: 'a session that begins with a copy of another is taken for it',
     file: 'runtime/import/growingFile.ts',
     from: 'this.#parts.reader.isTold && !this.#parts.sessionIds.has(id)',
