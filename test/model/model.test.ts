@@ -19,7 +19,7 @@ const day = 86_400_000;
 /** Conversations in a database: whoever looks at all of a ledger takes longer the more are there. */
 const together = 25;
 
-const databases: TestDatabase[] = [];
+const databases = new Set<TestDatabase>();
 const met = new Map<string, number>();
 const counts = { conversations: 0, responses: 0 };
 
@@ -27,9 +27,11 @@ afterAll(async () => {
   for (const database of databases) await database.drop();
 });
 
-async function openLedger(): Promise<Ledger> {
+type Open = { ledger: Ledger; database: TestDatabase };
+
+async function openLedger(): Promise<Open> {
   const database = await createDatabase();
-  databases.push(database);
+  databases.add(database);
   const ledger = await Ledger.open(database.url, Date.parse('2030-01-01T12:00:00Z'));
   for (const [name, effect, risk] of [
     ['read_file', 'pure', 'safe'],
@@ -45,21 +47,25 @@ async function openLedger(): Promise<Ledger> {
     executeCode.effect,
     executeCode.risk,
   );
-  return ledger;
+  return { ledger, database };
 }
 
 /** Plays a lane's share of as many conversations, drawn anew for each round. */
 async function play(lane: number, runs: number, round = 0): Promise<void> {
-  let ledger: Ledger | undefined;
+  let open: Open | undefined;
   let count = 0;
   try {
     await fc.assert(
       fc.asyncProperty(conversation, async (given) => {
-        if (count % together === 0) {
-          await ledger?.close();
-          ledger = undefined;
+        if (open && count % together === 0) {
+          const { ledger, database } = open;
+          open = undefined;
+          await ledger.close();
+          databases.delete(database);
+          await database.drop();
         }
-        ledger ??= await openLedger();
+        open ??= await openLedger();
+        const { ledger } = open;
         ledger.now += 3 * day; // so far behind the last one that nothing of it is news
         const one = new Play(ledger, `${lane + round * lanes}x${++count}`);
         await one.run(given);
@@ -76,7 +82,7 @@ async function play(lane: number, runs: number, round = 0): Promise<void> {
       },
     );
   } finally {
-    await ledger?.close();
+    await open?.ledger.close();
   }
 }
 
