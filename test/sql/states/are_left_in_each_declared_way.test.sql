@@ -112,6 +112,8 @@ begin
   perform os_task('paused for a time');
 end
 $$;
+-- A followed session that nobody writes any more.
+select pg_temp.put('created'), later('1 hour'), _recorded_rest(item());
 -- Sessions of which nothing is heard, as long as a policy says.
 select pg_temp.put('created'), pg_temp.put('created'), journal_session_status(item(), 'paused');
 do $$
