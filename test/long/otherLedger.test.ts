@@ -70,6 +70,7 @@ test('every command ends over an older ledger, with what to do', async () => {
     ['approve'],
     ['list'],
     ['sessions'],
+    ['follow', directory],
     ['claims'],
     ['memory', 'list'],
     ['memory', 'suggest'],
