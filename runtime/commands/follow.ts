@@ -47,11 +47,14 @@ export async function* eventsOf(
         timer = setTimeout(resolve, 1000);
       });
       const item = await db.workItem(workItemId);
+      // Read before the entries, and told after them: no call is told before an entry that was recorded before it ended.
+      const acts: ActivityEvent[] = [];
+      if (activity !== 'none') for await (const act of reader.read()) acts.push(act);
       for (const entry of await db.ledgerSince(workItemId, seq)) {
         seq = entry.seq;
         yield { kind: 'entry', entry };
       }
-      if (activity !== 'none') yield* reader.read();
+      yield* acts;
       yield { kind: 'looked' };
       if (isLast || (item && (isFinal(item.state) || item.state === 'paused'))) return item;
       await woken;

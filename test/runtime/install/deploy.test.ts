@@ -156,7 +156,7 @@ describe('as processes of this machine', () => {
   test.each(units)('%s: what it starts runs until a signal', async (unit) => {
     const [, line = ''] = /^ExecStart=\/usr\/bin\/env work-ledger (.*)$/m.exec(await read(`deploy/${unit}`)) ?? [];
     const running = start(anyPort(line.split(' ')), environment());
-    await until(() => running.output().includes('worker started') || portOf(running.output()) !== '');
+    await until(() => /worker started|^following /m.test(running.output()) || portOf(running.output()) !== '');
     expect(await stopped(running.child)).toBe(0);
   });
 });

@@ -8,7 +8,7 @@ create function pg_temp.read_in(p_session text, p_agent text default null) retur
 $$;
 create function pg_temp.left_of(p_session text) returns text[] language sql as $$
   select array(select t.subpath || case when t.deleted_at is null then ' here' else '' end || case when e.seq is not null then ' with entries' else '' end
-                 from transcripts t left join transcript_entries e on e.transcript_id = t.id where t.session_id = p_session order by t.subpath)
+                 from transcripts t left join transcript_entries e on e.transcript_id = t.id where t.session_id = p_session order by t.subpath, t.project_key)
 $$;
 set local work_ledger.now = '2026-01-01';
 select count(*) from unnest('{s,t,u}'::text[]) s, unnest(array[null, 'subagents/read', 'subagents/unread']) a, lateral transcript_append('-home', s, a, '[{"secret": "x"}]', '{u1}');
