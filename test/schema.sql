@@ -3891,13 +3891,15 @@ create function _memory_content(p_file memory_files) returns text
 create function _memory_create(p_hand memory_hand, p_path text, p_text text) returns text
   plpgsql volatile; -- body 9f4dadbe, comment a2a2b185
 create function _memory_delete(p_hand memory_hand, p_path text) returns text
-  plpgsql volatile; -- body 0a21414a, comment b4c94055
+  plpgsql volatile; -- body 1349d213, comment b4c94055
 create function _memory_done(p_hand memory_hand, p_command text, p_path text, p_input jsonb) returns text
   plpgsql stable; -- body 2d94a888, comment 1847f492
 create function _memory_edited(p_content text, p_old text, p_new text, p_before text) returns text
   sql immutable; -- body 1b88880b, comment e65e1688
 create function _memory_file(p_project text, p_path text) returns memory_files
   sql stable; -- body eb69010d, comment 8dbdb58d
+create function _memory_files_at(p_hand memory_hand, p_path text, p_command text) returns memory_files[]
+  plpgsql stable; -- body dd41517a, comment 5ca06636
 create function _memory_forget() returns bigint
   plpgsql volatile; -- body 918d4f74, comment e8b5d48e
 create function _memory_fresh(p_hand memory_hand, p_file memory_files) returns void
@@ -3931,7 +3933,7 @@ create function _memory_pinned(p_project text) returns text
 create function _memory_problems() returns TABLE(place text, problem text)
   sql stable; -- body 7940358a, comment 76ebbc77
 create function _memory_rename(p_hand memory_hand, p_path text, p_to text) returns text
-  plpgsql volatile; -- body ab365d94, comment 1fb38956
+  plpgsql volatile; -- body efd548a0, comment 1fb38956
 create function _memory_seen(p_hand memory_hand, p_file_id uuid, p_version integer) returns void
   sql volatile; -- body 6edb46d0, comment e67f5f6c
 create function _memory_side(p_mark text, p_lines text[], p_head integer, p_tail integer) returns text

@@ -332,15 +332,9 @@ create or replace function _memory_delete(p_hand memory_hand, p_path text)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_file memory_files := _memory_file(p_hand.project, p_path);
-  v_files memory_files[] := case when v_file.id is null then array(select f from _memory_below(p_hand.project, p_path) f) else array[v_file] end;
+  v_file memory_files;
 begin
-  if p_path = '/memories' then
-    perform _raise_invalid('Cannot delete the /memories directory itself');
-  elsif v_files = '{}' then
-    perform _raise_no_memory(p_path);
-  end if;
-  foreach v_file in array v_files loop
+  foreach v_file in array _memory_files_at(p_hand, p_path, 'delete') loop
     perform _memory_unpinned(v_file), _memory_fresh(p_hand, v_file), _memory_store(p_hand, v_file, 'delete', v_file.path, null);
   end loop;
   return format('Successfully deleted %s', p_path);
@@ -356,14 +350,10 @@ create or replace function _memory_rename(p_hand memory_hand, p_path text, p_to 
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_file memory_files := _memory_file(p_hand.project, p_path);
-  v_files memory_files[] := case when v_file.id is null then array(select f from _memory_below(p_hand.project, p_path) f) else array[v_file] end;
+  v_files memory_files[] := _memory_files_at(p_hand, p_path, 'rename');
+  v_file memory_files;
 begin
-  if p_path = '/memories' then
-    perform _raise_invalid('Cannot rename the /memories directory itself');
-  elsif v_files = '{}' then
-    perform _raise_no_memory(p_path);
-  elsif starts_with(p_to, p_path || '/') then
+  if starts_with(p_to, p_path || '/') then
     perform _raise_invalid(format('Cannot rename %s into itself', p_path));
   elsif p_to = '/memories' or (_memory_file(p_hand.project, p_to)).id is not null or exists (select from _memory_below(p_hand.project, p_to)) then
     raise exception using errcode = 'WL006', message = format('The destination %s already exists', p_to);
@@ -379,6 +369,28 @@ end
 $$;
 
 comment on function _memory_rename(memory_hand, text, text) is 'Command rename: of a file or a folder; it never overwrites. Raises WL001, WL002, WL006, WL008.';
+
+create or replace function _memory_files_at(p_hand memory_hand, p_path text, p_command text)
+  returns memory_files[]
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_file memory_files := _memory_file(p_hand.project, p_path);
+  v_files memory_files[] := case when v_file.id is null then array(select f from _memory_below(p_hand.project, p_path) f) else array[v_file] end;
+begin
+  if p_path = '/memories' then
+    perform _raise_invalid(format('Cannot %s the /memories directory itself', p_command));
+  elsif v_files = '{}' then
+    perform _raise_no_memory(p_path);
+  end if;
+  return v_files;
+end
+$$;
+
+comment on function _memory_files_at(memory_hand, text, text) is
+  'The file at a path, or all in the folder there: what a command moves or takes away. Raises WL001, WL002 (/memories itself).';
 
 create or replace function _memory_unpinned(p_file memory_files)
   returns void
