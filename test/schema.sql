@@ -3543,7 +3543,7 @@ create function _import_compaction(p_focus foci, p_last turns, p_summary text, p
 create function _import_config(p_model text, p_system text, p_tools json) returns text
   plpgsql volatile; -- body 7707559a, comment 76b4128a
 create function _import_exchanges(p_run record, p_focus foci, p_head turns, INOUT last_at timestamp with time zone, OUT parent turns, OUT turns_added integer, OUT calls_added integer, OUT last_iteration integer, OUT shared_turn_id uuid) returns record
-  plpgsql volatile; -- body e6248ca5, comment 3bb1f22c
+  plpgsql volatile; -- body 758b6ae2, comment 3bb1f22c
 create function _import_faculty() returns text
   plpgsql volatile; -- body 936b04e4, comment 772e73f7
 create function _import_focus(p_work_item_id uuid, p_label text, p_at timestamp with time zone) returns foci

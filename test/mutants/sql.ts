@@ -1031,6 +1031,13 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/session_import/joins_responses_without_a_word_between.test.sql',
   },
   {
+    name: 'what follows a filled gap takes no more of the newest response',
+    file: 'sql/api/92_import/import_exchanges.sql',
+    from: 'not exists (select from turns c where c.parent_turn_id = v_turn.id and c.focus_id = v_turn.focus_id)',
+    to: 'v_turn.iteration = p_focus.iteration',
+    test: 'test/sql/session_import/goes_on_at_its_end_after_a_gap_is_filled.test.sql',
+  },
+  {
     name: 'an imported run without a prompt begins with a response',
     file: 'sql/api/92_import/import_exchanges.sql',
     from: 'if not found and p_turn.parent_turn_id is null then',

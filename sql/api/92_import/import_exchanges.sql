@@ -59,8 +59,8 @@ begin
         turns_added := turns_added + 1;
       else
         shared_turn_id := case when v_turn.focus_id <> p_focus.id then v_turn.id else shared_turn_id end;
-        -- The newest exchange of the previous import: results and more of the response may have come since.
-        v_added := case when v_turn.iteration = (select f.iteration from foci f where f.id = v_turn.focus_id)
+        -- Nothing follows it yet: results and more of the response may have come since the previous import.
+        v_added := case when not exists (select from turns c where c.parent_turn_id = v_turn.id and c.focus_id = v_turn.focus_id)
           then _import_response(v_turn, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past) else 0 end;
       end if;
       perform _import_spawns(v_turn, p_run.format, coalesce(p_run."parentSessionId", p_run."sessionId"), v_exchange.calls, v_n);
