@@ -3575,7 +3575,7 @@ create function _import_transcript(p_key json) returns transcripts
 create function _import_turn(p_run record, p_exchange record, p_focus foci, p_parent turns, p_external_ids text[], p_iteration integer, p_config_hash text, p_at timestamp with time zone) returns turns
   plpgsql volatile; -- body dc4d4c0e, comment 39fac381
 create function _import_turns(p_focus foci, p_external_ids text[]) returns SETOF turns
-  sql stable set enable_seqscan=off; -- body 3c5fcb76, comment c51c8954
+  sql stable set enable_seqscan=off; -- body 7e2eab5a, comment c51c8954
 create function _in_tool() returns boolean
   plpgsql stable; -- body c8124b74, comment 7de9c1e8
 create function _inbox_deliver(p_item work_items, p_turn turns) returns void

@@ -143,7 +143,8 @@ as $$
   select t.*
     from work_items own
     cross join lateral unnest(p_external_ids) with ordinality as i(id, n)
-    join turns t on t.external_id in (i.id, _import_id_of(i.id, own.submitted_by))
+    cross join lateral (values (i.id), (_import_id_of(i.id, own.submitted_by))) as k(id)
+    join turns t on t.external_id = k.id
     join work_items w on w.id = t.work_item_id and w.submitted_by = own.submitted_by
    where own.id = p_focus.work_item_id
    order by t.focus_id = p_focus.id desc, i.n;
