@@ -2513,6 +2513,9 @@ UNION ALL
     NULL::double precision AS seconds,
     NULL::text AS error
    FROM work_ledger l
+  WHERE NOT l.is_inherited OR NOT (EXISTS ( SELECT
+           FROM work_items w
+          WHERE w.id = l.work_item_id AND w.continues_id IS NOT NULL))
 UNION ALL
  SELECT f.work_item_id,
     f.ended_at AS happened_at,
@@ -3073,7 +3076,7 @@ create function _branch_entries(p_turns uuid[], OUT n integer, OUT entries jsonb
 create function _branch_files(p_turns uuid[], OUT n integer, OUT files jsonb) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ecb85948, comment 28bdab81
 create function _branch_message(p_item work_items, p_turn turns, p_engage jsonb) returns text
-  sql stable; -- body b758011b, comment a33111c8
+  sql stable; -- body 4d596580, comment a33111c8
 create function _branch_sums(p_turns uuid[], OUT turns integer, OUT model_calls integer, OUT cost numeric, OUT calls integer, OUT failed_calls integer, OUT started_at timestamp with time zone, OUT ended_at timestamp with time zone) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 59d118d0, comment 9ae5b045
 create function _branch_turns(p_head_id uuid, p_above_id uuid) returns uuid[]
@@ -3563,7 +3566,7 @@ create function _focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seco
 create function _focus_close(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, OUT item work_items, OUT due jsonb) returns record
   plpgsql volatile; -- body aaf3c27b, comment da4ba3d3
 create function _focus_create(p_item work_items) returns foci
-  plpgsql volatile; -- body 9d2d50e9, comment db38fc3d
+  plpgsql volatile; -- body e4e1c5cf, comment db38fc3d
 create function _focus_end(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
   plpgsql volatile; -- body 64817c4c, comment 9a4f43f3
 create function _focus_spans(p_item work_items, p_focus foci, p_first integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
@@ -4480,14 +4483,14 @@ create function _session(p_name text, p_is_locked boolean DEFAULT false) returns
   plpgsql volatile; -- body 39b3ca77, comment f3b3ee48
 create function _session_advance(p_label text, p_turn_id uuid) returns void
   plpgsql volatile; -- body d7256522, comment a6e49915
-create function _session_before(p_item work_items) returns text
-  sql stable; -- body 86f004e3, comment 49ebab08
 create function _session_before(p_item work_items, p_directory text) returns work_items
   sql stable; -- body 0b60ddbd, comment 9bfd1d54
 create function _session_defaults() returns TABLE(name text, value text, whose text, remedy text)
   sql stable; -- body 6a875ab5, comment e7002dad
 create function _session_directory(p_item work_items) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 9e55572f
+create function _session_gone_on(p_item work_items) returns text
+  sql stable; -- body 86f004e3, comment 49ebab08
 create function _session_has_news(p_item work_items, p_scope text) returns boolean
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 348c4946, comment 56c7d11a
 create function _session_import(p_run json) returns jsonb
@@ -4863,7 +4866,7 @@ create function _words_of(p_list jsonb) returns text
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
   plpgsql volatile; -- body 765ff1af, comment 4b519098
 create function _work_goes_on(p_work_item_id uuid, p_states text[], p_content text, p_idempotency_key text, p_external_id text) returns work_items
-  plpgsql volatile; -- body 3c3f43b6, comment c883c070
+  plpgsql volatile; -- body 7fa8df95, comment c883c070
 create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text, shown jsonb)
   sql stable; -- body 0e821f1c, comment fcf131ed
 create function _work_line(p_text text, p_max_chars integer) returns text
@@ -5207,7 +5210,7 @@ create function work_changes(p_work_item_id uuid) returns TABLE(item text, focus
 create function work_complete(p_work_item_id uuid, p_summary text, p_evidence jsonb DEFAULT '[]'::jsonb, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body bce79e3e, comment 1394f916
 create function work_continue(p_work_item_id uuid, p_content text, p_idempotency_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body bcaddb77, comment 290aaeff
+  plpgsql volatile; -- body bcaddb77, comment cd30be76
 create function work_erase(p_work_item_id uuid, p_reason text DEFAULT 'erased by hand'::text, p_is_dry_run boolean DEFAULT false, p_with_forks boolean DEFAULT false) returns TABLE(kind text, name text, row_count bigint, bytes bigint)
   plpgsql volatile; -- body 871ca80f, comment 856e31ff
 create function work_export(p_work_item_id uuid) returns TABLE(relation text, "row" jsonb)

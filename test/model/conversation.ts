@@ -180,6 +180,8 @@ export class Play implements Stage {
         return this.#decide(act);
       case 'fork':
         return this.#fork(act);
+      case 'go on':
+        return this.#goOn(act);
       case 'compact':
         return this.#compact(item as Item, act.isFocused);
       case 'policy':
@@ -337,6 +339,28 @@ export class Play implements Stage {
     } catch (error) {
       if (!(error instanceof Refused && error.code === 'WL008' && isOpen)) throw error;
     }
+  }
+
+  /** Work that is over goes on: what was completed with a message, what failed or was ended where it ended; asked twice, once. */
+  async #goOn({ which, says }: Extract<Act, { do: 'go on' }>): Promise<void> {
+    const { ledger, world } = this;
+    const ended = world.items.filter((item) => item.end !== null && !item.isOutside);
+    const from = ended[which % (ended.length || 1)];
+    if (!from || world.items.length > 9) return;
+    const isCompleted = from.end === 'completed';
+    const text = says || isCompleted ? `Then ${world.mark('w')}` : null;
+    const ask = async (): Promise<string> =>
+      ((await ledger.call(isCompleted ? 'work_continue' : 'work_retry', from.id, text, text ?? from.id)) as { id: string }).id;
+    if (from.next !== null) {
+      const refused = await ask().catch((error: unknown) => error);
+      expect(refused instanceof Refused && refused.code === 'WL008', () => `${from.name} goes on twice: ${String(refused)}`);
+      return;
+    }
+    const id = await ask();
+    const item = world.goOn(id, from);
+    if (text !== null) item.inbox.push({ mark: /w\d+z/.exec(text)?.[0] ?? '', text, source: 'person' });
+    expect((await ask()) === id, () => `${from.name} goes on anew where it was asked again`);
+    world.note(item, 'continued', ...(isCompleted ? ['continued after completion'] : ['continued after failure']));
   }
 
   async #compact(item: Item, isFocused: boolean): Promise<void> {

@@ -81,7 +81,7 @@ $$;
 
 comment on function _head_of(foci) is 'The newest turn of an attempt''s conversation: the head of its session or, where a later item goes on in that, the turn from which it does. Null: it has none.';
 
-create or replace function _session_before(p_item work_items)
+create or replace function _session_gone_on(p_item work_items)
   returns text
   language sql
   stable
@@ -94,4 +94,4 @@ as $$
    limit 1;
 $$;
 
-comment on function _session_before(work_items) is 'The session in which an item goes on from the end of another one: that of the last attempt that had turns. Null: it goes on from none, or that one had none.';
+comment on function _session_gone_on(work_items) is 'The session in which an item goes on from the end of another one: that of the last attempt that had turns. Null: it goes on from none, or that one had none.';

@@ -207,7 +207,7 @@ as $$
 declare
   v_faculty faculties := _faculty_for(p_item.faculty, p_item.work_type, _project_now(p_item.project));
   v_attempt integer := p_item.attempts + 1;
-  v_same text := case when v_attempt = 1 then _session_before(p_item) end;
+  v_same text := case when v_attempt = 1 then _session_gone_on(p_item) end;
   v_label text := coalesce(v_same, p_item.id || case when p_item.attempts > 0 then '/' || p_item.attempts + 1 else '' end);
   v_focus foci;
 begin

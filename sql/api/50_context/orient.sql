@@ -274,8 +274,9 @@ create or replace function _branch_message(p_item work_items, p_turn turns, p_en
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select case when p_item.continues_id is not null then (select _past_message(p_item, s, p_engage, p_turn) from work_items s where s.id = p_item.continues_id) else
-    '[engine] You are on a branch: the conversation was forked here, and what came after this point elsewhere did not happen for you. '
+  select case when p_item.continues_id is not null
+              then (select _past_message(p_item, s, p_engage, p_turn) from work_items s where s.id = p_item.continues_id)
+              else '[engine] You are on a branch: the conversation was forked here, and what came after this point elsewhere did not happen for you. '
     || coalesce('The files as they were at this point: ' || (select ref from turn_workspaces where turn_id = p_turn.id) || '; look whether they are in place.',
                 'Files and the outside world were not taken back and may have changed: look before you rely on them.')
     || E'\n\n' || _standing_text(p_item, _facts_at(p_turn.id), 'conversation', _standing_room(p_engage)) end;

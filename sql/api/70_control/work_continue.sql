@@ -19,7 +19,7 @@ end
 $$;
 
 comment on function work_continue(uuid, text, text, text) is
-  'Goes on with completed work: select id from work_continue(''…'', ''And now the tests''). The answer is a new item with the same task, session, project, faculty, budget and submitter; its agent has the whole conversation and ledger before it, and p_content as the next message from people. The completed item stays as it is; work_chain() lists both. p_idempotency_key, p_external_id: the same call repeated with one of them returns the same item. One item goes on from another: to take another way, work_fork() one of its turns. Raises WL001, WL002 (no message, or another program''s session), WL003 (erased), WL006 (key or external id used for another item), WL008 (not completed, or already continued), 42501.';
+  'Goes on with completed work: select id from work_continue(''…'', ''And now the tests''). The answer is a new item with the same task, session, project, faculty, budget and submitter; its agent has the whole conversation and ledger before it, and p_content as the next message from people, after any that it never heard. The completed item stays as it is; work_chain() lists both. p_idempotency_key, p_external_id: the same call repeated with one of them returns the same item. One item goes on from another: to take another way, work_fork() one of its turns. Raises WL001, WL002 (no message, or another program''s session), WL003 (erased), WL006 (key or external id used for another item), WL008 (not completed, or already continued), 42501.';
 
 create or replace function work_retry(
     p_work_item_id uuid,
@@ -70,7 +70,10 @@ begin
   v_item := work_submit(v_source.work_type, v_source.description, v_source.params, v_source.faculty, v_source.priority,
     p_max_attempts => v_source.max_attempts, p_source => v_source.source, p_workspace_dir => v_source.workspace_dir, p_project => v_source.project);
   perform _lock_shared('trees', v_source.root_id::text), _refuse_erased(p_work_item_id), _lock('branches', v_turn::text);
-  perform _budget_store(v_item.id, b.resource, b.amount) from budgets b where b.work_item_id = p_work_item_id;
+  -- What its agent never heard waits again.
+  insert into inbox (work_item_id, kind, content, person)
+  select v_item.id, i.kind, i.content, i.person
+    from inbox i where i.work_item_id = p_work_item_id and i.kind = 'message' and i.consumed_at is null order by i.created_at, i.id;
   if p_content ~ '\S' then
     v_message := work_message(v_item.id, p_content);
   end if;
@@ -82,12 +85,13 @@ begin
   returning * into v_item;
   update fences set submitted_by = v_source.submitted_by where work_item_id = v_item.id;
   perform _ledger_inherit(v_item, p_work_item_id, ledger_count(v_source));
+  perform _budget_store(v_item.id, b.resource, b.amount) from budgets b where b.work_item_id = p_work_item_id;
   return v_item;
 exception
   when unique_violation then -- no work_submit() with a key: it would answer with whichever item has it
     raise exception using
       errcode = 'WL006',
-      message = format('idempotency key or external id %s was used for another work item', concat_ws(', ', '"' || p_idempotency_key || '"', '"' || p_external_id || '"')),
+      message = format('idempotency key or external id "%s" was used for another work item', concat_ws('", "', p_idempotency_key, p_external_id)),
       hint = 'A key stands for one item; use a new key for a new one.';
 end
 $$;

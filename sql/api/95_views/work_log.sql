@@ -94,7 +94,8 @@ create or replace view v_work_log with (security_invoker = true) as
     from work_items w
     join work_items e on e.id = w.continues_id
   union all
-  select w.continues_id, w.created_at, 5, 0, 'next', null, case e.state when 'completed' then 'continue' else 'retry' end, w.id::text, w.continued_by, null, null
+  select w.continues_id, w.created_at, 5, 0, 'next', null, case e.state when 'completed' then 'continue' else 'retry' end, w.id::text,
+         w.continued_by, null, null
     from work_items w
     join work_items e on e.id = w.continues_id;
 comment on view v_work_log is
