@@ -87,7 +87,8 @@ export type Item = {
   head: Exchange | null;
   /** The newest head of its attempts that are over. */
   last: Exchange | null;
-  /** The item that goes on from its end. */
+  /** From whose end it goes on, and which goes on from its own. */
+  from: Item | null;
   next: Item | null;
   lease: string | null;
   pending: Pending | null;
@@ -149,6 +150,7 @@ export class World {
       focusId: null,
       head: null,
       last: null,
+      from: null,
       next: null,
       lease: null,
       pending: null,
@@ -189,6 +191,7 @@ export class World {
     item.inbox = from.inbox.filter((told) => told.source === 'person');
     item.features = new Set(from.features);
     from.next = item;
+    item.from = from;
     return item;
   }
 
