@@ -26,12 +26,13 @@ select is((select is_ok from (select count(*) = 0 as is_ok from ledger_verify())
 select submit('By hand');
 create temporary table hand as select item() as id;
 select from ledger_append(item(), 'finding', 'It is Tuesday');
+select from work_message(item(), 'In ink');
 select from work_cancel(item(), 'for today');
 select take(work_retry(item()));
 select is((select fork_turn_id from item), null, 'there is no turn to go on from');
 select play('[["Done."]]');
 create temporary table by_hand as select body::text as text from request where n = 4;
-select alike((select text from by_hand), '%By hand%was cancelled. You go on%for today%Your ledger up to here%It is Tuesday%', 'its past is told with the task');
+select alike((select text from by_hand), '%By hand%was cancelled. You go on%for today%Your ledger up to here%It is Tuesday%In ink%', 'its past is told with the task, and what it never heard');
 select is((select session_label from foci where work_item_id = item()), item()::text, 'in a session of its own');
 
 -- Its attempts go on from each other, and one that is given up from the item before.
