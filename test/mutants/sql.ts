@@ -427,8 +427,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'the team is told of twice',
     file: 'sql/api/45_ledger/awareness_entries.sql',
-    from: 'v_but := array_remove(p_work_item_id || v_team, null);',
-    to: "v_but := array_remove(p_work_item_id || '{}'::uuid[], null);",
+    from: 'v_but := array_remove(p_work_item_id || v_team || array(',
+    to: "v_but := array_remove(p_work_item_id || '{}'::uuid[] || array(",
     test: 'test/sql/awareness_digest/tells_of_the_team.test.sql',
   },
   {
@@ -1019,8 +1019,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'an import without times ended just now',
     file: 'sql/api/45_ledger/awareness_items.sql',
-    from: "and (i.state <> 'completed' or not _is_untimed(i.work_type, i.params))",
-    to: '',
+    from: "(i.state <> 'completed' or not _is_untimed(i.work_type, i.params) and",
+    to: "(i.state <> 'completed' or",
     test: 'test/sql/session_import/says_no_age_that_nobody_knows.test.sql',
   },
   {
@@ -2754,8 +2754,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a fork knows what its source recorded later',
     file: 'sql/api/30_session/work_fork.sql',
-    from: 'where l.work_item_id = v_source.id and l.seq <= v_last\n',
-    to: 'where l.work_item_id = v_source.id\n',
+    from: 'where l.work_item_id = p_source_id and l.seq <= p_last\n',
+    to: 'where l.work_item_id = p_source_id\n',
     test: 'test/sql/work_fork/goes_on_from_a_turn.test.sql',
   },
   {
@@ -4492,8 +4492,8 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'the second attempt of a fork begins on the branch',
     file: 'sql/api/40_focus/focus_claim.sql',
-    from: 'if v_attempt = 1 and p_item.fork_turn_id is not null then',
-    to: 'if p_item.fork_turn_id is not null then',
+    from: 'if v_attempt = 1 and p_item.fork_turn_id is distinct from',
+    to: 'if p_item.fork_turn_id is not null and p_item.fork_turn_id is distinct from',
     test: 'test/sql/work_fork/begins_its_next_attempt_with_the_task.test.sql',
   },
   {

@@ -80,18 +80,3 @@ as $$
 $$;
 
 comment on function _head_of(foci) is 'The newest turn of an attempt''s conversation: the head of its session or, where a later item goes on in that, the turn from which it does. Null: it has none.';
-
-create or replace function _session_gone_on(p_item work_items)
-  returns text
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select f.session_label
-    from foci f join sessions s on s.label = f.session_label
-   where f.work_item_id = p_item.continues_id and s.head_turn_id is not null
-   order by f.attempt desc
-   limit 1;
-$$;
-
-comment on function _session_gone_on(work_items) is 'The session in which an item goes on from the end of another one: that of the last attempt that had turns. Null: it goes on from none, or that one had none.';

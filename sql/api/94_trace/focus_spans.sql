@@ -75,7 +75,8 @@ declare
         union all
         select 3, _span_link(p_item.root_id, _execute_span_id(p_item.id, p_focus.attempt - 1), 'retry_of') where p_focus.attempt > 1
         union all
-        select 4, _span_link(w.root_id, _iteration_span_id(t.focus_id, t.iteration), case when p_item.continues_id is null then 'forked_from' else 'continues' end)
+        select 4, _span_link(w.root_id, _iteration_span_id(t.focus_id, t.iteration),
+                             case when p_item.continues_id is null then 'forked_from' else 'continues' end)
           from _asking_turn(p_item.fork_turn_id) t join work_items w on w.id = t.work_item_id -- an item may have ended with a compaction
          where p_focus.attempt = 1
       ) as l(n, link));
