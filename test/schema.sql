@@ -4866,7 +4866,7 @@ create function _words_of(p_list jsonb) returns text
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
   plpgsql volatile; -- body 765ff1af, comment 4b519098
 create function _work_goes_on(p_work_item_id uuid, p_states text[], p_content text, p_idempotency_key text, p_external_id text) returns work_items
-  plpgsql volatile; -- body 7fa8df95, comment c883c070
+  plpgsql volatile; -- body 7ace0b78, comment c883c070
 create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text, shown jsonb)
   sql stable; -- body 0e821f1c, comment fcf131ed
 create function _work_line(p_text text, p_max_chars integer) returns text

@@ -449,7 +449,7 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
   },
   {
     name: 'work_continue',
-    comesTo: ['fences', 'locks', 'foci', 'rows', 'budgets', 'jobs'],
+    comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'],
     holds: ['graphile_worker._private_jobs'],
     prepare: async () => {
       const driven = await asking((await tree()).part);
@@ -461,7 +461,7 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
   },
   {
     name: 'work_retry',
-    comesTo: ['fences', 'locks', 'jobs'],
+    comesTo: ['fences', 'rows', 'jobs'],
     holds: ['graphile_worker._private_jobs'],
     prepare: async () => {
       const { part } = await tree();

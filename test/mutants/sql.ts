@@ -2705,8 +2705,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: `a message that nobody heard is lost with a retry`,
     file: 'sql/api/70_control/work_continue.sql',
-    from: `i.kind = 'message' and i.consumed_at is null order`,
-    to: `false order`,
+    from: `and i.kind = 'message' and i.consumed_at is null;`,
+    to: `and false;`,
     test: 'test/sql/work_retry/goes_on_where_it_ended.test.sql',
   },
   {

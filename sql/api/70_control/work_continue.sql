@@ -59,7 +59,7 @@ begin
   if octet_length(p_content) > 60000 then
     perform _raise_invalid('a message can have at most 60,000 bytes');
   end if;
-  v_source := _item_locked(p_work_item_id); -- one at a time
+  v_source := _item_locked(p_work_item_id); -- one at a time, and not while it is erased
   perform _check_submitter(p_work_item_id), _refuse_erased(p_work_item_id);
   select * into v_item from work_items where continues_id = p_work_item_id and (idempotency_key = p_idempotency_key or external_id = p_external_id);
   if found then
@@ -69,14 +69,14 @@ begin
   v_turn := _newest_turn(p_work_item_id);
   v_item := work_submit(v_source.work_type, v_source.description, v_source.params, v_source.faculty, v_source.priority,
     p_max_attempts => v_source.max_attempts, p_source => v_source.source, p_workspace_dir => v_source.workspace_dir, p_project => v_source.project);
-  perform _lock_shared('trees', v_source.root_id::text), _refuse_erased(p_work_item_id), _lock('branches', v_turn::text);
-  -- What its agent never heard waits again.
-  insert into inbox (work_item_id, kind, content, person)
-  select v_item.id, i.kind, i.content, i.person
-    from inbox i where i.work_item_id = p_work_item_id and i.kind = 'message' and i.consumed_at is null order by i.created_at, i.id;
+  perform _lock('branches', v_turn::text);
   if p_content ~ '\S' then
     v_message := work_message(v_item.id, p_content);
   end if;
+  -- What its agent never heard waits again, and is told before that.
+  insert into inbox (work_item_id, kind, content, person, created_at)
+  select v_item.id, i.kind, i.content, i.person, i.created_at
+    from inbox i where i.work_item_id = p_work_item_id and i.kind = 'message' and i.consumed_at is null;
   update work_items
      set continues_id = p_work_item_id, continued_by = v_by, continued_with = v_message.id, fork_turn_id = v_turn,
          submitted_by = v_source.submitted_by, workspace_dir_by = v_source.workspace_dir_by, ledger_epoch = v_source.ledger_epoch,
