@@ -96,6 +96,7 @@ const scenes: [what: string, ...statements: string[]][] = [
     'select from work_cancel(item())',
   ],
   ['what is counted', 'select from work_metrics_take()'],
+  ['what is added up', `select later('5 minutes')`, 'select from work_hours_sum()'],
   [
     'a recorded run',
     `select session_import('{"format": "codex", "sessionId": "s", "prompt": "Look", "exchanges": [{"text": "I look", "calls": [{"id": "a", "name": "look", "input": {}, "result": "seen"}]}, {"text": "Refused", "lints": [{"message": "x", "severity": "bad"}]}, {"text": "Done"}]}')`,

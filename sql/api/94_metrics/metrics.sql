@@ -5,7 +5,7 @@ create or replace function _metrics()
   language sql
   immutable
   parallel safe
-  rows 26
+  rows 60
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   values
@@ -31,14 +31,35 @@ as $$
     ('work.sandbox.errors', 'counter', '{execution}', '{faculty,faculty_project}', 'Executions that ended with an exception'),
     ('work.ledger.entries', 'counter', '{entry}', '{entry_type,faculty,faculty_project}', 'Ledger entries; of a client without a faculty: none'),
     ('work.ledger.soft_cap_warnings', 'counter', '{entry}', '{faculty,faculty_project}', 'Ledger entries over 4 KiB, which every reader pays for'),
-    ('work.redactions', 'counter', '{secret}', '{place}', 'Secrets taken out before a row was written, by table; of values that the worker knows: known_value; out of logs: log; of the model''s errors: model_error; of pages that echo them: web_fetch');
+    ('work.redactions', 'counter', '{secret}', '{place}', 'Secrets taken out before a row was written, by table; of values that the worker knows: known_value; out of logs: log; of the model''s errors: model_error; of pages that echo them: web_fetch'),
+    ('work.queue.due', 'gauge', '{item}', '{faculty,project}', 'Work items that could be worked on now and wait for a worker or a slot; of a name that no faculty accepts: none'),
+    ('work.queue.oldest_age', 'gauge', 's', '{faculty,project}', 'For how long the oldest of them has been due'),
+    ('work.slots.taken', 'gauge', '{slot}', '{faculty,faculty_project}', 'Items that a faculty has under way; where it has max_concurrent, its slots that are taken'),
+    ('work.slots.free', 'gauge', '{slot}', '{faculty,faculty_project}', 'Free slots of a faculty that has max_concurrent'),
+    ('work.workers.alive', 'gauge', '{worker}', '{}', 'Workers heard from within a minute'),
+    ('work.workers.free', 'gauge', '{item}', '{}', 'How many items more these workers can take'),
+    ('work.leases.overdue', 'gauge', '{lease}', '{}', 'Leases that have expired and that no sweep has ended'),
+    ('work.approvals.waiting', 'gauge', '{call}', '{project}', 'Calls that wait for approval'),
+    ('work.approvals.oldest_age', 'gauge', 's', '{project}', 'For how long the oldest of them has waited'),
+    ('work.retention.lag', 'gauge', 's', '{}', 'For how long what a policy erases has been due; 0: nothing is'),
+    ('work.standby.lag', 'gauge', 's', '{standby}', 'How far a standby is behind; needs pg_monitor on the primary'),
+    ('work.items.ended', 'total', '{item}', '{state,faculty,project}', 'Items that ended, by state'),
+    ('work.attempts.ended', 'total', '{attempt}', '{outcome,faculty,project}', 'Attempts that ended, by outcome'),
+    ('work.leases.expired', 'total', '{lease}', '{faculty,project}', 'Leases that expired: a worker died, or hung'),
+    ('work.model.requests', 'total', '{request}', '{faculty,model,project}', 'Answered requests'),
+    ('work.model.failures', 'total', '{request}', '{class,faculty,model,project}', 'Requests that failed, by class'),
+    ('work.model.tokens', 'total', '{token}', '{kind,faculty,model,project}', 'Tokens: input (outside of the cache), cache_read, cache_write, output'),
+    ('work.model.cost', 'total', '{currency}', '{faculty,model,project}', 'Money, in the currency of the prices, at today''s; of models without prices nothing'),
+    ('work.tool.calls', 'total', '{call}', '{tool,faculty,project}', 'Calls that ended'),
+    ('work.tool.failures', 'total', '{call}', '{tool,faculty,project}', 'Calls that ended with an error'),
+    ('work.tool.time', 'total', 's', '{tool,faculty,project}', 'How long calls ran');
 $$;
 
-comment on function _metrics() is 'Every metric that is counted from rows: its name, type (counter or histogram), unit (UCUM), labels and meaning. The only list: instruments, v_metrics and the table in docs/observability.md come from it.';
+comment on function _metrics() is 'Every metric that is counted from rows: its name, type (counter, histogram; gauge, total), unit (UCUM), labels and meaning. The only list: instruments, v_metrics, what /metrics says and the table in docs/observability.md come from it.';
 
 create or replace view v_metrics with (security_invoker = true) as select name, type, unit, labels, says from _metrics();
-comment on view v_metrics is 'Every metric that work_metrics() computes from rows: name, type (counter, histogram), unit (UCUM), labels, meaning.';
-comment on column v_metrics.type is 'counter or histogram.';
+comment on view v_metrics is 'Every metric that is computed from rows: name, type, unit (UCUM), labels, meaning. Counters and histograms are of what happened: work_metrics(). Gauges and totals are of how the ledger stands: work_gauges().';
+comment on column v_metrics.type is 'counter or histogram: observations, each of which one worker counts. gauge or total (a counter that only grows): of the whole ledger, whoever is asked.';
 comment on column v_metrics.unit is 'As UCUM writes it.';
 comment on column v_metrics.labels is 'By which it is split.';
 comment on column v_metrics.says is 'What it counts.';
@@ -77,7 +98,7 @@ as $$
 $$;
 
 comment on function work_metrics(timestamptz, timestamptz) is
-  'What the rows say of the time from p_from (included) to p_until (not included): select * from work_metrics(now() - interval ''1 day'', now()). One row for each metric of v_metrics, set of labels and value: of a counter, value times `times` is its increase; of a histogram, value was observed so many times. faculty_project: whose the faculty is (two projects may each have one of a name), by the name that the project has when it is asked; of the ledger''s there is none. Imported sessions are left out. For totals: select metric, labels, sum(value * times), sum(times) … group by 1, 2.';
+  'What the rows say of the time from p_from (included) to p_until (not included): select * from work_metrics(now() - interval ''1 day'', now()). One row for each counter and histogram of v_metrics, set of labels and value: of a counter, value times `times` is its increase; of a histogram, value was observed so many times. faculty_project: whose the faculty is (two projects may each have one of a name), by the name that the project has when it is asked; of the ledger''s there is none. Imported sessions are left out. For totals: select metric, labels, sum(value * times), sum(times) … group by 1, 2.';
 
 create or replace function work_metrics_take()
   returns table (metric text, labels jsonb, value double precision, times bigint)
