@@ -793,7 +793,7 @@ CREATE INDEX tool_calls_awaited ON ledger.tool_calls USING gin (((lower(((input 
 CREATE INDEX tool_calls_claim_awaited ON ledger.tool_calls USING btree (lower(regexp_replace((input ->> 'claim'::text), '^(file:)?(.*/)?'::text, ''::text))) WHERE ((tool_name = 'wait_for'::text) AND (wait_ends_at IS NOT NULL) AND (completed_at IS NULL));
 CREATE INDEX tool_calls_completed ON ledger.tool_calls USING btree (work_item_id, completed_at);
 CREATE INDEX tool_calls_created ON ledger.tool_calls USING btree (work_item_id, created_at);
-CREATE INDEX tool_calls_ended ON ledger.tool_calls USING btree (completed_at) WHERE (completed_at IS NOT NULL);
+CREATE INDEX tool_calls_ended ON ledger.tool_calls USING btree (completed_at) WHERE (completed_at > '-infinity'::timestamp with time zone);
 CREATE UNIQUE INDEX tool_calls_external_id ON ledger.tool_calls USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX tool_calls_in_flight ON ledger.tool_calls USING btree (created_at) WHERE ((external_id IS NOT NULL) AND (completed_at IS NULL));
 CREATE INDEX tool_calls_message ON ledger.tool_calls USING btree (message_id) WHERE (message_id IS NOT NULL);
@@ -1095,7 +1095,7 @@ CREATE INDEX work_items_completed ON ledger.work_items USING btree (resolved_at 
 CREATE INDEX work_items_conversation ON ledger.work_items USING btree (((params ->> 'conversationId'::text)), created_at DESC) WHERE (params ? 'conversationId'::text);
 CREATE INDEX work_items_created ON ledger.work_items USING btree (created_at DESC, id DESC);
 CREATE INDEX work_items_driven ON ledger.work_items USING btree (id) WHERE (state = ANY (ARRAY['claimed'::text, 'running'::text]));
-CREATE INDEX work_items_ended ON ledger.work_items USING btree (resolved_at) WHERE (resolved_at IS NOT NULL);
+CREATE INDEX work_items_ended ON ledger.work_items USING btree (resolved_at) WHERE (resolved_at > '-infinity'::timestamp with time zone);
 CREATE UNIQUE INDEX work_items_external_id ON ledger.work_items USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX work_items_fork ON ledger.work_items USING btree (fork_turn_id) WHERE (fork_turn_id IS NOT NULL);
 CREATE UNIQUE INDEX work_items_idempotency_key ON ledger.work_items USING btree (idempotency_key) WHERE (idempotency_key IS NOT NULL);
@@ -3624,7 +3624,7 @@ create function _hook_words(p_hook text, p_words text) returns text
 create function _hooks_before_first_turn(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns jsonb
   plpgsql volatile; -- body acee3dbd, comment d3a27a9f
 create function _hours_of(p_from timestamp with time zone, p_until timestamp with time zone) returns SETOF work_hours
-  sql stable; -- body deba8f27, comment 1d4ffb4b
+  sql stable; -- body 74e64a37, comment 1d4ffb4b
 create function _image_block(p_media_type text, p_hash text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d537b4d3
 create function _image_store(p_work_item_id uuid, p_media_type text, p_data text, p_artifact text DEFAULT NULL::text) returns text
@@ -4064,7 +4064,7 @@ create function _messages_since(p_turn turns, p_parent turns, p_is_told boolean)
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
   sql immutable parallel safe; -- body 9f1ad44a, comment 4e6810e4
 create function _metrics_of_calls(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
-  sql stable; -- body 72336bca, comment 733901fa
+  sql stable; -- body 1d3086be, comment 733901fa
 create function _metrics_of_the_ledger(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 020b1517, comment 7a8b4e69
 create function _metrics_of_turns(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
@@ -5220,7 +5220,7 @@ create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_f
 create function work_gauges() returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 1b009bd2, comment bf45b1a0
 create function work_hours_sum() returns timestamp with time zone
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bef8f873, comment 4832e62b
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body eb8eae1e, comment 4832e62b
 create function work_id(p_name text, p_project text DEFAULT NULL::text) returns uuid
   plpgsql stable; -- body 1013a98a, comment 8b4a3d58
 create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEFAULT ''::text, p_pid integer DEFAULT 0) returns void

@@ -85,6 +85,17 @@ export class Visitors {
     return cookie !== null;
   }
 
+  /** Whether a program sends a token that is somebody's, without a session. */
+  async bears(c: Context): Promise<boolean> {
+    const given = /^Bearer (\S+)$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? '';
+    if (this.token !== null && isSame(given, this.token)) return true;
+    if (!tokenForm.test(given) || this.#proxy !== null || this.#lookups >= MOST_LOOKUPS) return false;
+    this.#lookups++;
+    return this.#nameOf({ token: proofOf(given) })
+      .then((name) => name !== null)
+      .finally(() => this.#lookups--);
+  }
+
   leave(c: Context): void {
     this.#sessions.delete(this.of(c)?.session ?? '');
     deleteCookie(c, this.#cookie, { path: '/' });

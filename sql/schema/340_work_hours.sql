@@ -23,7 +23,8 @@ create table work_hours (
 ) with (fillfactor = 70);
 
 create index model_calls_failed on model_calls (ended_at) where error_class is not null;
-create index work_items_ended on work_items (resolved_at) where resolved_at is not null;
+-- As tool_calls_ended.
+create index work_items_ended on work_items (resolved_at) where resolved_at > '-infinity';
 
 comment on table work_hours is 'Sums of what was done in each hour, by faculty, model and project; only up to where work_hours_sum() has come: v_work_hours has what is newer, too. They stay when work is erased. Sessions of other programs are not in it.';
 comment on column work_hours.began_at is 'When the hour began.';

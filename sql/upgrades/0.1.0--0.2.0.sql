@@ -583,7 +583,7 @@ drop function if exists _told_in(uuid, boolean);
 drop trigger if exists search_retracted on work_ledger;
 
 drop index tool_calls_measured;
-create index tool_calls_ended on tool_calls (completed_at) where completed_at is not null;
+create index tool_calls_ended on tool_calls (completed_at) where completed_at > '-infinity';
 
 -- Sums by the hour; the sweeps count what there is already, a day at once.
 create table work_hours (
@@ -609,7 +609,7 @@ create table work_hours (
 ) with (fillfactor = 70);
 
 create index model_calls_failed on model_calls (ended_at) where error_class is not null;
-create index work_items_ended on work_items (resolved_at) where resolved_at is not null;
+create index work_items_ended on work_items (resolved_at) where resolved_at > '-infinity';
 
 comment on table work_hours is 'Sums of what was done in each hour, by faculty, model and project; only up to where work_hours_sum() has come: v_work_hours has what is newer, too. They stay when work is erased. Sessions of other programs are not in it.';
 comment on column work_hours.began_at is 'When the hour began.';

@@ -24,6 +24,7 @@ beforeAll(async () => {
     select tool('read_file');
     select from faculty_save('{"name": "editor", "accepts": ["edit"], "engage": {"tools": ["read_file", "ledger_append"], "workspace": "host", "workspace_dir": "/srv/src"}}')`);
   await wideLedger(client, ITEMS);
+  await client.query(`insert into sweep_walks (walk, run_at) values ('hours', now())`);
 });
 afterAll(async () => {
   await client?.end();

@@ -35,7 +35,7 @@ import { awaits, call, calls, done, spawn, startTeam } from '../team.ts';
 import { until } from '../workerProcess.ts';
 
 const page = readFileSync(new URL('../../docs/observability.md', import.meta.url), 'utf8');
-const documented = [...page.matchAll(/^\| `(work\.[\w.]+)` \| (counter|histogram) \| (\S+) \| ([\w, ]*) \| (.+) \|$/gm)].map(
+const documented = [...page.matchAll(/^\| `(work\.[\w.]+)` \| (counter|histogram|gauge|total) \| (\S+) \| ([\w, ]*) \| (.+) \|$/gm)].map(
   ([, name = '', type, unit, labels = '', says]) => ({
     name,
     type,

@@ -87,7 +87,7 @@ as $$
       from tool_calls k
       join turns t on t.id = k.turn_id
       left join abilities a on a.tool_name = k.tool_name
-     where k.completed_at >= p_from and k.completed_at < p_until and k.external_id is null and t.external_id is null
+     where k.completed_at > '-infinity' and k.completed_at >= p_from and k.completed_at < p_until and k.external_id is null and t.external_id is null
     union all
     select f.ended_at, 'attempt', f.outcome, f.id, f.work_item_id, null, false, null, extract(epoch from f.ended_at - f.created_at), null
       from foci f
@@ -95,7 +95,7 @@ as $$
     union all
     select w.resolved_at, 'item', w.state, w.focus_id, w.id, null, false, null, extract(epoch from w.resolved_at - w.created_at), null
       from work_items w
-     where w.resolved_at >= p_from and w.resolved_at < p_until and w.work_type not in ('journal', 'import', 'ldg:task')
+     where w.resolved_at > '-infinity' and w.resolved_at >= p_from and w.resolved_at < p_until and w.work_type not in ('journal', 'import', 'ldg:task')
   )
   select date_trunc('hour', d.at, 'UTC'), d.kind, d.name, coalesce(_ref_of(d.focus_id), w.faculty, 'none'), coalesce(d.model, ''), coalesce(w.project, ''),
          count(*), count(*) filter (where d.is_failed),
@@ -138,9 +138,9 @@ begin
   end if;
   -- What was there before anybody counted is counted a day at once, from one day with work to the next.
   v_from := least(v_until,
-    (select min(t.completed_at) from turns t where t.completed_at >= v_from), (select min(k.completed_at) from tool_calls k where k.completed_at >= v_from),
+    (select min(t.completed_at) from turns t where t.completed_at >= v_from), (select min(k.completed_at) from tool_calls k where k.completed_at > '-infinity' and k.completed_at >= v_from),
     (select min(m.ended_at) from model_calls m where m.ended_at >= v_from and m.error_class is not null),
-    (select min(f.ended_at) from foci f where f.ended_at >= v_from), (select min(w.resolved_at) from work_items w where w.resolved_at >= v_from));
+    (select min(f.ended_at) from foci f where f.ended_at >= v_from), (select min(w.resolved_at) from work_items w where w.resolved_at > '-infinity' and w.resolved_at >= v_from));
   v_until := least(v_until, v_from + interval '1 day');
   update sweep_walks set run_at = v_until where walk = 'hours';
   insert into work_hours as h
