@@ -3168,7 +3168,7 @@ create function _changes_of(p_work_item_id uuid, p_subscription subscriptions, p
 create function _chat_content(p_turn_id uuid) returns jsonb
   sql stable; -- body 53c9fa4c, comment 6048f900
 create function _chat_spans(p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 3538469e, comment 379d4b37
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body cd5e48fb, comment 379d4b37
 create function _check_attempts(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
   sql stable; -- body 66008902, comment d039435f
 create function _check_calls(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
@@ -3456,7 +3456,7 @@ create function _exchange_chars(p_turn_id uuid) returns integer
 create function _exchange_sizes(p_turn_id uuid) returns TABLE(words integer, results integer, raw integer)
   sql stable; -- body d41d8cd9, comment a1dff4a6
 create function _execute_span(p_item work_items, p_focus foci, p_with_content boolean) returns trace_span
-  plpgsql stable; -- body ff5c5bcb, comment 28d7eef4
+  plpgsql stable; -- body cc356402, comment 28d7eef4
 create function _execute_span_id(p_work_item_id uuid, p_attempt integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d8256285
 create function _exit_code(p_said text) returns text
@@ -3576,7 +3576,7 @@ create function _focus_end(p_item work_items, p_outcome text, p_state text, p_re
 create function _focus_spans(p_item work_items, p_focus foci, p_first integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
   plpgsql stable; -- body f182dccb, comment 4ba7d2e1
 create function _focus_trace(p_focus foci, p_first integer, p_last integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
-  plpgsql stable; -- body 04a2091e, comment c9646df1
+  plpgsql stable; -- body 341d8ae4, comment c9646df1
 create function _focus_widen(p_focus foci, p_turn turns, p_own integer) returns foci
   plpgsql volatile; -- body 6d917f49, comment 2b870558
 create function _fork_turn(p_parent turns, p_work_item_id uuid) returns uuid
@@ -3595,6 +3595,10 @@ create function _gauges_of_workers() returns TABLE(metric text, labels jsonb, va
   sql stable; -- body 8deca106, comment fef35a0f
 create function _genai_blocks(p_content jsonb) returns SETOF jsonb
   sql immutable; -- body f3ccc30a, comment a627fb2b
+create function _genai_labels(p_turn turns, p_config jsonb) returns jsonb
+  sql stable; -- body 30779742, comment e006a770
+create function _genai_metrics(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
+  sql stable; -- body 5eb96248, comment 98221e5d
 create function _genai_part(p_block jsonb) returns jsonb
   sql immutable; -- body 86386be6, comment 99b685c1
 create function _goes_on(p_item work_items, p_focus foci, p_driven_seconds double precision) returns boolean
@@ -4062,7 +4066,7 @@ create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_
 create function _messages_since(p_turn turns, p_parent turns, p_is_told boolean) returns json
   plpgsql stable; -- body e8d8a0ff, comment 5689134e
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
-  sql immutable parallel safe; -- body 9f1ad44a, comment 4e6810e4
+  sql immutable parallel safe; -- body 8d2cf66c, comment 4e6810e4
 create function _metrics_of_calls(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 1d3086be, comment 733901fa
 create function _metrics_of_the_ledger(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
@@ -4481,6 +4485,8 @@ create function _selective_cut(p_state context_state, p_keep integer) returns el
   plpgsql stable; -- body b1145c60, comment d4f0eb15
 create function _sent_at(p_turn turns) returns timestamp with time zone
   sql immutable parallel safe; -- body d41d8cd9, comment 2cd049e5
+create function _server_address(p_url text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 4032f426
 create function _serves(p_worker workers, p_project text) returns boolean
   sql stable; -- body d41d8cd9, comment 611f64b7
 create function _session(p_name text, p_is_locked boolean DEFAULT false) returns sessions
@@ -4543,8 +4549,8 @@ create function _source_label(p_faculty text, p_work_type text) returns text
   plpgsql immutable parallel safe; -- body 6e562ba8, comment c216f8c7
 create function _spaced(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 4ceaad08
-create function _span(p_name text, p_span_id text, p_parent_span_id text, p_started_at timestamp with time zone, p_ended_at timestamp with time zone, p_is_error boolean, p_attributes jsonb, p_events jsonb DEFAULT NULL::jsonb, p_links jsonb DEFAULT NULL::jsonb) returns trace_span
-  sql immutable parallel safe; -- body d41d8cd9, comment 6491b880
+create function _span(p_kind text, p_span_id text, p_parent_span_id text, p_started_at timestamp with time zone, p_ended_at timestamp with time zone, p_is_error boolean, p_attributes jsonb, p_events jsonb DEFAULT NULL::jsonb, p_links jsonb DEFAULT NULL::jsonb) returns trace_span
+  sql immutable parallel safe; -- body d41d8cd9, comment 10437a07
 create function _span_event(p_name text, p_at timestamp with time zone, p_attributes jsonb) returns jsonb
   sql immutable; -- body 56abf13d, comment b6c60da4
 create function _span_id(p_name text, p_row text) returns text
@@ -5238,7 +5244,7 @@ create function work_ledger_version() returns text
 create function work_message(p_work_item_id uuid, p_content text, p_is_interrupt boolean DEFAULT false) returns inbox
   plpgsql volatile; -- body 153a3b33, comment ebfc5097
 create function work_metrics(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision, times bigint)
-  sql stable; -- body 8e66a3a4, comment 1a93bb21
+  sql stable; -- body 6051c856, comment 1a93bb21
 create function work_metrics_take() returns TABLE(metric text, labels jsonb, value double precision, times bigint)
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 775f7208, comment 2537efcb
 create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns work_items
@@ -5260,7 +5266,7 @@ create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interva
 create function work_totals(p_by text DEFAULT 'total'::text, p_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_step text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns TABLE(at timestamp with time zone, key text, requests bigint, iterations bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, unpriced_requests bigint, half_took double precision, most_took double precision, half_first double precision, most_first double precision, failed_requests bigint, calls bigint, failed_calls bigint, call_seconds double precision, half_call double precision, most_call double precision, items bigint, completed_items bigint, expired_leases bigint)
   plpgsql stable; -- body 0407d636, comment 3a2cfa69
 create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT false) returns SETOF trace_span
-  plpgsql stable; -- body e4d87861, comment 730bc080
+  plpgsql stable; -- body e4d87861, comment 3d072933
 create function worker_stop(p_worker_id text) returns void
   plpgsql volatile; -- body e7f9d6b4, comment cea21544
 create function worker_warm_up() returns void

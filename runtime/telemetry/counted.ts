@@ -37,9 +37,11 @@ export class Counted {
   }
 }
 
-/** OpenTelemetry's own boundaries are made for milliseconds. */
+/** OpenTelemetry's own boundaries are made for milliseconds; its GenAI conventions name those of their metrics. */
 export function boundariesOf(name: string, unit: string): number[] {
   if (name === 'work.context.cache_read_ratio') return [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99];
+  if (name === 'gen_ai.client.token.usage') return Array.from({ length: 14 }, (_, n) => 4 ** n);
+  if (name.startsWith('gen_ai.client.operation')) return Array.from({ length: 14 }, (_, n) => 2 ** n / 100);
   if (unit === 's') return [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600];
   if (unit === 'By') return [0, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
   if (unit === '{token}') return [0, 50, 100, 250, 500, 750, 1000, 1500, 2500, 5000, 10_000];

@@ -73,7 +73,7 @@ const completed = (id: string) => until(async () => (await db.workItem(id))?.sta
 /** Waits until every span of the item has arrived. */
 async function arrived(id: string): Promise<void> {
   const ids = (await db.workTrace(id, false)).map((span) => span.span_id);
-  expect(ids).toContain((await db.workTrace(id, false)).find((span) => span.name === 'work.execute')?.span_id);
+  expect(ids).toContain((await db.workTrace(id, false)).find((span) => span.attributes['work.span'] === 'work.execute')?.span_id);
   await until(() => ids.every((spanId) => receiver.spans.some((span) => span.spanId === spanId)));
 }
 

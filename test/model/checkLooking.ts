@@ -138,6 +138,7 @@ async function checkTrace({ play: { ledger, world, exports }, ids }: Sight): Pro
       spans.set(span.span_id, span);
     }
   }
+  const kindOf = (span: Span | undefined): string => String(span?.attributes['work.span'] ?? '');
   const at = (time: string): number => Date.parse(time);
   const inside: Record<string, string> = {
     'work.engage.iteration': 'work.engage',
@@ -156,18 +157,18 @@ async function checkTrace({ play: { ledger, world, exports }, ids }: Sight): Pro
     expect(at(span.ended_at) >= at(span.started_at), () => `a span ends before it begins: ${says()}`);
     const parent = span.parent_span_id === null ? undefined : spans.get(span.parent_span_id);
     expect(
-      parent !== undefined || (span.parent_span_id === null && span.name === 'work.execute'),
+      parent !== undefined || (span.parent_span_id === null && kindOf(span) === 'work.execute'),
       () => `a span without its parent: ${says()}`,
     );
-    if (span.name === 'work.execute') {
+    if (kindOf(span) === 'work.execute') {
       expect(
         parent === undefined || parent.attributes['work.tool.name'] === 'spawn_child_work',
         () => `work under ${parent?.name}: ${says()}`,
       );
     } else {
-      expect((inside[span.name] ?? '').split(' ').includes(parent?.name ?? ''), () => `a span under ${parent?.name}: ${says()}`);
+      expect((inside[kindOf(span)] ?? '').split(' ').includes(kindOf(parent)), () => `a span under ${parent?.name}: ${says()}`);
       // What digests and compactions took is measured by the clock of the machine, which is not the one of the ledger here.
-      const slack = ['work.awareness.digest', 'work.context.compaction', 'work.engage.iteration', 'work.engage'].includes(span.name)
+      const slack = ['work.awareness.digest', 'work.context.compaction', 'work.engage.iteration', 'work.engage'].includes(kindOf(span))
         ? 2000
         : 0;
       expect(
@@ -207,14 +208,14 @@ async function checkTrace({ play: { ledger, world, exports }, ids }: Sight): Pro
     'work.awareness.digest': ['work.turn.id'],
     'work.engage.iteration': ['work.focus.id', 'work.iteration'],
   };
-  const shown = [...spans.values()].filter((span) => span.name in keys);
+  const shown = [...spans.values()].filter((span) => kindOf(span) in keys);
   same(
     'what was done and what the trace shows',
-    shown.map((span) => [span.name, ...(keys[span.name] ?? []).map((key) => String(span.attributes[key]))].join(' ')),
+    shown.map((span) => [kindOf(span), ...(keys[kindOf(span)] ?? []).map((key) => String(span.attributes[key]))].join(' ')),
     rows.map((row) => row.id),
   );
   const answered = shown
-    .filter((span) => span.name === 'gen_ai.chat' && !('error.type' in span.attributes))
+    .filter((span) => kindOf(span) === 'gen_ai.chat' && !('error.type' in span.attributes))
     .map((span) => String(span.attributes['work.turn.id']));
   same('what was answered and the chats of the trace', answered, [...world.exchanges.map((one) => one.turnId), ...world.summaries]);
   const exported = [...exports.sent.values()].flatMap((one) => [...one.values()]);

@@ -32,6 +32,11 @@ as $$
     ('work.ledger.entries', 'counter', '{entry}', '{entry_type,faculty,faculty_project}', 'Ledger entries; of a client without a faculty: none'),
     ('work.ledger.soft_cap_warnings', 'counter', '{entry}', '{faculty,faculty_project}', 'Ledger entries over 4 KiB, which every reader pays for'),
     ('work.redactions', 'counter', '{secret}', '{place}', 'Secrets taken out before a row was written, by table; of values that the worker knows: known_value; out of logs: log; of the model''s errors: model_error; of pages that echo them: web_fetch'),
+    ('gen_ai.client.operation.duration', 'histogram', 's', '{gen_ai.operation.name,gen_ai.provider.name,gen_ai.request.model,gen_ai.response.model,error.type,server.address,faculty,faculty_project}', 'Time of each request to a model, by OpenTelemetry''s conventions; error.type: it failed'),
+    ('gen_ai.client.operation.time_to_first_chunk', 'histogram', 's', '{gen_ai.operation.name,gen_ai.provider.name,gen_ai.request.model,gen_ai.response.model,server.address,faculty,faculty_project}', 'Time until an answer began to come'),
+    ('gen_ai.client.token.usage', 'histogram', '{token}', '{gen_ai.operation.name,gen_ai.provider.name,gen_ai.request.model,gen_ai.response.model,gen_ai.token.type,server.address,faculty,faculty_project}', 'Tokens of each answered request: input (all of it, the cache''s too) and output'),
+    ('gen_ai.invoke_agent.duration', 'histogram', 's', '{gen_ai.operation.name,gen_ai.agent.name,error.type,faculty_project}', 'Time of each attempt at a work item'),
+    ('gen_ai.execute_tool.duration', 'histogram', 's', '{gen_ai.operation.name,gen_ai.tool.name,gen_ai.tool.type,error.type,faculty,faculty_project}', 'Time of each call of a tool; waits left out'),
     ('work.queue.due', 'gauge', '{item}', '{faculty,project}', 'Work items that could be worked on now and wait for a worker or a slot; of a name that no faculty accepts: none'),
     ('work.queue.oldest_age', 'gauge', 's', '{faculty,project}', 'For how long the oldest of them has been due'),
     ('work.slots.taken', 'gauge', '{slot}', '{faculty,faculty_project}', 'Items that a faculty has under way; where it has max_concurrent, its slots that are taken'),
@@ -78,6 +83,8 @@ as $$
       select * from _metrics_of_calls(p_from, p_until)
       union all
       select * from _metrics_of_the_ledger(p_from, p_until)
+      union all
+      select * from _genai_metrics(p_from, p_until)
       union all
       select 'work.redactions', jsonb_build_object('place', r.place), r.secrets from redactions r where r.created_at >= p_from and r.created_at < p_until
       union all
@@ -197,6 +204,82 @@ as $$
 $$;
 
 comment on function _metrics_of_turns(timestamptz, timestamptz) is 'The observations of answered requests and compactions, see work_metrics().';
+
+create or replace function _genai_metrics(p_from timestamptz, p_until timestamptz)
+  returns table (metric text, labels jsonb, value double precision)
+  language sql
+  stable
+  rows 100
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with asked as materialized (
+    select t, _faculty_labels(f.faculty, c.project) || _genai_labels(t, c.config) || jsonb_build_object('gen_ai.response.model', t.model) as labels
+      from turns t
+      join foci f on f.id = t.focus_id
+      join faculties c on c.content_hash = f.faculty_hash
+     where t.completed_at >= p_from and t.completed_at < p_until and t.external_id is null and t.total_tokens > 0
+  )
+  select v.metric, a.labels || v.labels, v.value
+    from asked a
+    cross join lateral (values
+      ('gen_ai.client.operation.duration', '{}'::jsonb, ((a.t).duration_ms / 1000.0)::double precision),
+      ('gen_ai.client.operation.time_to_first_chunk', '{}', (a.t).first_token_ms / 1000.0),
+      ('gen_ai.client.token.usage', '{"gen_ai.token.type": "input"}', nullif(_input_total(a.t), 0)),
+      ('gen_ai.client.token.usage', '{"gen_ai.token.type": "output"}', (a.t).output_tokens)) v(metric, labels, value)
+   where v.value is not null
+  union all
+  select 'gen_ai.client.operation.duration', _faculty_labels(f.faculty, c.project) || _genai_labels(t, c.config)
+           || jsonb_build_object('gen_ai.request.model', m.model, 'error.type', m.error_class), extract(epoch from m.ended_at - m.started_at)
+    from model_calls m
+    join turns t on t.id = m.turn_id
+    join foci f on f.id = t.focus_id
+    join faculties c on c.content_hash = f.faculty_hash
+   where m.ended_at >= p_from and m.ended_at < p_until and m.error_class is not null and t.external_id is null
+  union all
+  select 'gen_ai.invoke_agent.duration', (_faculty_labels(null, c.project) - 'faculty') || jsonb_build_object('gen_ai.operation.name', 'invoke_agent',
+           'gen_ai.agent.name', f.faculty, 'error.type', case when f.outcome in ('failed', 'crashed') then f.outcome end),
+         extract(epoch from f.ended_at - f.created_at)
+    from foci f
+    join faculties c on c.content_hash = f.faculty_hash
+   where f.ended_at >= p_from and f.ended_at < p_until
+     and not exists (select from turns t where t.work_item_id = f.work_item_id and t.focus_id = f.id and t.external_id is not null)
+  union all
+  select 'gen_ai.execute_tool.duration', _faculty_labels(f.faculty, c.project) || jsonb_build_object('gen_ai.operation.name', 'execute_tool',
+           'gen_ai.tool.name', coalesce(a.tool_name, 'other'), 'gen_ai.tool.type', 'function', 'error.type', case when k.is_error then k.status end),
+         extract(epoch from k.completed_at - k.started_at)
+    from tool_calls k
+    join turns t on t.id = k.turn_id
+    join foci f on f.id = t.focus_id
+    join faculties c on c.content_hash = f.faculty_hash
+    left join abilities a on a.tool_name = k.tool_name
+   where k.completed_at > '-infinity' and k.completed_at >= p_from and k.completed_at < p_until and k.external_id is null and k.started_at is not null
+     and not _is_wait(k.tool_name);
+$$;
+
+comment on function _genai_metrics(timestamptz, timestamptz) is 'The observations of requests, attempts and calls by the names of OpenTelemetry''s GenAI conventions, see work_metrics(). A tool that is not registered is counted as other.';
+
+create or replace function _genai_labels(p_turn turns, p_config jsonb)
+  returns jsonb
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select jsonb_build_object(
+           'gen_ai.operation.name', 'chat', 'gen_ai.provider.name', coalesce(p_turn.provider, 'anthropic'),
+           'gen_ai.request.model', coalesce((select c.model from turn_configs c where c.content_hash = p_turn.config_hash), p_turn.model),
+           'server.address', _server_address(p_config #>> '{engage,base_url}'));
+$$;
+
+comment on function _genai_labels(turns, jsonb) is 'What was asked, and where, by the names of OpenTelemetry''s GenAI conventions; p_config: its faculty''s.';
+
+create or replace function _server_address(p_url text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return substring(p_url from '^[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?(\[[^]]*\]|[^/?#:]+)');
+
+comment on function _server_address(text) is 'The host of a URL. Null for null: who works knows the address of its own model, the ledger does not.';
 
 create or replace function _telemetry_trigger(p_trigger text)
   returns text

@@ -84,7 +84,7 @@ begin
     jsonb_build_object(
       'gen_ai.operation.name', 'invoke_agent',
       'gen_ai.agent.name', p_focus.faculty,
-      'gen_ai.conversation.id', p_focus.session_label,
+      'gen_ai.provider.name', (select coalesce(t.provider, 'anthropic') from turns t where t.focus_id = p_focus.id order by t.id desc limit 1),
       'work.outcome', p_focus.outcome,
       'work.parent_item.id', p_item.parent_id,
       'error.type', case when v_is_failed then p_focus.outcome end,
@@ -96,7 +96,7 @@ comment on function _execute_span(work_items, foci, boolean) is
   'The work.execute span of an attempt that has ended. Its parent is the call that spawned its work item; it is linked to that call, to the calls that waited for it when it ended, to the attempt before it, and to the iteration from which its work item was forked.';
 
 create or replace function _span(
-    p_name text,
+    p_kind text,
     p_span_id text,
     p_parent_span_id text,
     p_started_at timestamptz,
@@ -109,12 +109,18 @@ create or replace function _span(
   language sql
   immutable
   parallel safe
-  return row(null, p_span_id, p_parent_span_id, p_name, case p_name when 'gen_ai.chat' then 'client' else 'internal' end, p_started_at,
+  return row(null, p_span_id, p_parent_span_id,
+             case p_kind when 'work.execute' then concat_ws(' ', 'invoke_agent', p_attributes ->> 'gen_ai.agent.name')
+                         when 'gen_ai.chat' then concat_ws(' ', 'chat', p_attributes ->> 'gen_ai.request.model')
+                         when 'work.tool.execute' then concat_ws(' ', 'execute_tool', p_attributes ->> 'gen_ai.tool.name')
+                         when 'sandbox.tool.call' then concat_ws(' ', 'execute_tool', p_attributes ->> 'gen_ai.tool.name')
+                         else p_kind end,
+             case p_kind when 'gen_ai.chat' then 'client' else 'internal' end, p_started_at,
              greatest(p_ended_at, p_started_at), case when p_is_error then 'error' else 'unset' end,
-             case when p_is_error then '{"error.type": "failed"}'::jsonb else '{}' end || jsonb_strip_nulls(p_attributes),
+             jsonb_build_object('work.span', p_kind) || case when p_is_error then '{"error.type": "failed"}'::jsonb else '{}' end || jsonb_strip_nulls(p_attributes),
              coalesce(p_events, '[]'), coalesce(p_links, '[]'))::trace_span;
 
-comment on function _span(text, text, text, timestamptz, timestamptz, boolean, jsonb, jsonb, jsonb) is 'A span that is in no trace yet; error.type is failed if p_attributes have no other.';
+comment on function _span(text, text, text, timestamptz, timestamptz, boolean, jsonb, jsonb, jsonb) is 'A span that is in no trace yet. p_kind: what it shows, its attribute work.span; its name is that of OpenTelemetry''s GenAI conventions where they have one for it, else the same. error.type is failed if p_attributes have no other.';
 
 create or replace function _trace_turns(p_focus_id uuid, p_first integer, p_last integer)
   returns setof turns
