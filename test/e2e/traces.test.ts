@@ -257,8 +257,8 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
   test('every span and attribute is in the documentation, and each of the documentation is there', async () => {
     const table = await readTable();
     const genAi = ['gen_ai.conversation.id', 'gen_ai.agent.name', 'gen_ai.agent.id'];
-    const always = ['work.span', 'work.item.id', 'work.focus.id', 'work.attempt', 'work.faculty', 'work.type', ...genAi];
-    const everywhere = [...always, 'work.iteration', 'work.turn.id'];
+    const onAll = ['work.span', 'work.item.id', 'work.focus.id', 'work.attempt', 'work.faculty', 'work.type', ...genAi];
+    const everywhere = [...onAll, 'work.iteration', 'work.turn.id'];
     const names = new Map(spans.map((span) => [span.spanId, kindOf(span)]));
     expect([...new Set(spans.map((span) => kindOf(span)))].toSorted()).toEqual(
       [...table.keys()].filter((name) => noDocker === null || name !== 'sandbox.tool.call').toSorted(),
@@ -267,7 +267,7 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
     for (const span of spans) {
       const row = table.get(kindOf(span));
       expect(
-        always.filter((name) => !(name in span.attributes)),
+        onAll.filter((name) => !(name in span.attributes)),
         kindOf(span),
       ).toEqual([]);
       expect(

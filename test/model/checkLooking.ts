@@ -138,7 +138,10 @@ async function checkTrace({ play: { ledger, world, exports }, ids }: Sight): Pro
       spans.set(span.span_id, span);
     }
   }
-  const kindOf = (span: Span | undefined): string => String(span?.attributes['work.span'] ?? '');
+  const kindOf = (span: Span | undefined): string => {
+    const kind = span?.attributes['work.span'];
+    return typeof kind === 'string' ? kind : '';
+  };
   const at = (time: string): number => Date.parse(time);
   const inside: Record<string, string> = {
     'work.engage.iteration': 'work.engage',
