@@ -493,6 +493,7 @@ alter table work_items add constraint only_driven_items_are_to_pause check (not 
 drop table content_salts;
 drop function if exists _salted_hash(uuid, text[]);
 drop function if exists _spawning_faculty(work_items);
+drop function if exists _span(text, text, text, timestamptz, timestamptz, boolean, jsonb, jsonb, jsonb);
 drop function if exists _replay_names(text[], turns, turns[], integer);
 drop function if exists _block_stub(turns[], integer, integer);
 drop function if exists _newest_keep(uuid);
