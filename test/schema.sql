@@ -3588,9 +3588,9 @@ create function _from_ms(p_entity jsonb, p_key text) returns timestamp with time
 create function _functions_close() returns void
   plpgsql volatile; -- body 523f6f33, comment ff2d0f54
 create function _gauges_of_standbys() returns TABLE(metric text, labels jsonb, value double precision)
-  sql stable; -- body 9e2cccd6, comment 2263eba7
+  sql stable; -- body 5cb86853, comment 2263eba7
 create function _gauges_of_the_queue() returns TABLE(metric text, labels jsonb, value double precision)
-  sql stable; -- body ad2854a3, comment 1f329f3a
+  sql stable; -- body 08996d5f, comment 1f329f3a
 create function _gauges_of_workers() returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 8deca106, comment fef35a0f
 create function _genai_blocks(p_content jsonb) returns SETOF jsonb
@@ -3628,7 +3628,7 @@ create function _hook_words(p_hook text, p_words text) returns text
 create function _hooks_before_first_turn(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns jsonb
   plpgsql volatile; -- body acee3dbd, comment d3a27a9f
 create function _hours_of(p_from timestamp with time zone, p_until timestamp with time zone) returns SETOF work_hours
-  sql stable; -- body 74e64a37, comment 1d4ffb4b
+  sql stable; -- body 63dfb279, comment 1d4ffb4b
 create function _image_block(p_media_type text, p_hash text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d537b4d3
 create function _image_store(p_work_item_id uuid, p_media_type text, p_data text, p_artifact text DEFAULT NULL::text) returns text
@@ -4068,7 +4068,7 @@ create function _messages_since(p_turn turns, p_parent turns, p_is_told boolean)
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
   sql immutable parallel safe; -- body 8d2cf66c, comment 4e6810e4
 create function _metrics_of_calls(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
-  sql stable; -- body 1d3086be, comment 733901fa
+  sql stable; -- body 1046a52c, comment 733901fa
 create function _metrics_of_the_ledger(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 020b1517, comment 7a8b4e69
 create function _metrics_of_turns(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
@@ -4712,7 +4712,7 @@ create function _tool_run(p_function text, p_path text, p_input jsonb) returns j
 create function _toolset(p_config jsonb) returns SETOF abilities
   sql stable; -- body 3473af18, comment b5673beb
 create function _totals() returns TABLE(metric text, labels jsonb, value double precision)
-  sql stable; -- body ee98c5cd, comment 515b76de
+  sql stable; -- body b45b4d4f, comment 515b76de
 create function _touch_rule(p_ability abilities, p_touch jsonb, p_position integer) returns touch_rules
   plpgsql stable; -- body d0ae4aa1, comment 2b4130f5
 create function _touch_rules_of(p_tool_name text) returns touch_rules[]
@@ -5226,7 +5226,7 @@ create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_f
 create function work_gauges() returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 1b009bd2, comment bf45b1a0
 create function work_hours_sum() returns timestamp with time zone
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body eb8eae1e, comment 4832e62b
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bef8e1b3, comment 4832e62b
 create function work_id(p_name text, p_project text DEFAULT NULL::text) returns uuid
   plpgsql stable; -- body 1013a98a, comment 8b4a3d58
 create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEFAULT ''::text, p_pid integer DEFAULT 0) returns void
@@ -5264,7 +5264,7 @@ create function work_submit(p_work_type text, p_description text, p_params jsonb
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
   plpgsql volatile; -- body 45793ffb, comment 7ef8f99e
 create function work_totals(p_by text DEFAULT 'total'::text, p_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_step text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns TABLE(at timestamp with time zone, key text, requests bigint, iterations bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, unpriced_requests bigint, half_took double precision, most_took double precision, half_first double precision, most_first double precision, failed_requests bigint, calls bigint, failed_calls bigint, call_seconds double precision, half_call double precision, most_call double precision, items bigint, completed_items bigint, expired_leases bigint)
-  plpgsql stable; -- body 0407d636, comment 3a2cfa69
+  plpgsql stable; -- body ce2b7b83, comment 3a2cfa69
 create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT false) returns SETOF trace_span
   plpgsql stable; -- body e4d87861, comment 3d072933
 create function worker_stop(p_worker_id text) returns void

@@ -29,6 +29,7 @@ import { loginRoutes, stranger } from './login.ts';
 import { digest, errorWords, frame, renderPart, uuid, versionsOf } from './page.ts';
 import type { Page, Shell, View } from './page.ts';
 import { blockPage, context } from './pages/context.ts';
+import { fleet } from './pages/fleet.ts';
 import { item } from './pages/item.ts';
 import { costView, ledgerView, turnsView } from './pages/itemViews.ts';
 import { keys } from './pages/keys.ts';
@@ -54,6 +55,7 @@ const pages: readonly Page[] = [
   context,
   blockPage,
   costView,
+  fleet,
   sessions,
   compare,
   knowledge,

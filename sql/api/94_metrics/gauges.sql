@@ -35,7 +35,8 @@ create or replace function _gauges_of_the_queue()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with due as (
-    select coalesce(nullif(_faculty_ref(_faculty_for(case when n.is_asked_for then n.name end, n.name, _project_now(nullif(n.project, '')))), ''), 'none') as faculty,
+    select coalesce(nullif(
+             _faculty_ref(_faculty_for(case when n.is_asked_for then n.name end, n.name, _project_now(nullif(n.project, '')))), ''), 'none') as faculty,
            _project_now(nullif(n.project, '')) as project, d.items, d.since
       from _names_queued() n
       cross join lateral (
@@ -49,6 +50,14 @@ as $$
       join foci f on f.id = w.focus_id
       join faculties c on c.content_hash = f.faculty_hash
      where w.state = 'queued' and w.focus_id is not null and w.run_at <= _now()
+     group by 1, 2
+    union all
+    -- Between two iterations, or since its worker died: nothing says since when.
+    select concat_ws('@', f.faculty, c.project), _project_now(w.project), count(*), null
+      from work_items w
+      join foci f on f.id = w.focus_id
+      join faculties c on c.content_hash = f.faculty_hash
+     where w.state in ('claimed', 'running') and f.lease_owner is null and w.run_at <= _now()
      group by 1, 2
   )
   select v.metric, jsonb_strip_nulls(jsonb_build_object('faculty', d.faculty, 'project', d.project)), v.value
@@ -95,7 +104,8 @@ create or replace function _gauges_of_standbys()
   rows 2
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select 'work.standby.lag', jsonb_build_object('standby', coalesce(nullif(r.application_name, ''), 'standby')), extract(epoch from max(r.replay_lag))::double precision
+  select 'work.standby.lag', jsonb_build_object('standby', coalesce(nullif(r.application_name, ''), 'standby')),
+         extract(epoch from max(r.replay_lag))::double precision
     from pg_stat_replication r
    where r.state is not null
    group by 2
@@ -118,8 +128,9 @@ create or replace function _totals()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with totals as materialized (
-    select h.kind, h.name, h.faculty, nullif(h.model, '') as model, h.project, sum(h.times) as times, sum(h.failures) as failures, sum(h.seconds) as seconds,
-           sum(h.input_tokens) as input_tokens, sum(h.cached_input_tokens) as cached_input_tokens, sum(h.cache_write_tokens) as cache_write_tokens,
+    select h.kind, h.name, h.faculty, nullif(h.model, '') as model, h.project,
+           sum(h.times) as times, sum(h.failures) as failures, sum(h.seconds) as seconds, sum(h.input_tokens) as input_tokens,
+           sum(h.cached_input_tokens) as cached_input_tokens, sum(h.cache_write_tokens) as cache_write_tokens,
            sum(h.output_tokens) as output_tokens, sum(h.cost) as cost
       from (select case h.kind when 'model' then '' else h.name end as name, h.kind, h.faculty, h.model, h.project, h.times, h.failures, h.seconds,
                    h.input_tokens, h.cached_input_tokens, h.cache_write_tokens, h.output_tokens, h.cost

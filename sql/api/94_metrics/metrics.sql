@@ -306,7 +306,8 @@ as $$
       join turns t on t.id = k.turn_id
       join foci f on f.id = t.focus_id
       join faculties c on c.content_hash = f.faculty_hash
-     where k.completed_at > '-infinity' and k.completed_at >= p_from and k.completed_at < p_until and k.tool_name in ('execute_code', 'await_child_work') and k.external_id is null
+     where k.completed_at > '-infinity' and k.completed_at >= p_from and k.completed_at < p_until
+       and k.tool_name in ('execute_code', 'await_child_work') and k.external_id is null
   )
   select 'work.child.await_duration', e.labels, extract(epoch from (e.k).completed_at - (e.k).started_at)::double precision
     from ended e

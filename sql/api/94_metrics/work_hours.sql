@@ -93,7 +93,7 @@ as $$
       from foci f
      where f.ended_at >= p_from and f.ended_at < p_until
     union all
-    select w.resolved_at, 'item', w.state, w.focus_id, w.id, null, false, null, extract(epoch from w.resolved_at - w.created_at), null
+    select w.resolved_at, 'item', w.state, (select f.id from foci f where f.work_item_id = w.id order by f.attempt desc limit 1), w.id, null, false, null, extract(epoch from w.resolved_at - w.created_at), null
       from work_items w
      where w.resolved_at > '-infinity' and w.resolved_at >= p_from and w.resolved_at < p_until and w.work_type not in ('journal', 'import', 'ldg:task')
   )
@@ -138,9 +138,11 @@ begin
   end if;
   -- What was there before anybody counted is counted a day at once, from one day with work to the next.
   v_from := least(v_until,
-    (select min(t.completed_at) from turns t where t.completed_at >= v_from), (select min(k.completed_at) from tool_calls k where k.completed_at > '-infinity' and k.completed_at >= v_from),
+    (select min(t.completed_at) from turns t where t.completed_at >= v_from),
+    (select min(k.completed_at) from tool_calls k where k.completed_at > '-infinity' and k.completed_at >= v_from),
     (select min(m.ended_at) from model_calls m where m.ended_at >= v_from and m.error_class is not null),
-    (select min(f.ended_at) from foci f where f.ended_at >= v_from), (select min(w.resolved_at) from work_items w where w.resolved_at > '-infinity' and w.resolved_at >= v_from));
+    (select min(f.ended_at) from foci f where f.ended_at >= v_from),
+    (select min(w.resolved_at) from work_items w where w.resolved_at > '-infinity' and w.resolved_at >= v_from));
   v_until := least(v_until, v_from + interval '1 day');
   update sweep_walks set run_at = v_until where walk = 'hours';
   insert into work_hours as h
@@ -161,7 +163,8 @@ comment on function work_hours_sum() is
 create or replace view v_work_hours with (security_invoker = true) as
   select h.began_at, h.kind, h.name, h.faculty, h.model, _project_now(nullif(h.project, '')) as project, h.project as stored_project, h.times, h.failures,
          h.input_tokens, h.cached_input_tokens, h.cache_write_tokens, h.output_tokens,
-         case when h.kind = 'model' then _price(h.model, h.input_tokens, h.output_tokens, h.cached_input_tokens, h.cache_write_tokens, h.hour_write_tokens) end as cost,
+         case when h.kind = 'model'
+              then _price(h.model, h.input_tokens, h.output_tokens, h.cached_input_tokens, h.cache_write_tokens, h.hour_write_tokens) end as cost,
          h.seconds, h.took, h.first_took
     from (
       select * from work_hours
@@ -216,7 +219,8 @@ begin
   return query
     with hours as materialized (
       select case p_step when 'day' then date_trunc('day', h.began_at, 'UTC') when 'hour' then h.began_at end as at,
-             case p_by when 'total' then '' when 'faculty' then h.faculty when 'model' then h.model when 'project' then coalesce(h.project, 'none') else h.name end as key,
+             case p_by when 'total' then '' when 'faculty' then h.faculty when 'model' then h.model when 'project' then coalesce(h.project, 'none')
+                       else h.name end as key,
              h.*
         from v_work_hours h
        where h.began_at >= p_from and h.began_at < p_until and (p_project is null or h.stored_project = any (v_names))

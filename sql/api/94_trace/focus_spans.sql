@@ -117,7 +117,8 @@ create or replace function _span(
                          else p_kind end,
              case p_kind when 'gen_ai.chat' then 'client' else 'internal' end, p_started_at,
              greatest(p_ended_at, p_started_at), case when p_is_error then 'error' else 'unset' end,
-             jsonb_build_object('work.span', p_kind) || case when p_is_error then '{"error.type": "failed"}'::jsonb else '{}' end || jsonb_strip_nulls(p_attributes),
+             jsonb_build_object('work.span', p_kind) || case when p_is_error then '{"error.type": "failed"}'::jsonb else '{}' end
+               || jsonb_strip_nulls(p_attributes),
              coalesce(p_events, '[]'), coalesce(p_links, '[]'))::trace_span;
 
 comment on function _span(text, text, text, timestamptz, timestamptz, boolean, jsonb, jsonb, jsonb) is 'A span that is in no trace yet. p_kind: what it shows, its attribute work.span; its name is that of OpenTelemetry''s GenAI conventions where they have one for it, else the same. error.type is failed if p_attributes have no other.';
