@@ -3456,7 +3456,7 @@ create function _exchange_chars(p_turn_id uuid) returns integer
 create function _exchange_sizes(p_turn_id uuid) returns TABLE(words integer, results integer, raw integer)
   sql stable; -- body d41d8cd9, comment a1dff4a6
 create function _execute_span(p_item work_items, p_focus foci, p_with_content boolean) returns trace_span
-  plpgsql stable; -- body cc356402, comment 28d7eef4
+  plpgsql stable; -- body 0a04b3e3, comment 1136fb45
 create function _execute_span_id(p_work_item_id uuid, p_attempt integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d8256285
 create function _exit_code(p_said text) returns text
@@ -3574,7 +3574,7 @@ create function _focus_create(p_item work_items) returns foci
 create function _focus_end(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
   plpgsql volatile; -- body 64817c4c, comment 9a4f43f3
 create function _focus_spans(p_item work_items, p_focus foci, p_first integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
-  plpgsql stable; -- body f182dccb, comment 4ba7d2e1
+  plpgsql stable; -- body 30cce37a, comment 4ba7d2e1
 create function _focus_trace(p_focus foci, p_first integer, p_last integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
   plpgsql stable; -- body 341d8ae4, comment c9646df1
 create function _focus_widen(p_focus foci, p_turn turns, p_own integer) returns foci
@@ -3769,6 +3769,8 @@ create function _item_problems(p_work_item_id uuid) returns TABLE(place text, pr
   sql stable; -- body 7baaaaa4, comment cbfc7c1a
 create function _item_seal(p_item work_items) returns void
   plpgsql volatile; -- body 737308c6, comment 0ce96323
+create function _item_span(p_item work_items, p_focus foci) returns trace_span
+  sql stable; -- body 704674c6, comment 7fe4c45f
 create function _items_of(p_project text, p_is_root boolean, p_state text, p_but uuid[], p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(id uuid, state text, faculty text, work_type text, description text, outcome text, at timestamp with time zone)
   sql stable; -- body d41d8cd9, comment 227a353a
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
@@ -4554,11 +4556,13 @@ create function _span(p_kind text, p_span_id text, p_parent_span_id text, p_star
 create function _span_event(p_name text, p_at timestamp with time zone, p_attributes jsonb) returns jsonb
   sql immutable; -- body 56abf13d, comment b6c60da4
 create function _span_id(p_name text, p_row text) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment 1e1d4650
+  sql immutable parallel safe; -- body d41d8cd9, comment 4e842b6c
 create function _span_link(p_root_id uuid, p_span_id text, p_as text) returns jsonb
   sql immutable parallel safe; -- body d41d8cd9, comment a5cbbbdb
 create function _spawning_labels(p_child work_items) returns jsonb
   sql stable; -- body 652342eb, comment 9081af0d
+create function _spawning_span_id(p_item work_items) returns text
+  sql stable; -- body 9581d2c3, comment d74753c3
 create function _squashed(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 5bb14fa4
 create function _stale_file(p_work_item_id uuid, p_content text, p_created_at timestamp with time zone, p_tool_call_id uuid) returns text

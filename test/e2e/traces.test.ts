@@ -246,11 +246,7 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
     expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceOf(root), traceOf(fork)]));
     const known = new Set(spans.map(key));
     for (const span of spans) if (span.parentSpanId !== '') expect(known, span.name).toContain(`${span.traceId} ${span.parentSpanId}`);
-    expect(spans.filter((span) => span.parentSpanId === '').map((span) => kindOf(span))).toEqual([
-      'work.execute',
-      'work.execute',
-      'work.execute',
-    ]);
+    expect(spans.filter((span) => span.parentSpanId === '').map((span) => kindOf(span))).toEqual(['work.item', 'work.item']);
     for (const span of spans) expect(span.end, kindOf(span)).toBeGreaterThanOrEqual(span.start);
   });
 
