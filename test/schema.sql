@@ -3628,7 +3628,7 @@ create function _hook_words(p_hook text, p_words text) returns text
 create function _hooks_before_first_turn(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns jsonb
   plpgsql volatile; -- body acee3dbd, comment d3a27a9f
 create function _hours_of(p_from timestamp with time zone, p_until timestamp with time zone) returns SETOF work_hours
-  sql stable; -- body 63dfb279, comment 1d4ffb4b
+  sql stable; -- body 525dfd1a, comment 1d4ffb4b
 create function _image_block(p_media_type text, p_hash text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d537b4d3
 create function _image_store(p_work_item_id uuid, p_media_type text, p_data text, p_artifact text DEFAULT NULL::text) returns text

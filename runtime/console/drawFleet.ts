@@ -6,7 +6,7 @@ import type { Html } from './html.ts';
 
 const WIDTH = 640;
 const HEIGHT = 180;
-const LEFT = 44;
+const LEFT = 58;
 const BOTTOM = 156;
 const TOP = 12;
 
@@ -78,7 +78,7 @@ function scaleOf(most: number, says: (value: number) => string): { axis: string;
 
 /** As many as there is room for. */
 function labels(columns: readonly { label: string }[], step: number): string {
-  const every = Math.ceil(44 / step);
+  const every = Math.ceil(66 / step);
   return columns
     .map(({ label }, n) =>
       n % every === 0 ? `<text x="${r(LEFT + (n + 0.5) * step)}" y="172" text-anchor="middle">${escaped(label)}</text>` : '',

@@ -482,8 +482,8 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
     const { stdout } = await cliOrFail(['trace', root], {
       env: { PATH: process.env['PATH'], HOME: directory, DATABASE_URL: database.url },
     });
-    expect(stdout).toMatch(/^invoke_agent lead \d+\.\d{3} s failed$/m);
-    expect(stdout).toMatch(/^ {4}work\.engage\.iteration\[1\] .*\n {6}chat claude-sonnet-5-5 /m);
-    expect(stdout).toMatch(/^ {6}execute_tool spawn_child_work .*\n {8}invoke_agent lead/m);
+    expect(stdout).toMatch(/^ {2}invoke_agent lead \d+\.\d{3} s failed$/m);
+    expect(stdout).toMatch(/^ {6}work\.engage\.iteration\[1\] .*\n {8}chat claude-sonnet-5-5 /m);
+    expect(stdout).toMatch(/^ {8}execute_tool spawn_child_work .*\n {10}invoke_agent lead/m);
   });
 });

@@ -136,7 +136,7 @@ async function spend(view: View): Promise<Html> {
   return panel(
     title,
     html`<span class="legend">${legend}</span>`,
-    html`<div class="body chart">${drawBars(columns, names, says, `${title}, ${days === 1 ? 'the last 24 hours' : `${days} days`}, by ${by}`)}<details class="table"><summary class="small quiet">In figures</summary><div class="wide" tabindex="0" role="region" aria-label="${title}, in figures"><table><thead><tr><th>UTC</th>${names.map((name) => html`<th class="n">${name}</th>`)}</tr></thead><tbody>${rows.map(({ label, values }) => html`<tr><td class="nowrap">${label}</td>${values.map((value) => html`<td class="n">${says(value)}</td>`)}</tr>`)}</tbody></table></div></details></div>`,
+    html`<div class="body chart">${drawBars(columns, names, says, `${title}, ${days === 1 ? 'the last 24 hours' : `${days} days`}, by ${by}`)}<details class="table"><summary class="small quiet">In figures</summary><div class="wide" tabindex="0"><table><thead><tr><th>UTC</th>${names.map((name) => html`<th class="n">${name}</th>`)}</tr></thead><tbody>${rows.map(({ label, values }) => html`<tr><td class="nowrap">${label}</td>${values.map((value) => html`<td class="n">${says(value)}</td>`)}</tr>`)}</tbody></table></div></details></div>`,
   );
 }
 
@@ -163,7 +163,7 @@ async function latency(view: View): Promise<Html> {
       ],
       seconds,
       `${title}: half of them, 19 of 20, and until the first token`,
-    )}<details class="table"><summary class="small quiet">In figures</summary><div class="wide" tabindex="0" role="region" aria-label="${title}, in figures"><table><thead><tr><th>UTC</th><th class="n">Half</th><th class="n">19 of 20</th><th class="n">First token, half</th></tr></thead><tbody>${rows.map(({ label, values }) => html`<tr><td class="nowrap">${label}</td>${values.map((value) => html`<td class="n">${seconds(value)}</td>`)}</tr>`)}</tbody></table></div></details></div>`,
+    )}<details class="table"><summary class="small quiet">In figures</summary><div class="wide" tabindex="0"><table><thead><tr><th>UTC</th><th class="n">Half</th><th class="n">19 of 20</th><th class="n">First token, half</th></tr></thead><tbody>${rows.map(({ label, values }) => html`<tr><td class="nowrap">${label}</td>${values.map((value) => html`<td class="n">${seconds(value)}</td>`)}</tr>`)}</tbody></table></div></details></div>`,
   );
 }
 
@@ -183,7 +183,7 @@ async function sums(view: View): Promise<Html> {
   return panel(
     title,
     days === 1 ? 'the last 24 hours' : `${days} days`,
-    html`<div class="body"><div class="wide" tabindex="0" role="region" aria-label="${title}"><table><thead><tr><th>Name</th>${hasItems ? html`<th class="n">Items</th><th class="n">Ended well</th>` : ''}<th class="n">Iterations</th><th class="n">Requests</th><th class="n">Failed</th><th class="n">Input</th><th class="n">Cached</th><th class="n">Output</th><th class="n">Half</th><th class="n">19 of 20</th><th class="n">First token</th><th class="n">Cost</th></tr></thead><tbody>${all.map(row)}</tbody></table></div>${unpriced > 0 ? html`<p class="small quiet">${count(unpriced, 'request is', 'requests are')} of models without a price: <code>select model_price_save('MODEL', INPUT, OUTPUT)</code>, of a million tokens.</p>` : ''}</div>`,
+    html`<div class="body"><div class="wide" tabindex="0"><table><thead><tr><th>Name</th>${hasItems ? html`<th class="n">Items</th><th class="n">Ended well</th>` : ''}<th class="n">Iterations</th><th class="n">Requests</th><th class="n">Failed</th><th class="n">Input</th><th class="n">Cached</th><th class="n">Output</th><th class="n">Half</th><th class="n">19 of 20</th><th class="n">First token</th><th class="n">Cost</th></tr></thead><tbody>${all.map(row)}</tbody></table></div>${unpriced > 0 ? html`<p class="small quiet">${count(unpriced, 'request is', 'requests are')} of models without a price: <code>select model_price_save('MODEL', INPUT, OUTPUT)</code>, of a million tokens.</p>` : ''}</div>`,
   );
 }
 
@@ -196,7 +196,7 @@ async function tools(view: View): Promise<Html> {
   return panel(
     'Tools',
     'by time, waits left out',
-    html`<div class="body"><div class="wide" tabindex="0" role="region" aria-label="Tools"><table><thead><tr><th>Name</th><th class="n">Calls</th><th class="n">Failed</th><th class="n">Half</th><th class="n">19 of 20</th><th class="n">In all</th></tr></thead><tbody>${all.slice(0, 30).map(row)}</tbody></table></div></div>`,
+    html`<div class="body"><div class="wide" tabindex="0"><table><thead><tr><th>Name</th><th class="n">Calls</th><th class="n">Failed</th><th class="n">Half</th><th class="n">19 of 20</th><th class="n">In all</th></tr></thead><tbody>${all.slice(0, 30).map(row)}</tbody></table></div></div>`,
   );
 }
 
@@ -216,7 +216,7 @@ async function failures(view: View): Promise<Html> {
     html`<div class="body"><dl class="kv">${list(
       failed.map((one) => [one.key, one.failed_requests]),
       'no request failed',
-    )}</dl><hr><dl class="kv">${list(
+    )}</dl><dl class="kv next">${list(
       ended.map((one) => [one.key, one.items]),
       'no item ended',
     )}</dl></div>`,
@@ -240,7 +240,7 @@ async function queue(view: View): Promise<Html> {
     `${count(alone('work.workers.alive'), 'worker')} alive, ${num(alone('work.workers.free'))} free`,
     names.length === 0
       ? empty('There is no faculty.')
-      : html`<div class="body"><div class="wide" tabindex="0" role="region" aria-label="Queue and slots"><table><thead><tr><th>Faculty</th><th class="n">Due</th><th class="n">Oldest</th><th class="n">Slots</th></tr></thead><tbody>${names.map(row)}</tbody></table></div></div>`,
+      : html`<div class="body"><div class="wide" tabindex="0"><table><thead><tr><th>Faculty</th><th class="n">Due</th><th class="n">Oldest</th><th class="n">Slots</th></tr></thead><tbody>${names.map(row)}</tbody></table></div></div>`,
   );
 }
 

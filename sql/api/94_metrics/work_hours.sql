@@ -93,7 +93,8 @@ as $$
       from foci f
      where f.ended_at >= p_from and f.ended_at < p_until
     union all
-    select w.resolved_at, 'item', w.state, (select f.id from foci f where f.work_item_id = w.id order by f.attempt desc limit 1), w.id, null, false, null, extract(epoch from w.resolved_at - w.created_at), null
+    select w.resolved_at, 'item', w.state, (select f.id from foci f where f.work_item_id = w.id order by f.attempt desc limit 1), w.id, null, false, null,
+           extract(epoch from w.resolved_at - w.created_at), null
       from work_items w
      where w.resolved_at > '-infinity' and w.resolved_at >= p_from and w.resolved_at < p_until and w.work_type not in ('journal', 'import', 'ldg:task')
   )
