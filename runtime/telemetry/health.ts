@@ -26,14 +26,11 @@ export type Health = {
 export function healthOf({ db, isStopping = () => false, counted = null }: Options): Health {
   const ready = async (): Promise<Response> => {
     if (isStopping()) return text(503, 'it is stopping\n');
-    const serves = await soon(db.serves()).catch(() => null);
-    if (serves === null) return text(503, 'the database does not answer\n');
-    return serves ? text(200, 'ready\n') : text(503, 'the ledger was upgraded and does not serve this version\n');
+    return (await db.serves()) ? text(200, 'ready\n') : text(503, 'the ledger was upgraded and does not serve this version\n');
   };
   const metrics = async (): Promise<Response> => {
-    const found = await soon(Promise.all([db.metrics(), db.workGauges()])).catch(() => null);
-    if (found === null) return text(503, 'the database does not answer\n');
-    return text(200, exposition(...found, counted, instance()), CONTENT_TYPE);
+    const [all, gauges] = await Promise.all([db.metrics(), db.workGauges()]);
+    return text(200, exposition(all, gauges, counted, instance()), CONTENT_TYPE);
   };
   const looks = new Map<string, () => Promise<Response>>([
     ['/healthz', () => Promise.resolve(text(200, 'ok\n'))],
@@ -43,10 +40,16 @@ export function healthOf({ db, isStopping = () => false, counted = null }: Optio
   return { answer: (path) => looks.get(path)?.() ?? null };
 }
 
-/** Whoever asks while it is being found out gets the same answer: nobody keeps the database busy by asking. */
+/** Whoever asks while it is being found out gets the same answer, also who asks after somebody was not told in time: nobody keeps the database
+ * busy by asking. */
 function alone(find: () => Promise<Response>): () => Promise<Response> {
   let finding: Promise<Response> | null = null;
-  return async () => (await (finding ??= find().finally(() => (finding = null)))).clone();
+  return async () => {
+    finding ??= find()
+      .catch(() => text(503, 'the database does not answer\n'))
+      .finally(() => (finding = null));
+    return (await soon(finding).catch(() => text(503, 'the database does not answer in time\n'))).clone();
+  };
 }
 
 async function soon<T>(answer: Promise<T>): Promise<T> {

@@ -27,10 +27,21 @@ export async function startSweeper({ db, log, leaseSeconds, offersCode }: Sweepe
     }
   };
   let summedAt = -Infinity;
+  const stopping = new AbortController();
   const sum = async (): Promise<void> => {
     if (performance.now() - summedAt < SUM_MS) return;
     summedAt = performance.now();
-    await db.workHoursSum().catch((error: unknown) => log.warn({ err: error }, 'what was done is not added up yet; it stays in the rows'));
+    try {
+      // A day a call, until there is nothing left: a ledger that was upgraded has years of them.
+      let before: string | null;
+      let until: string | null = null;
+      do {
+        before = until;
+        until = await db.workHoursSum();
+      } while (until !== before && !stopping.signal.aborted);
+    } catch (error) {
+      log.warn({ err: error }, 'what was done is not added up yet; it stays in the rows');
+    }
   };
   const round = async (): Promise<void> => {
     await sweep();
@@ -47,6 +58,7 @@ export async function startSweeper({ db, log, leaseSeconds, offersCode }: Sweepe
   );
   return {
     stop() {
+      stopping.abort();
       clearInterval(timer);
       return sweeping;
     },

@@ -1,6 +1,6 @@
 -- work_hours_sum() adds what was done to the rows of its hour, each thing once; v_work_hours says the same before and after.
 begin;
-select plan(13);
+select plan(16);
 
 set local work_ledger.now = '2026-01-01 12:30:00+00';
 select agent('{"tools": ["look"]}');
@@ -36,6 +36,15 @@ select is((select times from counted where kind = 'model'), 3, 'and is added');
 select is((select sum(t) from work_hours h, unnest(h.took) t where kind = 'tool' and name = 'look'), 4::numeric, 'each call has its time');
 select is((select _bucket_counts(array[0, 2, 2, null])), '{1,0,2}'::bigint[], 'times are counted in buckets');
 select is((select _counts_add('{1,2}', '{0,1,5}')), '{1,3,5}'::bigint[], 'counts of different length are added');
+
+-- What nobody added for days.
+select later('3 days'), play('[[["look"]]]'), later('3 days'), play('[[["look"]]]'), later('5 minutes');
+create temporary table late as select * from counted;
+create temporary table ends as select sum(h.times) as times from v_work_hours h where h.kind = 'model' and h.name = 'turn';
+select is((select work_hours_sum() < _now() - interval '1 day'), true, 'a day at most is added at once, from the next that has any work');
+select work_hours_sum();
+select is(work_hours_sum(), work_hours_sum(), 'until there is nothing left');
+select is((select sum(times) from work_hours where kind = 'model'), (select times from ends), 'then everything is added');
 
 select * from finish();
 rollback;
