@@ -63,7 +63,7 @@ test('a console on this machine tells its programs; where others reach it /metri
   const open = await startConsole({ url: database.url, schema: 'ledger', port: 0, hostnames: ['ledger.example'] });
   try {
     for (const path of ['metrics', 'healthz', 'readyz']) expect(await status(`${own.address}${path}`), path).toBe(200);
-    expect(await valueOf(`${own.address}metrics`, 'work_items_ended_total')).toBe(1);
+    expect(await valueOf(`${own.address}metrics`, 'work_approvals_waiting')).toBe(0);
     expect(await status(`${open.address}healthz`)).toBe(200);
     expect(await status(`${open.address}readyz`)).toBe(200);
     expect(await status(`${open.address}metrics`)).toBe(401);
