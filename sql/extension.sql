@@ -35,6 +35,7 @@ select pg_extension_config_dump('inbox', '');
 select pg_extension_config_dump('work_ledger', '');
 select pg_extension_config_dump('ledger_data_schemas', '');
 select pg_extension_config_dump('metrics_taken', '');
+select pg_extension_config_dump('work_hours', '');
 select pg_extension_config_dump('redactions', '');
 select pg_extension_config_dump('redactions_id_seq', '');
 select pg_extension_config_dump('abilities', 'where not is_builtin');

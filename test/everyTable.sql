@@ -62,3 +62,4 @@ do $do$ begin if to_regclass('memory_files') is not null then perform memory_wri
 do $do$ begin if to_regclass('subscriptions') is not null then insert into subscriptions (work_item_id, kind, target) select id, 'text', 'flaky' from work_items order by id limit 1; end if; end $do$;
 do $do$ begin if to_regclass('transcripts') is not null then perform transcript_append('-home', 'kept', null, '[{"type": "user"}]', '{u1}'); end if; end $do$;
 do $do$ begin if to_regclass('followed_files') is not null then perform followed_file_read(repeat('0a', 32), '12 bytes'); end if; end $do$;
+do $do$ begin if to_regclass('work_hours') is not null then perform set_config('work_ledger.now', (now() + interval '5 minutes')::text, true), work_hours_sum(); end if; end $do$;

@@ -21,10 +21,23 @@ export type ReceivedSpan = {
   status: number;
 };
 
+/** A value as a collector keeps it: the newest of each series, which the resource, the scope, the name and the attributes tell apart. */
+export type ReceivedSeries = {
+  resource: Record<string, unknown>;
+  scope: { name: string; version: string };
+  name: string;
+  attributes: Record<string, unknown>;
+  /** Of a histogram how many observations. */
+  value: number;
+};
+
 export type OtlpReceiver = {
   url: string;
   spans: ReceivedSpan[];
   resource: Record<string, unknown>;
+  scopes: { name: string; version: string }[];
+  /** Of metrics: by what tells series apart. */
+  series: Map<string, ReceivedSeries>;
   /** Requests so far. */
   count: number;
   /** What it does with the next requests. hang: it never answers. */
@@ -40,14 +53,29 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
       .on('end', () => {
         receiver.count++;
         if (receiver.mode === 'hang') return;
-        if (receiver.mode === 'refuse' || request.url !== '/v1/traces' || request.headers['content-type'] !== 'application/x-protobuf') {
+        const path = request.url ?? '';
+        if (
+          receiver.mode === 'refuse' ||
+          !['/v1/traces', '/v1/metrics'].includes(path) ||
+          request.headers['content-type'] !== 'application/x-protobuf'
+        ) {
           response.writeHead(400).end();
           return;
         }
         const body = Buffer.concat(chunks);
-        const { spans, resource } = requestOf(request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body);
-        receiver.spans.push(...spans);
-        receiver.resource = resource;
+        const plain = request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
+        if (path === '/v1/metrics') {
+          for (const one of seriesOf(plain))
+            receiver.series.set(
+              JSON.stringify([one.resource, one.scope, one.name, Object.entries(one.attributes).map(String).toSorted()]),
+              one,
+            );
+        } else {
+          const { spans, resource, scopes } = requestOf(plain);
+          receiver.spans.push(...spans);
+          receiver.resource = resource;
+          receiver.scopes = scopes;
+        }
         response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
       });
   });
@@ -56,6 +84,8 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans: [],
     resource: {},
+    scopes: [],
+    series: new Map(),
     count: 0,
     mode: 'accept',
     close: () =>
@@ -114,11 +144,41 @@ function valueOf(of: Message): unknown {
 const attributesOf = (of: Message, field: number): Record<string, unknown> =>
   Object.fromEntries(messages(of, field).map((pair) => [text(pair, 1), valueOf(parse(bytes(pair, 2)))]));
 
-function requestOf(body: Buffer): { spans: ReceivedSpan[]; resource: Record<string, unknown> } {
+const scopeOf = (scoped: Message): { name: string; version: string } => {
+  const scope = parse(bytes(scoped, 1));
+  return { name: text(scope, 1), version: text(scope, 2) };
+};
+
+/** opentelemetry/proto/metrics/v1/metrics.proto. */
+function seriesOf(body: Buffer): ReceivedSeries[] {
+  return messages(parse(body), 1).flatMap((one) => {
+    const resource = attributesOf(parse(bytes(one, 1)), 1);
+    return messages(one, 2).flatMap((scoped) =>
+      messages(scoped, 2).flatMap((metric) => {
+        const at = { resource, scope: scopeOf(scoped), name: text(metric, 1) };
+        const numbers = [5, 7].flatMap((field) => messages(parse(bytes(metric, field)), 1));
+        const histograms = messages(parse(bytes(metric, 9)), 1);
+        return [
+          ...numbers.map((point) => ({ ...at, attributes: attributesOf(point, 7), value: numberOf(point) })),
+          ...histograms.map((point) => ({ ...at, attributes: attributesOf(point, 9), value: Number(fixed(point, 4)) })),
+        ];
+      }),
+    );
+  });
+}
+
+const numberOf = (point: Message): number => (point.has(4) ? bytes(point, 4).readDoubleLE(0) : Number(bytes(point, 6).readBigInt64LE(0)));
+
+function requestOf(body: Buffer): {
+  spans: ReceivedSpan[];
+  resource: Record<string, unknown>;
+  scopes: { name: string; version: string }[];
+} {
   const [resourceSpans] = messages(parse(body), 1);
-  if (!resourceSpans) return { spans: [], resource: {} };
+  if (!resourceSpans) return { spans: [], resource: {}, scopes: [] };
   return {
     resource: attributesOf(parse(bytes(resourceSpans, 1)), 1),
+    scopes: messages(resourceSpans, 2).map(scopeOf),
     spans: messages(resourceSpans, 2)
       .flatMap((scope) => messages(scope, 2))
       .map((span) => ({

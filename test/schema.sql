@@ -562,6 +562,7 @@ create table model_calls (
   constraint model_calls_pkey PRIMARY KEY (turn_id, attempt),
   constraint model_calls_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES turns(id),
 ) with (fillfactor=70);
+CREATE INDEX model_calls_failed ON ledger.model_calls USING btree (ended_at) WHERE (error_class IS NOT NULL);
 create table models (
   name text not null,
   context_window integer not null,
@@ -741,7 +742,7 @@ create table sweep_walks (
   work_item_id uuid,
   job_id bigint,
   constraint sweep_walks_pkey PRIMARY KEY (walk),
-  constraint walk_is_known CHECK (walk = ANY (ARRAY['due'::text, 'waiting'::text, 'jobs'::text, 'clock'::text])),
+  constraint walk_is_known CHECK (walk = ANY (ARRAY['due'::text, 'waiting'::text, 'jobs'::text, 'clock'::text, 'hours'::text])),
 );
 create table tool_calls (
   id uuid not null default _uuidv7(),
@@ -792,9 +793,9 @@ CREATE INDEX tool_calls_awaited ON ledger.tool_calls USING gin (((lower(((input 
 CREATE INDEX tool_calls_claim_awaited ON ledger.tool_calls USING btree (lower(regexp_replace((input ->> 'claim'::text), '^(file:)?(.*/)?'::text, ''::text))) WHERE ((tool_name = 'wait_for'::text) AND (wait_ends_at IS NOT NULL) AND (completed_at IS NULL));
 CREATE INDEX tool_calls_completed ON ledger.tool_calls USING btree (work_item_id, completed_at);
 CREATE INDEX tool_calls_created ON ledger.tool_calls USING btree (work_item_id, created_at);
+CREATE INDEX tool_calls_ended ON ledger.tool_calls USING btree (completed_at) WHERE (completed_at > '-infinity'::timestamp with time zone);
 CREATE UNIQUE INDEX tool_calls_external_id ON ledger.tool_calls USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX tool_calls_in_flight ON ledger.tool_calls USING btree (created_at) WHERE ((external_id IS NOT NULL) AND (completed_at IS NULL));
-CREATE INDEX tool_calls_measured ON ledger.tool_calls USING btree (completed_at) WHERE (tool_name = ANY (ARRAY['execute_code'::text, 'await_child_work'::text]));
 CREATE INDEX tool_calls_message ON ledger.tool_calls USING btree (message_id) WHERE (message_id IS NOT NULL);
 CREATE INDEX tool_calls_open ON ledger.tool_calls USING btree (turn_id) WHERE (completed_at IS NULL);
 CREATE INDEX tool_calls_uncertain ON ledger.tool_calls USING btree (work_item_id, created_at DESC) WHERE is_error;
@@ -1016,6 +1017,27 @@ create table work_checkpoints (
 CREATE INDEX work_checkpoints_work_item ON ledger.work_checkpoints USING btree (work_item_id, created_at DESC, id DESC);
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF summary, completed_tasks, key_decisions, current_state, files_modified, pending_actions ON ledger.work_checkpoints FOR EACH ROW WHEN ((_may_hold_secret(new.summary) OR _may_hold_secret((new.completed_tasks)::text) OR _may_hold_secret((new.key_decisions)::text) OR _may_hold_secret(new.current_state) OR _may_hold_secret((new.files_modified)::text) OR _may_hold_secret((new.pending_actions)::text))) EXECUTE FUNCTION _redact_row('summary', 'completed_tasks', 'key_decisions', 'current_state', 'files_modified', 'pending_actions');
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.work_checkpoints FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
+create table work_hours (
+  began_at timestamp with time zone not null,
+  kind text not null,
+  name text not null,
+  faculty text not null,
+  model text not null,
+  project text not null,
+  times bigint not null,
+  failures bigint not null default 0,
+  input_tokens bigint not null default 0,
+  cached_input_tokens bigint not null default 0,
+  cache_write_tokens bigint not null default 0,
+  hour_write_tokens bigint not null default 0,
+  output_tokens bigint not null default 0,
+  seconds double precision not null default 0,
+  took bigint[] not null default '{}'::bigint[],
+  first_took bigint[] not null default '{}'::bigint[],
+  constraint hour_is_whole CHECK ((EXTRACT(epoch FROM began_at)::bigint % 3600::bigint) = 0),
+  constraint kind_is_known CHECK (kind = ANY (ARRAY['model'::text, 'failure'::text, 'tool'::text, 'attempt'::text, 'item'::text, 'lease'::text])),
+  constraint work_hours_pkey PRIMARY KEY (began_at, kind, name, faculty, model, project),
+) with (fillfactor=70);
 create table work_items (
   id uuid not null default _uuidv7(),
   parent_id uuid,
@@ -1079,6 +1101,7 @@ CREATE INDEX work_items_continues ON ledger.work_items USING btree (continues_id
 CREATE INDEX work_items_conversation ON ledger.work_items USING btree (((params ->> 'conversationId'::text)), created_at DESC) WHERE (params ? 'conversationId'::text);
 CREATE INDEX work_items_created ON ledger.work_items USING btree (created_at DESC, id DESC);
 CREATE INDEX work_items_driven ON ledger.work_items USING btree (id) WHERE (state = ANY (ARRAY['claimed'::text, 'running'::text]));
+CREATE INDEX work_items_ended ON ledger.work_items USING btree (resolved_at) WHERE (resolved_at > '-infinity'::timestamp with time zone);
 CREATE UNIQUE INDEX work_items_external_id ON ledger.work_items USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX work_items_fork ON ledger.work_items USING btree (fork_turn_id) WHERE (fork_turn_id IS NOT NULL);
 CREATE UNIQUE INDEX work_items_idempotency_key ON ledger.work_items USING btree (idempotency_key) WHERE (idempotency_key IS NOT NULL);
@@ -2414,6 +2437,64 @@ create view v_usage with (security_invoker=true) as
     sum(_turn_cost(t.*)) AS cost
    FROM turns t
   GROUP BY work_item_id;
+create view v_work_hours with (security_invoker=true) as
+ SELECT began_at,
+    kind,
+    name,
+    faculty,
+    model,
+    _project_now(NULLIF(project, ''::text)) AS project,
+    project AS stored_project,
+    times,
+    failures,
+    input_tokens,
+    cached_input_tokens,
+    cache_write_tokens,
+    output_tokens,
+        CASE
+            WHEN kind = 'model'::text THEN _price(model, input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, hour_write_tokens)
+            ELSE NULL::numeric
+        END AS cost,
+    seconds,
+    took,
+    first_took
+   FROM ( SELECT work_hours.began_at,
+            work_hours.kind,
+            work_hours.name,
+            work_hours.faculty,
+            work_hours.model,
+            work_hours.project,
+            work_hours.times,
+            work_hours.failures,
+            work_hours.input_tokens,
+            work_hours.cached_input_tokens,
+            work_hours.cache_write_tokens,
+            work_hours.hour_write_tokens,
+            work_hours.output_tokens,
+            work_hours.seconds,
+            work_hours.took,
+            work_hours.first_took
+           FROM work_hours
+        UNION ALL
+         SELECT h_1.began_at,
+            h_1.kind,
+            h_1.name,
+            h_1.faculty,
+            h_1.model,
+            h_1.project,
+            h_1.times,
+            h_1.failures,
+            h_1.input_tokens,
+            h_1.cached_input_tokens,
+            h_1.cache_write_tokens,
+            h_1.hour_write_tokens,
+            h_1.output_tokens,
+            h_1.seconds,
+            h_1.took,
+            h_1.first_took
+           FROM _hours_of(COALESCE(( SELECT s.run_at
+                   FROM sweep_walks s
+                  WHERE s.walk = 'hours'::text), '-infinity'::timestamp with time zone), 'infinity'::timestamp with time zone) h_1(began_at, kind, name, faculty, model, project, times, failures, input_tokens, cached_input_tokens, cache_write_tokens, hour_write_tokens, output_tokens, seconds, took, first_took)) h;
 create view v_work_list with (security_invoker=true) as
  SELECT w.id AS work_item_id,
     w.parent_id,
@@ -3083,6 +3164,10 @@ create function _branch_turns(p_head_id uuid, p_above_id uuid) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e8ef5eed, comment bd8965e0
 create function _breaks_even_after(p_cut elisions, p_model text) returns integer
   sql stable; -- body d5710066, comment 60b1a0df
+create function _bucket_counts(p_buckets integer[]) returns bigint[]
+  sql immutable parallel safe; -- body fde81ebe, comment d280dc86
+create function _bucket_seconds(p_bucket double precision) returns double precision
+  sql immutable parallel safe; -- body d41d8cd9, comment cc8520a4
 create function _budget_amount(p_resource text, p_amount jsonb) returns numeric
   plpgsql immutable; -- body 48045f47, comment 98fa5ea9
 create function _budget_charge(p_due jsonb) returns void
@@ -3168,7 +3253,7 @@ create function _changes_of(p_work_item_id uuid, p_subscription subscriptions, p
 create function _chat_content(p_turn_id uuid) returns jsonb
   sql stable; -- body 53c9fa4c, comment 6048f900
 create function _chat_spans(p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 3538469e, comment 379d4b37
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body cd5e48fb, comment 379d4b37
 create function _check_attempts(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
   sql stable; -- body 66008902, comment d039435f
 create function _check_calls(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
@@ -3335,6 +3420,10 @@ create function _cooldown(p_turn turns, p_reason text, p_ends_at timestamp with 
   plpgsql volatile; -- body c007a32d, comment 6e9d67d0
 create function _count(p_what text, p_count text) returns integer
   sql stable; -- body d41d8cd9, comment 73a66400
+create function _counts_add(p_counts bigint[], p_more bigint[]) returns bigint[]
+  sql immutable parallel safe; -- body 7bbe73ad, comment 2786c5f1
+create function _counts_quantile(p_counts bigint[], p_part double precision) returns double precision
+  sql immutable parallel safe; -- body 7acd2ebf, comment 0dcdaa26
 create function _cut_figures(p_cut elisions, p_model text) returns jsonb
   sql stable; -- body 5156983b, comment 9554a0d6
 create function _dead_jobs(p_ids bigint[] DEFAULT NULL::bigint[]) returns bigint[]
@@ -3452,7 +3541,7 @@ create function _exchange_chars(p_turn_id uuid) returns integer
 create function _exchange_sizes(p_turn_id uuid) returns TABLE(words integer, results integer, raw integer)
   sql stable; -- body d41d8cd9, comment a1dff4a6
 create function _execute_span(p_item work_items, p_focus foci, p_with_content boolean) returns trace_span
-  plpgsql stable; -- body ada5ac57, comment 28d7eef4
+  plpgsql stable; -- body c835d03b, comment 1136fb45
 create function _execute_span_id(p_work_item_id uuid, p_attempt integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d8256285
 create function _exit_code(p_said text) returns text
@@ -3570,9 +3659,9 @@ create function _focus_create(p_item work_items) returns foci
 create function _focus_end(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
   plpgsql volatile; -- body 64817c4c, comment 9a4f43f3
 create function _focus_spans(p_item work_items, p_focus foci, p_first integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
-  plpgsql stable; -- body f182dccb, comment 4ba7d2e1
+  plpgsql stable; -- body 30cce37a, comment 4ba7d2e1
 create function _focus_trace(p_focus foci, p_first integer, p_last integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
-  plpgsql stable; -- body 04a2091e, comment c9646df1
+  plpgsql stable; -- body 341d8ae4, comment c9646df1
 create function _focus_widen(p_focus foci, p_turn turns, p_own integer) returns foci
   plpgsql volatile; -- body 6d917f49, comment 2b870558
 create function _fork_turn(p_parent turns, p_work_item_id uuid) returns uuid
@@ -3583,8 +3672,18 @@ create function _from_ms(p_entity jsonb, p_key text) returns timestamp with time
   plpgsql stable; -- body cb7bcaf5, comment dcdd147c
 create function _functions_close() returns void
   plpgsql volatile; -- body 523f6f33, comment ff2d0f54
+create function _gauges_of_standbys() returns TABLE(metric text, labels jsonb, value double precision)
+  sql stable; -- body 5cb86853, comment 2263eba7
+create function _gauges_of_the_queue() returns TABLE(metric text, labels jsonb, value double precision)
+  sql stable; -- body 08996d5f, comment 1f329f3a
+create function _gauges_of_workers() returns TABLE(metric text, labels jsonb, value double precision)
+  sql stable; -- body 8deca106, comment fef35a0f
 create function _genai_blocks(p_content jsonb) returns SETOF jsonb
   sql immutable; -- body f3ccc30a, comment a627fb2b
+create function _genai_labels(p_turn turns, p_config jsonb) returns jsonb
+  sql stable; -- body 30779742, comment e006a770
+create function _genai_metrics(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
+  sql stable; -- body 5eb96248, comment 98221e5d
 create function _genai_part(p_block jsonb) returns jsonb
   sql immutable; -- body 86386be6, comment 99b685c1
 create function _goes_on(p_item work_items, p_focus foci, p_driven_seconds double precision) returns boolean
@@ -3617,6 +3716,8 @@ create function _hook_words(p_hook text, p_words text) returns text
   sql volatile; -- body d442fc51, comment a79d047b
 create function _hooks_before_first_turn(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns jsonb
   plpgsql volatile; -- body acee3dbd, comment d3a27a9f
+create function _hours_of(p_from timestamp with time zone, p_until timestamp with time zone) returns SETOF work_hours
+  sql stable; -- body 525dfd1a, comment 1d4ffb4b
 create function _how_to_go_on(p_state text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 174df517
 create function _image_block(p_media_type text, p_hash text) returns text
@@ -3678,7 +3779,7 @@ create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid,
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
-  sql immutable; -- body 409976e6, comment 49026c17
+  sql immutable; -- body 06b89bbc, comment 49026c17
 create function _input_lines(p_input json, p_name text DEFAULT NULL::text, p_depth integer DEFAULT 0) returns text
   plpgsql immutable; -- body b08df6ae, comment 0edacfc7
 create function _input_total(p_turn turns) returns integer
@@ -3759,6 +3860,8 @@ create function _item_problems(p_work_item_id uuid) returns TABLE(place text, pr
   sql stable; -- body 7baaaaa4, comment cbfc7c1a
 create function _item_seal(p_item work_items) returns void
   plpgsql volatile; -- body 737308c6, comment 0ce96323
+create function _item_span(p_item work_items, p_focus foci) returns trace_span
+  sql stable; -- body 704674c6, comment 7fe4c45f
 create function _items_of(p_project text, p_is_root boolean, p_state text, p_but uuid[], p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(id uuid, state text, faculty text, work_type text, description text, outcome text, at timestamp with time zone)
   sql stable; -- body d41d8cd9, comment c762db69
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
@@ -3896,7 +3999,7 @@ create function _lease_end(p_item work_items, OUT item work_items, OUT due jsonb
 create function _lease_grant(p_item work_items, p_focus foci, p_worker_id text, p_lease_seconds integer, OUT item work_items, OUT answer jsonb) returns record
   plpgsql volatile; -- body 2d17ad29, comment 92c2be62
 create function _lease_lost(p_item work_items, p_focus foci, OUT item work_items, OUT due jsonb) returns record
-  plpgsql volatile; -- body 10198add, comment fc4fbb51
+  plpgsql volatile; -- body b4deca14, comment fc4fbb51
 create function _leases_begin_by_now() returns void
   plpgsql volatile; -- body 483e62b0, comment 8d3ea1cc
 create function _ledger_append_json(p_input jsonb) returns work_ledger
@@ -4058,9 +4161,9 @@ create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_
 create function _messages_since(p_turn turns, p_parent turns, p_is_told boolean) returns json
   plpgsql stable; -- body e8d8a0ff, comment 5689134e
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
-  sql immutable parallel safe; -- body 54ad8f48, comment 1b56c5e4
+  sql immutable parallel safe; -- body 8d2cf66c, comment 4e6810e4
 create function _metrics_of_calls(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
-  sql stable; -- body 72336bca, comment 733901fa
+  sql stable; -- body 1046a52c, comment 733901fa
 create function _metrics_of_the_ledger(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 020b1517, comment 7a8b4e69
 create function _metrics_of_turns(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
@@ -4232,7 +4335,7 @@ create function _projects_queued() returns SETOF text
 create function _projects_told() returns TABLE(name text)
   sql stable; -- body 4f7f360f, comment 0c528273
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body c7d28892, comment 2217b3b2
+  sql immutable parallel safe; -- body 6af6b4f3, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
@@ -4313,6 +4416,8 @@ create function _redaction_note(p_place text, p_row json, p_before text, p_after
   sql volatile; -- body 040fea3e, comment cc193c61
 create function _redacts(p_row json) returns boolean
   sql stable; -- body a6759094, comment ec0c71bd
+create function _ref_of(p_focus_id uuid) returns text
+  sql stable; -- body d41d8cd9, comment 7865467d
 create function _refuse_change() returns trigger
   plpgsql volatile; -- body 6d879eb8, comment 19ee18f3
 create function _refuse_entry() returns trigger
@@ -4461,6 +4566,8 @@ create function _search_sources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment e73c4397
 create function _search_text(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d659e1df
+create function _seconds_bucket(p_seconds double precision) returns integer
+  sql immutable parallel safe; -- body d41d8cd9, comment 813a8f3f
 create function _seconds_driven(p_focus foci) returns numeric
   sql volatile; -- body 87689ee3, comment 0bfe202a
 create function _secrets_behind() returns text
@@ -4477,6 +4584,8 @@ create function _selective_cut(p_state context_state, p_keep integer) returns el
   plpgsql stable; -- body b1145c60, comment d4f0eb15
 create function _sent_at(p_turn turns) returns timestamp with time zone
   sql immutable parallel safe; -- body d41d8cd9, comment 2cd049e5
+create function _server_address(p_url text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 4032f426
 create function _serves(p_worker workers, p_project text) returns boolean
   sql stable; -- body d41d8cd9, comment 611f64b7
 create function _session(p_name text, p_is_locked boolean DEFAULT false) returns sessions
@@ -4541,16 +4650,18 @@ create function _source_label(p_faculty text, p_work_type text) returns text
   plpgsql immutable parallel safe; -- body 6e562ba8, comment c216f8c7
 create function _spaced(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 4ceaad08
-create function _span(p_name text, p_span_id text, p_parent_span_id text, p_started_at timestamp with time zone, p_ended_at timestamp with time zone, p_is_error boolean, p_attributes jsonb, p_events jsonb DEFAULT NULL::jsonb, p_links jsonb DEFAULT NULL::jsonb) returns trace_span
-  sql immutable parallel safe; -- body d41d8cd9, comment 6491b880
+create function _span(p_kind text, p_span_id text, p_parent_span_id text, p_started_at timestamp with time zone, p_ended_at timestamp with time zone, p_is_error boolean, p_attributes jsonb, p_events jsonb DEFAULT NULL::jsonb, p_links jsonb DEFAULT NULL::jsonb) returns trace_span
+  sql immutable parallel safe; -- body d41d8cd9, comment 10437a07
 create function _span_event(p_name text, p_at timestamp with time zone, p_attributes jsonb) returns jsonb
   sql immutable; -- body 56abf13d, comment b6c60da4
 create function _span_id(p_name text, p_row text) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment 1e1d4650
+  sql immutable parallel safe; -- body d41d8cd9, comment 4e842b6c
 create function _span_link(p_root_id uuid, p_span_id text, p_as text) returns jsonb
   sql immutable parallel safe; -- body d41d8cd9, comment a5cbbbdb
 create function _spawning_labels(p_child work_items) returns jsonb
   sql stable; -- body 652342eb, comment 9081af0d
+create function _spawning_span_id(p_item work_items) returns text
+  sql stable; -- body 9581d2c3, comment d74753c3
 create function _squashed(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 5bb14fa4
 create function _stale_file(p_work_item_id uuid, p_content text, p_created_at timestamp with time zone, p_tool_call_id uuid) returns text
@@ -4703,6 +4814,8 @@ create function _tool_run(p_function text, p_path text, p_input jsonb) returns j
   plpgsql volatile; -- body 6428abce, comment b3cbbcb6
 create function _toolset(p_config jsonb) returns SETOF abilities
   sql stable; -- body 3473af18, comment b5673beb
+create function _totals() returns TABLE(metric text, labels jsonb, value double precision)
+  sql stable; -- body b45b4d4f, comment 515b76de
 create function _touch_rule(p_ability abilities, p_touch jsonb, p_position integer) returns touch_rules
   plpgsql stable; -- body d0ae4aa1, comment 2b4130f5
 create function _touch_rules_of(p_tool_name text) returns touch_rules[]
@@ -5219,6 +5332,10 @@ create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAU
   plpgsql volatile; -- body d3fd3831, comment 48dc0224
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body 8aadd2ae, comment 91d10acb
+create function work_gauges() returns TABLE(metric text, labels jsonb, value double precision)
+  sql stable; -- body 1b009bd2, comment bf45b1a0
+create function work_hours_sum() returns timestamp with time zone
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bef8e1b3, comment 4832e62b
 create function work_id(p_name text, p_project text DEFAULT NULL::text) returns uuid
   plpgsql stable; -- body 1013a98a, comment 8b4a3d58
 create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEFAULT ''::text, p_pid integer DEFAULT 0) returns void
@@ -5236,7 +5353,7 @@ create function work_ledger_version() returns text
 create function work_message(p_work_item_id uuid, p_content text, p_is_interrupt boolean DEFAULT false) returns inbox
   plpgsql volatile; -- body 9bef434d, comment d58c6b48
 create function work_metrics(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision, times bigint)
-  sql stable; -- body 8e66a3a4, comment 6500ba9b
+  sql stable; -- body 6051c856, comment 1a93bb21
 create function work_metrics_take() returns TABLE(metric text, labels jsonb, value double precision, times bigint)
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 775f7208, comment 2537efcb
 create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns work_items
@@ -5257,8 +5374,10 @@ create function work_submit(p_work_type text, p_description text, p_params jsonb
   plpgsql volatile; -- body a87d157d, comment d029b8e4
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
   plpgsql volatile; -- body 45793ffb, comment 7ef8f99e
+create function work_totals(p_by text DEFAULT 'total'::text, p_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_step text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns TABLE(at timestamp with time zone, key text, requests bigint, iterations bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, unpriced_requests bigint, half_took double precision, most_took double precision, half_first double precision, most_first double precision, failed_requests bigint, calls bigint, failed_calls bigint, call_seconds double precision, half_call double precision, most_call double precision, items bigint, completed_items bigint, expired_leases bigint)
+  plpgsql stable; -- body ce2b7b83, comment 3a2cfa69
 create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT false) returns SETOF trace_span
-  plpgsql stable; -- body e4d87861, comment 730bc080
+  plpgsql stable; -- body e4d87861, comment 3d072933
 create function worker_stop(p_worker_id text) returns void
   plpgsql volatile; -- body e7f9d6b4, comment cea21544
 create function worker_warm_up() returns void

@@ -45,6 +45,11 @@ export function workCommands(program: Command): void {
     )
       .addOption(projectOption())
       .addOption(new Option('--all-projects', 'work on what is queued in any project').conflicts('project'))
+      .addOption(
+        new Option('--http <[address:]port>', 'answer /metrics, /healthz and /readyz there (without an address: to this machine only)').env(
+          'WORK_LEDGER_HTTP',
+        ),
+      )
       .action(
         ends(async (options: WorkOptions) =>
           (await import('../commands/work.ts')).work({ ...options, logLevel: options.logLevel === 'warn' ? 'info' : options.logLevel }),
@@ -52,6 +57,7 @@ export function workCommands(program: Command): void {
       ),
     'work --faculty engineer.toml',
     'work --all-projects --faculty faculties/ --tools tools.ts --concurrency 8',
+    'work --all-projects --http 0.0.0.0:9464',
   );
 
   examples(

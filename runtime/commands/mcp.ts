@@ -10,7 +10,9 @@ import { loadPackage } from '../../sandbox/optionalPackage.ts';
 import { hideEnvironment } from '../../sandbox/ownSecrets.ts';
 import type { Db } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
+import { isOwnAddress, isOwnHost } from '../ownAddress.ts';
 import { projectOf } from '../project.ts';
+import { isSame } from '../secrets/isSame.ts';
 import { keepSecret } from '../secrets/known.ts';
 import type { Identity, McpHttp } from '../mcp/http.ts';
 import type { Meta, Seat } from '../mcp/server.ts';
@@ -115,10 +117,11 @@ export async function mcpHttp(options: McpHttpSettings): Promise<number> {
     throw new UsageError('over HTTP the address of each client says who it is: …/mcp?conversation=NAME or …/mcp?work_item=ID');
   const token = mcpToken(options.tokenFile);
   hideEnvironment();
-  const [{ createAdaptorServer }, { openLedger, openReader }, { untilRefused }] = await Promise.all([
+  const [{ createAdaptorServer }, { openLedger, openReader }, { untilRefused }, { healthOf }] = await Promise.all([
     import('@hono/node-server'),
     import('./withLedger.ts'),
     import('../ledger/refused.ts'),
+    import('../telemetry/health.ts'),
   ]);
   const ledger = await openLedger(options, HTTP_CONNECTIONS);
   const over = new AbortController();
@@ -127,8 +130,15 @@ export async function mcpHttp(options: McpHttpSettings): Promise<number> {
     throw error;
   });
   const handler = await mcpHandler(ledger, read, token, hostnamesOf(options));
+  const health = healthOf({ db: ledger.db, isStopping: () => over.signal.aborted });
+  const isOpen = !isOwnAddress(options.host) || (options.allowHost ?? []).length > 0;
   const server = createAdaptorServer({
-    fetch: (request) => (new URL(request.url).pathname === '/mcp' ? handler.fetch(request) : new Response('not found', { status: 404 })),
+    fetch: async (request) => {
+      const { pathname } = new URL(request.url);
+      if (pathname === '/mcp') return handler.fetch(request);
+      if (pathname === '/metrics' && !mayRead(request, isOpen, token)) return new Response('it takes the token\n', { status: 401 });
+      return (await health.answer(pathname)) ?? new Response('not found', { status: 404 });
+    },
   });
   try {
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(options.port, options.host, resolve));
@@ -222,5 +232,9 @@ export async function seatAt(db: Db, updates: Updates, identity: Identity, reads
   const stopKeepAlive = keepAlive(db, workItemId); // as long as the client has its server
   return { db, reads, updates, workItemId, leave: async () => stopKeepAlive() };
 }
+
+/** As for the pages of the console: where others can reach it, reading takes the token; elsewhere it must be asked by this machine's name. */
+const mayRead = (request: Request, isOpen: boolean, token: string): boolean =>
+  isOpen ? isSame(request.headers.get('authorization') ?? '', `Bearer ${token}`) : isOwnHost(request.headers.get('host') ?? '');
 
 const isLoopback = (address: string): boolean => address === '::1' || address.startsWith('127.');

@@ -38,13 +38,9 @@ export function traceTree(spans: readonly TraceSpan[]): string[] {
   return lines(null, 0);
 }
 
-/** What stands behind a span's name, as in work.tool.execute[grep]. */
+/** What stands behind a span's name, as in work.engage.iteration[3]. */
 const subject: Record<string, string> = {
-  'work.execute': 'work.faculty',
   'work.engage.iteration': 'work.iteration',
-  'gen_ai.chat': 'gen_ai.request.model',
-  'work.tool.execute': 'work.tool.name',
-  'sandbox.tool.call': 'work.tool.name',
   'work.context.compaction': 'trigger',
 };
 

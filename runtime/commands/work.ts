@@ -17,6 +17,7 @@ import { createModelClient } from '../model/callModel.ts';
 import { withoutKey } from '../model/facultyModels.ts';
 import type { ModelClient } from '../model/message.ts';
 import { projectOf } from '../project.ts';
+import { listeningAt } from '../telemetry/healthServer.ts';
 import { logDestination } from '../telemetry/logs.ts';
 import type { Tool } from '../tools/tool.ts';
 import { startWorker } from '../worker/worker.ts';
@@ -42,6 +43,8 @@ export type WorkOptions = Settings & {
   leaseSeconds: number;
   graceSeconds: number;
   logLevel: string;
+  /** [ADDRESS:]PORT */
+  http?: string;
 };
 
 /**
@@ -108,6 +111,7 @@ export async function work(options: WorkOptions): Promise<number> {
 
 async function workWith(tools: Tool[], options: WorkOptions): Promise<number> {
   const log = logger(options.logLevel);
+  const http = options.http === undefined ? undefined : listeningAt(options.http);
   const project = options.allProjects === true ? null : (options.project ?? (await projectOf(process.cwd())));
   const { place, faculties: all } = await whenReachable(() => prepare(options), log);
   const model = modelClient(all);
@@ -120,7 +124,8 @@ async function workWith(tools: Tool[], options: WorkOptions): Promise<number> {
   const signalled = new Promise<NodeJS.Signals>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve);
   });
-  const worker = await startWorker({ ...options, url: place.url, schema: place.schema, project, model, tools, log });
+  const { http: _, ...given } = options;
+  const worker = await startWorker({ ...given, ...(http && { http }), url: place.url, schema: place.schema, project, model, tools, log });
   log.info(
     project === null
       ? 'it works on what is queued in any project'

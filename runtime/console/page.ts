@@ -36,7 +36,7 @@ export type Input = ItemInput | LedgerInput | 'every 10 s' | 'every 30 s' | ((vi
 export type Page = {
   pattern: RegExp;
   /** Which link of the sidebar it belongs to. */
-  section: 'now' | 'work' | 'sessions' | 'knowledge' | 'notes' | 'keys';
+  section: 'now' | 'work' | 'fleet' | 'sessions' | 'knowledge' | 'notes' | 'keys';
   parts: Record<string, Part>;
   /** Of each part that changes while it is looked at. */
   inputs: Partial<Record<string, readonly Input[]>>;
@@ -168,6 +168,7 @@ export function frame(title: string, section: Page['section'], shell: Shell, can
 <div class="part" data-part="nav" data-version="${digest(shell)}"><ul class="nav">
 ${link('/', 'now', 'Now', shell.approvals > 0 ? html`<span class="n due" title="${shell.approvals >= 1000 ? 'more than 999 calls wait' : count(shell.approvals, 'call waits', 'calls wait')} for approval">${upTo(shell.approvals)}</span>` : '')}
 ${link('/work', 'work', 'Work', some(shell.open))}
+${link('/fleet', 'fleet', 'Fleet', '')}
 ${link('/sessions', 'sessions', 'Sessions', some(shell.resumable))}
 ${link('/knowledge', 'knowledge', 'Knowledge', '')}
 ${link('/notes', 'notes', 'Notes', '')}

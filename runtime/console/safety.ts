@@ -1,13 +1,11 @@
 // Under which names the console answers, and what a browser may do with its pages. visitors.ts says who may do what.
 
-import { isIPv6 } from 'node:net';
-
 import type { MiddlewareHandler } from 'hono';
+
+import { isOwnHost } from '../ownAddress.ts';
 
 export const contentPolicy =
   "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
-
-const loopback = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/;
 
 /**
  * Refuses any other name than these and this machine's own: a page of somebody else's whose name resolves to this address is not read here.
@@ -16,12 +14,9 @@ export const onlyUnder =
   (hostnames: readonly string[]): MiddlewareHandler =>
   async (c, next) => {
     const host = c.req.header('host') ?? '';
-    const isOurs = loopback.test(host) || hostnames.includes(host.replace(/:\d+$/, '').toLowerCase());
+    const isOurs = isOwnHost(host) || hostnames.includes(host.replace(/:\d+$/, '').toLowerCase());
     return isOurs ? next() : c.text('This console answers to 127.0.0.1 and localhost only, and to what --allow-host names.\n', 403);
   };
-
-/** Only this machine's own programs reach a server that listens there, or is known by that name. */
-export const isOwnAddress = (host = '127.0.0.1'): boolean => loopback.test(isIPv6(host) ? `[${host}]` : host);
 
 export const withHeaders: MiddlewareHandler = async (c, next) => {
   await next();

@@ -20,6 +20,8 @@ import type { Db } from '../ledger/db.ts';
 import type { Person } from '../ledger/pool.ts';
 import { LedgerError, UsageError } from '../ledger/errors.ts';
 import { untilRefused } from '../ledger/refused.ts';
+import { isOwnAddress } from '../ownAddress.ts';
+import { healthOf } from '../telemetry/health.ts';
 import { actionAt } from './actions.ts';
 import { follow, Hints } from './events.ts';
 import { html } from './html.ts';
@@ -27,6 +29,7 @@ import { loginRoutes, stranger } from './login.ts';
 import { digest, errorWords, frame, renderPart, uuid, versionsOf } from './page.ts';
 import type { Page, Shell, View } from './page.ts';
 import { blockPage, context } from './pages/context.ts';
+import { fleet } from './pages/fleet.ts';
 import { item } from './pages/item.ts';
 import { costView, ledgerView, turnsView } from './pages/itemViews.ts';
 import { keys } from './pages/keys.ts';
@@ -37,7 +40,7 @@ import { compare, sessions } from './pages/sessions.ts';
 import { callPage, workList } from './pages/workList.ts';
 import { Primary } from './primary.ts';
 import { inProject, isProject, keeping, unknownProject } from './projects.ts';
-import { isOwnAddress, onlyUnder, withHeaders } from './safety.ts';
+import { onlyUnder, withHeaders } from './safety.ts';
 import { Pace, sharedLooks, Streams } from './streams.ts';
 import { isRefusedName, nameOfUser, Visitors } from './visitors.ts';
 import type { Proxy } from './visitors.ts';
@@ -52,6 +55,7 @@ const pages: readonly Page[] = [
   context,
   blockPage,
   costView,
+  fleet,
   sessions,
   compare,
   knowledge,
@@ -193,7 +197,15 @@ function routes(db: Db, streamed: Db, primary: Primary | null, hints: Hints, vis
   const { looks, looked } = sharedLooks(streamed, pace);
   const { mcp } = options;
   if (mcp) app.all('/mcp', (c) => mcp(c.req.raw));
+  const health = healthOf({ db, isStopping: () => over.aborted });
+  // A probe knows no name of this console, and is told nothing that is worth one.
+  for (const path of ['/healthz', '/readyz']) app.get(path, async (c) => (await health.answer(path)) ?? c.notFound());
   app.use(onlyUnder(options.hostnames), withHeaders, visitors.identify);
+  app.get('/metrics', async (c) =>
+    options.isOpen && visitors.of(c) === null && !(await visitors.bears(c))
+      ? c.text('Log in, or send the token as Authorization: Bearer.\n', 401, { 'www-authenticate': 'Bearer' })
+      : ((await health.answer('/metrics')) ?? c.notFound()),
+  );
   loginRoutes(app, visitors);
   if (options.isOpen) app.use(async (c, next) => (visitors.of(c) === null ? stranger(c, visitors) : next()));
   for (const [address, body] of assets()) {

@@ -85,6 +85,13 @@ export class Visitors {
     return cookie !== null;
   }
 
+  /** Whether a program sends a token that is somebody's, without a session. */
+  async bears(c: Context): Promise<boolean> {
+    const given = /^Bearer (\S+)$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? '';
+    if (this.token !== null && isSame(given, this.token)) return true;
+    return (await this.#personOf(given)) !== null;
+  }
+
   leave(c: Context): void {
     this.#sessions.delete(this.of(c)?.session ?? '');
     deleteCookie(c, this.#cookie, { path: '/' });
@@ -153,17 +160,23 @@ export class Visitors {
 
   async #cookieFor(given: string): Promise<string | null> {
     if (this.token !== null && isSame(given, this.token)) return this.token;
+    const known = await this.#personOf(given);
+    if (known === null) return null;
+    const cookie = randomBytes(24).toString('base64url');
+    const [oldest] = this.#sessions.keys();
+    if (oldest !== undefined && this.#sessions.size >= MOST_SESSIONS) this.#sessions.delete(oldest);
+    this.#sessions.set(cookie, { ...known, knownUntil: performance.now() + KNOWN_MS });
+    return cookie;
+  }
+
+  /** Whose token it is; null: nobody's. */
+  async #personOf(given: string): Promise<Pick<Session, 'person' | 'name'> | null> {
     if (!tokenForm.test(given) || this.#proxy !== null || this.#lookups >= MOST_LOOKUPS) return null;
     this.#lookups++;
     try {
       const person = { token: proofOf(given) };
       const name = await this.#nameOf(person);
-      if (name === null) return null;
-      const cookie = randomBytes(24).toString('base64url');
-      const [oldest] = this.#sessions.keys();
-      if (oldest !== undefined && this.#sessions.size >= MOST_SESSIONS) this.#sessions.delete(oldest);
-      this.#sessions.set(cookie, { person, name, knownUntil: performance.now() + KNOWN_MS });
-      return cookie;
+      return name === null ? null : { person, name };
     } finally {
       this.#lookups--;
     }

@@ -42,12 +42,45 @@ export type CostOfCut = z.infer<typeof cut>;
 
 export const metric = z.object({
   name: z.string(),
-  type: z.enum(['counter', 'histogram']),
+  type: z.enum(['counter', 'histogram', 'gauge', 'total']),
   unit: z.string(),
   labels: z.array(z.string()),
   says: z.string(),
 });
 export type Metric = z.infer<typeof metric>;
+
+const gauge = z.object({ metric: z.string(), labels: z.record(z.string(), z.string()), value: z.number() });
+/** How one gauge or total stands. */
+export type Gauge = z.infer<typeof gauge>;
+
+const totals = z.object({
+  at: z.string().nullable(),
+  key: z.string(),
+  requests: z.number(),
+  iterations: z.number(),
+  input_tokens: z.number(),
+  cached_input_tokens: z.number(),
+  cache_write_tokens: z.number(),
+  output_tokens: z.number(),
+  cost: z.number().nullable(),
+  unpriced_requests: z.number(),
+  half_took: z.number().nullable(),
+  most_took: z.number().nullable(),
+  half_first: z.number().nullable(),
+  most_first: z.number().nullable(),
+  failed_requests: z.number(),
+  calls: z.number(),
+  failed_calls: z.number(),
+  call_seconds: z.number(),
+  half_call: z.number().nullable(),
+  most_call: z.number().nullable(),
+  items: z.number(),
+  completed_items: z.number(),
+  expired_leases: z.number(),
+});
+export type Totals = z.infer<typeof totals>;
+/** What is added up; times are ISO 8601, `-infinity` and `infinity`. */
+export type TotalsAsked = { by: string; from?: string; until?: string; step?: 'hour' | 'day' | null; project?: string | null };
 
 export const costs = ({ run, once, invoked, named }: Calls) => ({
   costBy: (by: string, workItemId: string | null, project: string | null = null) =>
@@ -67,6 +100,20 @@ export const costs = ({ run, once, invoked, named }: Calls) => ({
     ),
 
   metrics: () => run(() => sql.type(metric)`select name, type, unit, labels, says from ${named('v_metrics')}`),
+
+  workGauges: () => run(() => sql.type(gauge)`select metric, labels, value from ${invoked('work_gauges', [])}`),
+
+  workTotals: ({ by, from = '-infinity', until = 'infinity', step = null, project = null }: TotalsAsked) =>
+    run(
+      () => sql.type(totals)`
+      select at, key, requests::int8, iterations::int8, input_tokens::int8, cached_input_tokens::int8, cache_write_tokens::int8, output_tokens::int8,
+             cost::float8, unpriced_requests::int8, half_took, most_took, half_first, most_first, failed_requests::int8, calls::int8, failed_calls::int8,
+             call_seconds, half_call, most_call, items::int8, completed_items::int8, expired_leases::int8
+        from ${invoked('work_totals', [by, from, until, step, project])}`,
+    ),
+
+  /** Adds what was done since to the sums of its hours; until when they are whole. */
+  workHoursSum: () => once.call('work_hours_sum', [], z.string().nullable()),
 
   /** Never repeated: what an answer that was lost gave out is not given out again. */
   workMetricsTake: () =>

@@ -11,14 +11,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createNoopMeter, metrics } from '@opentelemetry/api';
-import type { Meter } from '@opentelemetry/api';
+import type { Meter, Observable } from '@opentelemetry/api';
 import type { Logger } from 'pino';
 
+import { version } from '../../sql/extensionSource.ts';
 import type { Metric } from '../ledger/cost.ts';
 import { openChecked } from '../ledger/db.ts';
+import type { Db } from '../ledger/db.ts';
 import { countWith } from '../secrets/known.ts';
+import { boundariesOf } from './counted.ts';
+import type { Counted } from './counted.ts';
 import { startOtlpMetrics } from './otlpMetrics.ts';
 
+export const meterName = 'work-ledger';
 const INTERVAL_MS = 10_000;
 /** The most that a worker waits for its first and its last observations; what is left waits in the rows. */
 const SOON_MS = 2000;
@@ -27,23 +32,29 @@ const soon = (done: Promise<unknown>): Promise<unknown> => Promise.race([done, s
 type Record = (value: number, times: number, labels: { [label: string]: string }) => void;
 
 /**
- * Counts from now on, every few seconds, until `stop()`: into the SDK that the program registered, else into one as OTEL_* say. Null: into
- * none.
+ * Counts from now on, every few seconds, until `stop()`: into the SDK that the program registered, else into one as OTEL_* say, and into
+ * `counted`, if somebody may ask for it. Null: into none.
  */
 export async function startMetrics(
   url: string,
   schema: string,
   log: Logger,
   intervalMs = INTERVAL_MS,
+  counted: Counted | null = null,
 ): Promise<{ stop(): Promise<void> } | null> {
-  const own = metrics.getMeter('work-ledger') === createNoopMeter() ? await startOtlpMetrics(log) : null;
-  const meter = metrics.getMeter('work-ledger');
-  if (meter === createNoopMeter()) return null;
+  const own = metrics.getMeter(meterName, version()) === createNoopMeter() ? await startOtlpMetrics(log) : null;
+  const given = metrics.getMeter(meterName, version());
+  const meter = given === createNoopMeter() ? null : given;
+  if (meter === null && counted === null) return null;
   const db = await openChecked(url, schema, { maximumPoolSize: 1 });
   let records: Map<string, Record> | undefined;
   const take = async (): Promise<void> => {
     try {
-      records ??= recordsOf(meter, await db.metrics());
+      if (records === undefined) {
+        const all = await db.metrics();
+        records = recordsOf(meter, counted, all);
+        if (meter) observe(meter, all, db, log);
+      }
       for (const { metric, labels, value, times } of await db.workMetricsTake()) records.get(metric)?.(value, times, labels);
     } catch (error) {
       log.warn({ err: error }, 'metrics could not be taken; they stay in the ledger');
@@ -66,11 +77,45 @@ export async function startMetrics(
   };
 }
 
-/** What no row tells: secrets that this process took out of what never became one, or knew before it did. */
-function recordsOf(meter: Meter, all: readonly Metric[]): Map<string, Record> {
-  const records = new Map(all.map((metric) => [metric.name, recordOf(meter, metric)]));
+/** Of what happens. What no row tells: secrets that this process took out of what never became one, or knew before it did. */
+function recordsOf(meter: Meter | null, counted: Counted | null, all: readonly Metric[]): Map<string, Record> {
+  const happens = all.filter(({ type }) => type === 'counter' || type === 'histogram');
+  const records = new Map(
+    happens.map((metric): [string, Record] => {
+      const told = meter && recordOf(meter, metric);
+      return [
+        metric.name,
+        (value, times, labels) => {
+          told?.(value, times, labels);
+          counted?.record(metric, value, times, labels);
+        },
+      ];
+    }),
+  );
   countWith((place, secrets) => records.get('work.redactions')?.(secrets, 1, { place }));
   return records;
+}
+
+/** How the ledger stands is asked when the SDK collects. Every worker says the same: of several, one counts. */
+function observe(meter: Meter, all: readonly Metric[], db: Pick<Db, 'workGauges'>, log: Logger): void {
+  const made = new Map<string, Observable>();
+  for (const { name, type, unit, says } of all) {
+    if (type === 'gauge') made.set(name, meter.createObservableGauge(name, { unit, description: says }));
+    if (type === 'total') made.set(name, meter.createObservableCounter(name, { unit, description: says }));
+  }
+  meter.addBatchObservableCallback(
+    async (result) => {
+      try {
+        for (const { metric, labels, value } of await db.workGauges()) {
+          const one = made.get(metric);
+          if (one) result.observe(one, value, labels);
+        }
+      } catch (error) {
+        log.debug({ err: error }, 'how the ledger stands was not asked');
+      }
+    },
+    [...made.values()],
+  );
 }
 
 function recordOf(meter: Meter, { name, type, unit, says }: Metric): Record {
@@ -86,13 +131,4 @@ function recordOf(meter: Meter, { name, type, unit, says }: Metric): Record {
   return (value, times, labels) => {
     for (let n = 0; n < times; n++) histogram.record(value, labels);
   };
-}
-
-/** OpenTelemetry's own boundaries are made for milliseconds. */
-function boundariesOf(name: string, unit: string): number[] {
-  if (name === 'work.context.cache_read_ratio') return [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99];
-  if (unit === 's') return [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600];
-  if (unit === 'By') return [0, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
-  if (unit === '{token}') return [0, 50, 100, 250, 500, 750, 1000, 1500, 2500, 5000, 10_000];
-  return [0, 1, 2, 3, 5, 8, 13, 20, 30, 50, 100, 200, 500, 1000, 5000];
 }

@@ -2,8 +2,10 @@
 
 import type { ReadableSpan, Sampler, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace';
 
+import { version } from '../../sql/extensionSource.ts';
 import type { TraceSpan } from '../ledger/answers.ts';
 import { UsageError } from '../ledger/errors.ts';
+import { instance } from './instance.ts';
 import { makeSpans, rowIds, tracerName } from './spans.ts';
 
 /** Where spans go. */
@@ -49,12 +51,12 @@ export async function openOtlp(url?: string): Promise<Sink> {
   };
   const ended = new Ended();
   const provider = new TracerProvider({
-    resource: resourceFromAttributes({ 'service.name': 'work-ledger' }).merge(detectResources({ detectors: [envDetector] })),
+    resource: resourceFromAttributes(instance()).merge(detectResources({ detectors: [envDetector] })),
     sampler: url === undefined ? sampler() : new AlwaysOnSampler(), // who names an item wants it whole
     idGenerator: rowIds,
     spanProcessors: [ended],
   });
-  const tracer = provider.getTracer(tracerName);
+  const tracer = provider.getTracer(tracerName, version());
   return {
     async send(spans) {
       for (let from = 0; from < spans.length; from += BATCH) {

@@ -3,6 +3,7 @@
 import { metrics } from '@opentelemetry/api';
 import type { Logger } from 'pino';
 
+import { instance } from './instance.ts';
 import { warnOfProtocol } from './protocol.ts';
 
 /** Registers an SDK for this process as OTEL_* say. Null: metrics go nowhere. */
@@ -16,7 +17,7 @@ export async function startOtlpMetrics(log: Logger): Promise<{ shutdown(): Promi
   warnOfProtocol(log);
   const interval = Number(env['OTEL_METRIC_EXPORT_INTERVAL'] ?? 60_000);
   const provider = new sdk.MeterProvider({
-    resource: sdk.resourceFromAttributes({ 'service.name': 'work-ledger' }).merge(sdk.detectResources({ detectors: [sdk.envDetector] })),
+    resource: sdk.resourceFromAttributes(instance()).merge(sdk.detectResources({ detectors: [sdk.envDetector] })),
     readers: [
       new sdk.PeriodicExportingMetricReader({
         // its address and headers are those of OTEL_*

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ProxyTracerProvider, trace } from '@opentelemetry/api';
 import type { Logger } from 'pino';
 
+import { version } from '../../sql/extensionSource.ts';
 import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import { messageOf } from '../ledger/errors.ts';
@@ -53,7 +54,8 @@ export const isContentWanted = (env: NodeJS.ProcessEnv = process.env): boolean =
 /** The SDK of the program that started this worker, if it has one. Whether its spans arrive is its own affair. */
 function ownSink(): Sink | null {
   const provider = trace.getTracerProvider();
-  const tracer = provider instanceof ProxyTracerProvider ? provider.getDelegateTracer(tracerName) : provider.getTracer(tracerName);
+  const tracer =
+    provider instanceof ProxyTracerProvider ? provider.getDelegateTracer(tracerName, version()) : provider.getTracer(tracerName, version());
   return tracer ? { send: async (spans) => makeSpans(tracer, spans), close: async () => {} } : null;
 }
 

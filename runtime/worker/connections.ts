@@ -5,6 +5,6 @@ export const JOB_CONNECTIONS = 2;
 
 /**
  * The most that a worker opens: for its work, its heartbeat, its listener and graphile-worker, and one for each kind of telemetry that it
- * exports.
+ * exports or answers.
  */
 export const connectionsOf = (concurrency: number, exports = 0): number => concurrency + 2 + JOB_CONNECTIONS + exports;

@@ -1,4 +1,4 @@
-// Recovers from dead workers, now and every few seconds: any living worker does it for all.
+// Recovers from dead workers, now and every few seconds, and adds up what was done, twice a minute: any living worker does it for all.
 
 import type { Logger } from 'pino';
 
@@ -12,6 +12,8 @@ type SweeperOptions = {
   offersCode: (() => Promise<boolean>) | null;
 };
 
+const SUM_MS = 30_000;
+
 /** Resolves when the first sweep is over. */
 export async function startSweeper({ db, log, leaseSeconds, offersCode }: SweeperOptions): Promise<{ stop(): Promise<void> }> {
   let isCodeOffered = offersCode === null;
@@ -24,16 +26,39 @@ export async function startSweeper({ db, log, leaseSeconds, offersCode }: Sweepe
       log.warn({ err: error }, 'sweep failed');
     }
   };
+  let summedAt = -Infinity;
+  const stopping = new AbortController();
+  const sum = async (): Promise<void> => {
+    if (performance.now() - summedAt < SUM_MS) return;
+    summedAt = performance.now();
+    try {
+      // A day a call, until there is nothing left: a ledger that was upgraded has years of them.
+      let before: string | null;
+      let until: string | null = null;
+      do {
+        before = until;
+        until = await db.workHoursSum();
+      } while (until !== before && !stopping.signal.aborted);
+    } catch (error) {
+      log.warn({ err: error }, 'what was done is not added up yet; it stays in the rows');
+    }
+  };
+  const round = async (): Promise<void> => {
+    await sweep();
+    await sum();
+  };
   let sweeping = sweep();
   await sweeping;
+  sweeping = sum();
   const timer = setInterval(
     () => {
-      sweeping = sweep();
+      sweeping = round();
     },
     Math.min(5000, (leaseSeconds * 1000) / 3),
   );
   return {
     stop() {
+      stopping.abort();
       clearInterval(timer);
       return sweeping;
     },

@@ -26,6 +26,9 @@ import { whenReachable } from '../ledger/reachable.ts';
 import { facultyModels } from '../model/facultyModels.ts';
 import type { ModelClient } from '../model/message.ts';
 import { logDestination } from '../telemetry/logs.ts';
+import { Counted } from '../telemetry/counted.ts';
+import { startHealth } from '../telemetry/healthServer.ts';
+import type { HealthServer } from '../telemetry/healthServer.ts';
 import { startMetrics } from '../telemetry/metrics.ts';
 import { startTraces } from '../telemetry/traces.ts';
 import { registerTools } from './registerTools.ts';
@@ -66,6 +69,8 @@ export type WorkerOptions = {
    * Directories of this host below which any item may have its workspace (default: WORK_LEDGER_WORKSPACE_ROOTS); see servedDirectories.ts.
    */
   workspaceRoots?: readonly string[];
+  /** Where it answers /metrics, /healthz and /readyz; default: nowhere. */
+  http?: { host: string; port: number };
   /** Directories that the person who started this worker named to it, beside those. */
   ownDirectories?: readonly string[];
 };
@@ -81,6 +86,8 @@ export type Worker = {
    * it, or moved to another server.
    */
   ended: Promise<Error | null>;
+  /** Where it answers over HTTP; null: nowhere. */
+  address: string | null;
   stop(): Promise<void>;
 };
 
@@ -118,13 +125,15 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     await traces?.stop();
     await containers?.close();
     await counting?.stop();
+    await health?.close();
     await heart.close();
     await db.close();
   };
   const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
   const watchers = new Watchers(db, log);
   const traces = await startTraces({ url, schema, log });
-  const counting = await startMetrics(url, schema, log);
+  const counted = options.http ? new Counted() : null;
+  const counting = await startMetrics(url, schema, log, undefined, counted);
   const modelFor = options.facultyModels === false ? () => options.model : facultyModels(options.model);
   const runtime = {
     db,
@@ -156,13 +165,16 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       onRefused: refused.resolve,
     });
   let warming: Promise<void> | undefined;
+  let health: HealthServer | null = null;
   let isCodeOffered: boolean;
   let runner: Runner;
   try {
-    const needs = connectionsOf(concurrency, [traces, counting].filter((one) => one !== null).length);
+    const needs = connectionsOf(concurrency, [traces, counting, options.http ?? null].filter((one) => one !== null).length);
     if (isPooled) sayPooler(needs, listenUrl, log);
     else await patiently(() => sayConnections(db, needs, log));
     await patiently(() => registerTools(options.tools, db));
+    const isStopping = (): boolean => stopping.signal.aborted;
+    if (options.http) health = await startHealth(options.http, { url, schema, log, counted, isStopping });
     isCodeOffered = await patiently(() => offerCode(docker, containers, db));
     // Who works on one tree only has its first iteration to do, not to wait for.
     if (treeId === null)
@@ -215,7 +227,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   };
   void refused.promise.then(leave);
 
-  return { db, ended: ended.promise, stop: () => stop(null, options.graceSeconds ?? 5) };
+  return { db, ended: ended.promise, address: health?.address ?? null, stop: () => stop(null, options.graceSeconds ?? 5) };
 }
 
 /**

@@ -59,7 +59,7 @@ create table sweep_walks (
   run_at timestamptz,
   work_item_id uuid,
   job_id bigint,
-  constraint walk_is_known check (walk in ('due', 'waiting', 'jobs', 'clock'))
+  constraint walk_is_known check (walk in ('due', 'waiting', 'jobs', 'clock', 'hours'))
 );
 
 create index workers_tree on workers (tree_id) where tree_id is not null;
@@ -79,8 +79,8 @@ comment on column workers.seen_at is 'Its newest heartbeat.';
 comment on column workers.concurrency is 'Work items that the worker drives at once, at most; null: it did not say.';
 comment on column workers.tree_id is 'Root of the tree that this worker keeps for itself: it works on no other tree, and no other worker works on this one while it lives. Null: it takes any queued item. See work_keep().';
 comment on table sweep_walks is 'Where the last work_sweep() stopped: the next one goes on behind it. walk: due and waiting go through the work items by run_at, jobs through graphile-worker''s jobs. clock: what time it was.';
-comment on column sweep_walks.walk is 'due, waiting, jobs or clock.';
-comment on column sweep_walks.run_at is 'The run_at of the last item that was looked at; of clock, the time of the last sweep.';
+comment on column sweep_walks.walk is 'due, waiting, jobs, clock or hours.';
+comment on column sweep_walks.run_at is 'The run_at of the last item that was looked at; of clock, the time of the last sweep; of hours, until when work_hours has everything.';
 comment on column sweep_walks.work_item_id is 'The last item that was looked at, of clock the first that was not; null: all were, the next sweep begins anew.';
 comment on column sweep_walks.job_id is 'The last job that was looked at; null: all were.';
 comment on table foci is 'One row for each attempt at a work item: one activation of a faculty, driven iteration by iteration under a lease.';

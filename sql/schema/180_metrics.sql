@@ -7,7 +7,8 @@ create table metrics_taken (
 );
 
 create index turns_answered on turns (completed_at) where completed_at is not null;
-create index tool_calls_measured on tool_calls (completed_at) where tool_name in ('execute_code', 'await_child_work');
+-- Only for who asks for all calls of a time: with this predicate nobody else's plan takes it.
+create index tool_calls_ended on tool_calls (completed_at) where completed_at > '-infinity';
 -- Costs an append next to nothing, and its rows are in the order of time.
 create index work_ledger_time on work_ledger using brin (created_at) with (pages_per_range = 32, autosummarize = on);
 

@@ -22,10 +22,11 @@ describe.skipIf(missing !== null)('in a browser', () => {
   const focused = (of: string): Promise<string> => page.evaluate<string>(`String(document.activeElement.${of} ?? '')`);
   const arrivesAt = (path: string): Promise<void> => page.waitForURL((url) => url.pathname === path);
 
-  test('g and a letter go to the four pages, ? to the keys, / to the search', async () => {
+  test('g and a letter go to the pages of the sidebar, ? to the keys, / to the search', async () => {
     await go('/keys');
     for (const [name, path] of [
       ['g w', '/work'],
+      ['g f', '/fleet'],
       ['g s', '/sessions'],
       ['g k', '/knowledge'],
       ['g m', '/notes'],

@@ -44,6 +44,8 @@ describe.skipIf(missing !== null)('in a browser', () => {
       [`/call/${call?.id}`, 'src/import.js'],
       [`/sessions?packet=${paused}`, 'Why do two stores send their counts twice?'],
       [`/sessions/compare?a=${encodeURIComponent(branch?.own_session ?? '')}&b=${encodeURIComponent(branch?.session ?? '')}`, '9 % slower'],
+      ['/fleet', 'Requests that failed'],
+      ['/fleet?days=1&by=faculty', 'Queue and slots'],
       ['/knowledge', 'Sixteen writers are slower than four'],
       ['/knowledge?q=import', 'The import holds a row lock'],
       [`/knowledge?as=${review}`, 'Findings'],

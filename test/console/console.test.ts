@@ -65,10 +65,20 @@ const partsOf = (): Record<string, Record<string, string>> => {
     imported: 'Drop a recorded session here',
     packet: 'Go on with: Compare the two reports',
   };
+  const fleet = {
+    figures: 'Ended well',
+    spend: 'aria-label="Spend a',
+    latency: '19 of 20',
+    sums: 'claude-sonnet-5-5',
+    tools: 'data-key="ledger_append"',
+    failures: 'items by state',
+    queue: '1 worker alive',
+  };
   const knowledge = { results: 'Latest findings', digest: 'Recently completed:', told: 'operator at call 1' };
   return {
     '/': {
       figures: 'model calls under way',
+      spent: 'title="since midnight, UTC"',
       approvals: 'vacuum (full, analyze) orders',
       underWay: 'waits for 2 of its children',
       lately: 'Moved without a pause',
@@ -105,6 +115,8 @@ const partsOf = (): Record<string, Record<string, string>> => {
     [`/work/${root}/cost`]: { ...item, budget: 'of 2.00', use: 'Seconds a call', cuts: 'elision · blocks ', compactions: '' },
     [`/work/${root}/context`]: context,
     [`/work/${root}/context?policy=never`]: context,
+    '/fleet': fleet,
+    '/fleet?days=1&by=faculty': { ...fleet, sums: 'data-key="analyst"' },
     '/sessions': { ...sessions, points: '' },
     [`/sessions?packet=${paused}`]: { ...sessions, points: '' },
     [`/sessions?packet=${root}`]: { ...sessions, points: 'turns worth going back to', packet: 'Find why the nightly import' },

@@ -40,6 +40,7 @@ const pages: [name: string, path: string][] = [
   ['cost', `/work/${root}/cost`],
   ['timeline', `/work/${replayed ?? root}/context?policy=clear`],
   ['crew-timeline', `/work/${root}/context`],
+  ['fleet', '/fleet'],
   ['sessions', `/sessions?packet=${paused}`],
   ['knowledge', '/knowledge?q=import%20lock'],
   ['notes', '/notes'],

@@ -147,6 +147,12 @@ const exceptions: Record<string, string> = {
   'turn_sizes.closed': 'a closed block that is worth too little to leave: sql/blocks',
   'foci.crash_count': 'a worker that dies: e2e/crash',
   'foci.overflow_count': 'a request that is too large: e2e/compaction',
+  ...Object.fromEntries(
+    `began_at kind name faculty model project times failures seconds took first_took
+     input_tokens cached_input_tokens cache_write_tokens hour_write_tokens output_tokens`
+      .split(/\s+/)
+      .map((name) => [`work_hours.${name}`, 'what was done more than a minute ago: sql/work_hours_sum']),
+  ),
   'foci.unheeded_nudge_count': 'an agent that keeps no ledger, though reminded: sql/nudge',
   'work_ledger.is_auto': 'a step that the engine drafts for it: sql/nudge',
   'work_items.ledger_epoch': 'an attempt that begins afresh: sql/work_fork',

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { version } from '../../sql/extensionSource.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
 import type { ScriptedReply } from '../../runtime/model/script.ts';
@@ -157,6 +158,8 @@ async function exported(id: string): Promise<ReceivedSpan[]> {
   }
 }
 
+const kindOf = (span: ReceivedSpan): string => String(span.attributes['work.span']);
+
 async function readTable(): Promise<Map<string, { parents: string[]; attributes: string[]; events: string[] }>> {
   const page = await readFile(new URL('../../docs/observability.md', import.meta.url), 'utf8');
   const quoted = (text: string): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
@@ -189,7 +192,7 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
   let root: string;
   let fork: string;
   let spans: ReceivedSpan[];
-  const named = (name: string): ReceivedSpan[] => spans.filter((span) => span.name === name);
+  const named = (name: string): ReceivedSpan[] => spans.filter((span) => kindOf(span) === name);
   const only = (name: string, of: (span: ReceivedSpan) => boolean): ReceivedSpan => {
     const found = named(name).filter(of);
     expect(found, name).toHaveLength(1);
@@ -231,7 +234,11 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
     await until(() => distinct(live.spans).length >= ids.length);
     expect(distinct(live.spans).map(key)).toEqual(ids);
     expect(distinct(live.spans)).toEqual(spans);
-    expect(live.resource).toMatchObject({ 'service.name': 'traced' });
+    expect(live.resource).toMatchObject({
+      'service.name': 'traced',
+      'service.version': version(),
+      'service.instance.id': expect.stringMatching(/^[\da-f-]{36}$/),
+    });
   });
 
   test('it is one trace, and every parent is in it; a fork is a trace of its own', () => {
@@ -239,52 +246,72 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
     expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceOf(root), traceOf(fork)]));
     const known = new Set(spans.map(key));
     for (const span of spans) if (span.parentSpanId !== '') expect(known, span.name).toContain(`${span.traceId} ${span.parentSpanId}`);
-    expect(spans.filter((span) => span.parentSpanId === '').map((span) => span.name)).toEqual([
-      'work.execute',
-      'work.execute',
-      'work.execute',
-    ]);
-    for (const span of spans) expect(span.end, span.name).toBeGreaterThanOrEqual(span.start);
+    expect(spans.filter((span) => span.parentSpanId === '').map((span) => kindOf(span))).toEqual(['work.item', 'work.item']);
+    for (const span of spans) expect(span.end, kindOf(span)).toBeGreaterThanOrEqual(span.start);
   });
 
   test('every span and attribute is in the documentation, and each of the documentation is there', async () => {
     const table = await readTable();
-    const everywhere = ['work.item.id', 'work.focus.id', 'work.attempt', 'work.faculty', 'work.type', 'work.iteration', 'work.turn.id'];
-    const names = new Map(spans.map((span) => [span.spanId, span.name]));
-    expect([...new Set(spans.map((span) => span.name))].toSorted()).toEqual(
+    const genAi = ['gen_ai.conversation.id', 'gen_ai.agent.name', 'gen_ai.agent.id'];
+    const onAll = ['work.span', 'work.item.id', 'work.focus.id', 'work.attempt', 'work.faculty', 'work.type', ...genAi];
+    const everywhere = [...onAll, 'work.iteration', 'work.turn.id'];
+    const names = new Map(spans.map((span) => [span.spanId, kindOf(span)]));
+    expect([...new Set(spans.map((span) => kindOf(span)))].toSorted()).toEqual(
       [...table.keys()].filter((name) => noDocker === null || name !== 'sandbox.tool.call').toSorted(),
     );
     const seen = { attributes: new Map<string, Set<string>>(), events: new Set<string>(), parents: new Set<string>() };
     for (const span of spans) {
-      const row = table.get(span.name);
+      const row = table.get(kindOf(span));
       expect(
-        everywhere.slice(0, 5).filter((name) => !(name in span.attributes)),
-        span.name,
+        onAll.filter((name) => !(name in span.attributes)),
+        kindOf(span),
       ).toEqual([]);
       expect(
         Object.keys(span.attributes).filter((name) => !everywhere.includes(name) && !row?.attributes.includes(name)),
-        span.name,
+        kindOf(span),
       ).toEqual([]);
       expect(
         span.events.filter(({ name }) => !row?.events.includes(name)),
-        span.name,
+        kindOf(span),
       ).toEqual([]);
-      if (span.parentSpanId !== '') expect(row?.parents, span.name).toContain(names.get(span.parentSpanId));
+      if (span.parentSpanId !== '') expect(row?.parents, kindOf(span)).toContain(names.get(span.parentSpanId));
       for (const event of span.events) seen.events.add(event.name);
-      seen.parents.add(`${span.name} < ${names.get(span.parentSpanId)}`);
-      seen.attributes.set(span.name, new Set([...(seen.attributes.get(span.name) ?? []), ...Object.keys(span.attributes)]));
+      seen.parents.add(`${kindOf(span)} < ${names.get(span.parentSpanId)}`);
+      seen.attributes.set(kindOf(span), new Set([...(seen.attributes.get(kindOf(span)) ?? []), ...Object.keys(span.attributes)]));
     }
     expect([...seen.events].toSorted()).toEqual([...new Set([...table.values()].flatMap((row) => row.events))].toSorted());
     // A failure of each kind of span, and what a summary's request is below, is checked where it is made to happen.
     // So is what a faculty may ask of a model (test/sql/work_trace).
     const asked = ['thinking', 'effort', 'tool_choice', 'cache_ttl', 'service_tier', 'betas'].map((name) => `work.request.${name}`);
-    const elsewhere = new Set(['error.type', 'gen_ai.request.temperature', 'gen_ai.request.top_p', 'work.tool.wait', ...asked]);
+    const elsewhere = new Set([
+      'error.type',
+      'gen_ai.request.temperature',
+      'gen_ai.request.top_p',
+      'work.tool.wait',
+      'server.address',
+      ...asked,
+    ]);
     for (const [name, { attributes }] of table) {
       if (name === 'sandbox.tool.call' || (name === 'work.tool.execute' && noDocker !== null)) continue;
       expect(
         attributes.filter((one) => !elsewhere.has(one) && !seen.attributes.get(name)?.has(one)),
         name,
       ).toEqual([]);
+    }
+  });
+
+  test('what the GenAI conventions have a span for has the name and the kind that they say', () => {
+    const says: Record<string, [operation: string, of: string]> = {
+      'work.execute': ['invoke_agent', 'gen_ai.agent.name'],
+      'gen_ai.chat': ['chat', 'gen_ai.request.model'],
+      'work.tool.execute': ['execute_tool', 'gen_ai.tool.name'],
+      'sandbox.tool.call': ['execute_tool', 'gen_ai.tool.name'],
+    };
+    for (const span of spans) {
+      const [operation, of = ''] = says[kindOf(span)] ?? [];
+      expect(span.attributes['gen_ai.operation.name']).toBe(operation);
+      expect(span.name).toBe(operation === undefined ? kindOf(span) : `${operation} ${String(span.attributes[of])}`);
+      expect(span.kind).toBe(operation === 'chat' ? 3 : 1);
     }
   });
 
@@ -455,8 +482,8 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
     const { stdout } = await cliOrFail(['trace', root], {
       env: { PATH: process.env['PATH'], HOME: directory, DATABASE_URL: database.url },
     });
-    expect(stdout).toMatch(/^work\.execute\[lead\] \d+\.\d{3} s failed$/m);
-    expect(stdout).toMatch(/^ {4}work\.engage\.iteration\[1\] .*\n {6}gen_ai\.chat\[claude-sonnet-5-5\] /m);
-    expect(stdout).toMatch(/^ {6}work\.tool\.execute\[spawn_child_work\] .*\n {8}work\.execute\[lead\]/m);
+    expect(stdout).toMatch(/^ {2}invoke_agent lead \d+\.\d{3} s failed$/m);
+    expect(stdout).toMatch(/^ {6}work\.engage\.iteration\[1\] .*\n {8}chat claude-sonnet-5-5 /m);
+    expect(stdout).toMatch(/^ {8}execute_tool spawn_child_work .*\n {10}invoke_agent lead/m);
   });
 });

@@ -73,7 +73,7 @@ const completed = (id: string) => until(async () => (await db.workItem(id))?.sta
 /** Waits until every span of the item has arrived. */
 async function arrived(id: string): Promise<void> {
   const ids = (await db.workTrace(id, false)).map((span) => span.span_id);
-  expect(ids).toContain((await db.workTrace(id, false)).find((span) => span.name === 'work.execute')?.span_id);
+  expect(ids).toContain((await db.workTrace(id, false)).find((span) => span.attributes['work.span'] === 'work.execute')?.span_id);
   await until(() => ids.every((spanId) => receiver.spans.some((span) => span.spanId === spanId)));
 }
 
@@ -237,5 +237,34 @@ test('a program with an SDK of its own gets the spans through the API', async ()
   } finally {
     await inProcess.stop();
     trace.disable();
+  }
+});
+
+test('two workers behind one collector are two series of each metric: what happened adds up, how the ledger stands is the same of both', async () => {
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_METRIC_EXPORT_INTERVAL: '1000' };
+  await db.workMetricsTake(); // what was done before is counted
+  const [before] = await database.query<{ n: number }>('select count(*)::int as n from ledger.work_ledger');
+  await start(env);
+  const other = await startWorkerProcess({ url: database.url, modelUrl: model.url, env: { OTEL_EXPORTER_OTLP_TIMEOUT: '1000', ...env } });
+  const named = (name: string) => [...receiver.series.values()].filter((one) => one.name === name);
+  const instances = (name: string) => new Set(named(name).map(({ resource }) => resource['service.instance.id']));
+  const sum = (name: string) => named(name).reduce((all, { value }) => all + value, 0);
+  try {
+    await until(() => instances('work.workers.alive').size === 2);
+    for (let n = 0; n < 4; n++) await completed(await submit());
+    const [after] = await database.query<{ n: number }>('select count(*)::int as n from ledger.work_ledger');
+    await until(() => sum('work.ledger.entries') === (after?.n ?? 0) - (before?.n ?? 0));
+    await until(() => named('work.workers.alive').every(({ value }) => value === 2));
+    const [rows] = await database.query<{ n: number }>('select requests::int as n from ledger.work_totals()');
+    await until(() => named('work.model.requests').every(({ value }) => value === rows?.n));
+    expect(instances('work.model.requests').size).toBe(2);
+    for (const { resource, scope } of receiver.series.values()) {
+      expect(resource).toMatchObject({ 'service.name': 'work-ledger', 'service.version': packageJson.version });
+      expect(scope).toEqual({ name: 'work-ledger', version: packageJson.version });
+    }
+    await until(() => receiver.scopes.length > 0);
+    expect(receiver.scopes).toEqual([{ name: 'work-ledger', version: packageJson.version }]);
+  } finally {
+    await other.end('SIGKILL');
   }
 });

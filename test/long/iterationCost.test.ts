@@ -24,6 +24,7 @@ beforeAll(async () => {
     select tool('read_file');
     select from faculty_save('{"name": "editor", "accepts": ["edit"], "engage": {"tools": ["read_file", "ledger_append"], "workspace": "host", "workspace_dir": "/srv/src"}}')`);
   await wideLedger(client, ITEMS);
+  await client.query(`insert into sweep_walks (walk, run_at) values ('hours', now())`);
 });
 afterAll(async () => {
   await client?.end();
@@ -96,6 +97,7 @@ const scenes: [what: string, ...statements: string[]][] = [
     'select from work_cancel(item())',
   ],
   ['what is counted', 'select from work_metrics_take()'],
+  ['what is added up', `select later('5 minutes')`, 'select from work_hours_sum()'],
   [
     'a recorded run',
     `select session_import('{"format": "codex", "sessionId": "s", "prompt": "Look", "exchanges": [{"text": "I look", "calls": [{"id": "a", "name": "look", "input": {}, "result": "seen"}]}, {"text": "Refused", "lints": [{"message": "x", "severity": "bad"}]}, {"text": "Done"}]}')`,

@@ -639,6 +639,7 @@ test('every function that changes work, or that a worker calls, is stopped', asy
     'trace_take',
     'trace_record',
     'work_metrics_take',
+    'work_hours_sum',
   ];
   const stopped = new Set([...functions.map(({ name }) => name.split(' ')[0]), ...elsewhere]);
   expect(all.filter((name) => !stopped.has(name))).toEqual([]);

@@ -30,23 +30,27 @@ import type { Worker } from '../../runtime/worker/worker.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { docker, noDocker } from '../docker.ts';
+import { noPrometheus, startPrometheus } from '../prometheus.ts';
+import type { Prometheus } from '../prometheus.ts';
 import { Session } from '../session.ts';
 import { awaits, call, calls, done, spawn, startTeam } from '../team.ts';
 import { until } from '../workerProcess.ts';
 
 const page = readFileSync(new URL('../../docs/observability.md', import.meta.url), 'utf8');
-const documented = [...page.matchAll(/^\| `(work\.[\w.]+)` \| (counter|histogram) \| (\S+) \| ([\w, ]*) \| (.+) \|$/gm)].map(
-  ([, name = '', type, unit, labels = '', says]) => ({
-    name,
-    type,
-    unit,
-    labels: labels
-      .split(', ')
-      .map((label) => label.trim())
-      .filter((label) => label !== ''),
-    says,
-  }),
-);
+const documented = [
+  ...page.matchAll(/^\| `((?:work|gen_ai)\.[\w.]+)` \| (counter|histogram|gauge|total) \| (\S+) \| ([\w., ]*) \| (.+) \|$/gm),
+].map(([, name = '', type, unit, labels = '', says]) => ({
+  name,
+  type,
+  unit,
+  labels: labels
+    .split(', ')
+    .map((label) => label.trim())
+    .filter((label) => label !== ''),
+  says,
+}));
+
+const isOfWhatHappens = ({ type }: { type?: string | undefined }): boolean => type === 'counter' || type === 'histogram';
 
 const quiet = pino({ level: 'silent' });
 let database: TestDatabase;
@@ -117,7 +121,39 @@ const turns = "ledger.turns t join ledger.foci f on f.id = t.focus_id and t.turn
 const runs =
   'ledger.tool_calls k join ledger.turns t on t.id = k.turn_id and k.code_run is not null join ledger.foci f on f.id = t.focus_id';
 const entries = 'ledger.work_ledger l join ledger.foci f on f.id = l.focus_id';
+const ofRequest = `jsonb_build_object('faculty', f.faculty, 'gen_ai.operation.name', 'chat', 'gen_ai.provider.name', 'anthropic', 'gen_ai.request.model', c.model)`;
+const requests = 'ledger.turns t join ledger.foci f on f.id = t.focus_id join ledger.turn_configs c on c.content_hash = t.config_hash';
+const byModel = (labels: string, value: string, from: string): string =>
+  `select ${ofRequest} || ${labels} as labels, sum(${value})::float8 as sum, count(${value})::int as count from ${from} group by 1 having count(${value}) > 0`;
+const tokens = (type: string, value: string): string =>
+  byModel(
+    `jsonb_build_object('gen_ai.token.type', '${type}', 'gen_ai.response.model', t.model)`,
+    value,
+    `${requests} and t.total_tokens > 0`,
+  );
 const rowsOf: Record<string, string> = {
+  'gen_ai.client.operation.duration': `${byModel(
+    `jsonb_build_object('gen_ai.response.model', t.model)`,
+    't.duration_ms / 1000.0',
+    `${requests} and t.total_tokens > 0`,
+  )} union all ${byModel(
+    `jsonb_build_object('error.type', m.error_class)`,
+    'extract(epoch from m.ended_at - m.started_at)',
+    `${requests} join ledger.model_calls m on m.turn_id = t.id and m.error_class is not null`,
+  )}`,
+  'gen_ai.client.operation.time_to_first_chunk': byModel(
+    `jsonb_build_object('gen_ai.response.model', t.model)`,
+    't.first_token_ms / 1000.0',
+    `${requests} and t.total_tokens > 0`,
+  ),
+  'gen_ai.client.token.usage': `${tokens('input', 't.input_tokens + t.cached_input_tokens + t.cache_write_tokens')} union all ${tokens('output', 't.output_tokens')}`,
+  'gen_ai.invoke_agent.duration': `select jsonb_build_object('gen_ai.operation.name', 'invoke_agent', 'gen_ai.agent.name', faculty) || case outcome when 'failed' then '{"error.type": "failed"}' else '{}' end::jsonb as labels,
+      sum(extract(epoch from ended_at - created_at))::float8 as sum, count(*)::int as count from ledger.foci group by 1`,
+  'gen_ai.execute_tool.duration': `select jsonb_build_object('faculty', f.faculty, 'gen_ai.operation.name', 'execute_tool', 'gen_ai.tool.name', k.tool_name, 'gen_ai.tool.type', 'function')
+        || case when k.is_error then jsonb_build_object('error.type', k.status) else '{}' end as labels,
+      sum(extract(epoch from k.completed_at - k.started_at))::float8 as sum, count(*)::int as count
+      from ledger.tool_calls k join ledger.turns t on t.id = k.turn_id join ledger.foci f on f.id = t.focus_id
+     where k.tool_name not in ('await_child_work', 'wait_for') and k.started_at is not null group by 1`,
   'work.engage.iterations': byFaculty('f.iteration', 'ledger.foci f'),
   'work.engage.parallel_tools': byFaculty(
     'k.n',
@@ -221,23 +257,32 @@ describe.skipIf(noDocker !== null)('two workers and a tree with code, cuts, comp
         log: quiet,
         concurrency: 4,
         docker,
+        http: { host: '127.0.0.1', port: 0 },
         model: createModelClient({ apiKey: key, baseURL: model.url }),
       });
     const workers = [await start(), await start()];
+    const hosts = workers.map(({ address }) => new URL(address ?? '').host);
+    const prometheus = noPrometheus === null ? await startPrometheus(hosts) : null;
     try {
       const root = await db.workSubmit({ workType: 'lead', description: 'lead' });
       await database.query(
         `select ledger.ledger_append((select id from ledger.work_submit('other', 'nobody drives it')), 'note', 'From a client')`,
       );
       await until(async () => (await db.workItem(root.id))?.state === 'completed');
+      if (prometheus) await showsAll(prometheus);
+      await saysWhatIsExported(workers);
+      await standsAsTheLedgerSays();
     } finally {
+      await prometheus?.close();
       await Promise.all(workers.map((worker) => worker.stop()));
       await model.close();
     }
     const got = await exported();
-    expect([...got.keys()].toSorted()).toEqual(documented.map(({ name }) => name).toSorted());
-    expect(documented.map(({ name }) => name)).toEqual([...Object.keys(rowsOf).toSorted(byReadme), 'work.redactions'].toSorted(byReadme));
-    for (const { name, type, unit, labels, says } of documented) {
+    const happens = documented.filter(isOfWhatHappens);
+    const standing = new Set(documented.filter((one) => !isOfWhatHappens(one)).map(({ name }) => name));
+    expect([...got.keys()].filter((name) => !standing.has(name)).toSorted()).toEqual(happens.map(({ name }) => name).toSorted());
+    expect(happens.map(({ name }) => name)).toEqual([...Object.keys(rowsOf).toSorted(byReadme), 'work.redactions'].toSorted(byReadme));
+    for (const { name, type, unit, labels, says } of happens) {
       const metric = got.get(name);
       expect({
         name,
@@ -245,8 +290,9 @@ describe.skipIf(noDocker !== null)('two workers and a tree with code, cuts, comp
         unit: metric?.descriptor.unit,
         says: metric?.descriptor.description,
       }).toEqual({ name, type, unit, says });
-      expect([...new Set(metric?.dataPoints.flatMap(({ attributes }) => Object.keys(attributes)))].toSorted(), name).toEqual(
-        labels.filter((one) => one !== 'faculty_project').toSorted(), // they are the ledger's
+      const has = new Set(metric?.dataPoints.flatMap(({ attributes }) => Object.keys(attributes)));
+      expect([...has].filter((one) => one !== 'error.type').toSorted(), name).toEqual(
+        labels.filter((one) => !['faculty_project', 'server.address', 'error.type'].includes(one)).toSorted(), // they are the ledger's, at the worker's own server, and few fail
       );
     }
     for (const [name, query] of Object.entries(rowsOf)) {
@@ -271,6 +317,71 @@ describe.skipIf(noDocker !== null)('two workers and a tree with code, cuts, comp
     ]);
   });
 });
+
+/** What Grafana asks for: everything that the dashboard draws from Prometheus. */
+const drawn = z
+  .object({ panels: z.array(z.object({ title: z.string(), targets: z.array(z.object({ expr: z.string().optional() })).optional() })) })
+  .parse(JSON.parse(readFileSync(new URL('../../docs/grafana/work-ledger.json', import.meta.url), 'utf8')))
+  .panels.flatMap(({ title, targets = [] }) => targets.flatMap(({ expr }) => (expr === undefined ? [] : [{ title, expr }])));
+
+async function showsAll(prometheus: Prometheus): Promise<void> {
+  let empty: string[] = [];
+  const isAllThere = async (): Promise<boolean> => {
+    empty = [];
+    for (const { title, expr } of drawn) {
+      const asked = expr.replaceAll('$faculty', '.*').replaceAll('$__rate_interval', '5m').replaceAll('$__range', '1h');
+      if ((await prometheus.query(asked)).length === 0) empty.push(`${title}: ${asked}`);
+    }
+    return empty.length === 0;
+  };
+  await until(isAllThere, 120).catch(() => {});
+  expect(empty).toEqual([]);
+  expect(drawn.length).toBeGreaterThan(60);
+  await until(async () => (await prometheus.alerts()).every(({ health }) => health !== 'unknown'));
+  expect((await prometheus.alerts()).map(({ health }) => health)).toEqual(Array(12).fill('ok'));
+}
+
+/** Both workers together have counted what the rows say; each says alike how the ledger stands. */
+async function saysWhatIsExported(workers: readonly Worker[]): Promise<void> {
+  const texts = await Promise.all(workers.map(async ({ address }) => (await fetch(`${address}/metrics`)).text()));
+  const valuesOf = (text: string, start: string): number[] =>
+    text
+      .split('\n')
+      .filter((line) => line.startsWith(start))
+      .map((line) => Number(line.split(' ').at(-1)));
+  const sum = (start: string): number => texts.flatMap((text) => valuesOf(text, start)).reduce((all, one) => all + one, 0);
+  const [rows] = await database.query<{ entries: number; tokens: number }>(
+    `select (select count(*)::int from ledger.work_ledger where not is_inherited) as entries,
+            (select sum(input_tokens + output_tokens + cached_input_tokens + cache_write_tokens)::int from ledger.work_totals()) as tokens`,
+  );
+  expect(sum('work_ledger_entries_total')).toBe(rows?.entries);
+  for (const text of texts) expect(valuesOf(text, 'work_model_tokens_total').reduce((all, one) => all + one, 0)).toBe(rows?.tokens);
+  expect(new Set(texts.map((text) => /service_instance_id="([^"]+)"/.exec(text)?.[1])).size).toBe(1); // one process
+  for (const text of texts) expect(text).not.toContain('sk-ant');
+}
+
+/** Gauges and totals: what the SDK asks for is what SQL says at that moment. */
+async function standsAsTheLedgerSays(): Promise<void> {
+  const got = await exported();
+  const stands = await database.query<{ metric: string; labels: Record<string, string>; value: number }>(
+    'select * from ledger.work_gauges()',
+  );
+  expect(new Set(stands.map(({ metric }) => metric)).size).toBeGreaterThan(15);
+  for (const { name, type, unit, says } of documented.filter((one) => !isOfWhatHappens(one))) {
+    const rows = stands.filter(({ metric }) => metric === name);
+    if (rows.length === 0) continue;
+    const metric = got.get(name);
+    expect(metric?.descriptor, name).toMatchObject({ unit, description: says });
+    expect(metric?.dataPointType, name).toBe(type === 'gauge' ? DataPointType.GAUGE : DataPointType.SUM);
+    const ages = name.endsWith('_age') ? expect.any(Number) : null; // of this moment
+    expect(pointsOf(metric), name).toEqual(
+      rows
+        .map(({ labels, value }) => [labels, ages ?? rounded(value), null])
+        .toSorted((a, b) => (label(a[0] as object) < label(b[0] as object) ? -1 : 1)),
+    );
+  }
+}
+
 const byReadme = (a: string, b: string): number =>
   documented.findIndex(({ name }) => name === a) - documented.findIndex(({ name }) => name === b);
 

@@ -79,12 +79,31 @@ const isMade = (path: string): boolean => path.includes(long);
 /** Ids and numbers aside: pages of one shape are made by the same queries. */
 const shapeOf = (path: string): string => path.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}|\d+|=[^&]*/g, '*');
 
+test('it says how far it is behind, and all else as its primary does', async () => {
+  const gauges = async (url: string): Promise<Map<string, number>> => {
+    const db = await openDb(url, schema);
+    try {
+      return new Map((await db.workGauges()).map(({ metric, labels, value }) => [`${metric} ${JSON.stringify(labels)}`, value]));
+    } finally {
+      await db.close();
+    }
+  };
+  const [here, there] = [await gauges(standby.url), await gauges(primaryUrl)];
+  expect(here.get('work.standby.lag {"standby":"this"}')).toBeGreaterThanOrEqual(0);
+  expect(there.has('work.standby.lag {"standby":"this"}')).toBe(false);
+  const totals = (all: Map<string, number>): number => [...all.keys()].filter((key) => /^work\.(?:model|tool)\./.test(key)).length;
+  expect(totals(here)).toBeGreaterThan(5);
+  await standby.caughtUp();
+  expect(totals(await gauges(standby.url))).toBe(totals(there));
+});
+
 test('every page that links lead to is read, with all its parts, and none has a form', async () => {
   const { ids } = crew;
   const root = `/work/${ids.root}`;
   const waiting = [
     '/',
     '/work',
+    '/fleet',
     '/sessions',
     '/knowledge',
     '/keys',

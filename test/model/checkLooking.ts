@@ -138,6 +138,10 @@ async function checkTrace({ play: { ledger, world, exports }, ids }: Sight): Pro
       spans.set(span.span_id, span);
     }
   }
+  const kindOf = (span: Span | undefined): string => {
+    const kind = span?.attributes['work.span'];
+    return typeof kind === 'string' ? kind : '';
+  };
   const at = (time: string): number => Date.parse(time);
   const inside: Record<string, string> = {
     'work.engage.iteration': 'work.engage',
@@ -156,18 +160,20 @@ async function checkTrace({ play: { ledger, world, exports }, ids }: Sight): Pro
     expect(at(span.ended_at) >= at(span.started_at), () => `a span ends before it begins: ${says()}`);
     const parent = span.parent_span_id === null ? undefined : spans.get(span.parent_span_id);
     expect(
-      parent !== undefined || (span.parent_span_id === null && span.name === 'work.execute'),
+      parent !== undefined || (span.parent_span_id === null && kindOf(span) === 'work.item'),
       () => `a span without its parent: ${says()}`,
     );
-    if (span.name === 'work.execute') {
+    if (kindOf(span) === 'work.item') {
+      expect(parent === undefined, () => `an item below something: ${says()}`);
+    } else if (kindOf(span) === 'work.execute') {
       expect(
-        parent === undefined || parent.attributes['work.tool.name'] === 'spawn_child_work',
+        kindOf(parent) === 'work.item' || parent?.attributes['work.tool.name'] === 'spawn_child_work',
         () => `work under ${parent?.name}: ${says()}`,
       );
     } else {
-      expect((inside[span.name] ?? '').split(' ').includes(parent?.name ?? ''), () => `a span under ${parent?.name}: ${says()}`);
+      expect((inside[kindOf(span)] ?? '').split(' ').includes(kindOf(parent)), () => `a span under ${parent?.name}: ${says()}`);
       // What digests and compactions took is measured by the clock of the machine, which is not the one of the ledger here.
-      const slack = ['work.awareness.digest', 'work.context.compaction', 'work.engage.iteration', 'work.engage'].includes(span.name)
+      const slack = ['work.awareness.digest', 'work.context.compaction', 'work.engage.iteration', 'work.engage'].includes(kindOf(span))
         ? 2000
         : 0;
       expect(
@@ -189,6 +195,8 @@ async function checkTrace({ play: { ledger, world, exports }, ids }: Sight): Pro
     `
     with item as (select unnest($1::uuid[]) as id), f as (select f.id, f.work_item_id, f.attempt from ledger.foci f join item i on i.id = f.work_item_id)
     select concat_ws(' ', 'work.execute', work_item_id, attempt) as id from f
+    union all select concat_ws(' ', 'work.item', f.work_item_id) from f join ledger.work_items w on w.id = f.work_item_id
+      left join ledger.tool_calls k on k.id = w.spawn_tool_call_id left join ledger.turns t on t.id = k.turn_id where f.attempt = 1 and t.focus_id is null
     union all select concat_ws(' ', 'gen_ai.chat', m.turn_id, m.attempt) from ledger.model_calls m join ledger.turns t on t.id = m.turn_id join f on f.id = t.focus_id
     union all select concat_ws(' ', case when k.parent_call_id is null then 'work.tool.execute' else 'sandbox.tool.call' end, k.id) from ledger.tool_calls k join ledger.turns t on t.id = k.turn_id join f on f.id = t.focus_id
     union all select concat_ws(' ', 'work.context.compaction', c.turn_id) from ledger.compactions c join f on f.id = c.focus_id
@@ -199,6 +207,7 @@ async function checkTrace({ play: { ledger, world, exports }, ids }: Sight): Pro
     [ids],
   );
   const keys: Record<string, string[]> = {
+    'work.item': ['work.item.id'],
     'work.execute': ['work.item.id', 'work.attempt'],
     'gen_ai.chat': ['work.turn.id', 'work.model_call.attempt'],
     'work.tool.execute': ['work.tool.call.id'],
@@ -207,14 +216,14 @@ async function checkTrace({ play: { ledger, world, exports }, ids }: Sight): Pro
     'work.awareness.digest': ['work.turn.id'],
     'work.engage.iteration': ['work.focus.id', 'work.iteration'],
   };
-  const shown = [...spans.values()].filter((span) => span.name in keys);
+  const shown = [...spans.values()].filter((span) => kindOf(span) in keys);
   same(
     'what was done and what the trace shows',
-    shown.map((span) => [span.name, ...(keys[span.name] ?? []).map((key) => String(span.attributes[key]))].join(' ')),
+    shown.map((span) => [kindOf(span), ...(keys[kindOf(span)] ?? []).map((key) => String(span.attributes[key]))].join(' ')),
     rows.map((row) => row.id),
   );
   const answered = shown
-    .filter((span) => span.name === 'gen_ai.chat' && !('error.type' in span.attributes))
+    .filter((span) => kindOf(span) === 'gen_ai.chat' && !('error.type' in span.attributes))
     .map((span) => String(span.attributes['work.turn.id']));
   same('what was answered and the chats of the trace', answered, [...world.exchanges.map((one) => one.turnId), ...world.summaries]);
   const exported = [...exports.sent.values()].flatMap((one) => [...one.values()]);

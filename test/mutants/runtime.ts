@@ -4,6 +4,38 @@ import type { Mutant } from './mutant.ts';
 
 export const runtimeMutants: readonly Mutant[] = [
   {
+    name: 'strangers read the metrics of a console',
+    file: 'runtime/console/server.ts',
+    from: '    options.isOpen && visitors.of(c) === null && !(await visitors.bears(c))\n',
+    to: '    false\n',
+    test: 'test/e2e/health.test.ts',
+    title: 'where others reach it /metrics takes a token',
+  },
+  {
+    name: 'strangers read the metrics of an MCP server',
+    file: 'runtime/commands/mcp.ts',
+    from: `if (pathname === '/metrics' && !mayRead(request, isOpen, token))`,
+    to: 'if (false)',
+    test: 'test/e2e/health.test.ts',
+    title: 'where others reach it /metrics takes its token',
+  },
+  {
+    name: 'a process that stops says that it is ready',
+    file: 'runtime/telemetry/health.ts',
+    from: 'if (isStopping())',
+    to: 'if (false)',
+    test: 'test/runtime/telemetry/exposition.test.ts',
+    title: 'while it does not stop',
+  },
+  {
+    name: 'a page of a stranger reads the metrics of a worker',
+    file: 'runtime/telemetry/healthServer.ts',
+    from: `if (isOwn && !isOwnHost(request.headers.host ?? ''))`,
+    to: 'if (false)',
+    test: 'test/runtime/telemetry/exposition.test.ts',
+    title: 'answers to its names only',
+  },
+  {
     name: 'a followed file is read again that is as it was',
     file: 'runtime/import/followSessions.ts',
     from: 'if (this.#read.get(keyOf(path)) === standing.state) this.#count.asBefore++;',

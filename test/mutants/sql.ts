@@ -3346,6 +3346,34 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     to: '',
     test: 'test/sql/work_metrics_take/gives_each_observation_once.test.sql',
   },
+  {
+    name: 'what was done is added up twice',
+    file: 'sql/api/94_metrics/work_hours.sql',
+    from: `  update sweep_walks set run_at = v_until where walk = 'hours';\n`,
+    to: '',
+    test: 'test/sql/work_hours_sum/adds_everything_once.test.sql',
+  },
+  {
+    name: 'what is added up already is counted as new, too',
+    file: 'sql/api/94_metrics/work_hours.sql',
+    from: `(select s.run_at from sweep_walks s where s.walk = 'hours')`,
+    to: 'null::timestamptz',
+    test: 'test/sql/work_hours_sum/adds_everything_once.test.sql',
+  },
+  {
+    name: 'what is of an hour that has a row takes its place',
+    file: 'sql/api/94_metrics/work_hours.sql',
+    from: 'times = h.times + excluded.times',
+    to: 'times = excluded.times',
+    test: 'test/sql/work_hours_sum/adds_everything_once.test.sql',
+  },
+  {
+    name: 'what is not due counts as due',
+    file: 'sql/api/94_metrics/gauges.sql',
+    from: 'coalesce(w.faculty, w.work_type) = n.name and w.run_at <= _now()',
+    to: 'coalesce(w.faculty, w.work_type) = n.name',
+    test: 'test/sql/work_gauges/says_how_the_ledger_stands.test.sql',
+  },
   // What is looked at
   {
     name: 'a request that was begun twice was answered twice',

@@ -266,6 +266,7 @@ export const unsaid = new Set([
   'p_types',
   'p_always',
   'p_claim',
+  'p_step',
   'p_until',
   'p_whole',
   'p_why',

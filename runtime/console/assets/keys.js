@@ -48,7 +48,7 @@ function backOut(event, inField) {
 function press(key) {
   if (isGoing) {
     isGoing = false;
-    const to = { n: '/', w: '/work', s: '/sessions', k: '/knowledge', m: '/notes' }[key];
+    const to = { n: '/', w: '/work', f: '/fleet', s: '/sessions', k: '/knowledge', m: '/notes' }[key];
     if (to) location.assign(inProject(to));
     return true;
   }

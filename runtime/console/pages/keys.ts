@@ -12,6 +12,7 @@ const groups: [string, [string[], string][]][] = [
       [['?'], 'this list'],
       [['g n'], 'now'],
       [['g w'], 'work'],
+      [['g f'], 'fleet'],
       [['g s'], 'sessions'],
       [['g k'], 'knowledge'],
       [['g m'], 'notes'],

@@ -1,6 +1,7 @@
 // Now: does anything wait for a person, what runs, what waits and why.
 
 import type { UnderWay, UnderWayOfTree, UnderWayPage } from '../../ledger/consoleWork.ts';
+import type { Totals } from '../../ledger/cost.ts';
 import { money } from '../../money.ts';
 import { approvalList, approvalPanel, MOST_IN_A_LIST } from '../approval.ts';
 import { bar, sign } from '../draw.ts';
@@ -20,9 +21,10 @@ const ITEMS = 8;
 export const now: Page = {
   pattern: /^\/$/,
   section: 'now',
-  parts: { figures, approvals, underWay, lately, queue, workers, slots, doctor },
+  parts: { figures, spent, approvals, underWay, lately, queue, workers, slots, doctor },
   inputs: {
     figures: ['underWay', 'asks'],
+    spent: ['every 30 s'],
     approvals: ['asks', 'every 30 s'],
     underWay: ['underWay', 'asks'],
     lately: ['underWay', 'queue', 'over'],
@@ -32,12 +34,12 @@ export const now: Page = {
     doctor: ['queue', 'workers', 'every 30 s'],
   },
   async whole(view, part) {
-    const [top, ask, way, over, wait, who, slot, found] = await Promise.all(
-      ['figures', 'approvals', 'underWay', 'lately', 'queue', 'workers', 'slots', 'doctor'].map(part),
+    const [top, used, ask, way, over, wait, who, slot, found] = await Promise.all(
+      ['figures', 'spent', 'approvals', 'underWay', 'lately', 'queue', 'workers', 'slots', 'doctor'].map(part),
     );
     return {
       title: 'Now',
-      body: html`<header class="head"><div class="row spread wrap"><h1>Now</h1>${top ?? ''}</div>${await projectSwitch(view)}</header>
+      body: html`<header class="head"><div class="row spread wrap"><h1>Now</h1><div class="row wrap figures">${top ?? ''}${used ?? ''}</div></div>${await projectSwitch(view)}</header>
 <div class="cols"><div class="stack">${ask ?? ''}${way ?? ''}${over ?? ''}</div><div class="stack">${wait ?? ''}${who ?? ''}${slot ?? ''}${found ?? ''}</div></div>`,
     };
   },
@@ -50,7 +52,21 @@ const shownOf = (view: View): UnderWayPage => ({ project: view.project, trees: T
 
 async function figures({ db, project }: View): Promise<Html> {
   const all = await db.console.underWaySums(project);
-  return html`<p class="meta"><span><b>${num(all.model)}</b> model calls under way</span><span><b>${num(all.waits)}</b> wait</span><span><b>${k(all.tokens ?? 0)}</b> tokens${(all.cost ?? 0) > 0 ? html`, cost <b>${money(all.cost ?? 0)}</b>` : ''} so far</span></p>`;
+  return html`<p class="meta"><span><b>${num(all.model)}</b> model calls under way</span><span><b>${num(all.waits)}</b> wait</span></p>`;
+}
+
+/** By the days of UTC, as everywhere where days are added up. */
+async function spent({ db, project }: View): Promise<Html> {
+  const day = new Date().toISOString().slice(0, 10);
+  const [[today], [all]] = await Promise.all([
+    db.workTotals({ by: 'total', from: `${day}T00:00:00Z`, project }),
+    db.workTotals({ by: 'total', project }),
+  ]);
+  const used = (one: Totals | undefined): Html => {
+    const tokens = one ? one.input_tokens + one.cached_input_tokens + one.cache_write_tokens + one.output_tokens : 0;
+    return html`<b>${k(tokens)}</b> tokens${(one?.cost ?? 0) > 0 ? html`, cost <b>${money(one?.cost ?? 0)}</b>` : ''}`;
+  };
+  return html`<p class="meta"><span title="since midnight, UTC">today ${used(today)}</span><span>all <a href="/fleet">${used(all)}</a></span></p>`;
 }
 
 async function approvals(view: View): Promise<Html> {

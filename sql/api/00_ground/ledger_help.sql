@@ -34,7 +34,7 @@ as $$
       ('people', 'sessions', '{session_find,session_head_at,session_turn_at,sessions_with_turn,turn_ancestry,turn_tree,session_compare}', '{reader}'),
       ('people', 'sessions', '{session_create,session_open,session_fork}', '{client}'),
       ('people', 'sessions', '{session_alias,session_rollback,session_archive,turn_workspace_set,turn_archive}', '{admin}'),
-      ('people', 'cost', '{cost_by,cost_cuts,work_metrics}', '{reader}'),
+      ('people', 'cost', '{cost_by,cost_cuts,work_totals,work_metrics,work_gauges}', '{reader}'),
       ('people', 'recorded runs', '{session_import,recorded_runs_parse,markdown_codeblocks,markdown_file_references,json_schema_errors}', '{client}'),
       ('people', 'recorded runs', '{session_export}', '{reader}'),
       ('people', 'recorded runs', '{message_lints_save}', '{admin}'),
@@ -60,7 +60,7 @@ as $$
       ('workers', 'leases', '{worker_warm_up,focus_claim,focus_begin,lease_renew,work_keep,worker_stop,work_sweep,workspace_bind,workspaces_over}', '{worker}'),
       ('workers', 'iterations', '{iteration_begin,turn_stream,turn_record,summary_record,iteration_step,iteration_fail,iteration_finish,iteration_release,hook_record}', '{worker}'),
       ('workers', 'calls', '{tool_call_begin,tool_call_settle,tool_call_execute,tool_call_nested,tool_call_suspend,tool_hook_record}', '{worker}'),
-      ('workers', 'telemetry', '{trace_take,trace_record,trace_due,work_metrics_take}', '{worker}')
+      ('workers', 'telemetry', '{trace_take,trace_record,trace_due,work_metrics_take,work_hours_sum}', '{worker}')
     ) as s(serves, subject, names, roles)
     cross join lateral unnest(s.names) as n(name);
 $$;

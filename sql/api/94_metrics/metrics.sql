@@ -5,7 +5,7 @@ create or replace function _metrics()
   language sql
   immutable
   parallel safe
-  rows 26
+  rows 60
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   values
@@ -31,14 +31,40 @@ as $$
     ('work.sandbox.errors', 'counter', '{execution}', '{faculty,faculty_project}', 'Executions that ended with an exception'),
     ('work.ledger.entries', 'counter', '{entry}', '{entry_type,faculty,faculty_project}', 'Ledger entries; of a client without a faculty: none'),
     ('work.ledger.soft_cap_warnings', 'counter', '{entry}', '{faculty,faculty_project}', 'Ledger entries over 4 KiB, which every reader pays for'),
-    ('work.redactions', 'counter', '{secret}', '{place}', 'Secrets taken out before a row was written, by table; of values that the worker knows: known_value; out of logs: log; of the model''s errors: model_error; of pages that echo them: web_fetch');
+    ('work.redactions', 'counter', '{secret}', '{place}', 'Secrets taken out before a row was written, by table; of values that the worker knows: known_value; out of logs: log; of the model''s errors: model_error; of pages that echo them: web_fetch'),
+    ('gen_ai.client.operation.duration', 'histogram', 's', '{gen_ai.operation.name,gen_ai.provider.name,gen_ai.request.model,gen_ai.response.model,error.type,server.address,faculty,faculty_project}', 'Time of each request to a model, by OpenTelemetry''s conventions; error.type: it failed'),
+    ('gen_ai.client.operation.time_to_first_chunk', 'histogram', 's', '{gen_ai.operation.name,gen_ai.provider.name,gen_ai.request.model,gen_ai.response.model,server.address,faculty,faculty_project}', 'Time until an answer began to come'),
+    ('gen_ai.client.token.usage', 'histogram', '{token}', '{gen_ai.operation.name,gen_ai.provider.name,gen_ai.request.model,gen_ai.response.model,gen_ai.token.type,server.address,faculty,faculty_project}', 'Tokens of each answered request: input (all of it, the cache''s too) and output'),
+    ('gen_ai.invoke_agent.duration', 'histogram', 's', '{gen_ai.operation.name,gen_ai.agent.name,error.type,faculty_project}', 'Time of each attempt at a work item'),
+    ('gen_ai.execute_tool.duration', 'histogram', 's', '{gen_ai.operation.name,gen_ai.tool.name,gen_ai.tool.type,error.type,faculty,faculty_project}', 'Time of each call of a tool; waits left out'),
+    ('work.queue.due', 'gauge', '{item}', '{faculty,project}', 'Work items that could be worked on now and wait for a worker or a slot; of a name that no faculty accepts: none'),
+    ('work.queue.oldest_age', 'gauge', 's', '{faculty,project}', 'For how long the oldest of them has been due'),
+    ('work.slots.taken', 'gauge', '{slot}', '{faculty,faculty_project}', 'Items that a faculty has under way; where it has max_concurrent, its slots that are taken'),
+    ('work.slots.free', 'gauge', '{slot}', '{faculty,faculty_project}', 'Free slots of a faculty that has max_concurrent'),
+    ('work.workers.alive', 'gauge', '{worker}', '{}', 'Workers heard from within a minute'),
+    ('work.workers.free', 'gauge', '{item}', '{}', 'How many items more these workers can take'),
+    ('work.leases.overdue', 'gauge', '{lease}', '{}', 'Leases that have expired and that no sweep has ended'),
+    ('work.approvals.waiting', 'gauge', '{call}', '{project}', 'Calls that wait for approval'),
+    ('work.approvals.oldest_age', 'gauge', 's', '{project}', 'For how long the oldest of them has waited'),
+    ('work.retention.lag', 'gauge', 's', '{}', 'For how long what a policy erases has been due; 0: nothing is'),
+    ('work.standby.lag', 'gauge', 's', '{standby}', 'How far a standby is behind; needs pg_monitor on the primary'),
+    ('work.items.ended', 'total', '{item}', '{state,faculty,project}', 'Items that ended, by state'),
+    ('work.attempts.ended', 'total', '{attempt}', '{outcome,faculty,project}', 'Attempts that ended, by outcome'),
+    ('work.leases.expired', 'total', '{lease}', '{faculty,project}', 'Leases that expired: a worker died, or hung'),
+    ('work.model.requests', 'total', '{request}', '{faculty,model,project}', 'Answered requests'),
+    ('work.model.failures', 'total', '{request}', '{class,faculty,model,project}', 'Requests that failed, by class'),
+    ('work.model.tokens', 'total', '{token}', '{kind,faculty,model,project}', 'Tokens: input (outside of the cache), cache_read, cache_write, output'),
+    ('work.model.cost', 'total', '{currency}', '{faculty,model,project}', 'Money, in the currency of the prices, at today''s; of models without prices nothing'),
+    ('work.tool.calls', 'total', '{call}', '{tool,faculty,project}', 'Calls that ended'),
+    ('work.tool.failures', 'total', '{call}', '{tool,faculty,project}', 'Calls that ended with an error'),
+    ('work.tool.time', 'total', 's', '{tool,faculty,project}', 'How long calls ran');
 $$;
 
-comment on function _metrics() is 'Every metric that is counted from rows: its name, type (counter or histogram), unit (UCUM), labels and meaning. The only list: instruments, v_metrics and the table in docs/observability.md come from it.';
+comment on function _metrics() is 'Every metric that is counted from rows: its name, type (counter, histogram; gauge, total), unit (UCUM), labels and meaning. The only list: instruments, v_metrics, what /metrics says and the table in docs/observability.md come from it.';
 
 create or replace view v_metrics with (security_invoker = true) as select name, type, unit, labels, says from _metrics();
-comment on view v_metrics is 'Every metric that work_metrics() computes from rows: name, type (counter, histogram), unit (UCUM), labels, meaning.';
-comment on column v_metrics.type is 'counter or histogram.';
+comment on view v_metrics is 'Every metric that is computed from rows: name, type, unit (UCUM), labels, meaning. Counters and histograms are of what happened: work_metrics(). Gauges and totals are of how the ledger stands: work_gauges().';
+comment on column v_metrics.type is 'counter or histogram: observations, each of which one worker counts. gauge or total (a counter that only grows): of the whole ledger, whoever is asked.';
 comment on column v_metrics.unit is 'As UCUM writes it.';
 comment on column v_metrics.labels is 'By which it is split.';
 comment on column v_metrics.says is 'What it counts.';
@@ -57,6 +83,8 @@ as $$
       select * from _metrics_of_calls(p_from, p_until)
       union all
       select * from _metrics_of_the_ledger(p_from, p_until)
+      union all
+      select * from _genai_metrics(p_from, p_until)
       union all
       select 'work.redactions', jsonb_build_object('place', r.place), r.secrets from redactions r where r.created_at >= p_from and r.created_at < p_until
       union all
@@ -77,7 +105,7 @@ as $$
 $$;
 
 comment on function work_metrics(timestamptz, timestamptz) is
-  'What the rows say of the time from p_from (included) to p_until (not included): select * from work_metrics(now() - interval ''1 day'', now()). One row for each metric of v_metrics, set of labels and value: of a counter, value times `times` is its increase; of a histogram, value was observed so many times. faculty_project: whose the faculty is (two projects may each have one of a name), by the name that the project has when it is asked; of the ledger''s there is none. Imported sessions are left out. For totals: select metric, labels, sum(value * times), sum(times) … group by 1, 2.';
+  'What the rows say of the time from p_from (included) to p_until (not included): select * from work_metrics(now() - interval ''1 day'', now()). One row for each counter and histogram of v_metrics, set of labels and value: of a counter, value times `times` is its increase; of a histogram, value was observed so many times. faculty_project: whose the faculty is (two projects may each have one of a name), by the name that the project has when it is asked; of the ledger''s there is none. Imported sessions are left out. For totals: select metric, labels, sum(value * times), sum(times) … group by 1, 2.';
 
 create or replace function work_metrics_take()
   returns table (metric text, labels jsonb, value double precision, times bigint)
@@ -177,6 +205,82 @@ $$;
 
 comment on function _metrics_of_turns(timestamptz, timestamptz) is 'The observations of answered requests and compactions, see work_metrics().';
 
+create or replace function _genai_metrics(p_from timestamptz, p_until timestamptz)
+  returns table (metric text, labels jsonb, value double precision)
+  language sql
+  stable
+  rows 100
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with asked as materialized (
+    select t, _faculty_labels(f.faculty, c.project) || _genai_labels(t, c.config) || jsonb_build_object('gen_ai.response.model', t.model) as labels
+      from turns t
+      join foci f on f.id = t.focus_id
+      join faculties c on c.content_hash = f.faculty_hash
+     where t.completed_at >= p_from and t.completed_at < p_until and t.external_id is null and t.total_tokens > 0
+  )
+  select v.metric, a.labels || v.labels, v.value
+    from asked a
+    cross join lateral (values
+      ('gen_ai.client.operation.duration', '{}'::jsonb, ((a.t).duration_ms / 1000.0)::double precision),
+      ('gen_ai.client.operation.time_to_first_chunk', '{}', (a.t).first_token_ms / 1000.0),
+      ('gen_ai.client.token.usage', '{"gen_ai.token.type": "input"}', nullif(_input_total(a.t), 0)),
+      ('gen_ai.client.token.usage', '{"gen_ai.token.type": "output"}', (a.t).output_tokens)) v(metric, labels, value)
+   where v.value is not null
+  union all
+  select 'gen_ai.client.operation.duration', _faculty_labels(f.faculty, c.project) || _genai_labels(t, c.config)
+           || jsonb_build_object('gen_ai.request.model', m.model, 'error.type', m.error_class), extract(epoch from m.ended_at - m.started_at)
+    from model_calls m
+    join turns t on t.id = m.turn_id
+    join foci f on f.id = t.focus_id
+    join faculties c on c.content_hash = f.faculty_hash
+   where m.ended_at >= p_from and m.ended_at < p_until and m.error_class is not null and t.external_id is null
+  union all
+  select 'gen_ai.invoke_agent.duration', (_faculty_labels(null, c.project) - 'faculty') || jsonb_build_object('gen_ai.operation.name', 'invoke_agent',
+           'gen_ai.agent.name', f.faculty, 'error.type', case when f.outcome in ('failed', 'crashed') then f.outcome end),
+         extract(epoch from f.ended_at - f.created_at)
+    from foci f
+    join faculties c on c.content_hash = f.faculty_hash
+   where f.ended_at >= p_from and f.ended_at < p_until
+     and not exists (select from turns t where t.work_item_id = f.work_item_id and t.focus_id = f.id and t.external_id is not null)
+  union all
+  select 'gen_ai.execute_tool.duration', _faculty_labels(f.faculty, c.project) || jsonb_build_object('gen_ai.operation.name', 'execute_tool',
+           'gen_ai.tool.name', coalesce(a.tool_name, 'other'), 'gen_ai.tool.type', 'function', 'error.type', case when k.is_error then k.status end),
+         extract(epoch from k.completed_at - k.started_at)
+    from tool_calls k
+    join turns t on t.id = k.turn_id
+    join foci f on f.id = t.focus_id
+    join faculties c on c.content_hash = f.faculty_hash
+    left join abilities a on a.tool_name = k.tool_name
+   where k.completed_at > '-infinity' and k.completed_at >= p_from and k.completed_at < p_until and k.external_id is null and k.started_at is not null
+     and not _is_wait(k.tool_name);
+$$;
+
+comment on function _genai_metrics(timestamptz, timestamptz) is 'The observations of requests, attempts and calls by the names of OpenTelemetry''s GenAI conventions, see work_metrics(). A tool that is not registered is counted as other.';
+
+create or replace function _genai_labels(p_turn turns, p_config jsonb)
+  returns jsonb
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select jsonb_build_object(
+           'gen_ai.operation.name', 'chat', 'gen_ai.provider.name', coalesce(p_turn.provider, 'anthropic'),
+           'gen_ai.request.model', coalesce((select c.model from turn_configs c where c.content_hash = p_turn.config_hash), p_turn.model),
+           'server.address', _server_address(p_config #>> '{engage,base_url}'));
+$$;
+
+comment on function _genai_labels(turns, jsonb) is 'What was asked, and where, by the names of OpenTelemetry''s GenAI conventions; p_config: its faculty''s.';
+
+create or replace function _server_address(p_url text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return substring(p_url from '^[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?(\[[^]]*\]|[^/?#:]+)');
+
+comment on function _server_address(text) is 'The host of a URL. Null for null: who works knows the address of its own model, the ledger does not.';
+
 create or replace function _telemetry_trigger(p_trigger text)
   returns text
   language sql
@@ -202,7 +306,8 @@ as $$
       join turns t on t.id = k.turn_id
       join foci f on f.id = t.focus_id
       join faculties c on c.content_hash = f.faculty_hash
-     where k.completed_at >= p_from and k.completed_at < p_until and k.tool_name in ('execute_code', 'await_child_work') and k.external_id is null
+     where k.completed_at > '-infinity' and k.completed_at >= p_from and k.completed_at < p_until
+       and k.tool_name in ('execute_code', 'await_child_work') and k.external_id is null
   )
   select 'work.child.await_duration', e.labels, extract(epoch from (e.k).completed_at - (e.k).started_at)::double precision
     from ended e

@@ -33,7 +33,8 @@ as $$
       jsonb_build_object(
         'work.iteration', a.iteration, 'work.turn.id', c.turn_id, 'work.model_call.attempt', c.attempt,
         'gen_ai.operation.name', 'chat', 'gen_ai.provider.name', coalesce((a.turn).provider, 'anthropic'), 'gen_ai.request.model', c.model,
-        'gen_ai.request.stream', case when (a.turn).external_id is null then true end, 'gen_ai.conversation.id', p_focus.session_label)
+        'gen_ai.request.stream', case when (a.turn).external_id is null then true end,
+        'server.address', _server_address(_faculty_config(p_focus) #>> '{engage,base_url}'))
       || coalesce(_request_attributes((a.turn).config_hash), '{}')
       || r.attributes
       || case when p_with_content and c.error_class is null then _chat_content((a.turn).id) else '{}' end) s;

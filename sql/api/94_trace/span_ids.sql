@@ -17,7 +17,7 @@ create or replace function _span_id(p_name text, p_row text)
   return left(_content_hash(p_name || ' ' || p_row), 16);
 
 comment on function _span_id(text, text) is
-  'The id of a span: cut from its name and the id of the row that it shows. Of work.execute: item and attempt, so that it is known before the attempt begins; of work.engage.iteration: focus and iteration; of gen_ai.chat: turn and attempt; of a call of a tool (call): the call.';
+  'The id of a span: cut from its name and the id of the row that it shows. Of work.item: the item; of work.execute: item and attempt, so that it is known before the attempt begins; of work.engage.iteration: focus and iteration; of gen_ai.chat: turn and attempt; of a call of a tool (call): the call.';
 
 create or replace function _execute_span_id(p_work_item_id uuid, p_attempt integer)
   returns text

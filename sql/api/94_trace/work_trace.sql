@@ -21,7 +21,7 @@ end
 $$;
 
 comment on function work_trace(uuid, boolean) is
-  'The spans of a work item, of everything below it and of what was forked from them, in all attempts: select name, ended_at - started_at, attributes from work_trace(''…''). Only what is over: the iterations that have ended and, of attempts that have ended, everything; it never changes. trace_id (the root item''s id) and span_id, in hexadecimal, are cut from ids of rows; parent_span_id is null for the first. kind: client (gen_ai.chat) or internal. status: error or unset. attributes: an object of texts, numbers, truths and arrays of texts. events: [{name, at, attributes}], at in ISO 8601. links: [{trace_id, span_id, attributes}]. p_with_content: also the prompts, responses, arguments, results and messages of errors, which are left out otherwise. Its cost is linear in what was done; with content each request is rebuilt. Raises WL001.';
+  'The spans of a work item, of everything below it and of what was forked from them, in all attempts: select name, ended_at - started_at, attributes from work_trace(''…''). name: as OpenTelemetry''s GenAI conventions have it (invoke_agent …, chat …, execute_tool …); attribute work.span: which of this ledger''s spans it is. Only what is over: the iterations that have ended and, of attempts that have ended, everything; it never changes. trace_id (the root item''s id) and span_id, in hexadecimal, are cut from ids of rows; parent_span_id is null for the first. kind: client (chat) or internal. status: error or unset. attributes: an object of texts, numbers, truths and arrays of texts. events: [{name, at, attributes}], at in ISO 8601. links: [{trace_id, span_id, attributes}]. p_with_content: also the prompts, responses, arguments, results and messages of errors, which are left out otherwise. Its cost is linear in what was done; with content each request is rebuilt. Raises WL001.';
 
 create or replace function _traced_items(p_work_item_id uuid)
   returns setof uuid
@@ -53,7 +53,8 @@ as $$
 declare
   v_item work_items := (select w from work_items w where w.id = p_focus.work_item_id);
   v_common jsonb := jsonb_build_object(
-    'work.item.id', v_item.id, 'work.focus.id', p_focus.id, 'work.attempt', p_focus.attempt, 'work.faculty', p_focus.faculty, 'work.type', v_item.work_type);
+    'work.item.id', v_item.id, 'work.focus.id', p_focus.id, 'work.attempt', p_focus.attempt, 'work.faculty', p_focus.faculty, 'work.type', v_item.work_type,
+    'gen_ai.conversation.id', p_focus.session_label, 'gen_ai.agent.name', p_focus.faculty, 'gen_ai.agent.id', _ref_of(p_focus.id));
 begin
   if p_is_end then
     p_last := 2147483647; -- the last iteration of a focus is not counted

@@ -35,6 +35,7 @@ begin
           _checkpoint_due _journal_written journal_page _journal_since journal_read _journal_until _journal_size
 
           work_metrics_take
+          work_hours_sum
 
           _call_spans _call_children _chat_spans _trace_turns _iteration_spans _blocks_closed _compaction_spans _digest_spans
           _traced_items

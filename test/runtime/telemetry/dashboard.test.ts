@@ -28,6 +28,7 @@ const dashboard = z
     templating: z.object({ list: z.array(z.looseObject({ name: z.string(), type: z.string(), query: z.unknown() })) }),
   })
   .parse(JSON.parse(readFileSync(new URL('../../../docs/grafana/work-ledger.json', import.meta.url), 'utf8')));
+const isOfMetric = (title: string): boolean => /^(?:work|gen_ai)\./.test(title);
 const drawn = dashboard.panels.filter(({ type }) => type !== 'row');
 
 /**
@@ -38,7 +39,8 @@ function seriesOf({ name, type, unit }: { name: string; type: string; unit: stri
   const words = name.replaceAll(/[^a-zA-Z0-9:]+/g, '_');
   const suffix = { s: 'seconds', By: 'bytes' }[unit];
   const base = suffix === undefined || words.split('_').includes(suffix) ? words : `${words}_${suffix}`;
-  return type === 'counter' ? [`${base}_total`] : ['bucket', 'sum', 'count'].map((part) => `${base}_${part}`);
+  if (type === 'gauge') return [base];
+  return type === 'histogram' ? ['bucket', 'sum', 'count'].map((part) => `${base}_${part}`) : [`${base}_total`];
 }
 
 test('every query asks for a metric that is emitted, by labels that it has; every metric has a panel of its name', async () => {
@@ -49,20 +51,22 @@ test('every query asks for a metric that is emitted, by labels that it has; ever
     const emitted = new Map(metrics.flatMap((metric) => seriesOf(metric).map((series) => [series, metric] as const)));
     for (const { title, targets } of drawn) {
       for (const expr of (targets ?? []).flatMap((target) => target.expr ?? [])) {
-        const asked = [...expr.matchAll(/\bwork_\w+/g)].map(([series]) => series);
+        const asked = [...expr.replaceAll(/by \([^)]*\)/g, '').matchAll(/\b(?:work|gen_ai)_\w+/g)].map(([series]) => series);
         expect(asked.length, expr).toBeGreaterThan(0);
-        for (const series of asked) expect(emitted.get(series)?.name, `${title}: ${series}`).toBe(title);
+        // The first row answers questions, the others show a metric each.
+        for (const series of asked) expect(emitted.get(series)?.name, `${title}: ${series}`).toMatch(isOfMetric(title) ? title : /./);
         const labels = [...expr.matchAll(/by \(([^)]*)\)/g)]
           .flatMap(([, by = '']) => by.split(', '))
           .concat([...expr.matchAll(/(\w+)=~/g)].map(([, name = '']) => name))
           .filter((name) => name !== 'le');
-        for (const name of labels) expect(emitted.get(asked[0]!)?.labels, expr).toContain(name);
+        const known = asked.flatMap((series) => emitted.get(series)?.labels ?? []).map((label) => label.replaceAll('.', '_'));
+        for (const name of labels) expect(known, expr).toContain(name);
       }
     }
     expect(
       drawn
         .map(({ title }) => title)
-        .filter((title) => title.startsWith('work.'))
+        .filter(isOfMetric)
         .toSorted((a, b) => (a < b ? -1 : 1)),
     ).toEqual(metrics.map(({ name }) => name).toSorted((a, b) => (a < b ? -1 : 1)));
     const faculties = JSON.stringify(dashboard.templating.list.find(({ name }) => name === 'faculty')?.query);
@@ -83,7 +87,10 @@ test('data sources are chosen in the dashboard, the tree comes from Tempo, and n
       expect(`$\{${used?.type}}`, title).toBe(used?.uid);
   }
   expect(drawn.filter(({ type, datasource }) => type === 'traces' && datasource?.type === 'tempo')).toHaveLength(1);
-  expect(drawn.flatMap(({ targets }) => targets ?? []).map(({ query }) => query)).toContain('{ name = "work.execute" }');
+  expect(drawn.flatMap(({ targets }) => targets ?? []).map(({ query }) => query)).toContain('{ span.work.span = "work.execute" }');
+  const [row, ...first] = dashboard.panels.slice(0, 9);
+  expect(row?.title).toBe('Is it slow, dear or stuck?');
+  expect(new Set(first.map(({ gridPos, type }) => `${type} ${gridPos.y}`))).toEqual(new Set(['stat 1']));
   const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
     Array.from({ length: w * h }, (_, n) => `${x + (n % w)}/${y + Math.floor(n / w)}`),
   );

@@ -1,6 +1,6 @@
 -- What is of a project: its own work, by whatever name, and that of none. Views, sums and digests of one project have nothing of another.
 begin;
-select plan(22);
+select plan(23);
 
 select is(project_has(null, 'shop'), true, 'who looks at all sees what is of a project');
 select is(project_has(null, null), true, 'and what is of none');
@@ -49,10 +49,11 @@ select results_eq($$
    where c.relkind = 'v' and c.relnamespace = quote_ident(_ledger_schema())::regnamespace
      and exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'stored_project')
      and exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'project') order by 1 $$,
-  $$ values ('v_approvals'), ('v_cost_turns'), ('v_findings_told'), ('v_now_trees'), ('v_queue'), ('v_work_list') $$, 'views that have both');
+  $$ values ('v_approvals'), ('v_cost_turns'), ('v_findings_told'), ('v_now_trees'), ('v_queue'), ('v_work_hours'), ('v_work_list') $$, 'views that have both');
 select is(pg_temp.differ('v_work_list'), 0::bigint, 'by both a list is the same');
 select is(pg_temp.differ('v_now_trees'), 0::bigint, 'so are trees');
 select is(pg_temp.differ('v_queue'), 0::bigint, 'and the queue');
+select is(pg_temp.differ('v_work_hours'), 0::bigint, 'and sums by the hour');
 
 select set_eq($$ select m[1] from regexp_matches(awareness_digest(null, 'shop'), '(Done in \w+)', 'g') m $$, $$ values ('Done in shop'), ('Done in none') $$,
               'a digest for new work of a project tells of that');

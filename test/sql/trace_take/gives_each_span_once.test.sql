@@ -24,8 +24,8 @@ select is(pg_temp.take(0), 'nothing', 'calls are under way: the iteration has no
 select run(), iteration_finish(item(), lease());
 select is(pg_temp.take(1), 'spans 1 false', 'an iteration has ended');
 select is(pg_temp.take(1), 'nothing', 'its spans are taken once');
-select set_eq($$ select (span).name from taken $$, array['work.orient', 'work.awareness.digest', 'work.engage.iteration', 'gen_ai.chat', 'work.tool.execute'],
-  'with the first iteration comes what was before it; what goes on is not there');
+select set_eq($$ select (span).attributes ->> 'work.span' from taken $$, array['work.item', 'work.orient', 'work.awareness.digest', 'work.engage.iteration', 'gen_ai.chat', 'work.tool.execute'],
+  'with the first iteration comes what was before it, the root first of all; what goes on is not there');
 select play('[[["look"], ["step", "Looked"]]]');
 select is(pg_temp.take(2, false), 'spans 2 false', 'the next iteration');
 select is(trace_take(focus()) ->> 'kind', 'held', 'who took spans holds the attempt');

@@ -6,7 +6,7 @@ select agent('{"tools": ["look"], "ledger_nudge_interval": 0, "compact_keep_rece
 select submit('A task');
 create function pg_temp.chats(p_iteration integer) returns text language sql as $$
   select string_agg(concat_ws(' ', attributes ->> 'work.model_call.attempt', status, attributes ->> 'error.type'), ', ' order by started_at, span_id = '')
-    from work_trace(item()) where name = 'gen_ai.chat' and (attributes ->> 'work.iteration')::integer = p_iteration $$;
+    from work_trace(item()) where attributes ->> 'work.span' = 'gen_ai.chat' and (attributes ->> 'work.iteration')::integer = p_iteration $$;
 -- Answers an iteration with one call.
 create function pg_temp.go() returns void language sql as $$ select answer('[["look"]]'), run(format('[["look", "%s"]]', repeat('seen ', 4000))::jsonb), iteration_finish(item(), lease()) $$;
 
@@ -19,7 +19,7 @@ select is(pg_temp.chats(1), '1 error overloaded, 2 error lost, 3 error lost, 4 u
 select results_eq(
   $$ select attributes ->> 'http.response.status_code', attributes ->> 'work.request.id' from work_trace(item()) where attributes ->> 'error.type' = 'overloaded' $$,
   $$ values ('529', 'req_1') $$, 'what the provider said');
-select is((select ended_at - started_at from work_trace(item()) where name = 'gen_ai.chat' and attributes ->> 'work.model_call.attempt' = '2'), interval '30 seconds',
+select is((select ended_at - started_at from work_trace(item()) where attributes ->> 'work.span' = 'gen_ai.chat' and attributes ->> 'work.model_call.attempt' = '2'), interval '30 seconds',
   'a request whose worker died ends with its lease');
 
 select drive(), later('1 second');
@@ -35,7 +35,7 @@ select summary_record(item(), lease(), turn(), '{"content": [{"type": "text", "t
 select begin_iteration(), later('1 second'), pg_temp.go();
 select is(pg_temp.chats(4), '1 error timeout, 2 unset, 1 unset', 'requests for a summary belong to the iteration that needed it');
 select is((select count(*) from work_trace(item()) s join work_trace(item()) c on c.span_id = s.parent_span_id and c.name = 'work.context.compaction'
-            where s.name = 'gen_ai.chat' and c.attributes ->> 'work.context.compaction.type' = 'summary' and c.attributes ->> 'trigger' = 'manual'), 2::bigint,
+            where s.attributes ->> 'work.span' = 'gen_ai.chat' and c.attributes ->> 'work.context.compaction.type' = 'summary' and c.attributes ->> 'trigger' = 'manual'), 2::bigint,
   'below the compaction');
 select is((select count(*) from work_trace(item()) s where s.name = 'work.context.compaction' and s.status = 'unset'
              and (s.attributes ->> 'messages_after')::integer < (s.attributes ->> 'messages_before')::integer), 1::bigint, 'which says what it left out');
@@ -44,7 +44,7 @@ select drive(), later('1 second');
 select from work_cancel(item());
 select is(pg_temp.chats(5), '1 error lost', 'a request under way when the work was cancelled');
 select results_eq(
-  $$ select status, attributes ->> 'work.outcome' from work_trace(item()) where name = 'work.execute' $$, $$ values ('unset', 'cancelled') $$,
+  $$ select status, attributes ->> 'work.outcome' from work_trace(item()) where attributes ->> 'work.span' = 'work.execute' $$, $$ values ('unset', 'cancelled') $$,
   'who is cancelled has not failed');
 
 select submit('A task'), drive(), later('1 second');

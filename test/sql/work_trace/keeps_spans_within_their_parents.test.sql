@@ -4,7 +4,7 @@ select plan(11);
 
 create function pg_temp.outside() returns setof text language sql as $$
   select s.name || ' of ' || p.name from work_trace(item()) s join work_trace(item()) p on p.span_id = s.parent_span_id
-   where s.started_at < p.started_at or s.ended_at > p.ended_at $$;
+   where (s.started_at < p.started_at or s.ended_at > p.ended_at) and p.name <> 'work.item' $$; -- which is over before its attempts begin
 
 -- By the real clock.
 select agent('{"tools": ["look"]}');
@@ -41,7 +41,7 @@ select tool_call_begin(item(), lease(), id), later('1 second') from tool_calls w
 select tool_call_settle(item(), lease(), n.id, 'erased'), later('1 second'), tool_call_settle(item(), lease(), c.id, 'done'), iteration_finish(item(), lease())
   from code c, tool_calls n where n.tool_name = 'erase';
 select is_empty($$ select * from pg_temp.outside() $$, 'a call of code that waited is within the code, which ran again');
-select is((select count(*) from work_trace(item()) where name = 'sandbox.tool.call'), 1::bigint, 'it is there');
+select is((select count(*) from work_trace(item()) where attributes ->> 'work.span' = 'sandbox.tool.call'), 1::bigint, 'it is there');
 
 -- A summary that is written before the first request of a fork, or never.
 select agent('{"tools": ["look"], "ledger_nudge_interval": 0, "compact_keep_recent": 1, "elide_budget": 1000000}', '{"awareness": {"enabled": false}}');
@@ -60,8 +60,8 @@ select is_empty($$ select * from pg_temp.outside() $$, 'which is within its work
 select take(work_fork(id, 'Once more')), claim(), context_compact(item()), later('1 second'), begin_iteration(), later('1 second') from told;
 select from work_cancel(item());
 select is_empty($$ select * from pg_temp.outside() $$, 'as is one that was never written');
-select is((select string_agg(s.name || coalesce(' of ' || p.name, ''), ', ' order by s.name) from work_trace(item()) s left join work_trace(item()) p on p.span_id = s.parent_span_id),
-  'gen_ai.chat of work.context.compaction, work.context.compaction of work.engage.iteration, work.engage of work.execute, work.engage.iteration of work.engage, work.execute, work.orient of work.execute',
+select is((select string_agg((s.attributes ->> 'work.span') || coalesce(' of ' || (p.attributes ->> 'work.span'), ''), ', ' order by s.attributes ->> 'work.span') from work_trace(item()) s left join work_trace(item()) p on p.span_id = s.parent_span_id),
+  'gen_ai.chat of work.context.compaction, work.context.compaction of work.engage.iteration, work.engage of work.execute, work.engage.iteration of work.engage, work.execute of work.item, work.item, work.orient of work.execute',
   'and each of its spans has its parent');
 
 select * from finish();

@@ -6,7 +6,7 @@ create function pg_temp.asked(p_engage jsonb) returns jsonb language plpgsql as 
 begin
   perform agent('{"tools": ["look"]}' || p_engage, '{"awareness": {"enabled": false}}'), submit(), play('[["Done."]]');
   return (select jsonb_object_agg(a.key, a.value) from work_trace(item()) t, jsonb_each(t.attributes) a
-           where t.name = 'gen_ai.chat' and a.key ~ '^(work\.request\.(?!id)|gen_ai\.request\.(temp|top))');
+           where t.attributes ->> 'work.span' = 'gen_ai.chat' and a.key ~ '^(work\.request\.(?!id)|gen_ai\.request\.(temp|top))');
 end
 $$;
 select is(pg_temp.asked('{"thinking": "adaptive", "effort": "low", "tool_choice": "auto", "cache_ttl": "1h", "service_tier": "standard_only", "betas": ["one-2026-01-01"]}'),
