@@ -2218,39 +2218,9 @@ create view v_sessions with (security_invoker=true) as
     s.created_at,
     s.updated_at
    FROM sessions s
-     LEFT JOIN LATERAL ( SELECT f_1.id,
-            f_1.work_item_id,
-            f_1.attempt,
-            f_1.faculty,
-            f_1.faculty_hash,
-            f_1.session_label,
-            f_1.iteration,
-            f_1.max_tokens,
-            f_1.lease_owner,
-            f_1.lease_generation,
-            f_1.lease_seconds,
-            f_1.leased_at,
-            f_1.lease_expires_at,
-            f_1.crash_count,
-            f_1.model_error_count,
-            f_1.stall_count,
-            f_1.round_hash,
-            f_1.round_count,
-            f_1.nudge_iteration,
-            f_1.unheeded_nudge_count,
-            f_1.compaction_trigger,
-            f_1.compaction_instructions,
-            f_1.overflow_count,
-            f_1.awaited_by,
-            f_1.outcome,
-            f_1.error,
-            f_1.created_at,
-            f_1.ended_at,
-            f_1.offered
-           FROM foci f_1
-          WHERE f_1.session_label = s.label
-          ORDER BY f_1.created_at DESC, f_1.id DESC
-         LIMIT 1) f ON true;
+     LEFT JOIN foci f ON f.session_label = s.label AND NOT (EXISTS ( SELECT
+           FROM foci n
+          WHERE n.session_label = f.session_label AND ((ROW(n.created_at, n.id) > ROW(f.created_at, f.id)))));
 create view v_slots with (security_invoker=true) as
  SELECT f.name AS faculty,
     s.slots,

@@ -1019,8 +1019,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'an import without times ended just now',
     file: 'sql/api/45_ledger/awareness_items.sql',
-    from: "(i.state <> 'completed' or not _is_untimed(i.work_type, i.params) and",
-    to: "(i.state <> 'completed' or",
+    from: 'not _is_untimed(i.work_type, i.params)\n',
+    to: 'true\n',
     test: 'test/sql/session_import/says_no_age_that_nobody_knows.test.sql',
   },
   {
@@ -2743,6 +2743,13 @@ export const sqlMutants: readonly Mutant[] = [
     from: `if p_focus.attempt = 1 and p_item.continues_id is not null then`,
     to: `if false then`,
     test: 'test/sql/work_retry/goes_on_where_it_ended.test.sql',
+  },
+  {
+    name: `a digest names each item of a conversation as done`,
+    file: 'sql/api/45_ledger/awareness_items.sql',
+    from: `where c.continues_id = i.id limit 1) is null)`,
+    to: `where false limit 1) is null)`,
+    test: 'test/sql/work_continue/goes_on_in_the_same_session.test.sql',
   },
   {
     name: 'a fork shows what its attempt had hidden',

@@ -64,7 +64,9 @@ begin atomic
    where coalesce(i.project, '') = p_project and (i.parent_id is null) = p_is_root and i.state = p_state
      and i.state in ('created', 'queued', 'running', 'waiting', 'paused', 'completed') and i.id <> all (p_but)
      and case when i.state = 'completed' then i.resolved_at when i.state in ('running', 'waiting') then i.started_at else i.created_at end > p_since
-     and (i.state <> 'completed' or not _is_untimed(i.work_type, i.params) and not exists (select from work_items c where c.continues_id = i.id))
+     and (i.state <> 'completed' or not _is_untimed(i.work_type, i.params)
+          -- With a limit: else the planner would read all items for it.
+          and (select true from work_items c where c.continues_id = i.id limit 1) is null)
      and (i.state <> 'created'
           or i.work_type = 'journal' and i.heartbeat_ends_at > _now()
              and (not i.params ? 'isUnnamed' or exists (select from work_ledger l where l.work_item_id = i.id)))

@@ -1,6 +1,6 @@
 -- Completed work goes on in a new item of the same session: the whole conversation, the ledger as its own past, and what is said next.
 begin;
-select plan(17);
+select plan(18);
 
 select agent('{"tools": ["look"], "ledger_nudge_interval": 0, "elide_budget": 0}');
 select take(work_submit('analyze', 'Find why the import is slow', '{"table": "t"}', p_budget => '{"tokens": 500000}'));
@@ -36,6 +36,8 @@ select results_eq($$ select n, how, said, state from work_chain((select id from 
 select is((select requests from cost_by('total', item())), 4::bigint, 'and its cost is one sum');
 select results_eq($$ select kind, name, text from v_work_log where work_item_id = (select id from second) and kind in ('goes on', 'next') order by rank $$,
   $$ select 'goes on', 'continue', 'And who dropped it?' union all select 'next', 'continue', item()::text $$, 'the story of each names both neighbours');
+
+select is_empty($$ select d.id from _items_of('', true, 'completed', '{}', null, '-infinity', 10) d join work_chain(item()) c on c.work_item_id = d.id $$, 'a digest tells of a conversation once, not of each of its ends');
 
 select * from finish();
 rollback;
