@@ -21,7 +21,7 @@ export type { JournalState } from './ledger/journalStore.ts';
 export type { Submission } from './ledger/submit.ts';
 export { projectOf } from './project.ts';
 export { run } from './run.ts';
-export type { Run, RunOptions } from './run.ts';
+export type { Run, RunItem, RunOptions } from './run.ts';
 export { createModelClient } from './model/callModel.ts';
 export type { ModelClient } from './model/message.ts';
 export { rowIds } from './telemetry/spans.ts';

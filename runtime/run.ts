@@ -46,6 +46,8 @@ export type RunOptions = {
   project?: string;
   /** What it may use: tokens, money, seconds, calls, children. */
   budget?: Record<string, number>;
+  /** What the answer must look like (a JSON Schema, docs/faculty.md): `outcome_data.result` fits it when the work is completed. */
+  resultSchema?: object;
   /** When it fires, the work is given back and `result` is the item as it stands: nothing is lost, and `resume` goes on. */
   signal?: AbortSignal;
   /** How long what is being done may then take to end by itself; default: 5. */
@@ -59,15 +61,20 @@ export type RunOptions = {
   log?: Logger;
 };
 
-export type Run = AsyncIterable<WorkEvent> & {
+/** The item at its end; completed work with a schema has its answer in `result`. */
+export type RunItem<T> = Omit<CountedItem, 'outcome_data'> & {
+  outcome_data: (NonNullable<CountedItem['outcome_data']> & { result?: T }) | null;
+};
+
+export type Run<T = unknown> = AsyncIterable<WorkEvent> & {
   id: Promise<string>;
   /** The item when it is over (completed, failed, cancelled, dead), paused, or given back. Rejects only where that could not be found out. */
-  result: Promise<CountedItem>;
+  result: Promise<RunItem<T>>;
   /**
    * Goes on with the conversation when this is over, with what is said next and the same options but for those given: a run of its own,
    * whose item is a new one. Where this one failed or was cancelled the text may be left out.
    */
-  continue(task?: string, options?: Omit<RunOptions, 'task' | 'resume' | 'continues'>): Run;
+  continue(task?: string, options?: Omit<RunOptions, 'task' | 'resume' | 'continues'>): Run<T>;
 };
 
 type Begun = { place: Place; item: WorkItem; ended: Promise<CountedItem> };
@@ -76,23 +83,23 @@ type Begun = { place: Place; item: WorkItem; ended: Promise<CountedItem> };
  * Submits a task and works on it, and on what it delegates, until it is over: `for await (const event of run({ task }))`. Events are read
  * from the ledger, from the beginning, by each loop; leaving a loop does not stop the work.
  */
-export function run(options: RunOptions): Run {
-  return runAfter(options, Promise.resolve(options.continues));
+export function run<T = unknown>(options: RunOptions): Run<T> {
+  return runAfter<T>(options, Promise.resolve(options.continues));
 }
 
 /** `continues`: the item that it goes on from, known when that is over. */
-function runAfter(options: RunOptions, continues: Promise<string | undefined>): Run {
+function runAfter<T>(options: RunOptions, continues: Promise<string | undefined>): Run<T> {
   const over = new AbortController(); // nothing more will come
   const begun = continues.then((id) => begin({ ...options, ...(id !== undefined && { continues: id }) }, over));
   const id = begun.then(({ item }) => item.id);
-  const result = begun.then(({ ended }) => ended);
+  const result = begun.then(({ ended }) => ended as Promise<RunItem<T>>); // the database has looked whether it fits
   for (const promise of [id, result]) promise.catch(() => {}); // whoever awaits neither hears of it in the loop
   return {
     id,
     result,
     continue: (task, more = {}) => {
       const { task: _task, resume: _resume, ...same } = options;
-      return runAfter(
+      return runAfter<T>(
         { ...same, ...more, ...(task !== undefined && { task }) },
         result.then((item) => item.id),
       );
@@ -138,6 +145,7 @@ async function begin(options: RunOptions, over: AbortController): Promise<Begun>
                 project: options.project ?? (await projectOf(workspace ?? process.cwd())),
                 ...(workspace !== undefined && { workspaceDir: workspace }),
                 ...(options.budget && { budget: options.budget }),
+                ...(options.resultSchema && { resultSchema: options.resultSchema }),
               },
               keeper,
               hostName(),

@@ -1080,6 +1080,7 @@ create table work_items (
   continues_id uuid,
   continued_by text,
   continued_with uuid,
+  result_schema jsonb,
   constraint children_know_their_root CHECK ((parent_id IS NULL) = (depth = 0) AND (parent_id IS NULL) = (root_id = id)),
   constraint depth_is_at_most_5 CHECK (depth >= 0 AND depth <= 5 OR depth > 5 AND work_type = 'ldg:task'::text),
   constraint description_is_at_most_64_kib CHECK (description ~ '\S'::text AND octet_length(description) <= 65536),
@@ -3031,7 +3032,7 @@ create function _ability_tell_agent(p_input jsonb) returns text
 create function _ability_wait_for(p_input jsonb) returns text
   plpgsql volatile; -- body 4af1eae1, comment 73923e2f
 create function _ability_work_complete(p_input jsonb) returns text
-  plpgsql volatile; -- body 50ac0a39, comment cdab24a3
+  plpgsql volatile; -- body a773b01b, comment cdab24a3
 create function _ability_work_item() returns uuid
   sql stable parallel safe; -- body d41d8cd9, comment 37e31c44
 create function _administers(p_role name) returns boolean
@@ -3269,7 +3270,7 @@ create function _checkpoint_due(p_item work_items, p_turn turns) returns void
 create function _checkpoint_trigger(p_is_block boolean, p_tokens bigint, p_since timestamp with time zone, p_entries bigint) returns text
   sql volatile; -- body d41d8cd9, comment f5ecc7b4
 create function _child_ended(p_child work_items) returns void
-  plpgsql volatile; -- body a176745a, comment 82935227
+  plpgsql volatile; -- body 3bd21db2, comment 82935227
 create function _child_words(p_words text) returns text
   sql volatile; -- body 0b478ec4, comment 28b9cccb
 create function _children_by_state(p_work_item_id uuid) returns text
@@ -3371,7 +3372,7 @@ create function _compaction_times(p_compaction compactions, p_turn turns, OUT st
 create function _config_chars(p_turn turns) returns integer
   sql stable; -- body edbec15c, comment d72652b0
 create function _config_of(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text, p_thinks boolean DEFAULT true) returns text
-  plpgsql stable; -- body 63d9ea9e, comment 8c3b92e3
+  plpgsql stable; -- body b347fb2c, comment 8c3b92e3
 create function _config_of(p_item work_items) returns jsonb
   sql stable; -- body 73046c49, comment 62f1f58b
 create function _content_chars(p_content json) returns integer
@@ -3459,7 +3460,7 @@ create function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_
 create function _elision_store(p_cut elisions) returns void
   plpgsql volatile; -- body 79361ac7, comment c890d406
 create function _engine_message(p_flags iteration_flags) returns text
-  plpgsql volatile; -- body d4dfd928, comment 36fa6ca2
+  plpgsql volatile; -- body c955fb83, comment 36fa6ca2
 create function _engine_prompt(p_tools text[], p_awareness boolean DEFAULT true) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7b967d72
 create function _enqueue(p_work_item_id uuid) returns boolean
@@ -3479,7 +3480,7 @@ create function _entry_problems(p_work_item_id uuid) returns TABLE(place text, p
 create function _entry_with_plan(p_entry_type text, p_content text, p_items jsonb, p_done integer[], p_doing integer) returns text
   plpgsql immutable; -- body d29bb804, comment a01916a6
 create function _erasable() returns TABLE(n integer, relation text, of_item text, becomes jsonb, hashed text[])
-  sql immutable parallel safe; -- body 722d5ca2, comment a33fa238
+  sql immutable parallel safe; -- body cd0fdc7c, comment a33fa238
 create function _erasable_set(p_relation text, p_becomes jsonb, p_hashed text[], p_joined_by text) returns text
   sql immutable; -- body 78ea3730, comment eb64d90a
 create function _erase_begin(p_ids uuid[], p_keep text, p_reason text) returns void
@@ -3575,7 +3576,7 @@ create function _faculty_defaults() returns jsonb
 create function _faculty_for(p_faculty text, p_work_type text, p_project text) returns faculties
   sql stable; -- body 38aeaa68, comment 57cf33a5
 create function _faculty_keys() returns TABLE(path text, type text, "least" numeric, most numeric, choices text[], default_value jsonb, says text)
-  sql immutable parallel safe; -- body 092c71e5, comment 0bd2f433
+  sql immutable parallel safe; -- body 8485f735, comment 0bd2f433
 create function _faculty_label(p_faculty text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 2b78fe8e
 create function _faculty_labels(p_faculty text, p_project text) returns jsonb
@@ -3591,7 +3592,7 @@ create function _faculty_refs(p_ref text) returns text[]
 create function _faculty_takes(p_type text, p_least numeric, p_most numeric, p_choices text[]) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 1196145a
 create function _faculty_value_says(p_type text, p_least numeric, p_most numeric, p_choices text[], p_value jsonb) returns text
-  plpgsql immutable; -- body 7138ae13, comment 508dfaed
+  plpgsql immutable; -- body 6e8e71f1, comment 508dfaed
 create function _failed_calls(p_turn_ids uuid[], p_has_words boolean DEFAULT false) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7762e28d, comment 66e83cc9
 create function _family(p_model text, OUT context_window integer, OUT tokens_per_char double precision) returns record
@@ -3786,6 +3787,8 @@ create function _is_owners() returns boolean
   sql stable; -- body 0a22bf7d, comment ed3c48c8
 create function _is_partial(p_call tool_calls) returns boolean
   sql immutable; -- body e033e909, comment 9cdb5566
+create function _is_pattern(p_pattern text) returns boolean
+  plpgsql immutable; -- body 149a2112, comment 6ca9e3a5
 create function _is_recorded(p_item work_items) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment fcc2cca1
 create function _is_reminded(p_focus foci) returns boolean
@@ -3841,7 +3844,7 @@ create function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb
 create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count integer) returns foci
   plpgsql volatile; -- body 41f5916a, comment 1c87e459
 create function _iteration_finish(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_iteration integer, p_driven_seconds double precision, p_kept_turn_id uuid DEFAULT NULL::uuid, p_flags iteration_flags DEFAULT NULL::iteration_flags) returns json
-  plpgsql volatile; -- body 9f4fa354, comment 694281f9
+  plpgsql volatile; -- body f9ab43a7, comment 694281f9
 create function _iteration_flags(p_item work_items, p_focus foci, p_config jsonb, p_turn turns DEFAULT NULL::turns) returns iteration_flags
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body b4e8c99a, comment 77212ca5
 create function _iteration_span_id(p_focus_id uuid, p_iteration integer) returns text
@@ -4444,6 +4447,20 @@ create function _response_store(p_turn turns, p_config jsonb, p_content json, p_
   plpgsql volatile; -- body afb11381, comment afb5c7a6
 create function _response_text(p_turn_id uuid) returns text
   sql stable; -- body 404e055c, comment 3634a745
+create function _result_check(p_schema jsonb, p_value jsonb) returns void
+  plpgsql immutable; -- body ed94f269, comment 2f5035da
+create function _result_errors(p_schema jsonb, p_value jsonb, p_at text DEFAULT 'result'::text) returns SETOF text
+  plpgsql immutable; -- body 0443ebf4, comment aebb6b31
+create function _result_failed(p_item work_items, p_focus foci) returns jsonb
+  plpgsql volatile; -- body bbb5dcf8, comment 3e0331d9
+create function _result_refused(p_item work_items, p_turn turns) returns boolean
+  plpgsql stable; -- body 63e578ec, comment b78af707
+create function _result_schema_check(p_schema jsonb) returns void
+  plpgsql immutable; -- body 3648d585, comment ddf4d2b8
+create function _result_schema_of(p_item work_items) returns jsonb
+  plpgsql stable; -- body 76f77d59, comment de618bbf
+create function _result_schema_problems(p_schema jsonb, p_at text DEFAULT 'result_schema'::text) returns SETOF text
+  plpgsql immutable; -- body 286aaad6, comment d17a0aec
 create function _result_text(p_result json) returns text
   plpgsql immutable; -- body 6773ddd4, comment cb222475
 create function _results_chars(p_turn_id uuid) returns integer
@@ -4938,6 +4955,8 @@ create function _with_images(p_blocks text) returns text
   plpgsql stable; -- body 108116b2, comment 2315206a
 create function _with_kept(p_cut elisions, p_head turns, p_names text[], p_engage jsonb) returns elisions
   plpgsql stable; -- body 051df20f, comment 8ef706d2
+create function _with_result(p_input_schema jsonb, p_schema jsonb) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 5ea8ddc0
 create function _with_standing(p_cut elisions, p_item work_items, p_current elisions, p_leaving turns[], p_staying turns[], p_above text, p_max_chars integer) returns elisions
   plpgsql stable; -- body 854547a4, comment 0a79c774
 create function _without_digest(p_content json) returns json
@@ -4949,7 +4968,7 @@ create function _words_of(p_list jsonb) returns text
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
   plpgsql volatile; -- body 765ff1af, comment 4b519098
 create function _work_goes_on(p_work_item_id uuid, p_states text[], p_content text, p_idempotency_key text, p_external_id text) returns work_items
-  plpgsql volatile; -- body 7ace0b78, comment c883c070
+  plpgsql volatile; -- body 59e3358a, comment c883c070
 create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text, shown jsonb)
   sql stable; -- body 0e821f1c, comment fcf131ed
 create function _work_line(p_text text, p_max_chars integer) returns text
@@ -4979,7 +4998,7 @@ create function _works_in(p_item work_items, p_config jsonb) returns text
 create function _writes_for_all() returns boolean
   sql stable; -- body 507f903f, comment 594dfedd
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid) returns jsonb
-  plpgsql volatile; -- body 0b5021af, comment a106d908
+  plpgsql volatile; -- body 9fdcd0c9, comment a106d908
 create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json, p_source text DEFAULT NULL::text, p_search_path name[] DEFAULT current_schemas(false)) returns abilities
   plpgsql volatile; -- body 9ffebf75, comment 38de19a0
 create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_pattern text DEFAULT NULL::text) returns text
@@ -5037,7 +5056,7 @@ create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown 
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
   plpgsql volatile; -- body 9914b2ab, comment bb97ac12
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
-  sql stable; -- body 0691db5b, comment 034bd0da
+  sql stable; -- body bcb9d728, comment 034bd0da
 create function faculty_save(p_config jsonb) returns faculties
   plpgsql volatile; -- body 12e776fc, comment 9b700a63
 create function focus_begin(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
@@ -5290,8 +5309,8 @@ create function work_chain(p_work_item_id uuid) returns TABLE(n integer, work_it
   plpgsql stable; -- body 24d22a6e, comment 5538e354
 create function work_changes(p_work_item_id uuid) returns TABLE(item text, focus text, turn text, calls text, approvals text, inbox text, journal text, below text, budgets text, forks text, claims text)
   sql stable; -- body f023d584, comment 6394647d
-create function work_complete(p_work_item_id uuid, p_summary text, p_evidence jsonb DEFAULT '[]'::jsonb, p_lease uuid DEFAULT NULL::uuid) returns work_items
-  plpgsql volatile; -- body bce79e3e, comment 1394f916
+create function work_complete(p_work_item_id uuid, p_summary text, p_evidence jsonb DEFAULT '[]'::jsonb, p_lease uuid DEFAULT NULL::uuid, p_result jsonb DEFAULT NULL::jsonb) returns work_items
+  plpgsql volatile; -- body 57c2de30, comment c662bd45
 create function work_continue(p_work_item_id uuid, p_content text, p_idempotency_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body bcaddb77, comment cd30be76
 create function work_erase(p_work_item_id uuid, p_reason text DEFAULT 'erased by hand'::text, p_is_dry_run boolean DEFAULT false, p_with_forks boolean DEFAULT false) returns TABLE(kind text, name text, row_count bigint, bytes bigint)
@@ -5340,8 +5359,8 @@ create function work_roles_drop() returns SETOF name
   plpgsql volatile; -- body 36529a21, comment 0de3a380
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)
   plpgsql stable; -- body cd006442, comment f2c77810
-create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body a87d157d, comment d029b8e4
+create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text, p_project text DEFAULT NULL::text, p_result_schema jsonb DEFAULT NULL::jsonb) returns work_items
+  plpgsql volatile; -- body bdded2a2, comment 6edccefd
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
   plpgsql volatile; -- body 45793ffb, comment 7ef8f99e
 create function work_totals(p_by text DEFAULT 'total'::text, p_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_step text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns TABLE(at timestamp with time zone, key text, requests bigint, iterations bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, unpriced_requests bigint, half_took double precision, most_took double precision, half_first double precision, most_first double precision, failed_requests bigint, calls bigint, failed_calls bigint, call_seconds double precision, half_call double precision, most_call double precision, items bigint, completed_items bigint, expired_leases bigint)

@@ -77,9 +77,10 @@ export function lookCommands(program: Command): void {
   examples(
     command(ledger, 'complete <id> <summary>', 'complete a work item that no worker drives')
       .option('--evidence <text...>', 'what supports it: ids of tool calls, handles of artifacts, or words')
+      .option('--result <json>', 'the answer for programs, which must fit the schema of the item or its faculty')
       .action(
         ends(async (id: string, summary: string, _: object, called: Command) =>
-          (await items()).complete(id, summary, called.optsWithGlobals<Settings & { evidence?: string[] }>()),
+          (await items()).complete(id, summary, called.optsWithGlobals<Settings & { evidence?: string[]; result?: string }>()),
         ),
       ),
     "ledger complete ID 'The index was never used; it is now' --evidence 'explain analyze: 12 ms'",

@@ -91,6 +91,7 @@ export function workCommands(program: Command): void {
       .option('--run-at <time>', 'not before this time')
       .option('--idempotency-key <key>', 'the same call repeated returns the same item')
       .option('--budget <resource=amount...>', 'what it and everything below it may use: tokens, money, seconds, calls, children')
+      .option('--result-schema <json>', 'what its result must look like: a JSON Schema, or @FILE with one')
       .action(ends(async (description: string, options: SubmitOptions) => (await items()).submit(description, options))),
     "submit 'Find why the import is slow'",
     "submit 'Port the parser' --type task --budget tokens=200000 money=2",

@@ -1,5 +1,6 @@
 // The commands that make one query or one change.
 
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 
@@ -32,6 +33,8 @@ export type SubmitOptions = Settings & {
   idempotencyKey?: string;
   budget?: string[];
   project?: string;
+  /** JSON, or @FILE with it. */
+  resultSchema?: string;
   /** Named by work-ledger.toml. */
   facultiesOfFile?: string[];
 };
@@ -54,6 +57,7 @@ export const submit = (description: string, options: SubmitOptions): Promise<num
         ...(options.workspace !== undefined && { workspaceDir: resolve(options.workspace) }),
         ...(options.idempotencyKey !== undefined && { idempotencyKey: options.idempotencyKey }),
         ...(project !== undefined && { project }),
+        ...(options.resultSchema !== undefined && { resultSchema: await resultSchema(options.resultSchema) }),
         ...(options.budget && { budget: Object.fromEntries(options.budget.map(parseAmount)) }),
       })
       .catch((error: unknown) => {
@@ -70,6 +74,14 @@ export const submit = (description: string, options: SubmitOptions): Promise<num
       );
     return exit.ok;
   });
+
+/** A JSON Schema as it was typed, or @FILE. What it may hold, the ledger says. */
+async function resultSchema(given: string): Promise<object> {
+  const json = given.startsWith('@') ? await readFile(given.slice(1), 'utf8') : given;
+  const schema = parsed(json, '--result-schema');
+  if (typeof schema !== 'object' || schema === null) throw new UsageError('--result-schema must be a JSON Schema, or @FILE with one');
+  return schema;
+}
 
 /** "tokens=200000". */
 function parseAmount(given: string): [resource: string, amount: number] {
@@ -92,6 +104,15 @@ export const budget = (workItemId: string, amounts: string[], options: Settings)
     );
     return exit.ok;
   });
+
+/** What an option has as JSON. */
+function parsed(json: string, option: string): unknown {
+  try {
+    return JSON.parse(json) as unknown;
+  } catch {
+    throw new UsageError(`${option} must be JSON`);
+  }
+}
 
 function parseParams(json: string): Record<string, unknown> {
   try {
@@ -144,9 +165,18 @@ export const ledgerRetract = (workItemId: string, seq: number, reason: string, o
     return exit.ok;
   });
 
-export const complete = (workItemId: string, summary: string, options: Settings & { evidence?: string[] }): Promise<number> =>
+export const complete = (
+  workItemId: string,
+  summary: string,
+  options: Settings & { evidence?: string[]; result?: string },
+): Promise<number> =>
   withLedger(options, async (db) => {
-    const item = await db.workComplete(await itemIdOf(db, workItemId), summary, options.evidence ?? []);
+    const item = await db.workComplete(
+      await itemIdOf(db, workItemId),
+      summary,
+      options.evidence ?? [],
+      options.result === undefined ? undefined : parsed(options.result, '--result'),
+    );
     print(item, itemLine(item), options.json ?? false);
     return exit.ok;
   });

@@ -35,8 +35,18 @@ const decided = z.object({ decision: z.string() });
 export const control = ({ call, row, rows, run, named }: Calls) => ({
   workCancel: (workItemId: string, reason: string | null) => rows('work_cancel', [workItemId, reason], workItem),
 
-  workComplete: (workItemId: string, summary: string, evidence: readonly string[]) =>
-    row('work_complete', [workItemId, summary, storableJson(evidence)], workItem),
+  /** `result`: the answer as JSON, which must fit the schema of the item or its faculty, if there is one. */
+  workComplete: (workItemId: string, summary: string, evidence: readonly string[], result?: unknown) =>
+    row(
+      'work_complete',
+      {
+        p_work_item_id: workItemId,
+        p_summary: summary,
+        p_evidence: storableJson(evidence),
+        p_result: result === undefined ? null : storableJson(result),
+      },
+      workItem,
+    ),
 
   workPause: (workItemId: string, reason: string | null) => row('work_pause', [workItemId, reason], workItem),
 

@@ -28,6 +28,8 @@ export type Submission = {
   workspaceDir?: string;
   /** Where the work is; see project.ts. */
   project?: string;
+  /** What its result must look like: a JSON Schema of the keywords that docs/faculty.md lists; default: the faculty's. */
+  resultSchema?: object;
 };
 
 export type AbilityDefinition = {
@@ -61,6 +63,7 @@ const submission = (s: Submission) => ({
   p_budget: s.budget ? storableJson(s.budget) : null,
   p_workspace_dir: s.workspaceDir ?? null,
   p_project: s.project ?? null,
+  p_result_schema: s.resultSchema ? storableJson(s.resultSchema) : null,
 });
 
 export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => ({

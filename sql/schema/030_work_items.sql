@@ -44,6 +44,7 @@ create table work_items (
   continues_id uuid references work_items (id),
   continued_by text,
   continued_with uuid,
+  result_schema jsonb,
   constraint state_is_known check (state in (
     'created', 'queued', 'claimed', 'running', 'waiting', 'paused', 'completed', 'failed', 'dead', 'cancelled')),
   constraint finished_items_have_resolved_at check (
@@ -103,6 +104,7 @@ comment on column work_items.fork_turn_id is 'The turn from which its conversati
 comment on column work_items.continues_id is 'The item from whose end it goes on, in the same session, see work_chain(); null: it began by itself, or is a fork.';
 comment on column work_items.continued_by is 'Who had it go on there: a person''s name, see person_current(), else the database role.';
 comment on column work_items.continued_with is 'The message with which it goes on; null: none was said. No foreign key: messages reference work items.';
+comment on column work_items.result_schema is 'What its result must look like, a JSON Schema; null: as its faculty says.';
 comment on column work_items.spawn_tool_call_id is 'The tool call of the parent''s agent that submitted this item; null: no call did. No foreign key: tool calls reference work items.';
 comment on column work_items.workspace_dir is 'The directory on the host in which the item is worked on; overrides the faculty''s engage.workspace_dir, and children inherit it. Null: the faculty''s.';
 comment on column work_items.workspace_dir_by is 'The database role that named workspace_dir; children and forks inherit it. What it may name, a worker decides, see focus_claim(). Null: nobody named one.';

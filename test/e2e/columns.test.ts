@@ -156,6 +156,7 @@ const exceptions: Record<string, string> = {
   'foci.unheeded_nudge_count': 'an agent that keeps no ledger, though reminded: sql/nudge',
   'work_ledger.is_auto': 'a step that the engine drafts for it: sql/nudge',
   'work_items.ledger_epoch': 'an attempt that begins afresh: sql/work_fork',
+  'work_items.result_schema': 'an answer with a shape: sql/result_schema',
   'work_items.continues_id': 'work that goes on in a new item: sql/work_continue',
   'work_items.continued_by': 'who had it go on: sql/work_continue',
   'work_items.continued_with': 'with which message: sql/work_continue',

@@ -192,6 +192,25 @@ test('continue goes on with completed work, retry with what was cancelled; logs 
   expect(followed.stdout).toContain(`${last}\n  state      completed`);
 });
 
+test('submit says what a result must look like, ledger complete brings it, show --json has it', async () => {
+  await writeFile(join(directory, 'schema.json'), '{"type": "object", "required": ["total"]}');
+  const id = await submit('Count', '--type', 'hand', '--result-schema', '@schema.json');
+  expect(await cli('ledger', 'complete', id, 'Counted', '--result', '{"sum": 3}')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('result needs "total"'),
+  });
+  expect(await cli('ledger', 'complete', id, 'Counted', '--result', '{')).toMatchObject({
+    code: 2,
+    stderr: 'error: --result must be JSON\n',
+  });
+  expect(await cli('ledger', 'complete', id, 'Counted', '--result', '{"total": 3}')).toMatchObject({ code: 0 });
+  expect(JSON.parse((await cli('show', id, '--json')).stdout)).toMatchObject({ outcome_data: { result: { total: 3 } } });
+  expect(await cli('submit', 'x', '--result-schema', '{"format": "date"}')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('keyword "format", which is not checked here'),
+  });
+});
+
 test('submit warns when nothing will take the item, faculty when nobody has a tool', async () => {
   expect((await cli('submit', 'x', '--type', 'unheard-of')).stderr).toBe(
     'warning: nothing will take it: no faculty accepts work type "unheard-of". Save one that does: work-ledger faculty FILE\n',

@@ -223,3 +223,31 @@ test('work that failed goes on where it ended', async () => {
   await expect(run({ ...here(), continues: randomUUID(), modelClient: await scripted() }).result).rejects.toThrow('there is no work item');
   await expect(run({ ...here(), continues: 'x', resume: 'x' }).result).rejects.toThrow('takes a task');
 });
+
+test('an answer with a shape: what does not fit goes back with all that is wrong, and what fits is typed', async () => {
+  const asked = run<{ kilos: number }>({
+    ...here(),
+    task: 'How heavy is the parcel?',
+    tools: [weigh],
+    resultSchema: {
+      type: 'object',
+      properties: { kilos: { type: 'number', minimum: 0 } },
+      required: ['kilos'],
+      additionalProperties: false,
+    },
+    modelClient: await scripted(
+      calls(['work_complete', { summary: '3 kg', result: { kilos: -3, unit: 'kg' } }]),
+      { content: [{ type: 'text', text: 'It weighs 3 kg.' }] },
+      calls(['work_complete', { summary: '3 kg', result: { kilos: 3 } }]),
+    ),
+  });
+  const item = await asked.result;
+  expect(item.state).toBe('completed');
+  const kilos: number | undefined = item.outcome_data?.result?.kilos;
+  expect(kilos).toBe(3);
+  const [refused] = await db.failedCalls(item.id);
+  expect(refused?.says).toMatch(/result has no key "unit".*result.kilos must be at least 0/);
+  await expect(run({ ...here(), task: 'x', resultSchema: { format: 'date' }, modelClient: await scripted() }).result).rejects.toThrow(
+    'result_schema has keyword "format", which is not checked here',
+  );
+});

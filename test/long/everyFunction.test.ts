@@ -289,6 +289,7 @@ function plausible(): Record<string, string> {
     p_effect: quoted('pure'),
     p_risk: quoted('safe'),
     p_schema: json({ type: 'object', properties: {}, required: [] }),
+    p_result_schema: json({ type: 'object', properties: { a: { type: ['string', 'null'], pattern: '^x' } }, required: ['a'] }),
     p_message: quoted('Hello'),
     p_images: json([{ media_type: 'image/png', data: 'iVBORw0KGgo=' }]),
     p_value: json({ a: 1 }),

@@ -127,6 +127,8 @@ const call = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ tool: fc.constant('recall' as const), block: fc.nat(9) }) },
+  /** Only of work whose result has a schema. */
+  { weight: 1, arbitrary: fc.record({ tool: fc.constant('complete' as const), fits: fc.boolean() }) },
   { weight: 1, arbitrary: unknown },
 );
 const small: typeof call = fc.oneof(look, entry);

@@ -35,6 +35,15 @@ export const policies = {
     consolidate: { command: 'consolidate' },
     hooks: { before_model_call: 'before_model_call', before_tool: 'before_tool', after_tool: 'after_tool' },
   },
+  'answers with a shape': {
+    engage: { elide_budget: 300 },
+    result_schema: {
+      type: 'object',
+      properties: { mark: { type: 'string', pattern: String.raw`^y\d+z$` } },
+      required: ['mark'],
+      additionalProperties: false,
+    },
+  },
   fresh: { engage: { elide_budget: 300 }, recover: { mode: 'fresh' } },
 } as const satisfies Record<string, object>;
 

@@ -176,6 +176,12 @@ function callOf(world: World, item: Item, played: PlayedCall, n: number): Call {
         ...(played.block > 6 && { query: world.mark('q') }),
       });
     }
+    case 'complete': {
+      if (item.policy !== 'answers with a shape') return call('ledger_read', {});
+      const mark = world.mark('y');
+      if (!played.fits) world.note(item, 'wrong answer');
+      return call('work_complete', { summary: `Done ${mark}`, result: played.fits ? { mark } : { mark: `not ${mark}` } });
+    }
     case 'no such tool':
     default:
       return call(played.name, { mark: world.mark('c') });

@@ -9,6 +9,8 @@ import type { HookAnswer, Work } from './commands.ts';
 import { Refused } from './ledger.ts';
 import type { Fault, Ledger } from './ledger.ts';
 import { answerOf, hookResult, resultOf, tokensPerChar } from './replies.ts';
+import { expect } from './expect.ts';
+import { chainOf } from './world.ts';
 import type { Item, World } from './world.ts';
 
 export type Stage = {
@@ -367,12 +369,33 @@ export class Worker {
     return { ...this.#kept.request, messages: [...(this.#kept.request['messages'] as unknown[]), ...since] };
   }
 
+  /** Work whose result has a schema is done with one that fits; one that was wrong four times is what it fails with. */
+  async #answered(kind: string): Promise<void> {
+    const { world, ledger } = this.stage;
+    const { item } = this;
+    const [row] = await ledger.rows<{ outcome: { result?: { mark?: string }; result_errors?: string[] } | null }>(
+      'select outcome_data as outcome from ledger.work_items where id = $1',
+      item.id,
+    );
+    const tries = chainOf(item.head).filter(
+      (one) => one.item === item && (one.calls.length === 0 || one.calls.some((call) => call.name === 'work_complete')),
+    ).length;
+    if (kind === 'completed') {
+      expect(/^y\d+z$/.test(row?.outcome?.result?.mark ?? ''), () => `${item.name} is done with ${JSON.stringify(row?.outcome)}`);
+      world.note(item, 'shaped answer');
+    }
+    if (!row?.outcome?.result_errors) return;
+    expect(tries > 3, () => `${item.name} failed at the ${tries}. answer: ${JSON.stringify(row.outcome)}`);
+    world.note(item, 'no answer fits');
+  }
+
   /** The stage said that the iteration, the attempt or the item is over. */
   async #ended(kind: string): Promise<void> {
     const { world, ledger } = this.stage;
     const { item } = this;
     item.lease = null;
     item.isInFlight = false;
+    if (item.policy === 'answers with a shape') await this.#answered(kind);
     // An attempt that ends while a pause is asked for leaves its item paused instead of queued.
     const isOver =
       kind === 'queued' ||

@@ -110,6 +110,7 @@ export const values: Record<string, Value | undefined> = {
   'lease_renew.p_leases': (work) => `array['${work.lease ?? nobody}']::pg_catalog.uuid[]`,
   'session_fork.p_new_label': literal('branch'),
 
+  p_result_schema: json({ type: 'object' }),
   p_amount: '5',
   p_resource: literal('calls'),
   p_content: literal('A sentence'),

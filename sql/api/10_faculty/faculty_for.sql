@@ -125,3 +125,18 @@ as $$
 $$;
 
 comment on function _why_unroutable(text, text) is 'Why no faculty takes an item for which _faculty_for() found none, as a sentence.';
+
+create or replace function _result_schema_of(p_item work_items)
+  returns jsonb
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return coalesce(p_item.result_schema, nullif(
+    coalesce((select c.config from foci f join faculties c on c.content_hash = f.faculty_hash where f.id = p_item.focus_id),
+             (_faculty_now(p_item)).config) -> 'result_schema', 'null'));
+end
+$$;
+
+comment on function _result_schema_of(work_items) is 'What the result of an item must look like: its own result_schema, else that of the faculty of the attempt under way, else of its faculty as it is now. Null: anything.';

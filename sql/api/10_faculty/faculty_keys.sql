@@ -21,6 +21,8 @@ as $$
       ('claims', 'string', null, null, '{off,warn,refuse}', '"warn"', 'What becomes of a call that changes what others are at (v_claims): nothing, its result begins with a line that says so, or it is not run. What its project says goes before'),
       ('memory', 'boolean', null, null, null, 'false', 'Offers memory: notes of the project in files, which outlast work (v_memory_files)'),
 
+      ('result_schema', 'schema', null, null, null, null, 'What the results of its work must look like: a JSON Schema of type, properties, required, additionalProperties, items, enum, const, minimum, maximum, minLength, maxLength, pattern, minItems, maxItems, anyOf and oneOf; other keywords are refused. An item may bring its own'),
+
       ('orient', 'table', null, null, null, null, 'A command that runs before the first request of an attempt'),
       ('orient.command', 'command', 1, null, null, null, 'Prints text for the agent, or {"context"} or {"refuse"}'),
       ('orient.timeout', 'whole number', 1, null, null, '60', 'Its time limit in seconds'),
@@ -148,6 +150,7 @@ create or replace function _faculty_takes(p_type text, p_least numeric, p_most n
     when p_type = 'address' then 'an http or https address without a password'
     when p_type = 'variable' then 'the name of an environment variable like "GATEWAY_KEY"'
     when p_type = 'table' then 'a table of keys'
+    when p_type = 'schema' then 'a JSON Schema'
     else 'a ' || p_type
   end;
 

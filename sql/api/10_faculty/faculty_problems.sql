@@ -84,7 +84,7 @@ declare
   v_takes text := _faculty_takes(p_type, p_least, p_most, p_choices);
   v_text text := p_value #>> '{}';
   v_kind text := case p_type when 'boolean' then 'boolean' when 'whole number' then 'number' when 'number' then 'number'
-                             when 'list of strings' then 'array' when 'table' then 'object'
+                             when 'list of strings' then 'array' when 'table' then 'object' when 'schema' then 'object'
                              when 'word or whole number' then case jsonb_typeof(p_value) when 'number' then 'number' else 'string' end else 'string' end;
   v_must text := case
     when jsonb_typeof(p_value) <> v_kind then v_takes
@@ -162,6 +162,9 @@ as $$
         join key k on k.path = g.path and k.type = 'list of strings'
         cross join jsonb_array_elements(case jsonb_typeof(g.value) when 'array' then g.value else '[]' end) with ordinality as e(value, n)
         cross join lateral (select _faculty_value_says('string', 1, null, null, e.value)) as f(says)
+      union all
+      select '{result_schema}', r from config c cross join lateral _result_schema_problems(c.value -> 'result_schema') r
+       where jsonb_typeof(c.value -> 'result_schema') = 'object'
       union all
       select '{engage,mode}', 'engage.mode = "external" needs engage.command, the program that does the work'
         from config c where c.value #>> '{engage,mode}' = 'external' and coalesce(c.value #> '{engage,command}', 'null') = 'null'

@@ -27,6 +27,7 @@ create or replace function _config_of(p_focus foci, p_config jsonb, p_model text
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
+  v_schema jsonb := (select _result_schema_of(w) from work_items w where w.id = p_focus.work_item_id);
   v_tools text;
   v_names text[];
   v_engine text;
@@ -37,7 +38,8 @@ begin
   select string_agg(
            '{"name":' || to_json(a.tool_name)::text
              || ',"description":' || to_json(a.description)::text
-             || ',"input_schema":' || a.input_schema::text || '}',
+             || ',"input_schema":' || case when a.name = 'work_complete' and v_schema is not null then _with_result(a.input_schema::jsonb, v_schema)
+                                       else a.input_schema::text end || '}',
            ',' order by a.n),
          array_agg(a.name)
     into v_tools, v_names
@@ -168,3 +170,12 @@ as $$
 $$;
 
 comment on function _toolset(jsonb) is 'The abilities that a faculty offers: the engine''s own (those for children only if it may have any), execute_code if code_execution is on, memory if that is on, then those listed in engage.tools, in that order. A listed ability that is not registered is not offered; see v_missing_tools.';
+
+create or replace function _with_result(p_input_schema jsonb, p_schema jsonb)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return jsonb_set(jsonb_set(p_input_schema, '{properties,result}', p_schema), '{required}', p_input_schema -> 'required' || '["result"]')::text;
+
+comment on function _with_result(jsonb, jsonb) is 'The input of work_complete for work whose result has a schema, as its agent is offered it.';

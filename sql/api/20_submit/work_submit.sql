@@ -15,7 +15,8 @@ create or replace function work_submit(
     p_idempotency_key text default null,
     p_budget jsonb default null,
     p_workspace_dir text default null,
-    p_project text default null)
+    p_project text default null,
+    p_result_schema jsonb default null)
   returns work_items
   language plpgsql
   volatile
@@ -50,6 +51,7 @@ begin
     perform _raise_invalid('an empty string is not a key, an identifier or a name', 'Leave the argument out, or pass null.');
   end if;
 
+  perform _result_schema_check(nullif(p_result_schema, 'null'));
   if p_parent_id is not null then
     v_parent := _submit_parent(p_parent_id, p_project);
   end if;
@@ -57,13 +59,13 @@ begin
   loop
     insert into work_items (
       id, parent_id, root_id, depth, work_type, description, params, faculty, priority, source,
-      dedup_key, idempotency_key, external_id, max_attempts, run_at, workspace_dir, workspace_dir_by, project, submitted_by, spawn_tool_call_id)
+      dedup_key, idempotency_key, external_id, max_attempts, run_at, workspace_dir, workspace_dir_by, project, submitted_by, result_schema, spawn_tool_call_id)
     values (
       v_id, p_parent_id, coalesce(v_parent.root_id, v_id), coalesce(v_parent.depth + 1, 0), v_type, p_description,
       coalesce(p_params, '{}'), p_faculty, coalesce(p_priority, v_parent.priority, 0), p_source,
       p_dedup_key, p_idempotency_key, p_external_id, p_max_attempts, coalesce(p_run_at, _now()),
       coalesce(p_workspace_dir, v_parent.workspace_dir), case when p_workspace_dir is not null then session_user else v_parent.workspace_dir_by end,
-      coalesce(v_parent.project, p_project), coalesce(v_parent.submitted_by, session_user),
+      coalesce(v_parent.project, p_project), coalesce(v_parent.submitted_by, session_user), nullif(p_result_schema, 'null'),
       (select id from tool_calls where id = nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid and work_item_id = p_parent_id))
     on conflict do nothing
     returning * into v_item;
@@ -81,8 +83,8 @@ begin
 end
 $$;
 
-comment on function work_submit(text, text, jsonb, text, integer, uuid, text, text, integer, timestamptz, text, text, jsonb, text, text) is
-  'Adds a work item and returns its row: select id from work_submit(''analyze'', ''Find why the nightly import is slow''). It is queued in the same transaction. p_work_type: what kind of work it is, which decides who does it; null: the only one that faculties of the project accept (or p_faculty accepts), else task. p_faculty: who does it (default: the faculty that accepts the work type). p_priority: higher is more urgent (default: the parent''s, else 0). p_parent_id: the item of which it is a part; at most 5 levels. p_max_attempts: default: the faculty''s. p_run_at: not before this time. p_source: human, trigger, agent, webhook, cron or event. p_budget: what it and everything below it may use, {tokens, money, seconds, calls, children}, see budget_set(). p_workspace_dir: the directory on the host in which it, and work delegated from it, is done; overrides the faculty''s (default: the parent''s). The worker decides whether it exists for whoever named it: its owner''s or an administrator''s directories must belong to the worker''s user, those of others lie within the worker''s workspace_roots. p_project: where the work is: a repository as host/path, a directory of a host, any name of at most 500 characters; whoever works there is told of it and of no other, see awareness_digest() (default: the parent''s, which its children cannot leave; else none: work that concerns all). p_dedup_key: if an unfinished item has this key, it is returned instead of a second one. p_external_id: your own identifier. p_idempotency_key: the same call repeated returns the same item, for ever. Raises WL001 (parent), WL002, WL003 (parent finished), WL006 (key or external id used for another item), WL009 (no children left in the budget of an ancestor).';
+comment on function work_submit(text, text, jsonb, text, integer, uuid, text, text, integer, timestamptz, text, text, jsonb, text, text, jsonb) is
+  'Adds a work item and returns its row: select id from work_submit(''analyze'', ''Find why the nightly import is slow''). It is queued in the same transaction. p_work_type: what kind of work it is, which decides who does it; null: the only one that faculties of the project accept (or p_faculty accepts), else task. p_faculty: who does it (default: the faculty that accepts the work type). p_priority: higher is more urgent (default: the parent''s, else 0). p_parent_id: the item of which it is a part; at most 5 levels. p_max_attempts: default: the faculty''s. p_run_at: not before this time. p_source: human, trigger, agent, webhook, cron or event. p_budget: what it and everything below it may use, {tokens, money, seconds, calls, children}, see budget_set(). p_workspace_dir: the directory on the host in which it, and work delegated from it, is done; overrides the faculty''s (default: the parent''s). The worker decides whether it exists for whoever named it: its owner''s or an administrator''s directories must belong to the worker''s user, those of others lie within the worker''s workspace_roots. p_project: where the work is: a repository as host/path, a directory of a host, any name of at most 500 characters; whoever works there is told of it and of no other, see awareness_digest() (default: the parent''s, which its children cannot leave; else none: work that concerns all). p_result_schema: what its result must look like, a JSON Schema of the keywords that docs/faculty.md lists (default: the faculty''s result_schema). p_dedup_key: if an unfinished item has this key, it is returned instead of a second one. p_external_id: your own identifier. p_idempotency_key: the same call repeated returns the same item, for ever. Raises WL001 (parent), WL002, WL003 (parent finished), WL006 (key or external id used for another item), WL009 (no children left in the budget of an ancestor).';
 
 create or replace function _work_type_here(p_faculty text, p_project text)
   returns text

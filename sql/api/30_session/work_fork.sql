@@ -36,7 +36,7 @@ begin
   end if;
   v_item := work_submit(v_source.work_type, v_source.description, v_source.params, coalesce(p_faculty, v_source.faculty), v_source.priority,
                         p_source => v_source.source, p_idempotency_key => p_idempotency_key, p_workspace_dir => v_source.workspace_dir,
-                        p_project => v_source.project);
+                        p_project => v_source.project, p_result_schema => v_source.result_schema);
   perform _lock_shared('trees', v_source.root_id::text);
   perform _refuse_erased(v_source.id), _lock('branches', p_turn_id::text);
   -- The ledger as it was when the results of that turn had arrived.

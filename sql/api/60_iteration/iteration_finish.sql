@@ -72,7 +72,13 @@ begin
   end if;
   v_call_count := p_flags.call_count;
   v_done := _said_done(v_turn, v_call_count, p_flags.done_call_id);
-  if v_done ->> 'summary' is not null then
+  if _result_refused(p_item, v_turn) then
+    v_answer := _result_failed(p_item, p_focus);
+    if v_answer is not null then
+      return v_answer;
+    end if;
+    v_call_count := greatest(v_call_count, 1); -- what is wrong counts as something to work on
+  elsif v_done ->> 'summary' is not null then
     v_answer := _finish(p_item, p_focus, p_config, v_turn.id, v_done);
     if v_answer is not null then
       return v_answer;
@@ -282,3 +288,51 @@ end
 $$;
 
 comment on function _focus_widen(foci, turns, integer) is 'Makes room for the next response: after one cut off at the output limit, with twice p_own (the faculty''s max_output_tokens); after one that ended because the window was full, by compacting the context. Returns the focus.';
+
+create or replace function _result_refused(p_item work_items, p_turn turns)
+  returns boolean
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_schema jsonb := _result_schema_of(p_item);
+begin
+  if v_schema is null or p_turn.status <> 'completed' or p_turn.turn_type <> 'normal' then
+    return false;
+  end if;
+  -- An end without a call has no result.
+  return exists (select from tool_calls k where k.turn_id = p_turn.id and k.tool_name = 'work_complete' and k.status = 'failed'
+                   and exists (select _result_errors(v_schema, k.input::jsonb -> 'result')))
+    or p_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use') and _response_text(p_turn.id) is not null
+       and not exists (select from tool_calls k where k.turn_id = p_turn.id);
+end
+$$;
+
+comment on function _result_refused(work_items, turns) is 'Whether a response ended the work with a result that does not fit its schema, or without one.';
+
+create or replace function _result_failed(p_item work_items, p_focus foci)
+  returns jsonb
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_schema jsonb := _result_schema_of(p_item);
+  v_errors jsonb;
+begin
+  if (select count(*) from turns t where t.focus_id = p_focus.id and _result_refused(p_item, t)) <= 3 then
+    return null;
+  end if;
+  select coalesce(jsonb_agg(e), '["the work ended without work_complete, so it has no result"]')
+    into v_errors
+    from (select k.input from turns t join tool_calls k on k.turn_id = t.id
+           where t.focus_id = p_focus.id and t.iteration = p_focus.iteration + 1 and k.tool_name = 'work_complete' limit 1) k
+   cross join lateral _result_errors(v_schema, k.input::jsonb -> 'result') e;
+  p_item := _focus_end(p_item, 'failed', 'failed', 'its result did not fit the schema, four times: ' || _one_line(v_errors ->> 0, 300),
+    jsonb_build_object('error', 'the result does not fit its schema', 'result_errors', v_errors));
+  return jsonb_build_object('kind', p_item.state, 'reason', p_item.state_reason);
+end
+$$;
+
+comment on function _result_failed(work_items, foci) is 'Ends an item as failed whose result was wrong more than three times in this attempt; null: it may try again.';

@@ -4,7 +4,8 @@ create or replace function work_complete(
     p_work_item_id uuid,
     p_summary text,
     p_evidence jsonb default '[]',
-    p_lease uuid default null)
+    p_lease uuid default null,
+    p_result jsonb default null)
   returns work_items
   language plpgsql
   volatile
@@ -23,13 +24,15 @@ begin
   end if;
   perform _evidence_check(p_work_item_id, p_evidence);
   v_item := _fence(p_work_item_id, p_lease);
+  perform _result_check(_result_schema_of(v_item), p_result);
   return _focus_end(v_item, 'completed', 'completed', null,
-    jsonb_build_object('summary', p_summary, 'evidence', coalesce(p_evidence, '[]')));
+    jsonb_build_object('summary', p_summary, 'evidence', coalesce(p_evidence, '[]'))
+    || case when p_result is not null then jsonb_build_object('result', p_result) else '{}' end);
 end
 $$;
 
-comment on function work_complete(uuid, text, jsonb, uuid) is
-  'Completes a work item and returns its row. p_lease: the lease of the worker that drives it; null if no attempt is under way (an agent of your own that works from the ledger). p_evidence: a JSON array of strings that support the summary: ids of the item''s tool calls and handles of artifacts, which must exist (see v_evidence), or free text. Repeating the call changes nothing. Raises WL001, WL002, WL003, WL004, WL005.';
+comment on function work_complete(uuid, text, jsonb, uuid, jsonb) is
+  'Completes a work item and returns its row. p_lease: the lease of the worker that drives it; null if no attempt is under way (an agent of your own that works from the ledger). p_evidence: a JSON array of strings that support the summary: ids of the item''s tool calls and handles of artifacts, which must exist (see v_evidence), or free text. p_result: the answer as JSON, for programs; it must fit the result_schema of the item or its faculty, if there is one: WL002 names all that is wrong. Repeating the call changes nothing. Raises WL001, WL002, WL003, WL004, WL005.';
 
 create or replace function work_fail(
     p_work_item_id uuid,

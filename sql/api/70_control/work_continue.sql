@@ -68,7 +68,8 @@ begin
   perform _goes_on_check(v_source, p_states);
   v_turn := _newest_turn(p_work_item_id);
   v_item := work_submit(v_source.work_type, v_source.description, v_source.params, v_source.faculty, v_source.priority,
-    p_max_attempts => v_source.max_attempts, p_source => v_source.source, p_workspace_dir => v_source.workspace_dir, p_project => v_source.project);
+    p_max_attempts => v_source.max_attempts, p_source => v_source.source, p_workspace_dir => v_source.workspace_dir, p_project => v_source.project,
+    p_result_schema => v_source.result_schema);
   perform _lock('branches', v_turn::text);
   if p_content ~ '\S' then
     v_message := work_message(v_item.id, p_content);

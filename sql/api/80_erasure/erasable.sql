@@ -41,7 +41,7 @@ as $$
       ('turns', 19, 'work_item_id = $1', $q${"error": "case when t.error is not null then '{\"message\": \"[erased]\"}'::jsonb end", "workspace_path": "null::text"}$q$, '{error,workspace_path}'),
       ('foci', 20, 'work_item_id = $1', $q${"error": "case when t.error is not null then '{\"message\": \"[erased]\"}'::jsonb end", "compaction_instructions": "null::text", "round_hash": "null::text"}$q$, null),
       ('sessions', 21, 'label in ' || s.list, $q${"task_description": "case when t.task_description is not null then '[erased]' end"}$q$, null),
-      ('work_items', 22, $q$id = $1 and $2 = 'nothing'$q$, $q${"description": "'[erased]'", "params": "'{}'::jsonb", "outcome_data": "case when t.outcome_data is not null then '{\"summary\": \"[erased]\"}'::jsonb end", "state_reason": "case when t.state_reason is not null then '[erased]' end", "dedup_key": "null::text", "workspace_dir": "null::text"}$q$, '{description,params,outcome_data}'),
+      ('work_items', 22, $q$id = $1 and $2 = 'nothing'$q$, $q${"description": "'[erased]'", "params": "'{}'::jsonb", "outcome_data": "case when t.outcome_data is not null then '{\"summary\": \"[erased]\"}'::jsonb end", "state_reason": "case when t.state_reason is not null then '[erased]' end", "dedup_key": "null::text", "workspace_dir": "null::text", "result_schema": "null::jsonb"}$q$, '{description,params,outcome_data}'),
       ('claims', 23, 'work_item_id = $1', null, null),
       -- First what says that they are here: they go in parts.
       ('transcripts', 24, 'id in (select _transcripts_of($1))', $q${"summary": "null::text", "problem": "null::text", "deleted_at": "coalesce(t.deleted_at, _now())"}$q$, null),

@@ -28,7 +28,7 @@ begin
       perform _raise_not_found('work item', p_work_item_id);
     end if;
     if v_ability.name = 'work_complete' then
-      return jsonb_build_object('state', (work_complete(p_work_item_id, p_input ->> 'summary', p_input -> 'evidence', v_lease)).state);
+      return jsonb_build_object('state', (work_complete(p_work_item_id, p_input ->> 'summary', p_input -> 'evidence', v_lease, p_input -> 'result')).state);
     end if;
   end if;
   v_result := _ability_call(v_ability, p_input, v_ability.name <> 'check_child_work', p_work_item_id, v_lease, gen_random_uuid());

@@ -162,6 +162,7 @@ begin
     perform _raise_invalid('a completed work item needs a summary of its result');
   end if;
   perform _evidence_check(_ability_work_item(), p_input -> 'evidence');
+  perform _result_check((select _result_schema_of(w) from work_items w where w.id = _ability_work_item()), p_input -> 'result');
   return case when exists (
                 select from work_items w where w.id = _ability_work_item() and _faculty_config(w.focus_id) #>> '{engage,check_command}' is not null)
               then 'Declared done: now the check decides.' else 'The work item is completed.' end;
