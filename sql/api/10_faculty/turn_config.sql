@@ -176,6 +176,6 @@ create or replace function _with_result(p_input_schema jsonb, p_schema jsonb)
   language sql
   immutable
   parallel safe
-  return jsonb_set(jsonb_set(p_input_schema, '{properties,result}', p_schema), '{required}', p_input_schema -> 'required' || '["result"]')::text;
+  return _json_compact(jsonb_set(jsonb_set(p_input_schema, '{properties,result}', p_schema), '{required}', p_input_schema -> 'required' || '["result"]')::json);
 
 comment on function _with_result(jsonb, jsonb) is 'The input of work_complete for work whose result has a schema, as its agent is offered it.';
