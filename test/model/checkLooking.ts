@@ -44,6 +44,7 @@ export async function checkLooking(play: Play): Promise<void> {
   await checkSizes(sight);
   await checkTimelines(sight);
   await checkJournals(sight);
+  await checkRuns(sight);
   await checkTrees(sight);
   await checkSearch(sight);
   await checkBranches(sight);
@@ -543,6 +544,31 @@ async function checkTimelines({ play: { ledger, world }, ids, turns }: Sight): P
 }
 
 type Entry = { position: string; id: string | null; entry_type: string; content: object };
+
+/** Page by page, from either end, it is the same run, and each block is in it once. */
+async function checkRuns({ play: { ledger, world } }: Sight): Promise<void> {
+  type Block = { position: string; block_id: string };
+  for (const item of world.items.filter((_, n) => n % 3 === 1)) {
+    const whole = await ledger.rows<Block>(
+      'select block_id from v_work_run where work_item_id = $1 order by happened_at, place, rank, ordinal, block_id',
+      item.id,
+    );
+    const should = whole.map((block) => block.block_id);
+    expect(new Set(should).size === should.length, () => `blocks of ${item.name} that are there twice`);
+    for (const isBack of [false, true]) {
+      const pages: Block[] = [];
+      for (;;) {
+        const at = pages.at(-1)?.position ?? (isBack ? 'end' : null);
+        const page = await ledger.all<Block>('work_run', item.id, isBack ? null : at, isBack ? at : null, 17);
+        pages.push(...page);
+        if (page.length < 17) break;
+      }
+      const told = pages.map((block) => block.block_id);
+      if (isBack) told.reverse();
+      expect(JSON.stringify(told) === JSON.stringify(should), () => `the run of ${item.name} in pages: ${difference(told, should)}`);
+    }
+  }
+}
 
 /** Page by page it is the same journal. */
 async function checkJournals({ play: { ledger, world } }: Sight): Promise<void> {

@@ -32,7 +32,7 @@ begin
 
           work_cancel
 
-          _checkpoint_due _journal_written journal_page _journal_since journal_read _journal_until _journal_size
+          _checkpoint_due _journal_written journal_page _journal_since journal_read _journal_until _journal_size work_run _run_until
 
           work_metrics_take
 
