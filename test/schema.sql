@@ -1661,6 +1661,12 @@ create view v_fork_points with (security_invoker=true) as
           WHERE (l.entry_type::text = ANY (ARRAY['step'::text, 'decision'::text, 'error'::text])) AND NOT l.is_inherited AND t.status = 'completed'::text AND t.turn_type = 'normal'::text AND NOT (EXISTS ( SELECT
                    FROM tool_calls k
                   WHERE k.turn_id = t.id AND k.completed_at IS NULL))) p;
+create view v_images with (security_invoker=true) as
+ SELECT content_hash AS artifact_hash,
+    media_type,
+    content
+   FROM artifacts
+  WHERE media_type IS NOT NULL;
 create view v_inbox with (security_invoker=true) as
  SELECT i.work_item_id,
     i.id AS inbox_id,

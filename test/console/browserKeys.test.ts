@@ -93,7 +93,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
   });
 
   test('an entry is folded out and in by o and by Enter, and Esc backs out of it', async () => {
-    await go(`/work/${crew.ids.root}?type=decision`);
+    await go(`/work/${crew.ids.root}/journal?type=decision`);
     const isOpen = (): Promise<boolean> =>
       page
         .locator('[data-entries] > li > details')

@@ -34,7 +34,9 @@ const { root, paused, note } = crew.ids;
 const pages: [name: string, path: string][] = [
   ['now', '/'],
   ['work', '/work'],
-  ['item', `/work/${root}`],
+  ['run', `/work/${root}`],
+  ['run-failed', `/work/${crew.ids.failed}`],
+  ['item', `/work/${root}/journal`],
   ['ledger', `/work/${root}/ledger`],
   ['turns', `/work/${root}/turns`],
   ['cost', `/work/${root}/cost`],

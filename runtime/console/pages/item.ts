@@ -5,11 +5,12 @@ import { money } from '../../money.ts';
 import { approvalList, approvalPanel, MOST_IN_A_LIST } from '../approval.ts';
 import { bar, shapeOf, sign } from '../draw.ts';
 import { drawTurns } from '../drawTurns.ts';
-import { brief, clock, count, inLines, k, num, percent, short } from '../format.ts';
+import { brief, count, inLines, k, num, percent, short } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, form, panel, uuid } from '../page.ts';
 import type { Input, Page, View } from '../page.ts';
+import { exactTime } from '../times.ts';
 import { at, cost, resumption } from '../work.ts';
 import { journal } from './journal.ts';
 import { doing } from './now.ts';
@@ -17,7 +18,8 @@ import { doing } from './now.ts';
 type Item = NonNullable<Awaited<ReturnType<View['db']['console']['item']>>>;
 
 const views = [
-  ['', 'Journal'],
+  ['', 'Run'],
+  ['/journal', 'Journal'],
   ['/ledger', 'Ledger'],
   ['/turns', 'Turns'],
   ['/context', 'Context'],
@@ -43,7 +45,7 @@ export async function itemFrame(
 }
 
 export const item: Page = {
-  pattern: new RegExp(`^/work/(?<id>${uuid})$`),
+  pattern: new RegExp(`^/work/(?<id>${uuid})/journal$`),
   section: 'work',
   parts: { head, approvals, turns, journal, budget, claims, ledger, children, told },
   inputs: {
@@ -63,7 +65,7 @@ export const item: Page = {
     );
     return itemFrame(
       view,
-      '',
+      '/journal',
       part,
       html`<div class="cols"><div class="stack">${ask ?? ''}${tree ?? ''}${log ?? ''}</div><div class="stack">${use ?? ''}${held ?? ''}${entries ?? ''}${below ?? ''}${said ?? ''}</div></div>`,
     );
@@ -154,7 +156,7 @@ function actions(view: View, one: Item): Html {
   }</div></details></div>`;
 }
 
-async function approvals(view: View): Promise<Html> {
+export async function approvals(view: View): Promise<Html> {
   const asked = await view.db.console.approvals(view.id, { longest: MOST_IN_A_LIST });
   return approvalList(asked.map((one) => approvalPanel(view, one)));
 }
@@ -198,7 +200,7 @@ export async function budget(view: View): Promise<Html> {
 }
 
 /** What it holds, and taking that away. */
-async function claims(view: View): Promise<Html> {
+export async function claims(view: View): Promise<Html> {
   const held = await view.db.console.claims(view.id);
   if (held.length === 0) return html``;
   const path = `/work/${view.id}/release`;
@@ -238,10 +240,10 @@ const trusted: Record<string, string> = {
 /** action: what can be done with it. */
 export const ledgerEntry = (entry: Entry, action: Html = html``): Html =>
   html`<li class="led" data-key="${entry.id}" id="entry-${entry.seq}"><span class="seq">${entry.seq}</span><div dir="auto" class="wrapped"><span class="${entry.entry_type === 'error' ? 'bad' : entry.entry_type === 'step' ? 'accent' : ''} strong">${entry.entry_type}</span> ${entry.retracts === null ? '' : html`of <a href="#entry-${entry.retracts}">${entry.retracts}</a>: `}${entry.taken_back === null ? inLines(entry.content, 1200) : html`<s>${inLines(entry.content, 1200)}</s> <span class="warn">taken back: ${brief(entry.taken_back, 300)}</span>`}</div><span class="ev">${
-    entry.is_inherited ? 'from before the fork' : entry.iteration === null ? clock(entry.created_at) : `call ${entry.iteration}`
+    entry.is_inherited ? 'from before the fork' : entry.iteration === null ? exactTime(entry.created_at) : `call ${entry.iteration}`
   }${(entry.beside ?? []).length > 0 ? html` · beside ${(entry.beside ?? []).slice(0, 3).map((call, i) => html`${i > 0 ? ', ' : ''}<a href="/call/${call.id}">${call.tool} ${short(call.id).slice(-4)}</a>`)}` : ''}${entry.trust === null ? '' : ` · ${trusted[entry.trust] ?? entry.trust}`}</span>${action}</li>`;
 
-async function children(view: View): Promise<Html> {
+export async function children(view: View): Promise<Html> {
   const all = await view.db.console.children(view.id, 50);
   if (all.length === 0) return html``;
   const over = all.filter((one) => isFinal(one.state)).length;

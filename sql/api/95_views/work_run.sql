@@ -333,3 +333,10 @@ as $$
 $$;
 
 comment on function _run_until(uuid, timestamptz, integer) is 'A time until which a run has at least p_count blocks after p_from; infinity: it has fewer. Reads that many rows of three tables at most.';
+
+create or replace view v_images with (security_invoker = true) as
+  select content_hash as artifact_hash, media_type, content from artifacts where media_type is not null;
+comment on view v_images is 'The images that tools returned or people attached, by the hashes that v_work_run has in data.images.';
+comment on column v_images.artifact_hash is 'The artifact.';
+comment on column v_images.media_type is 'image/png, image/jpeg, image/gif or image/webp.';
+comment on column v_images.content is 'The image, in base64.';
