@@ -2337,7 +2337,7 @@ create view v_under_way with (security_invoker=true) as
     w.state,
         CASE
             WHEN w.state = 'paused'::text THEN 'paused'::text
-            WHEN w.state = 'waiting'::text THEN 'waits'::text
+            WHEN w.state = 'waiting'::text OR _worker_lost_at(w.*) IS NOT NULL THEN 'waits'::text
             WHEN e.lease_hash IS NULL THEN 'next'::text
             WHEN ( SELECT t.focus_id = f.id AND t.status = 'completed'::text AND t.iteration = (f.iteration + 1)
                FROM turns t
@@ -2397,6 +2397,7 @@ create view v_work_list with (security_invoker=true) as
     w.state_reason,
         CASE
             WHEN w.state = 'queued'::text AND w.focus_id IS NULL THEN _why_queued(w.id)
+            WHEN _worker_lost_at(w.*) IS NOT NULL THEN (_why_waiting(w.*, NULL::uuid)).why
             ELSE NULL::text
         END AS why,
     w.is_pausing,
@@ -2880,6 +2881,26 @@ create view v_work_run with (security_invoker=true) as
             jsonb_strip_nulls(jsonb_build_object('reason', w.state_reason)) AS jsonb_strip_nulls
            FROM work_items w
           WHERE w.resolved_at IS NOT NULL) e(work_item_id, kind, source_id, happened_at, place, rank, ordinal, turn_id, who, name, status, mark, content, input, data);
+create view v_work_times with (security_invoker=true) as
+ SELECT id AS work_item_id,
+    created_at AS submitted_at,
+    started_at AS began_at,
+    resolved_at AS ended_at,
+    COALESCE(_age(created_at) - COALESCE(_age(started_at), _age(resolved_at), 0::double precision), 0::double precision) AS queued_seconds,
+    _age(started_at) - COALESCE(_age(resolved_at), 0::double precision) AS seconds,
+    (( SELECT sum(t.duration_ms)::numeric / 1000.0
+           FROM turns t
+          WHERE t.work_item_id = w.id))::double precision AS model_seconds,
+    (( SELECT sum(EXTRACT(epoch FROM k.completed_at - k.started_at)) AS sum
+           FROM tool_calls k
+          WHERE k.work_item_id = w.id AND k.parent_call_id IS NULL AND NOT _is_wait(k.tool_name)))::double precision AS tool_seconds,
+    ( SELECT sum(_age(k.created_at) - COALESCE(_age(k.completed_at), 0::double precision)) AS sum
+           FROM tool_calls k
+          WHERE k.work_item_id = w.id AND _is_wait(k.tool_name)) AS waited_seconds,
+    ( SELECT sum(_age(a.requested_at) - COALESCE(_age(a.decided_at), 0::double precision)) AS sum
+           FROM approvals a
+          WHERE a.work_item_id = w.id) AS asked_seconds
+   FROM work_items w;
 create view v_workers with (security_invoker=true) as
  SELECT k.id,
     k.host,
@@ -2889,7 +2910,7 @@ create view v_workers with (security_invoker=true) as
     k.concurrency,
     l.busy,
     GREATEST(k.concurrency - l.busy, 0) AS free,
-    k.seen_at > (_now() - '00:01:00'::interval) AS is_alive,
+    k.seen_at > (_now() - '00:01:00'::interval) AND COALESCE(l.lease_ends_at > _now(), true) AS is_alive,
     k.started_at,
     k.seen_at,
     l.lease_ends_at,
@@ -3894,6 +3915,8 @@ create function _has_come(p_work_item_id uuid) returns boolean
   plpgsql stable; -- body 6ee6f45c, comment b77dd5fb
 create function _has_javascript() returns boolean
   sql stable; -- body 7ce8b05a, comment b3d55b10
+create function _has_lapsed_lease(p_worker_id text) returns boolean
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 92ab00bb, comment ba9dbf27
 create function _head_problems(p_heads jsonb) returns TABLE(work_item_id uuid, place text, problem text)
   sql stable; -- body c3c823f8, comment 5caebc67
 create function _hints_at_secret(p_text text) returns boolean
@@ -4099,7 +4122,7 @@ create function _journal_since(p_work_item_id uuid, p_to timestamp with time zon
 create function _journal_size(p_work_item_id uuid, p_from timestamp with time zone, p_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, OUT entries integer, OUT tokens bigint) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 3495e237, comment 06523598
 create function _journal_state(p_item work_items) returns text
-  sql stable; -- body 85f5ca8a, comment 58282166
+  sql stable; -- body 7a63ae0b, comment 58282166
 create function _journal_until(p_work_item_id uuid, p_since timestamp with time zone, p_limit integer) returns timestamp with time zone
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0b099c5e, comment 286dab98
 create function _journal_value_check(p_entry_type text, p_key text, p_type text, p_value jsonb) returns void
@@ -5143,7 +5166,7 @@ create function _why_queued(p_work_item_id uuid) returns text
 create function _why_unroutable(p_faculty text, p_work_type text) returns text
   sql stable; -- body 9969e8db, comment 95d7c2d8
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a24c8ae5, comment 73242503
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 178d9430, comment ff19ab52
 create function _will_be_seen(p_item work_items, p_task text) returns boolean
   plpgsql stable; -- body c18b437c, comment b071ef84
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
@@ -5186,6 +5209,8 @@ create function _work_type_here(p_faculty text, p_project text) returns text
   sql stable; -- body bd2f31f6, comment 0c265fab
 create function _worker_for(p_item work_items, p_hosts text[]) returns workers
   sql stable; -- body 11cb82b8, comment 7dd9f8e8
+create function _worker_lost_at(p_item work_items) returns timestamp with time zone
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ce1ebb8b, comment 561fa3b4
 create function _worker_task(p_worker workers, p_is_bound boolean) returns text
   sql stable; -- body d41d8cd9, comment ebb06fb9
 create function _worker_tasks(p_worker workers) returns text[]

@@ -54,8 +54,8 @@ const isShortChange = (input: Input | null, json: string): boolean => input !== 
 
 /** A command as it was typed; null: it is none. */
 function commandOf(input: Input): Html | null {
-  const given = first(input, ['command', 'cmd', 'script', 'bash']);
-  const words = Array.isArray(input['command']) ? input['command'].map(str).join(' ') : given;
+  const typed = first(input, ['command', 'cmd', 'script', 'bash']);
+  const words = Array.isArray(input['command']) ? input['command'].map(str).join(' ') : typed;
   return words === null ? null : html`<pre class="code shell" tabindex="0">$ ${words}</pre>`;
 }
 

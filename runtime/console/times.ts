@@ -24,3 +24,9 @@ export const exactTime = (at: string): Html => time(at, 'dated');
 
 /** Which zone the times of the page are in. */
 export const zone = html`<span class="faint" data-zone>times in UTC</span>`;
+
+/** Where a run is at a moment, as work_run() takes it: before all that happened then. Times of the ledger have microseconds. */
+export function runPlace(at: string): string {
+  const fraction = /\.(\d+)/.exec(at)?.[1] ?? '';
+  return `${Math.floor(Date.parse(at.replace(/\.\d+/, '')) / 1000)}${fraction.padEnd(6, '0').slice(0, 6)}/-2/0/0/`;
+}

@@ -4,7 +4,7 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 
 import { json } from './answers.ts';
-import { text } from './consoleShapes.ts';
+import { figure, number, text } from './consoleShapes.ts';
 import type { Calls } from './pool.ts';
 
 const block = z.object({
@@ -28,6 +28,22 @@ const block = z.object({
 });
 /** One without an id only says where the next page begins. */
 export type RunBlock = z.infer<typeof block>;
+
+const failed = z.object({ id: z.string(), call_number: number, attempt: number, iteration: number, error: text, completed_at: text });
+export type FailedRequest = z.infer<typeof failed>;
+
+const times = z.object({
+  submitted_at: z.string(),
+  began_at: text,
+  ended_at: text,
+  queued_seconds: figure,
+  seconds: figure,
+  model_seconds: figure,
+  tool_seconds: figure,
+  waited_seconds: figure,
+  asked_seconds: figure,
+});
+export type WorkTimes = z.infer<typeof times>;
 
 export type RunWindow = {
   after?: string | null;
@@ -54,6 +70,26 @@ export function consoleRun({ run, invoked, named }: Calls) {
         from ${invoked('work_run', [workItemId, after, before, limit, marks && sql.array([...marks], 'text'), query])} r`,
       ),
 
+    /** A request with its answer: what was said and called, whole, or what the provider said instead. */
+    runOfTurn: (workItemId: string, turnId: string) =>
+      run(
+        () => sql.type(block)`
+      select '' as position, r.block_id as id, r.kind, r.source_id, r.happened_at, r.turn_id, r.who, r.name, r.status, r.mark, left(r.content, ${4 * MOST}) as content,
+             char_length(r.content) as chars, left(r.input::text, ${4 * MOST}) as input, char_length(r.input::text) as input_chars, r.data
+        from ${named('v_work_run')} r
+       where r.work_item_id = ${workItemId}::uuid and r.turn_id = ${turnId}::uuid and r.kind in ('request', 'words', 'call')
+       order by r.rank, r.ordinal`,
+      ),
+
+    /** The newest requests of an item that failed for good. */
+    failedRequests: (workItemId: string) =>
+      run(
+        () => sql.type(failed)`
+      select t.turn_id as id, t.call_number, t.attempt, t.iteration, left(t.error, 400) as error, t.completed_at
+        from ${named('v_attempts')} f join ${named('v_turns')} t on t.focus_id = f.focus_id and t.status = 'failed'
+       where f.work_item_id = ${workItemId}::uuid and t.turn_type = 'normal' order by t.turn_id desc limit 20`,
+      ),
+
     /** The children of an item that are among these. */
     childrenAmong: (ids: readonly string[]) =>
       run(
@@ -61,6 +97,24 @@ export function consoleRun({ run, invoked, named }: Calls) {
       select work_item_id as id, left(description, 200) as description, state, left(outcome, 300) as outcome
         from ${named('v_work_list')} where work_item_id = any (${sql.array([...ids], 'uuid')})`,
       ),
+
+    /** When it was submitted, began and ended, and what took how long. */
+    workTimes: async (workItemId: string) =>
+      (
+        await run(
+          () => sql.type(times)`
+      select submitted_at, began_at, ended_at, queued_seconds, seconds, model_seconds, tool_seconds, waited_seconds, asked_seconds
+        from ${named('v_work_times')} where work_item_id = ${workItemId}::uuid`,
+        )
+      )[0] ?? null,
+
+    hasLostWorker: async (workItemId: string) =>
+      (
+        await run(
+          () => sql.type(z.object({ is_lost: z.boolean() }))`
+      select exists (select from ${named('v_leases')} where work_item_id = ${workItemId}::uuid and is_expired) as is_lost`,
+        )
+      )[0]?.is_lost ?? false,
 
     image: async (hash: string) =>
       (

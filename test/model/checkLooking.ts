@@ -65,6 +65,8 @@ export async function checkNow({ world, ledger }: Play): Promise<void> {
     children: number;
   }>(`
     select l.*, case
+        when w.state in ('claimed', 'running') and exists (
+          select from ledger.foci f where f.id = w.focus_id and f.lease_owner is not null and f.lease_expires_at <= ledger._now()) then 'worker'
         when ledger._is_driven(w.id) then null
         when w.state = 'paused' then 'person'
         when w.state = 'waiting' and exists (select from ledger.approvals a join ledger.tool_calls k on k.id = a.tool_call_id where a.work_item_id = w.id and a.decision is null and k.status = 'waiting') then 'approval'
@@ -98,6 +100,7 @@ export async function checkNow({ world, ledger }: Play): Promise<void> {
     expect((row.waits_for === null) === (row.why === null), () => `${item.name} waits for ${row.waits_for}, because: ${row.why}`);
     if (row.waits_for === 'children')
       expect(row.why === `waits for ${row.children} of its children`, () => `${item.name}: ${row.why}, and it awaits ${row.children}`);
+    if (row.why?.startsWith('lost its worker')) expect(row.doing === 'waits', () => `${item.name} lost its worker and ${row.doing}`);
     if (row.from === 'v_now' && item.isInFlight && row.waits_for === null)
       expect(row.doing === 'model', () => `${item.name} asks the model, and v_now says "${row.doing}"`);
   }

@@ -10,7 +10,7 @@ import type { Html } from '../html.ts';
 import { markdown } from '../markdown.ts';
 import { empty, uuid } from '../page.ts';
 import type { Page, View } from '../page.ts';
-import { clockTime, exactTime, zone } from '../times.ts';
+import { clockTime, exactTime } from '../times.ts';
 import { counting } from '../work.ts';
 import { approvals, budget, children, claims, head, headInputs, itemFrame } from './item.ts';
 import { forkLine } from './itemViews.ts';
@@ -66,7 +66,7 @@ function windowOf(view: View): Promise<Window> {
 }
 
 async function readWindow({ db, id, query }: View): Promise<Window> {
-  const [at, from, to, whole] = ['at', 'from', 'to', 'whole'].map((name) => query.get(name) || null) as (string | null)[];
+  const [at, from, to, whole] = ['at', 'from', 'to', 'whole'].map((name) => query.get(name) || null);
   const after = (position: string | null): Promise<readonly RunBlock[]> =>
     db.console.run(id, { after: position, whole: whole ?? null }, WINDOW);
   const before = async (position: string, limit: number): Promise<RunBlock[]> =>
@@ -120,6 +120,8 @@ type Says = {
 
 const ofTurn = new Set(['told', 'request', 'words', 'call', 'entry', 'hook']);
 
+const wordOf = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
+
 /** What belongs to one turn stands together; all else by itself. */
 function grouped(rows: readonly RunBlock[]): RunBlock[][] {
   const items: RunBlock[][] = [];
@@ -137,7 +139,7 @@ const isFailed = ({ kind, status }: RunBlock): boolean => kind === 'request' && 
 function itemOf(says: Says, rows: readonly RunBlock[]): Html {
   const [row] = rows;
   if (!row) return html``;
-  switch (row.kind) {
+  switch (row.kind ?? '') {
     case 'task':
       return article(
         says,
@@ -189,7 +191,7 @@ function cutWords({ data }: RunBlock): Html {
 
 function compactionWords({ name, status, data, content }: RunBlock): Html {
   const [before, after] = [data?.['tokens_before'], data?.['tokens_after']];
-  return html`compaction (${name}, ${String(data?.['trigger'] ?? '')})${status === 'not used' ? ', not used' : ''}: ${k(Number(before ?? 0))} tokens${after === undefined ? '' : ` became ${k(Number(after))}`}${content ? html` · <span dir="auto">${brief(content, 300)}</span>` : ''}`;
+  return html`compaction (${name}, ${wordOf(data?.['trigger'])})${status === 'not used' ? ', not used' : ''}: ${k(Number(before ?? 0))} tokens${after === undefined ? '' : ` became ${k(Number(after))}`}${content ? html` · <span dir="auto">${brief(content, 300)}</span>` : ''}`;
 }
 
 /** A rule across the page, as what it is for the agent. */
@@ -203,7 +205,7 @@ function failedRequest({ view }: Says, row: RunBlock): Html {
   const { data } = row;
   const status = data?.['provider_status'];
   const n = data?.['call_number'] ?? data?.['iteration'];
-  return html`<li class="rule hard" id="${row.id}" data-key="${row.id}" data-mark="error" data-row="rule"><span>request ${n === undefined ? '' : num(Number(n))} failed${status === undefined ? '' : ` with ${String(status)}`}: <q dir="auto">${row.content ?? 'no reason is known'}</q>${Number(data?.['requests'] ?? 1) > 1 ? `, sent ${num(Number(data?.['requests']))} times` : ''} · <a href="/turn/${row.turn_id}"><u>the request, part by part</u></a> ${row.happened_at ? clockTime(row.happened_at) : ''} <a class="sharp" href="${linkTo(view, row)}" aria-label="Link to this">#</a></span></li>`;
+  return html`<li class="rule hard" id="${row.id}" data-key="${row.id}" data-mark="error" data-row="rule"><span>request ${n === undefined ? '' : num(Number(n))} failed${status === undefined ? '' : ` with ${wordOf(status)}`}: <q dir="auto">${row.content ?? 'no reason is known'}</q>${Number(data?.['requests'] ?? 1) > 1 ? `, sent ${num(Number(data?.['requests']))} times` : ''} · <a href="/turn/${row.turn_id}"><u>the request, part by part</u></a> ${row.happened_at ? clockTime(row.happened_at) : ''} <a class="sharp" href="${linkTo(view, row)}" aria-label="Link to this">#</a></span></li>`;
 }
 
 function ending(says: Says, row: RunBlock): Html {
@@ -265,17 +267,17 @@ function requestWords({ name, data }: RunBlock): string {
 
 function blockOf(says: Says, row: RunBlock): Html {
   const { view } = says;
-  switch (row.kind) {
+  switch (row.kind ?? '') {
     case 'words':
       return html`${typeof row.data?.['thinking'] === 'string' ? thought(row.data['thinking']) : ''}${row.content === null ? '' : html`<div id="${row.id}" data-key="${row.id}">${wordsOf(says, row)}</div>`}`;
     case 'call':
-      return called(row, linkTo(view, row), says.below.get(String(row.data?.['child'] ?? '')), says.whole === row.id);
+      return called(row, linkTo(view, row), says.below.get(wordOf(row.data?.['child'])), says.whole === row.id);
     case 'entry':
       return entry(says, row);
     case 'told':
       return foldedBlock(row, toldNames[row.name ?? ''] ?? row.name ?? 'told', row.content ?? '', linkTo(view, row));
     case 'hook':
-      return foldedBlock(row, `hook ${row.name}`, row.content ?? String(row.data?.['command'] ?? ''), linkTo(view, row), row.status ?? '');
+      return foldedBlock(row, `hook ${row.name}`, row.content ?? wordOf(row.data?.['command']), linkTo(view, row), row.status ?? '');
     default:
       return html``;
   }
@@ -319,7 +321,7 @@ function entry({ view }: Says, row: RunBlock): Html {
   const notes = [
     typeof trust === 'string' ? (trusted[trust] ?? trust) : '',
     row.data?.['is_inherited'] === true ? 'from before the fork' : '',
-    row.data?.['retracts'] === undefined ? '' : `takes back ${String(row.data['retracts'])}`,
+    row.data?.['retracts'] === undefined ? '' : `takes back ${wordOf(row.data['retracts'])}`,
   ].filter((one) => one !== '');
   return html`<div class="mark${row.mark === 'error' ? ' bad' : ''}" id="${row.id}" data-key="${row.id}" data-mark="${row.mark}"><span class="kind">${row.name}</span>${markdown(row.content ?? '')}<span class="quiet"><a href="/work/${view.id}/ledger?before=${seq + 1}#entry-${seq}">entry ${num(seq)}</a>${notes.map((one) => html` · ${one}`)} · <a href="${linkTo(view, row)}">link</a></span></div>`;
 }
@@ -364,16 +366,16 @@ async function marks(view: View): Promise<Html> {
     marked.length === 0
       ? ''
       : html`<div><h2>In this run</h2><ol>${marked.slice(0, MOST_MARKS).map(line)}</ol>${marked.length > MOST_MARKS ? html`<p class="faint">${num(marked.length - MOST_MARKS)} more in this window</p>` : ''}</div>`
-  }<p class="small">${zone}</p>`;
+  }`;
 }
 
 function labelOf(row: RunBlock): string {
   const says = brief(row.content ?? '', 60);
-  switch (row.kind) {
+  switch (row.kind ?? '') {
     case 'task':
       return 'Task';
     case 'attempt':
-      return `Attempt ${String(row.data?.['attempt'])}`;
+      return `Attempt ${wordOf(row.data?.['attempt'])}`;
     case 'cut':
     case 'compaction':
       return row.kind === 'cut' ? 'Cut' : 'Compaction';
@@ -381,7 +383,7 @@ function labelOf(row: RunBlock): string {
       return `Request failed: ${says}`;
     case 'call':
       return row.mark === 'child'
-        ? `Child ${short(String(row.data?.['child']))}`
+        ? `Child ${short(wordOf(row.data?.['child']))}`
         : row.mark === 'approval'
           ? `${row.name}: asked`
           : `${row.name}: ${says}`;

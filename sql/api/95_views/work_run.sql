@@ -334,6 +334,28 @@ $$;
 
 comment on function _run_until(uuid, timestamptz, integer) is 'A time until which a run has at least p_count blocks after p_from; infinity: it has fewer. Reads that many rows of three tables at most.';
 
+create or replace view v_work_times with (security_invoker = true) as
+  select w.id as work_item_id, w.created_at as submitted_at, w.started_at as began_at, w.resolved_at as ended_at,
+         coalesce(_age(w.created_at) - coalesce(_age(w.started_at), _age(w.resolved_at), 0), 0) as queued_seconds,
+         _age(w.started_at) - coalesce(_age(w.resolved_at), 0) as seconds,
+         (select sum(t.duration_ms) / 1000.0 from turns t where t.work_item_id = w.id)::double precision as model_seconds,
+         (select sum(extract(epoch from k.completed_at - k.started_at)) from tool_calls k
+           where k.work_item_id = w.id and k.parent_call_id is null and not _is_wait(k.tool_name))::double precision as tool_seconds,
+         (select sum(_age(k.created_at) - coalesce(_age(k.completed_at), 0)) from tool_calls k
+           where k.work_item_id = w.id and _is_wait(k.tool_name)) as waited_seconds,
+         (select sum(_age(a.requested_at) - coalesce(_age(a.decided_at), 0)) from approvals a where a.work_item_id = w.id) as asked_seconds
+    from work_items w;
+comment on view v_work_times is 'When each work item was submitted, began and ended, how long it took, and what took that long. Calls that ran at the same time are added up.';
+comment on column v_work_times.submitted_at is 'When it came.';
+comment on column v_work_times.began_at is 'When its first attempt began; null: none has.';
+comment on column v_work_times.ended_at is 'When it reached a final state; null: it has not.';
+comment on column v_work_times.queued_seconds is 'From its submission until it began.';
+comment on column v_work_times.seconds is 'From its beginning to its end, or until now.';
+comment on column v_work_times.model_seconds is 'What its requests that were answered took.';
+comment on column v_work_times.tool_seconds is 'What its calls took, without those that wait.';
+comment on column v_work_times.waited_seconds is 'What its calls waited for children, other work, claims or times.';
+comment on column v_work_times.asked_seconds is 'How long its calls waited for people to approve or reject them.';
+
 create or replace view v_images with (security_invoker = true) as
   select content_hash as artifact_hash, media_type, content from artifacts where media_type is not null;
 comment on view v_images is 'The images that tools returned or people attached, by the hashes that v_work_run has in data.images.';
