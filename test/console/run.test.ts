@@ -1,5 +1,7 @@
 // The run of an item over HTTP: what is in it, that it looks like what it is, that nothing in it is more than text, and its windows.
 
+import { createHash } from 'node:crypto';
+
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -165,6 +167,7 @@ test('an image that a tool returned is shown, and nothing else is served as one'
   await shown(
     `select drive(), answer('[["look"]]');
      select tool_call_settle(item(), lease(), (select id from tool_calls), 'a picture', p_images => '[{"media_type": "image/png", "data": "${pixel}"}]');
+     select _artifact_store(item(), '<svg/>', 'image/svg+xml');
      select iteration_finish(item(), lease());
      select play('[["Done"]]')`,
     async (page, item) => {
@@ -177,6 +180,7 @@ test('an image that a tool returned is shown, and nothing else is served as one'
       ]);
       expect(Buffer.from(await image.arrayBuffer()).toString('base64')).toBe(pixel);
       expect((await page(`/image/${'0'.repeat(64)}`)).status).toBe(404);
+      expect((await page(`/image/${createHash('sha256').update('<svg/>').digest('hex')}`)).status).toBe(404);
     },
   );
 });

@@ -53,7 +53,7 @@ const pages: [name: string, path: string][] = [
 const wanted = isForDocs
   ? ([
       ['now', 1280, 'light'],
-      ['item', 1280, 'light'],
+      ['run', 1280, 'light'],
       ['timeline', 1280, 'light'],
     ] as const)
   : pages.flatMap(

@@ -4,6 +4,38 @@ import type { Mutant } from './mutant.ts';
 
 export const runtimeMutants: readonly Mutant[] = [
   {
+    name: 'HTML of an agent is markup in a run',
+    file: 'runtime/console/markdown.ts',
+    from: 'html: ({ text }) => escaped(text),',
+    to: 'html: ({ text }) => text,',
+    test: 'test/console/run.test.ts',
+    title: 'what is HTML in them stays text',
+  },
+  {
+    name: 'a link of an agent leads to a script',
+    file: 'runtime/console/markdown.ts',
+    from: 'if (!isWeb.test(href))',
+    to: 'if (href === "")',
+    test: 'test/console/run.test.ts',
+    title: 'what is HTML in them stays text',
+  },
+  {
+    name: 'the page of a failed request is that of another',
+    file: 'runtime/console/pages/context.ts',
+    from: "if (asked?.status === 'failed')",
+    to: "if (asked?.status === 'none')",
+    test: 'test/console/run.test.ts',
+    title: 'a request that failed is red in every picture',
+  },
+  {
+    name: 'anything that is stored is served as an image',
+    file: 'runtime/console/server.ts',
+    from: 'if (!image || !/^image\\/(?:png|jpeg|gif|webp)$/.test(image.media_type))',
+    to: 'if (!image)',
+    test: 'test/console/run.test.ts',
+    title: 'nothing else is served as one',
+  },
+  {
     name: 'a followed file is read again that is as it was',
     file: 'runtime/import/followSessions.ts',
     from: 'if (this.#read.get(keyOf(path)) === standing.state) this.#count.asBefore++;',

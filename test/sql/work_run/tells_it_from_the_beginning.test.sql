@@ -1,6 +1,6 @@
 -- work_run() tells a work item from its beginning to its end, page by page, and each block once.
 begin;
-select plan(19);
+select plan(20);
 
 select agent('{"tools": ["look"], "ledger_nudge_interval": 0, "elide_budget": 0, "keep_auto": 0}', '{"awareness": {"enabled": false}}');
 select submit('Find why the import is slow');
@@ -41,6 +41,7 @@ select is((select array_agg(content order by n) from told where kind = 'call'), 
 select is((select input ->> 'path' from told where kind = 'call' order by n limit 1), 'src/a.ts', 'and with its input');
 select is((select array_agg(content order by n) from told where kind = 'words'), '{I begin,Done}', 'what was said, whole');
 select is((select status || mark || content from told where kind = 'person'), 'toldpersonOnly the tests, please', 'what a person said');
+select is((select count(*) from told where content like '%Only the tests%'), 1::bigint, 'once');
 select is((select count(*) from told where kind = 'cut' and mark = 'cut'), 1::bigint, 'a cut stands where a request left something out first');
 select ok((select c.n < r.n from told c, told r where c.kind = 'cut' and r.kind = 'request' and r.turn_id = c.turn_id), 'before that request');
 select is((select count(distinct block_id) from told), (select count(*) from told), 'each block has an id of its own');
