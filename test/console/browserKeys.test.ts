@@ -113,6 +113,26 @@ describe.skipIf(missing !== null)('in a browser', () => {
     expect(await focused('tagName')).toBe('BODY');
   });
 
+  test('e, s, c and h go through a run, with Shift back', async () => {
+    await go(`/work/${crew.ids.root}`);
+    const at = (): Promise<string> => page.evaluate<string>(`document.activeElement.closest('[data-mark]')?.dataset.mark ?? ''`);
+    for (const [key, mark] of [
+      ['s', 'decision'],
+      ['e', 'error'],
+      ['e', 'error'],
+      ['E', 'error'],
+      ['S', 'decision'],
+      ['c', 'cut'],
+      ['h', 'person'],
+      ['C', 'cut'],
+      ['h', 'person'],
+      ['H', 'person'],
+    ] as const) {
+      await press(key);
+      expect([key, await at()]).toEqual([key, mark]);
+    }
+  });
+
   test('m says something, p pauses and resumes', async () => {
     const { paused } = crew.ids;
     await go(`/work/${paused}`);
