@@ -56,7 +56,7 @@ function placeFailures(placed: readonly Placed[], failed: readonly Failed[]): Pl
 }
 
 const failure = ({ id, iteration, error, x, y, fromX, fromY }: PlacedFailure, contextOf: (turnId: string) => string): string =>
-  `<path class="edge" d="M${r(fromX)} ${fromY}C${r(fromX + 24)} ${fromY} ${r(x - 24)} ${y} ${r(x)} ${y}"/><a href="${contextOf(id)}" aria-label="request ${iteration ?? ''} failed: ${escaped(brief(error ?? '', 80))}"><circle class="node err" cx="${r(x)}" cy="${y}" r="6"/><text class="err" x="${r(x + 12)}" y="${y + 4}">request failed</text></a>`;
+  `<path class="edge" d="M${r(fromX)} ${fromY}C${r(fromX + 24)} ${fromY} ${r(x - 24)} ${y} ${r(x)} ${y}"/><a href="${contextOf(id)}" aria-label="request failed, call ${iteration ?? ''}: ${escaped(brief(error ?? '', 80))}"><circle class="node err" cx="${r(x)}" cy="${y}" r="6"/><text class="err" x="${r(x + 12)}" y="${y + 4}">request failed</text></a>`;
 
 /** From left to right by how far a node is from its root; a lane each for branches. */
 function place(nodes: readonly TurnNode[]): Placed[] {

@@ -1,12 +1,15 @@
 // The run of an item in a real browser: from a red mark to the cause in a few steps, keys, deep links, live, in the browser's own zone.
 
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+
 import { describe, expect, test } from 'vitest';
 
 import { missing } from './browser.ts';
 import { look } from './look.ts';
 
 const looking = await look();
-const { browser, crew, faults, go, page } = looking;
+const { browser, crew, database, faults, go, page } = looking;
 
 /** Where the focus is. */
 const focused = (): Promise<string> => page.evaluate<string>(`document.activeElement.closest('[data-mark]')?.id ?? ''`);
@@ -88,6 +91,36 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await there.locator('.turn.person', { hasText: 'Said in another zone' }).waitFor();
     expect(await there.evaluate<number>(wrong)).toBe(0);
     await context.close();
+  });
+
+  test('axe finds nothing where all is open, and nothing is wider than 390 px, light and dark', async () => {
+    const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+    const [turn] = await database.query<{ id: string }>(`select id from turns where status = 'failed' limit 1`);
+    const found: unknown[] = [];
+    for (const width of [1280, 390]) {
+      const context = await browser.newContext({
+        viewport: { width, height: 860 },
+        bypassCSP: true,
+        reducedMotion: 'reduce',
+        storageState: await looking.context.storageState(),
+      });
+      const one = await context.newPage();
+      for (const path of [`/work/${crew.ids.root}`, `/work/${crew.ids.failed}`, `/work/${crew.ids.failed}/turns`, `/turn/${turn?.id}`]) {
+        await one.goto(new URL(path, looking.running.address).href);
+        await one.locator('#connection .good').waitFor();
+        await one.evaluate(`document.querySelectorAll('.talk details.call, .said details').forEach((fold) => (fold.open = true))`);
+        await one.evaluate(axe);
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await one.emulateMedia({ colorScheme });
+          const { violations } = await one.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()');
+          found.push(...violations.map(({ id, nodes }) => [path, width, colorScheme, id, nodes[0]?.html.slice(0, 200)]));
+        }
+        const overflow = await one.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+        if (overflow > 0) found.push({ path, width, overflow });
+      }
+      await context.close();
+    }
+    expect(found.map((one) => JSON.stringify(one))).toEqual([]);
   });
 
   test('nothing went wrong in the page meanwhile', () => {
