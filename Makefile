@@ -41,6 +41,7 @@ check: lint verify test ## all that a commit must pass
 
 lint: node_modules ## types, lint rules, style
 	tsc -p tsconfig.json
+	tsc -p examples
 	oxlint --type-aware --deny-warnings
 	oxfmt --check .
 

@@ -25,8 +25,13 @@ import { startWorker } from './worker/worker.ts';
 import type { WorkerOptions } from './worker/worker.ts';
 
 export type RunOptions = {
-  /** What is to be done; or `resume`. */
+  /** What is to be done; or `resume`. With `continues`: what is said next. */
   task?: string;
+  /**
+   * The id of work that is over, to go on with in a new item of the same session: of completed work with `task` as the next message, of
+   * failed, dead or cancelled work where it ended, with or without one. What matters else is as with `resume`.
+   */
+  continues?: string;
   /** The id of unfinished work to go on with; only `tools`, `modelClient`, `workspace`, `signal`, `log` and where the ledger is matter then. */
   resume?: string;
   /** The model's name; default: the faculty's. */
@@ -58,6 +63,11 @@ export type Run = AsyncIterable<WorkEvent> & {
   id: Promise<string>;
   /** The item when it is over (completed, failed, cancelled, dead), paused, or given back. Rejects only where that could not be found out. */
   result: Promise<CountedItem>;
+  /**
+   * Goes on with the conversation when this is over, with what is said next and the same options but for those given: a run of its own,
+   * whose item is a new one. Where this one failed or was cancelled the text may be left out.
+   */
+  continue(task?: string, options?: Omit<RunOptions, 'task' | 'resume' | 'continues'>): Run;
 };
 
 type Begun = { place: Place; item: WorkItem; ended: Promise<CountedItem> };
@@ -67,14 +77,26 @@ type Begun = { place: Place; item: WorkItem; ended: Promise<CountedItem> };
  * from the ledger, from the beginning, by each loop; leaving a loop does not stop the work.
  */
 export function run(options: RunOptions): Run {
+  return runAfter(options, Promise.resolve(options.continues));
+}
+
+/** `continues`: the item that it goes on from, known when that is over. */
+function runAfter(options: RunOptions, continues: Promise<string | undefined>): Run {
   const over = new AbortController(); // nothing more will come
-  const begun = begin(options, over);
+  const begun = continues.then((id) => begin({ ...options, ...(id !== undefined && { continues: id }) }, over));
   const id = begun.then(({ item }) => item.id);
   const result = begun.then(({ ended }) => ended);
   for (const promise of [id, result]) promise.catch(() => {}); // whoever awaits neither hears of it in the loop
   return {
     id,
     result,
+    continue: (task, more = {}) => {
+      const { task: _task, resume: _resume, ...same } = options;
+      return runAfter(
+        { ...same, ...more, ...(task !== undefined && { task }) },
+        result.then((item) => item.id),
+      );
+    },
     async *[Symbol.asyncIterator]() {
       const { place, item } = await begun;
       const db = await openChecked(place.url, place.schema, { maximumPoolSize: 1 });
@@ -89,8 +111,9 @@ export function run(options: RunOptions): Run {
 }
 
 async function begin(options: RunOptions, over: AbortController): Promise<Begun> {
-  const { task, resume, tools = [], signal, log } = options;
-  if ((task === undefined) === (resume === undefined)) throw new UsageError('run() takes a task, or resume: the id of unfinished work');
+  const { task, resume, continues, tools = [], signal, log } = options;
+  if (continues === undefined ? (task === undefined) === (resume === undefined) : resume !== undefined)
+    throw new UsageError('run() takes a task, or resume: the id of unfinished work, or continues: the id of work that is over');
   signal?.throwIfAborted();
   const workspace = options.workspace === undefined ? undefined : await realpath(options.workspace);
   const place = await findLedger(options);
@@ -99,24 +122,26 @@ async function begin(options: RunOptions, over: AbortController): Promise<Begun>
   const db = await openChecked(place.url, place.schema, { maximumPoolSize: 2 });
   try {
     await registerTools(tools, db);
-    const faculty = resume === undefined ? await facultyOf(db, options, workspace) : null;
+    const faculty = resume === undefined && continues === undefined ? await facultyOf(db, options, workspace) : null;
     const model = options.modelClient ?? modelClient(await db.facultyNeeds());
     const keeper = randomUUID();
     const item =
-      faculty === null
-        ? await resumed(db, resume ?? '', keeper, hostName())
-        : await db.workSubmitKept(
-            {
-              workType: 'task',
-              description: task ?? '',
-              faculty,
-              project: options.project ?? (await projectOf(workspace ?? process.cwd())),
-              ...(workspace !== undefined && { workspaceDir: workspace }),
-              ...(options.budget && { budget: options.budget }),
-            },
-            keeper,
-            hostName(),
-          );
+      continues !== undefined
+        ? await continued(db, continues, task ?? null, keeper)
+        : faculty === null
+          ? await resumed(db, resume ?? '', keeper, hostName())
+          : await db.workSubmitKept(
+              {
+                workType: 'task',
+                description: task ?? '',
+                faculty,
+                project: options.project ?? (await projectOf(workspace ?? process.cwd())),
+                ...(workspace !== undefined && { workspaceDir: workspace }),
+                ...(options.budget && { budget: options.budget }),
+              },
+              keeper,
+              hostName(),
+            );
     const worker = {
       ...place,
       model,
@@ -164,6 +189,14 @@ async function endOf(
     over.abort();
     await db.close();
   }
+}
+
+/** The new item that goes on from the end of this one, for this process alone. */
+async function continued(db: Db, workItemId: string, said: string | null, keeper: string): Promise<WorkItem> {
+  const item = await db.workItem(workItemId);
+  if (item === null) throw new UsageError(`there is no work item ${workItemId}`);
+  const how = isFinal(item.state) && item.state !== 'completed' ? 'work_retry' : 'work_continue';
+  return db.workGoOnKept(how, item.id, said, keeper, hostName());
 }
 
 /** The unfinished item, taken over for this process: from now on no other worker begins with it. */

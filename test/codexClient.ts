@@ -20,10 +20,13 @@ export type Item = {
   content?: Content[];
   name?: string;
   arguments?: string;
+  namespace?: string;
   input?: string;
   call_id?: string;
   output?: string | Content[];
 };
+
+export const said = (words: string): Item => ({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: words }] });
 
 export class CodexHome {
   readonly requests: { input: Item[] }[] = [];
@@ -31,26 +34,28 @@ export class CodexHome {
   readonly home: string;
   /** Where its sessions work. */
   readonly work: string;
-  readonly #root: string;
+  readonly root: string;
   readonly #model: Server;
 
   private constructor(root: string, model: Server) {
-    this.#root = root;
+    this.root = root;
     this.home = join(root, 'codex');
     this.work = join(root, 'project');
     this.#model = model;
   }
 
-  static async open(reply: string): Promise<CodexHome> {
+  /** `reply`: what the model says to its n-th request, from 0; a text always. */
+  static async open(reply: string | ((n: number, input: Item[]) => Item)): Promise<CodexHome> {
     const root = await mkdtemp(join(tmpdir(), 'codex-test-'));
     const model = createServer((request, response) => {
       void text(request).then((body) => {
         if (request.url !== '/v1/responses') return response.writeHead(404).end('{}');
-        home.requests.push(JSON.parse(body) as { input: Item[] });
+        const { input } = JSON.parse(body) as { input: Item[] };
+        home.requests.push({ input });
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         const say = (type: string, data: object): unknown =>
           response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
-        const item = { type: 'message', role: 'assistant', id: 'msg_1', content: [{ type: 'output_text', text: reply }] };
+        const item = typeof reply === 'string' ? said(reply) : reply(home.requests.length - 1, input);
         const usage = { input_tokens: 10, input_tokens_details: null, output_tokens: 5, output_tokens_details: null, total_tokens: 15 };
         say('response.created', { response: { id: 'resp_1' } });
         say('response.output_item.done', { output_index: 0, item });
@@ -78,9 +83,18 @@ env_key = "SCRIPTED_KEY"
   }
 
   /** One prompt in a session that is there; what it answers. */
-  async resume(session: string, words: string): Promise<string> {
-    const env = { PATH: process.env['PATH'], HOME: this.#root, CODEX_HOME: this.home, SCRIPTED_KEY: 'sk-test' };
-    const running = promisify(execFile)(codex, ['exec', '--skip-git-repo-check', 'resume', session, words], { cwd: this.work, env });
+  resume(session: string, words: string): Promise<string> {
+    return this.#exec(['resume', session, words]);
+  }
+
+  /** One prompt in a new session, whose hooks run without asking. */
+  exec(words: string, env: Record<string, string> = {}): Promise<string> {
+    return this.#exec(['--dangerously-bypass-hook-trust', '--sandbox', 'danger-full-access', words], env);
+  }
+
+  async #exec(args: string[], more: Record<string, string> = {}): Promise<string> {
+    const env = { PATH: process.env['PATH'], HOME: this.root, CODEX_HOME: this.home, SCRIPTED_KEY: 'sk-test', ...more };
+    const running = promisify(execFile)(codex, ['exec', '--skip-git-repo-check', ...args], { cwd: this.work, env });
     running.child.stdin?.end();
     return (await running).stdout;
   }
@@ -88,6 +102,6 @@ env_key = "SCRIPTED_KEY"
   async close(): Promise<void> {
     this.#model.closeAllConnections();
     this.#model.close();
-    await rm(this.#root, { recursive: true, force: true });
+    await rm(this.root, { recursive: true, force: true });
   }
 }

@@ -1055,6 +1055,9 @@ create table work_items (
   is_stranded boolean not null default false,
   workspace_dir_by name,
   project text,
+  continues_id uuid,
+  continued_by text,
+  continued_with uuid,
   constraint children_know_their_root CHECK ((parent_id IS NULL) = (depth = 0) AND (parent_id IS NULL) = (root_id = id)),
   constraint depth_is_at_most_5 CHECK (depth >= 0 AND depth <= 5 OR depth > 5 AND work_type = 'ldg:task'::text),
   constraint description_is_at_most_64_kib CHECK (description ~ '\S'::text AND octet_length(description) <= 65536),
@@ -1063,6 +1066,8 @@ create table work_items (
   constraint only_driven_items_are_to_pause CHECK (NOT is_pausing OR (state = ANY (ARRAY['claimed'::text, 'running'::text]))),
   constraint params_are_an_object CHECK (jsonb_typeof(params) = 'object'::text),
   constraint state_is_known CHECK (state = ANY (ARRAY['created'::text, 'queued'::text, 'claimed'::text, 'running'::text, 'waiting'::text, 'paused'::text, 'completed'::text, 'failed'::text, 'dead'::text, 'cancelled'::text])),
+  constraint who_goes_on_is_said CHECK ((continues_id IS NULL) = (continued_by IS NULL)),
+  constraint work_items_continues_id_fkey FOREIGN KEY (continues_id) REFERENCES work_items(id),
   constraint work_items_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES work_items(id),
   constraint work_items_pkey PRIMARY KEY (id),
   constraint work_type_is_short CHECK (char_length(work_type) >= 1 AND char_length(work_type) <= 200),
@@ -1070,6 +1075,7 @@ create table work_items (
 ) with (fillfactor=70);
 CREATE INDEX work_items_changed ON ledger.work_items USING btree (COALESCE(project, ''::text), COALESCE(resolved_at, started_at, created_at));
 CREATE INDEX work_items_completed ON ledger.work_items USING btree (resolved_at DESC) WHERE (state = 'completed'::text);
+CREATE INDEX work_items_continues ON ledger.work_items USING btree (continues_id) WHERE (continues_id IS NOT NULL);
 CREATE INDEX work_items_conversation ON ledger.work_items USING btree (((params ->> 'conversationId'::text)), created_at DESC) WHERE (params ? 'conversationId'::text);
 CREATE INDEX work_items_created ON ledger.work_items USING btree (created_at DESC, id DESC);
 CREATE INDEX work_items_driven ON ledger.work_items USING btree (id) WHERE (state = ANY (ARRAY['claimed'::text, 'running'::text]));
@@ -1453,8 +1459,7 @@ create view v_context with (security_invoker=true) as
    FROM foci f
      JOIN faculties c ON c.content_hash = f.faculty_hash
      CROSS JOIN LATERAL _context_window_of(c.config -> 'engage'::text) w(tokens)
-     JOIN sessions s ON s.label = f.session_label
-     JOIN turns t ON t.id = (_asking_turn(s.head_turn_id)).id;
+     JOIN turns t ON t.id = (_asking_turn(_head_of(f.*))).id;
 create view v_cooldowns with (security_invoker=true) as
  SELECT name AS model,
     cooldown_ends_at AS ends_at,
@@ -2196,7 +2201,39 @@ create view v_sessions with (security_invoker=true) as
     s.created_at,
     s.updated_at
    FROM sessions s
-     LEFT JOIN foci f ON f.session_label = s.label;
+     LEFT JOIN LATERAL ( SELECT f_1.id,
+            f_1.work_item_id,
+            f_1.attempt,
+            f_1.faculty,
+            f_1.faculty_hash,
+            f_1.session_label,
+            f_1.iteration,
+            f_1.max_tokens,
+            f_1.lease_owner,
+            f_1.lease_generation,
+            f_1.lease_seconds,
+            f_1.leased_at,
+            f_1.lease_expires_at,
+            f_1.crash_count,
+            f_1.model_error_count,
+            f_1.stall_count,
+            f_1.round_hash,
+            f_1.round_count,
+            f_1.nudge_iteration,
+            f_1.unheeded_nudge_count,
+            f_1.compaction_trigger,
+            f_1.compaction_instructions,
+            f_1.overflow_count,
+            f_1.awaited_by,
+            f_1.outcome,
+            f_1.error,
+            f_1.created_at,
+            f_1.ended_at,
+            f_1.offered
+           FROM foci f_1
+          WHERE f_1.session_label = s.label
+          ORDER BY f_1.created_at DESC, f_1.id DESC
+         LIMIT 1) f ON true;
 create view v_slots with (security_invoker=true) as
  SELECT f.name AS faculty,
     s.slots,
@@ -2427,7 +2464,14 @@ create view v_work_list with (security_invoker=true) as
     _journal_state(w.*) AS session_status,
     _project_now(w.project) AS project,
     COALESCE(w.project, ''::text) AS stored_project,
-    COALESCE(w.resolved_at, w.started_at, w.created_at) AS changed_at
+    COALESCE(w.resolved_at, w.started_at, w.created_at) AS changed_at,
+    w.continues_id,
+    w.continued_by,
+    ( SELECT c.id
+           FROM work_items c
+          WHERE c.continues_id = w.id
+          ORDER BY c.created_at DESC, c.id DESC
+         LIMIT 1) AS next_id
    FROM work_items w
      LEFT JOIN foci f ON f.work_item_id = w.id AND f.attempt = w.attempts;
 create view v_work_log with (security_invoker=true) as
@@ -2476,6 +2520,9 @@ UNION ALL
     NULL::double precision AS seconds,
     NULL::text AS error
    FROM work_ledger l
+  WHERE NOT l.is_inherited OR NOT (EXISTS ( SELECT
+           FROM work_items w
+          WHERE w.id = l.work_item_id AND w.continues_id IS NOT NULL))
 UNION ALL
  SELECT f.work_item_id,
     f.ended_at AS happened_at,
@@ -2504,7 +2551,43 @@ UNION ALL
     EXTRACT(epoch FROM w.resolved_at - w.created_at)::double precision AS seconds,
     w.outcome_data ->> 'error'::text AS error
    FROM work_items w
-  WHERE w.resolved_at IS NOT NULL;
+  WHERE w.resolved_at IS NOT NULL
+UNION ALL
+ SELECT w.id AS work_item_id,
+    w.created_at AS happened_at,
+    '-1'::integer AS rank,
+    0 AS ordinal,
+    'goes on'::text AS kind,
+    NULL::integer AS iteration,
+        CASE e.state
+            WHEN 'completed'::text THEN 'continue'::text
+            ELSE 'retry'::text
+        END AS name,
+    COALESCE(( SELECT i.content
+           FROM inbox i
+          WHERE i.id = w.continued_with), ''::text) AS text,
+    w.continued_by AS status,
+    NULL::double precision AS seconds,
+    e.id::text AS error
+   FROM work_items w
+     JOIN work_items e ON e.id = w.continues_id
+UNION ALL
+ SELECT w.continues_id AS work_item_id,
+    w.created_at AS happened_at,
+    5 AS rank,
+    0 AS ordinal,
+    'next'::text AS kind,
+    NULL::integer AS iteration,
+        CASE e.state
+            WHEN 'completed'::text THEN 'continue'::text
+            ELSE 'retry'::text
+        END AS name,
+    w.id::text AS text,
+    w.continued_by AS status,
+    NULL::double precision AS seconds,
+    NULL::text AS error
+   FROM work_items w
+     JOIN work_items e ON e.id = w.continues_id;
 create view v_work_run with (security_invoker=true) as
  SELECT work_item_id,
     (kind || '/'::text) || source_id AS block_id,
@@ -3352,7 +3435,7 @@ create function _awaits(p_input json) returns uuid[]
 create function _awareness(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid, p_but uuid[] DEFAULT '{}'::uuid[], OUT said text, OUT shown jsonb) returns record
   sql volatile; -- body c98bbe6e, comment 9e12e47c
 create function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_material=off; -- body a4c41410, comment 7b682dd9
+  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_material=off; -- body 357667bb, comment 7b682dd9
 create function _awareness_here(p_work_item_id uuid, p_directory text, OUT said text, OUT shown jsonb) returns record
   plpgsql volatile; -- body 151f7810, comment 8b64928d
 create function _awareness_items(p_projects text[], p_but uuid[], p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone, p_news_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
@@ -3396,7 +3479,7 @@ create function _branch_entries(p_turns uuid[], OUT n integer, OUT entries jsonb
 create function _branch_files(p_turns uuid[], OUT n integer, OUT files jsonb) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ecb85948, comment 28bdab81
 create function _branch_message(p_item work_items, p_turn turns, p_engage jsonb) returns text
-  sql stable; -- body 790228a1, comment 571f33d9
+  sql stable; -- body 4d596580, comment a33111c8
 create function _branch_sums(p_turns uuid[], OUT turns integer, OUT model_calls integer, OUT cost numeric, OUT calls integer, OUT failed_calls integer, OUT started_at timestamp with time zone, OUT ended_at timestamp with time zone) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 59d118d0, comment 9ae5b045
 create function _branch_turns(p_head_id uuid, p_above_id uuid) returns uuid[]
@@ -3481,6 +3564,8 @@ create function _cap_said(p_text text, p_max_bytes integer) returns text
   sql immutable; -- body ce2f7c81, comment 4cdd0de5
 create function _cap_text(p_text text, p_max_bytes integer) returns text
   plpgsql immutable; -- body 6837966c, comment 47c6571e
+create function _chain_of(p_work_item_id uuid) returns SETOF uuid
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8c62ebeb, comment fc9531ed
 create function _changed_files(p_turn_ids uuid[]) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a1fabd08, comment 3fc34285
 create function _changes_of(p_work_item_id uuid, p_subscription subscriptions, p_projects text[]) returns TABLE(work_item_id uuid, at timestamp with time zone, event text)
@@ -3702,7 +3787,7 @@ create function _draft_step(p_item work_items, p_focus foci, p_head turns, p_sin
 create function _driver(p_work_item_id uuid, p_faculty text) returns TABLE(driver text)
   sql stable; -- body d41d8cd9, comment 435dd261
 create function _earlier_head(p_focus_id uuid) returns uuid
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7f9c4558, comment 086cd3a9
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 805b9f70, comment 086cd3a9
 create function _early_tools(p_config jsonb) returns json
   sql stable; -- body 84f5dab5, comment 45877b54
 create function _edit_distance(p_a text, p_b text) returns integer
@@ -3740,7 +3825,7 @@ create function _entry_problems(p_work_item_id uuid) returns TABLE(place text, p
 create function _entry_with_plan(p_entry_type text, p_content text, p_items jsonb, p_done integer[], p_doing integer) returns text
   plpgsql immutable; -- body d29bb804, comment a01916a6
 create function _erasable() returns TABLE(n integer, relation text, of_item text, becomes jsonb, hashed text[])
-  sql immutable parallel safe; -- body 403826ec, comment a33fa238
+  sql immutable parallel safe; -- body 722d5ca2, comment a33fa238
 create function _erasable_set(p_relation text, p_becomes jsonb, p_hashed text[], p_joined_by text) returns text
   sql immutable; -- body 78ea3730, comment eb64d90a
 create function _erase_begin(p_ids uuid[], p_keep text, p_reason text) returns void
@@ -3752,7 +3837,7 @@ create function _erase_count(p_item_ids uuid[], p_keep text) returns TABLE(relat
 create function _erase_end(p_work_item_id uuid, p_row_count bigint) returns void
   sql volatile; -- body d9ddd1c8, comment e57278fe
 create function _erase_forks(p_ids uuid[]) returns uuid[]
-  sql stable; -- body 34fa01f4, comment 327eb438
+  sql stable; -- body 1108f803, comment 002a1edd
 create function _erase_lock(p_work_item_id uuid, p_with_forks boolean) returns uuid[]
   plpgsql volatile; -- body a24723da, comment 1bb73e22
 create function _erase_rows(p_work_item_id uuid, p_keep text, p_limit bigint DEFAULT NULL::bigint) returns bigint
@@ -3772,7 +3857,7 @@ create function _exchange_chars(p_turn_id uuid) returns integer
 create function _exchange_sizes(p_turn_id uuid) returns TABLE(words integer, results integer, raw integer)
   sql stable; -- body d41d8cd9, comment a1dff4a6
 create function _execute_span(p_item work_items, p_focus foci, p_with_content boolean) returns trace_span
-  plpgsql stable; -- body ff5c5bcb, comment 28d7eef4
+  plpgsql stable; -- body ada5ac57, comment 28d7eef4
 create function _execute_span_id(p_work_item_id uuid, p_attempt integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d8256285
 create function _exit_code(p_said text) returns text
@@ -3796,7 +3881,7 @@ create function _export_codex_image(p_block json) returns json
 create function _export_codex_items(p_piece export_piece, p_is_custom boolean) returns TABLE(type text, payload json)
   plpgsql stable; -- body 92bd4c0a, comment 32d80b4b
 create function _export_find(p_session text, OUT work_item_id uuid, OUT turn_id uuid) returns record
-  plpgsql stable; -- body 17b22263, comment 14d4cf66
+  plpgsql stable; -- body afcfe74a, comment 14d4cf66
 create function _export_id(p_format text, p_of text) returns uuid
   sql immutable parallel safe; -- body d41d8cd9, comment 55f6e86f
 create function _export_is_custom(p_piece export_piece) returns boolean
@@ -3886,7 +3971,7 @@ create function _focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seco
 create function _focus_close(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, OUT item work_items, OUT due jsonb) returns record
   plpgsql volatile; -- body aaf3c27b, comment da4ba3d3
 create function _focus_create(p_item work_items) returns foci
-  plpgsql volatile; -- body fd304e69, comment 04bede45
+  plpgsql volatile; -- body e4e1c5cf, comment db38fc3d
 create function _focus_end(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
   plpgsql volatile; -- body 64817c4c, comment 9a4f43f3
 create function _focus_spans(p_item work_items, p_focus foci, p_first integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
@@ -3909,6 +3994,8 @@ create function _genai_part(p_block jsonb) returns jsonb
   sql immutable; -- body 86386be6, comment 99b685c1
 create function _goes_on(p_item work_items, p_focus foci, p_driven_seconds double precision) returns boolean
   plpgsql volatile; -- body 62ba24dd, comment 20eea008
+create function _goes_on_check(p_source work_items, p_states text[]) returns void
+  plpgsql stable; -- body 8b3cc92e, comment dff56778
 create function _granted_functions() returns TABLE(oid oid, kinds text[])
   sql stable; -- body 5879beb4, comment 96927880
 create function _has_come(p_work_item_id uuid) returns boolean
@@ -3917,6 +4004,8 @@ create function _has_javascript() returns boolean
   sql stable; -- body 7ce8b05a, comment b3d55b10
 create function _has_lapsed_lease(p_worker_id text) returns boolean
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 92ab00bb, comment ba9dbf27
+create function _head_of(p_focus foci) returns uuid
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body da6a35d4, comment 9bdfaca8
 create function _head_problems(p_heads jsonb) returns TABLE(work_item_id uuid, place text, problem text)
   sql stable; -- body c3c823f8, comment 5caebc67
 create function _hints_at_secret(p_text text) returns boolean
@@ -3935,6 +4024,8 @@ create function _hook_words(p_hook text, p_words text) returns text
   sql volatile; -- body d442fc51, comment a79d047b
 create function _hooks_before_first_turn(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns jsonb
   plpgsql volatile; -- body acee3dbd, comment d3a27a9f
+create function _how_to_go_on(p_state text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 174df517
 create function _image_block(p_media_type text, p_hash text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d537b4d3
 create function _image_store(p_work_item_id uuid, p_media_type text, p_data text, p_artifact text DEFAULT NULL::text) returns text
@@ -3952,7 +4043,7 @@ create function _import_compaction(p_focus foci, p_last turns, p_summary text, p
 create function _import_config(p_model text, p_system text, p_tools json) returns text
   plpgsql volatile; -- body 7707559a, comment 76b4128a
 create function _import_exchanges(p_run record, p_focus foci, p_head turns, INOUT last_at timestamp with time zone, OUT parent turns, OUT turns_added integer, OUT calls_added integer, OUT last_iteration integer, OUT shared_turn_id uuid) returns record
-  plpgsql volatile; -- body e6248ca5, comment 3bb1f22c
+  plpgsql volatile; -- body 758b6ae2, comment 3bb1f22c
 create function _import_faculty() returns text
   plpgsql volatile; -- body 936b04e4, comment 772e73f7
 create function _import_focus(p_work_item_id uuid, p_label text, p_at timestamp with time zone) returns foci
@@ -3984,7 +4075,7 @@ create function _import_transcript(p_key json) returns transcripts
 create function _import_turn(p_run record, p_exchange record, p_focus foci, p_parent turns, p_external_ids text[], p_iteration integer, p_config_hash text, p_at timestamp with time zone) returns turns
   plpgsql volatile; -- body dc4d4c0e, comment 39fac381
 create function _import_turns(p_focus foci, p_external_ids text[]) returns SETOF turns
-  sql stable set enable_seqscan=off; -- body 3c5fcb76, comment c51c8954
+  sql stable set enable_seqscan=off; -- body 7e2eab5a, comment c51c8954
 create function _in_tool() returns boolean
   plpgsql stable; -- body c8124b74, comment 7de9c1e8
 create function _inbox_deliver(p_item work_items, p_turn turns) returns void
@@ -3996,7 +4087,7 @@ create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid,
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
-  sql immutable; -- body 784f6bf3, comment 49026c17
+  sql immutable; -- body 409976e6, comment 49026c17
 create function _input_lines(p_input json, p_name text DEFAULT NULL::text, p_depth integer DEFAULT 0) returns text
   plpgsql immutable; -- body b08df6ae, comment 0edacfc7
 create function _input_total(p_turn turns) returns integer
@@ -4078,7 +4169,7 @@ create function _item_problems(p_work_item_id uuid) returns TABLE(place text, pr
 create function _item_seal(p_item work_items) returns void
   plpgsql volatile; -- body 737308c6, comment 0ce96323
 create function _items_of(p_project text, p_is_root boolean, p_state text, p_but uuid[], p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(id uuid, state text, faculty text, work_type text, description text, outcome text, at timestamp with time zone)
-  sql stable; -- body d41d8cd9, comment 227a353a
+  sql stable; -- body d41d8cd9, comment c762db69
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
   plpgsql volatile; -- body a4801f69, comment 32a0fca6
 create function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
@@ -4233,6 +4324,8 @@ create function _ledger_entry_types() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment 8bf7021a
 create function _ledger_format(p_work_item_id uuid, p_since_seq integer DEFAULT 1, p_until_seq integer DEFAULT 2147483647, p_is_own boolean DEFAULT false) returns text
   sql stable; -- body 48367c81, comment 74d3616b
+create function _ledger_inherit(p_item work_items, p_source_id uuid, p_last integer) returns void
+  plpgsql volatile; -- body 67a5612a, comment 6bf20832
 create function _ledger_numbers(p_work_item_id uuid, p_lease uuid, p_count integer) returns fences
   plpgsql volatile; -- body 637c06ff, comment 457c1845
 create function _ledger_schema() returns text
@@ -4412,7 +4505,7 @@ create function _newest_lines(p_lines text[], p_max_chars integer) returns text
 create function _newest_plan(p_work_item_id uuid, p_until_seq integer DEFAULT 2147483647) returns work_ledger
   plpgsql stable; -- body b4f93cd7, comment adf44cd8
 create function _newest_turn(p_work_item_id uuid) returns uuid
-  sql stable; -- body 77e76b62, comment 83b9e615
+  sql stable; -- body 85a37811, comment 83b9e615
 create function _next_block(p_head turns, p_boundary text) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment b9a2e3a0
 create function _next_steps(p_item work_items, p_uncertain text[], p_plan text[], p_work text[], p_steps text[], p_asked text) returns text[]
@@ -4458,7 +4551,7 @@ create function _options_of(p_config json, OUT max_tokens integer, OUT thinking 
 create function _order_kept(p_call tool_calls, p_implementation text) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2f69d070, comment 4813d544
 create function _orient_text(p_item work_items, p_focus foci, p_config jsonb, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
-  plpgsql volatile; -- body 461ba8a2, comment de701c2c
+  plpgsql volatile; -- body 2367b7b1, comment de701c2c
 create function _overlaps(p_work_item_id uuid, p_focus_id uuid, p_projects text[]) returns TABLE(id uuid, faculty text, work_type text, description text, path text)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bc998d51, comment 73d8d1c6
 create function _packet_text(p_work_item_id uuid, p_target_tokens integer, p_says text) returns text
@@ -4479,6 +4572,10 @@ create function _parts_of_page(p_turn turns, p_first_id uuid, p_last_id uuid, p_
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 21619148, comment 5887e2e3
 create function _parts_page(p_turn turns, p_after integer, p_limit integer, OUT first_id uuid, OUT last_id uuid, OUT has_head boolean, OUT has_end boolean, OUT before bigint, OUT total bigint) returns record
   plpgsql stable; -- body 6c8d9fd3, comment 38a0de0d
+create function _past_message(p_item work_items, p_source work_items, p_engage jsonb, p_turn turns DEFAULT NULL::turns) returns text
+  sql stable; -- body c08465b7, comment 880565d1
+create function _past_of(p_work_item_id uuid) returns SETOF uuid
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ef7519f1, comment 69501ac2
 create function _patch_hunks(p_input jsonb, p_path text, p_kind text) returns TABLE(n bigint, old text, new text)
   sql immutable; -- body c572cdb1, comment b3f5f815
 create function _patched_files(p_patch text) returns TABLE(action text, path text)
@@ -4544,7 +4641,7 @@ create function _projects_queued() returns SETOF text
 create function _projects_told() returns TABLE(name text)
   sql stable; -- body 4f7f360f, comment 0c528273
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body 1f811a18, comment 2217b3b2
+  sql immutable parallel safe; -- body d71db1a5, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
@@ -4813,6 +4910,8 @@ create function _session_defaults() returns TABLE(name text, value text, whose t
   sql stable; -- body 6a875ab5, comment e7002dad
 create function _session_directory(p_item work_items) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 9e55572f
+create function _session_gone_on(p_item work_items) returns text
+  sql stable; -- body 86f004e3, comment 49ebab08
 create function _session_has_news(p_item work_items, p_scope text) returns boolean
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 348c4946, comment 56c7d11a
 create function _session_import(p_run json) returns jsonb
@@ -4882,7 +4981,7 @@ create function _stall_words(p_focus foci, p_head turns, p_limit integer) return
 create function _stalled(p_focus foci, p_turn_id uuid, p_limit integer) returns text
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a0ed1169, comment fcc5eb4a
 create function _standing_family(p_item work_items, p_until timestamp with time zone, p_max_chars integer) returns text
-  sql stable; -- body 7acf2a35, comment b06ec3b7
+  sql stable; -- body 20fd7472, comment b06ec3b7
 create function _standing_files(p_facts jsonb, p_max_chars integer) returns text
   sql stable; -- body 7a1c4c88, comment 0aa26540
 create function _standing_of(p_item work_items, p_turn_id uuid, p_above text, p_max_chars integer) returns text
@@ -5191,6 +5290,8 @@ create function _words_of(p_list jsonb) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 6b392178
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
   plpgsql volatile; -- body 765ff1af, comment 4b519098
+create function _work_goes_on(p_work_item_id uuid, p_states text[], p_content text, p_idempotency_key text, p_external_id text) returns work_items
+  plpgsql volatile; -- body 7ace0b78, comment c883c070
 create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text, shown jsonb)
   sql stable; -- body 0e821f1c, comment fcf131ed
 create function _work_line(p_text text, p_max_chars integer) returns text
@@ -5272,7 +5373,7 @@ create function context_timeline(p_session text, p_policy jsonb DEFAULT NULL::js
 create function context_window(p_focus_id uuid) returns TABLE(system json, messages json, tools json, request json)
   plpgsql volatile; -- body 35532a99, comment d0ef1c57
 create function cost_by(p_by text, p_work_item_id uuid DEFAULT NULL::uuid, p_project text DEFAULT NULL::text) returns TABLE(key text, says text, requests bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, summary_cost numeric, step_cost numeric, missed_tokens bigint, missed_cost numeric, unpriced_requests bigint)
-  plpgsql stable; -- body 0d04a06b, comment e4cca959
+  plpgsql stable; -- body 597e2a9a, comment 788d02ce
 create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, expected_left integer, expected_rewritten integer, expected_after integer, left_tokens bigint, rewritten_tokens bigint, paid_after bigint, requests integer, saved_tokens numeric, summary_cost numeric, saved_cost numeric)
   plpgsql stable; -- body ae8bbfb7, comment 3e673dfb
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
@@ -5442,7 +5543,7 @@ create function session_alias(p_alias text, p_session text, p_reason text DEFAUL
 create function session_archive(p_session text, p_status text DEFAULT 'archived'::text) returns sessions
   plpgsql volatile; -- body 8fb3bbce, comment ef9da69f
 create function session_compare(p_a text, p_b text) returns TABLE(branch text, session_label text, work_item_id uuid, description text, head_turn_id uuid, common_turn_id uuid, common_depth integer, turns integer, model_calls integer, tokens bigint, cost numeric, entry_count integer, entries jsonb, file_count integer, files jsonb, calls integer, failed_calls integer, status text, started_at timestamp with time zone, ended_at timestamp with time zone)
-  plpgsql stable; -- body fa51653b, comment e5b81073
+  plpgsql stable; -- body b95140a9, comment e5b81073
 create function session_create(p_label text, p_turn_id uuid DEFAULT NULL::uuid, p_persona_id text DEFAULT 'default'::text, p_origin text DEFAULT 'work-ledger'::text, p_origin_session_id text DEFAULT NULL::text) returns sessions
   plpgsql volatile; -- body acda2a3f, comment 89cca07b
 create function session_export(p_session text, p_format text, p_cwd text DEFAULT NULL::text) returns TABLE(n bigint, record json, left_out text)
@@ -5464,7 +5565,7 @@ create function session_rollback(p_session text, p_turn_id uuid) returns session
 create function session_turn_at(p_session text, p_call integer) returns uuid
   sql stable; -- body 862064e5, comment d6c7accb
 create function session_work(p_session text) returns uuid
-  plpgsql stable; -- body 00c4ab8f, comment d60e08e8
+  plpgsql stable; -- body b0d89b44, comment d60e08e8
 create function sessions_with_turn(p_turn_id uuid) returns TABLE(session_label text, is_current boolean, first_at timestamp with time zone)
   sql stable; -- body e55d7057, comment e1e6f97b
 create function spawn_child_work(p_work_item_id uuid, p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_priority integer DEFAULT NULL::integer, p_faculty text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns work_items
@@ -5529,10 +5630,14 @@ create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric 
   plpgsql stable; -- body abeddcc4, comment 77f16072
 create function work_cancel(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns SETOF work_items
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c6e30876, comment 36dcb757
+create function work_chain(p_work_item_id uuid) returns TABLE(n integer, work_item_id uuid, how text, by text, said text, state text, state_reason text, created_at timestamp with time zone, resolved_at timestamp with time zone)
+  plpgsql stable; -- body 24d22a6e, comment 5538e354
 create function work_changes(p_work_item_id uuid) returns TABLE(item text, focus text, turn text, calls text, approvals text, inbox text, journal text, below text, budgets text, forks text, claims text)
   sql stable; -- body f023d584, comment 6394647d
 create function work_complete(p_work_item_id uuid, p_summary text, p_evidence jsonb DEFAULT '[]'::jsonb, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body bce79e3e, comment 1394f916
+create function work_continue(p_work_item_id uuid, p_content text, p_idempotency_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text) returns work_items
+  plpgsql volatile; -- body bcaddb77, comment cd30be76
 create function work_erase(p_work_item_id uuid, p_reason text DEFAULT 'erased by hand'::text, p_is_dry_run boolean DEFAULT false, p_with_forks boolean DEFAULT false) returns TABLE(kind text, name text, row_count bigint, bytes bigint)
   plpgsql volatile; -- body 871ca80f, comment 856e31ff
 create function work_export(p_work_item_id uuid) returns TABLE(relation text, "row" jsonb)
@@ -5540,7 +5645,7 @@ create function work_export(p_work_item_id uuid) returns TABLE(relation text, "r
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body d3fd3831, comment 48dc0224
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 01e81018, comment 91d10acb
+  plpgsql volatile; -- body 8aadd2ae, comment 91d10acb
 create function work_id(p_name text, p_project text DEFAULT NULL::text) returns uuid
   plpgsql stable; -- body 1013a98a, comment 8b4a3d58
 create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEFAULT ''::text, p_pid integer DEFAULT 0) returns void
@@ -5556,7 +5661,7 @@ create function work_ledger_serves(p_version text) returns boolean
 create function work_ledger_version() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 5b8d9c4b
 create function work_message(p_work_item_id uuid, p_content text, p_is_interrupt boolean DEFAULT false) returns inbox
-  plpgsql volatile; -- body 153a3b33, comment ebfc5097
+  plpgsql volatile; -- body 9bef434d, comment d58c6b48
 create function work_metrics(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision, times bigint)
   sql stable; -- body 8e66a3a4, comment 6500ba9b
 create function work_metrics_take() returns TABLE(metric text, labels jsonb, value double precision, times bigint)
@@ -5567,6 +5672,8 @@ create function work_resume(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body ceaa361f, comment d1abdaf1
 create function work_retention_run(p_is_dry_run boolean DEFAULT false, p_limit integer DEFAULT NULL::integer) returns jsonb
   plpgsql volatile; -- body 18c3815c, comment 436da5a7
+create function work_retry(p_work_item_id uuid, p_content text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text) returns work_items
+  plpgsql volatile; -- body 6ad3406b, comment 14c3ce5f
 create function work_roles_create(p_prefix text DEFAULT NULL::text) returns TABLE(kind text, role name)
   plpgsql volatile; -- body 0ab75010, comment bbf8cea9
 create function work_roles_drop() returns SETOF name

@@ -2,16 +2,13 @@
 // records repeat it for the screen and are read only for the token counts.
 
 import { Conversation } from './conversation.ts';
+import { codexFailure } from './harnessText.ts';
 import { field, idOf, newCall, stringOf, usageOf } from './reading.ts';
 import type { RecordReader } from './reading.ts';
 
 /** Texts that the client writes in the user's role. */
 const harnessText =
   /^\s*(?:# AGENTS\.md instructions|<(?:permissions|environment_context|user_instructions|INSTRUCTIONS|turn_aborted|skill|subagent_notification|user_shell_command)\b)/;
-/** How the tools of several versions report a failure. */
-const failure =
-  /^(?:[^]{0,200}\n)?(?:Process exited with code|Exit code:) (?!0\b)|"exit_code":\s*(?!0\b)\d|^[^\n]{0,200}verification failed/;
-
 export function isCodex(record: unknown): boolean {
   return (
     field(record, 'type') === 'session_meta' ||
@@ -78,7 +75,7 @@ function readItem(kind: string, payload: unknown, run: Conversation, isRespondin
   if (kind.endsWith('_output')) {
     const output = field(payload, kind === 'tool_search_output' ? 'tools' : 'output');
     const text = typeof output === 'string' ? output : (JSON.stringify(output) ?? '');
-    run.result(idOf(field(payload, 'call_id')), text, failure.test(text));
+    run.result(idOf(field(payload, 'call_id')), text, codexFailure.test(text));
     return false;
   }
   if (kind !== 'message' && kind !== 'reasoning' && !kind.endsWith('_call')) {

@@ -2,6 +2,7 @@
 // came since; of earlier versions one document {sessionId, messages}.
 
 import { Conversation } from './conversation.ts';
+import { hookText, withoutHooks } from './harnessText.ts';
 import { field, idOf, newCall, stringOf, tokensOf, usageOf } from './reading.ts';
 import type { RecordedRun, RecordReader } from './reading.ts';
 
@@ -65,11 +66,19 @@ function conversationOf(document: unknown): Conversation {
   for (const message of field(document, 'messages') as unknown[]) {
     const type = stringOf(field(message, 'type')) ?? 'unknown';
     const text = run.textOf(field(message, 'content'));
-    if (type === 'user') run.said(text);
+    if (type === 'user') readPrompt(text, run);
     else if (type === 'gemini') readResponse(message, text, run);
     else run.skip(`message of type ${type}`, message);
   }
   return run;
+}
+
+/** The client itself speaks as the user: of where it runs, and for hooks. */
+function readPrompt(text: string, run: Conversation): void {
+  const ofHooks = text.match(hookText)?.join('').trim() ?? '';
+  const own = ofHooks === '' ? text : withoutHooks(text);
+  run.said(own, /^\s*<session_context>/.test(own) || (own === '' && ofHooks !== ''));
+  if (ofHooks !== '') run.said(ofHooks, true);
 }
 
 function readResponse(message: unknown, text: string, run: Conversation): void {

@@ -1,14 +1,10 @@
 // Agents that have a loop of their own.
 
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-
 import type { Command } from 'commander';
 
-import type { ClientOptions } from '../commands/hook.ts';
+import type { HookOptions } from '../commands/hook.ts';
 import type { McpHttpSettings } from '../commands/mcp.ts';
 import type { SessionsOptions } from '../commands/sessions.ts';
-import { exit, print } from '../commands/output.ts';
 import type { Settings } from '../config.ts';
 import { anywhere, command, ends, examples, integer, port, projectOption, reads, tokenFile } from './program.ts';
 
@@ -32,16 +28,13 @@ export function clientsCommands(program: Command): void {
       .option('--port <n>', 'its port; 0: any', port, 7717)
       .option('--allow-host <name...>', 'other names under which clients reach it, such as that of a reverse proxy')
       .addOption(tokenFile())
-      .option('--plugin', 'print the command that adds the plugin for Claude Code from this package, and end')
       .action(
-        ends(async (options: McpHttpSettings & { http?: boolean; plugin?: boolean }) => {
-          if (options.plugin) return printPlugin();
+        ends(async (options: McpHttpSettings & { http?: boolean }) => {
           const commands = await import('../commands/mcp.ts');
           return options.http ? commands.mcpHttp(options) : commands.mcp(options);
         }),
       ),
     'mcp',
-    'mcp --plugin',
     'mcp --http --token-file token --allow-host ledger.example',
   );
 
@@ -51,7 +44,19 @@ export function clientsCommands(program: Command): void {
   })
     .option('--conversation <name>', 'what the session is found by (default: the session_id of the input, else its cwd)')
     .addOption(projectOption())
-    .action(ends(async (name: string, options: ClientOptions) => (await import('../commands/hook.ts')).hook(name, options)));
+    .option('--harness <name>', 'whose client calls: claude-code, codex, gemini-cli (default: claude-code)')
+    .action(ends(async (name: string, options: HookOptions) => (await import('../commands/hook.ts')).hook(name, options)));
+
+  examples(
+    program
+      .command('plugin <program>')
+      .description('print how claude-code, codex or gemini-cli get the hooks and tools of the ledger')
+      .option('--install', 'add the hooks to the settings of this user, where others stay as they are')
+      .exitOverride()
+      .action(ends(async (name: string, options: { install?: boolean }) => (await import('../commands/plugin.ts')).plugin(name, options))),
+    'plugin claude-code',
+    'plugin codex --install',
+  );
 
   examples(
     command(
@@ -101,12 +106,4 @@ export function clientsCommands(program: Command): void {
     'sessions',
     'sessions --all --json | jq -r .[].session_id',
   );
-}
-
-function printPlugin(): number {
-  const folder = fileURLToPath(
-    new URL(existsSync(new URL('../../plugin', import.meta.url)) ? '../../plugin' : '../../../plugin', import.meta.url),
-  );
-  print(null, `claude plugin marketplace add '${folder.replaceAll("'", `'\\''`)}' && claude plugin install work-ledger@work-ledger`, false);
-  return exit.ok;
 }

@@ -138,6 +138,40 @@ export function peopleCommands(program: Command): void {
       ),
     "fork TURN 'Try it with an index instead' --faculty engineer",
   );
+
+  goOnCommands(program);
+}
+
+/** Finished work goes on in a new item. */
+function goOnCommands(program: Command): void {
+  const key = '--idempotency-key <key>';
+  const once = 'the same command repeated with it prints the same id';
+  examples(
+    command(program, 'continue <id> <text>', "go on with completed work: the text is said to it next; prints the new work item's id")
+      .summary('go on with completed work, with a message')
+      .option(key, once)
+      .action(
+        ends(async (id: string, text: string, options: Settings & { idempotencyKey?: string }) => (await items()).goOn(id, text, options)),
+      ),
+    "continue ID 'And now the tests'",
+  );
+
+  examples(
+    command(
+      program,
+      'retry <id> [text]',
+      "go on where failed, dead or cancelled work ended; the text is said to it first; prints the new work item's id",
+    )
+      .summary('go on where failed, dead or cancelled work ended')
+      .option(key, once)
+      .action(
+        ends(async (id: string, text: string | undefined, options: Settings & { idempotencyKey?: string }) =>
+          (await items()).retry(id, text, options),
+        ),
+      ),
+    'retry ID',
+    "retry ID 'The key works again'",
+  );
 }
 
 /** `usage`: name and arguments; `act`: with those that were typed. */

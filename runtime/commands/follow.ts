@@ -67,6 +67,8 @@ export async function* eventsOf(
   }
 }
 
+type Handlers = { onEntry?(entry: LedgerEntry): void; onActivity?(event: ActivityEvent): void; onPoll?(): Promise<void> };
+
 /**
  * Passes every entry to `onEntry`, once and in order, and what the agent says and calls meanwhile to `onActivity`; resolves with the item
  * when it is final or paused, or when `signal` fires.
@@ -75,7 +77,7 @@ export async function follow(
   db: Db,
   url: string,
   workItemId: string,
-  handlers: { onEntry?(entry: LedgerEntry): void; onActivity?(event: ActivityEvent): void; onPoll?(): Promise<void> },
+  handlers: Handlers,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<CountedItem | null> {
   const events = eventsOf(db, url, workItemId, handlers.onActivity ? 'new' : 'none', signal);
@@ -90,4 +92,18 @@ export async function follow(
   } finally {
     await events.return(null);
   }
+}
+
+/** `follow()` through a conversation: where a later item goes on from the end of one, that is followed next. Resolves with the last one. */
+export async function followOn(
+  db: Db,
+  url: string,
+  workItemId: string,
+  handlers: Handlers,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<CountedItem | null> {
+  let ended = await follow(db, url, workItemId, handlers, signal);
+  while (ended !== null && ended.next_id !== null && isFinal(ended.state) && !signal.aborted)
+    ended = await follow(db, url, ended.next_id, handlers, signal);
+  return ended;
 }

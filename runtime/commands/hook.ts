@@ -5,8 +5,9 @@ import { parseArgs } from 'node:util';
 import type { Settings } from '../config.ts';
 import { checkLedgerOn } from '../ledger/checkLedger.ts';
 import { projectOf } from '../project.ts';
-import { answerOf, hookInput, hooks, isHook } from '../harness/hooks.ts';
-import type { HookName } from '../harness/hooks.ts';
+import { harnesses, isHarness } from '../harness/harnesses.ts';
+import type { Harness } from '../harness/harnesses.ts';
+import { hookInput, hooks, isHook } from '../harness/hooks.ts';
 import { findDatabase, schemaOn } from '../install/findLedger.ts';
 import { withConnection } from '../ledger/connection.ts';
 import { messageOf, noWritesWords, UsageError } from '../ledger/errors.ts';
@@ -15,22 +16,13 @@ import { clientSession } from './clientSession.ts';
 import { fileSettings } from './configFile.ts';
 
 export type ClientOptions = Settings & { conversation?: string; project?: string };
+export type HookOptions = ClientOptions & { harness?: string };
 
 const HOOK_SECONDS = 15;
 
-/** A change to a file waits for its check: so long for a connection, then so long for an answer. */
+/** What holds a call up waits so long for a connection, and the check of a change then so long for an answer. */
 const CONNECTED_MS = 300;
 const ANSWERED_MS = 2000;
-
-/** What these say is JSON, as the client reads it; of the others the words alone. */
-const events: Partial<Record<HookName, string>> = {
-  'pre-tool-use': 'PreToolUse',
-  'post-tool-use': 'PostToolUse',
-  'subagent-start': 'SubagentStart',
-};
-
-/** The client goes on meanwhile: it may be gone before it could hear. */
-const unheard = new Set<HookName>(['post-tool-use']);
 
 function complain(error: unknown): '' {
   process.stderr.write(`work-ledger: ${noWritesWords(error) ?? messageOf(error)}\n`);
@@ -38,20 +30,25 @@ function complain(error: unknown): '' {
 }
 
 /** Reads the client's JSON from stdin; its output is for the model. A ledger that cannot be reached never stops the client. */
-export async function hook(name: string, options: ClientOptions): Promise<number> {
+export async function hook(name: string, options: HookOptions): Promise<number> {
   if (!isHook(name)) throw new UsageError(`there is no hook "${name}": one of ${Object.keys(hooks).join(', ')}`);
+  const { harness: by = 'claude-code' } = options;
+  if (!isHarness(by)) throw new UsageError(`no hooks are known of "${by}": those of ${Object.keys(harnesses).join(', ')} are`);
+  const harness: Harness = harnesses[by];
   setTimeout(() => process.exit(0), HOOK_SECONDS * 1000).unref(); // the client may have stopped waiting for it
-  let unchecked = name === 'pre-tool-use' ? uncheckedIn(CONNECTED_MS) : undefined;
+  const holdsUp = name === 'pre-tool-use' || (name === 'post-tool-use' && !harness.unheard.has(name));
+  let unanswered = holdsUp ? unansweredIn(name, CONNECTED_MS) : undefined;
   try {
     process.stdin.setEncoding('utf8');
     const given = (await process.stdin.toArray()).join('');
-    const input = hookInput(given.trim() === '' ? {} : JSON.parse(given));
+    const input = harness.read(hookInput(given.trim() === '' ? {} : JSON.parse(given)));
     const project = Promise.resolve(options.project ?? projectOf(input.cwd ?? process.cwd())); // while the database is connected to
     project.catch(() => {}); // said where it is awaited
     const { url } = await findDatabase(options);
     await withConnection({ connectionString: url }, async (client) => {
-      clearTimeout(unchecked);
-      if (unchecked) unchecked = uncheckedIn(ANSWERED_MS);
+      clearTimeout(unanswered);
+      // What others said was told when it is read: it is waited for.
+      if (name === 'pre-tool-use') unanswered = unansweredIn(name, ANSWERED_MS);
       const schema = await schemaOn(client, options);
       await checkLedgerOn(client, schema);
       const ledger = oneConnection(client, schema);
@@ -60,23 +57,27 @@ export async function hook(name: string, options: ClientOptions): Promise<number
         directory: input.cwd ?? process.cwd(),
       });
       const sessionId = await ledger.text('journal_session_open', 'id', conversation, null, directory, await project);
-      const said = await hooks[name](ledger, sessionId, input, { complain, isHeard: !unheard.has(name) });
-      const event = events[name];
-      const answer = event === undefined ? said.context : answerOf(event, said);
-      if (answer) process.stdout.write(`${typeof answer === 'string' ? answer : JSON.stringify(answer)}\n`);
+      const said = await hooks[name](ledger, sessionId, input, { complain, isHeard: !harness.unheard.has(name) });
+      const answer = harness.answer(name, harness.events[name]?.event ?? name, said);
+      if (answer !== '') process.stdout.write(`${answer}\n`);
     });
   } catch (error) {
     complain(error);
   } finally {
-    clearTimeout(unchecked);
+    clearTimeout(unanswered);
   }
   return 0;
 }
 
-/** Lets a change go on that could not be checked by then. */
-function uncheckedIn(milliseconds: number): NodeJS.Timeout {
+const unansweredWords = {
+  'pre-tool-use': 'this change was not checked against those of others',
+  'post-tool-use': 'this call is not in the journal, and what is new elsewhere is told later',
+};
+
+/** Lets a call go on for which nothing was heard by then. */
+function unansweredIn(name: keyof typeof unansweredWords, milliseconds: number): NodeJS.Timeout {
   return setTimeout(() => {
-    process.stderr.write('work-ledger: the database does not answer: this change was not checked against those of others\n');
+    process.stderr.write(`work-ledger: the database does not answer: ${unansweredWords[name]}\n`);
     process.exit(0);
   }, milliseconds);
 }
@@ -91,7 +92,7 @@ export async function plainHook(words: readonly string[]): Promise<(() => Promis
     } = parseArgs({
       args: [...words],
       allowPositionals: true,
-      options: { conversation: text, project: text, 'database-url': text, schema: text, json: { type: 'boolean' } },
+      options: { conversation: text, project: text, harness: text, 'database-url': text, schema: text, json: { type: 'boolean' } },
     });
     if (name === undefined || more.length > 0 || !isHook(name)) return null;
     const file = await fileSettings({ isTyped: false });
@@ -104,6 +105,7 @@ export async function plainHook(words: readonly string[]): Promise<(() => Promis
         ...(schema && { schema }),
         ...(values.conversation !== undefined && { conversation: values.conversation }),
         ...(project && { project }),
+        ...(values.harness !== undefined && { harness: values.harness }),
       });
   } catch {
     return null;

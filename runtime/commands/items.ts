@@ -11,7 +11,7 @@ import type { Db } from '../ledger/db.ts';
 import { isNoTime, UsageError } from '../ledger/errors.ts';
 import { linkedDigests } from '../ledger/linked.ts';
 import { projectOf } from '../project.ts';
-import { follow } from './follow.ts';
+import { followOn } from './follow.ts';
 import { idOf, itemIdOf } from './ids.ts';
 import { io } from './io.ts';
 import { nowText, sayCost, Waits } from './now.ts';
@@ -171,7 +171,7 @@ export const tail = (workItemId: string, options: Settings): Promise<number> =>
     const words = new Words();
     const status = new StatusLine();
     const waits = new Waits();
-    const ended = await follow(
+    const ended = await followOn(
       db,
       url,
       item.id,
@@ -204,7 +204,7 @@ export const tail = (workItemId: string, options: Settings): Promise<number> =>
     words.end();
     if (!interrupted.signal.aborted && ended && !options.json) {
       print(ended, itemText(ended), false);
-      await sayCost(db, item.id);
+      await sayCost(db, ended.id);
     }
     return exit.ok;
   });
@@ -241,6 +241,20 @@ export const message = (workItemId: string, said: string, options: Settings & { 
 export const fork = (turnId: string, said: string | undefined, options: Settings & { faculty?: string }): Promise<number> =>
   withLedger(options, async (db) => {
     const item = await db.workFork(idOf(turnId, 'turn'), said ?? null, options.faculty ?? null);
+    print(item, item.id, options.json ?? false);
+    return exit.ok;
+  });
+
+export const goOn = (workItemId: string, said: string, options: Settings & { idempotencyKey?: string }): Promise<number> =>
+  withLedger(options, async (db) => {
+    const item = await db.workContinue(await itemIdOf(db, workItemId), said, options.idempotencyKey);
+    print(item, item.id, options.json ?? false);
+    return exit.ok;
+  });
+
+export const retry = (workItemId: string, said: string | undefined, options: Settings & { idempotencyKey?: string }): Promise<number> =>
+  withLedger(options, async (db) => {
+    const item = await db.workRetry(await itemIdOf(db, workItemId), said ?? null, options.idempotencyKey);
     print(item, item.id, options.json ?? false);
     return exit.ok;
   });

@@ -21,6 +21,10 @@ function logLine({ at, kind, iteration, name, text, status, seconds, error }: Ha
   const time = paint('dim', at.slice(11, 19));
   if (kind === 'said') return `${time}  turn ${iteration} says: ${visible(text).replaceAll('\n', '\n          ')}`;
   if (kind === 'entry') return `${time}  ${entryLine({ seq: null, entry_type: name ?? '', content: text }).replaceAll('\n', '\n      ')}`;
+  if (kind === 'goes on')
+    return `${time}  ${name === 'retry' ? 'retried' : 'continued'} by ${visible(status ?? '')}${text === '' ? '' : `: ${visible(text).replaceAll('\n', '\n      ')}`}`;
+  if (kind === 'next')
+    return `${time}  ${name === 'retry' ? 'retried' : 'continued'} by ${visible(status ?? '')} as ${text}: work-ledger logs ${text}`;
   if (kind === 'attempt')
     return `${time}  ${paint('red', `${text} ${status}`)}${error === null ? '' : `: ${visible(error).replaceAll('\n', '\n      ')}`}`;
   if (kind === 'end')

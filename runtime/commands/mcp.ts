@@ -13,7 +13,7 @@ import { UsageError } from '../ledger/errors.ts';
 import { projectOf } from '../project.ts';
 import { keepSecret } from '../secrets/known.ts';
 import type { Identity, McpHttp } from '../mcp/http.ts';
-import type { Seat } from '../mcp/server.ts';
+import type { Meta, Seat } from '../mcp/server.ts';
 import type { Updates } from '../mcp/updates.ts';
 import { clientSession } from './clientSession.ts';
 import type { ClientOptions } from './hook.ts';
@@ -41,42 +41,72 @@ export async function mcp(options: McpOptions): Promise<number> {
   const workItemId = options.workItem === undefined ? null : (await import('./ids.ts')).idOf(options.workItem);
   const { serveMcp } = await serving(() => import('../mcp/stdio.ts'));
   const refused = Promise.withResolvers<Error>();
-  const why = await serveMcp(async () => {
+  const ledger = new OneLedger(options, refused.resolve);
+  const isNamed = workItemId !== null || options.conversation !== undefined || process.env[SESSION_VARIABLE] !== undefined;
+  const why = await serveMcp(
+    async (session) => {
+      const { db, read, updates } = await ledger.opened();
+      const identity = workItemId === null ? await ownSession(options, session) : { workItemId };
+      return seatAt(db, updates, identity, read);
+    },
+    refused.promise,
+    // A client that says with each call which session it is has no item before its first one.
+    isNamed ? {} : { sessionOf: threadOf, ledger: () => ledger.opened() },
+  );
+  await ledger.close();
+  if (why !== null) throw why;
+  return exit.ok;
+}
+
+/** Codex says with each call whose it is; empty: the client does not say. */
+function threadOf(meta: Meta): string {
+  const thread = meta?.['threadId'];
+  return typeof thread === 'string' && /^[\w-]{1,200}$/.test(thread) ? thread : '';
+}
+
+/** What all sessions of one client read and write; opened when it is first needed, again if that failed. */
+class OneLedger {
+  readonly #options: McpOptions;
+  readonly #refused: (why: Error) => void;
+  readonly #over = new AbortController();
+  #opening: Promise<{ db: Db; read: Db; updates: Updates }> | null = null;
+
+  constructor(options: McpOptions, refused: (why: Error) => void) {
+    this.#options = options;
+    this.#refused = refused;
+  }
+
+  opened(): Promise<{ db: Db; read: Db; updates: Updates }> {
+    if (this.#opening) return this.#opening;
+    const opening = this.#open();
+    opening.catch(() => (this.#opening = null));
+    return (this.#opening = opening);
+  }
+
+  async close(): Promise<void> {
+    this.#over.abort();
+    const open = await this.#opening?.catch(() => null);
+    if (!open) return;
+    await open.updates.close();
+    if (open.read !== open.db) await open.read.close();
+    await open.db.close();
+  }
+
+  async #open(): Promise<{ db: Db; read: Db; updates: Updates }> {
     const [{ openLedger, openReader }, { Updates: LedgerUpdates }, { untilRefused }] = await Promise.all([
       import('./withLedger.ts'),
       import('../mcp/updates.ts'),
       import('../ledger/refused.ts'),
     ]);
-    const written = await openLedger(options);
+    const written = await openLedger(this.#options);
     const { db } = written;
-    const over = new AbortController();
-    const read = await openReader(options, written).catch(async (error: unknown) => {
+    const read = await openReader(this.#options, written).catch(async (error: unknown) => {
       await db.close();
       throw error;
     });
-    void untilRefused(db, over.signal).then(refused.resolve);
-    const updates = new LedgerUpdates(read.db, read.url);
-    try {
-      const seat = await seatAt(db, updates, workItemId === null ? await ownSession(options) : { workItemId }, read.db);
-      return {
-        ...seat,
-        async leave() {
-          over.abort();
-          await seat.leave();
-          await updates.close();
-          if (read.db !== db) await read.db.close();
-          await db.close();
-        },
-      };
-    } catch (error) {
-      over.abort();
-      if (read.db !== db) await read.db.close();
-      await db.close();
-      throw error;
-    }
-  }, refused.promise);
-  if (why !== null) throw why;
-  return exit.ok;
+    void untilRefused(db, this.#over.signal).then(this.#refused);
+    return { db, read: read.db, updates: new LedgerUpdates(read.db, read.url) };
+  }
 }
 
 /** Over HTTP, for clients on other machines, until a signal stops it. */
@@ -167,11 +197,11 @@ export function mcpToken(file?: string): string {
   return token;
 }
 
-/** The session of the client that started this server: its hooks find the same one. */
-async function ownSession({ conversation, project }: McpOptions): Promise<Identity> {
+/** The session of the client that started this server, or the one that it named: its hooks find the same one. */
+async function ownSession({ conversation, project }: McpOptions, session: string): Promise<Identity> {
   const directory = process.cwd();
   return {
-    ...clientSession(conversation, { id: process.env[SESSION_VARIABLE], directory }),
+    ...clientSession(conversation, { id: session || process.env[SESSION_VARIABLE], directory }),
     project: project ?? (await projectOf(directory)),
   };
 }

@@ -107,6 +107,8 @@ export function itemText(item: CountedItem): string {
     `  work       ${visible(item.description).replaceAll('\n', '\n             ')}`,
     `  attempts   ${item.attempts}`,
     `  entries    ${item.ledger_count}`,
+    ...(item.continues_id ? [`  goes on    from the end of ${item.continues_id}`] : []),
+    ...(item.next_id ? [`  went on    as ${item.next_id}`] : []),
     `  created    ${toSeconds(item.created_at)}`,
     ...(item.resolved_at ? [`  resolved   ${toSeconds(item.resolved_at)}`] : []),
     ...(item.erased_at ? [`  erased     ${toSeconds(item.erased_at)}`] : []),

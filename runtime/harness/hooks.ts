@@ -19,7 +19,7 @@ export type Functions = {
   text(name: string, column: string, ...args: Argument[]): Promise<string>;
 };
 
-/** As Claude Code sends it; other harnesses may send less. */
+/** As Claude Code sends it; other programs may send less. */
 export type HookInput = {
   session_id?: string;
   cwd?: string;
@@ -59,13 +59,32 @@ export function hookInput(input: unknown): HookInput {
   return input;
 }
 
+/** Tools of these programs whose input names a file, and what they do to it. */
 const fileTools = new Map([
   ['Read', 'read'],
   ['Write', 'create'],
   ['Edit', 'modify'],
   ['MultiEdit', 'modify'],
   ['NotebookEdit', 'modify'],
+  ['read_file', 'read'],
+  ['write_file', 'create'],
+  ['replace', 'modify'],
 ]);
+
+type Touch = { path: string; operation: string };
+
+/** The files that a call is about. A patch of Codex names as many as it likes. */
+function touchesOf(tool: string, input: Record<string, unknown>): Touch[] {
+  const patch = input['command'];
+  if (tool === 'apply_patch' && typeof patch === 'string')
+    return [...patch.matchAll(/^\*\*\* (?:(Add|Update|Delete) File|Move to): (.+)$/gm)].map(([, what, path = '']) => ({
+      path: path.trim(),
+      operation: what === 'Add' || what === undefined ? 'create' : what === 'Delete' ? 'delete' : 'modify',
+    }));
+  const operation = fileTools.get(tool);
+  const path = input['file_path'] ?? input['absolute_path'] ?? input['notebook_path'];
+  return operation === undefined || typeof path !== 'string' || path === '' ? [] : [{ path, operation }];
+}
 
 /** Our own tools, which write their own record: of the plugin's server, or of one in a program. */
 export const ownTool = /^mcp__(?:plugin_work-ledger_)?work-ledger__/;
@@ -85,12 +104,16 @@ export const hooks = {
   },
   /** Whether others are at the file that is about to change: the client's own refusal, or context for the model. */
   'pre-tool-use': async (ledger, sessionId, { cwd, tool_name: tool = '', tool_input: input = {} }) => {
-    const path = pathIn(input);
-    if (!['create', 'modify'].includes(fileTools.get(tool) ?? '') || typeof path !== 'string' || path === '') return nothing;
-    const [row] = await ledger.rows('claim_check', sessionId, resolve(cwd ?? process.cwd(), path));
-    const answer = row?.['claim_check'];
-    if (!isObject(answer) || typeof answer['says'] !== 'string') return nothing;
-    return answer['kind'] === 'refuse' ? { context: '', refusal: answer['says'] } : { context: answer['says'] };
+    const said: string[] = [];
+    for (const { path, operation } of touchesOf(tool, input)) {
+      if (operation === 'read') continue;
+      const [row] = await ledger.rows('claim_check', sessionId, resolve(cwd ?? process.cwd(), path));
+      const answer = row?.['claim_check'];
+      if (!isObject(answer) || typeof answer['says'] !== 'string') continue;
+      if (answer['kind'] === 'refuse') return { context: '', refusal: answer['says'] };
+      said.push(answer['says']);
+    }
+    return { context: said.join('\n\n') };
   },
   /** Records the use of a tool; what is new elsewhere, while the session works. */
   'post-tool-use': async (ledger, sessionId, input, teller) => {
@@ -150,18 +173,15 @@ async function news(ledger: Functions, sessionId: string, { complain, isHeard }:
 async function toolNote(ledger: Functions, sessionId: string, input: HookInput): Promise<void> {
   const { tool_name: tool, tool_input: given = {}, tool_response: response, error } = input;
   if (tool === undefined || ownTool.test(tool)) return;
-  const operation = fileTools.get(tool);
-  const path = pathIn(given);
-  if (error === undefined && operation !== undefined && typeof path === 'string') {
+  const touches = error === undefined ? touchesOf(tool, given) : [];
+  for (const { path: filePath, operation } of touches) {
     const isRead = operation === 'read';
-    await note(ledger, sessionId, isRead ? 'file_read' : 'file_written', { filePath: path, operation }, isRead ? 'low' : 'normal');
-    return;
+    await note(ledger, sessionId, isRead ? 'file_read' : 'file_written', { filePath, operation }, isRead ? 'low' : 'normal');
   }
+  if (touches.length > 0) return;
   const output = error ?? (typeof response === 'string' ? response : JSON.stringify(response ?? null));
   await note(ledger, sessionId, 'tool_result', { ...resultOf(tool, output), success: error === undefined }, 'low');
 }
-
-const pathIn = (input: Record<string, unknown>): unknown => input['file_path'] ?? input['notebook_path'];
 
 const resultOf = (toolName: string, output: string): object => ({
   toolName,

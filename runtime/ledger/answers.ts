@@ -169,8 +169,14 @@ export const workItem = z.object({
   outcome_data: json.nullable(),
 });
 
-/** A work item as it is read, with the number of its entries, which its fence counts. */
-export const countedItem = workItem.extend({ ledger_count: z.number() });
+/** A work item as it is read, with the number of its entries, which its fence counts, and its neighbours in a conversation of several. */
+export const countedItem = workItem.extend({
+  ledger_count: z.number(),
+  /** From whose end it goes on. */
+  continues_id: z.string().nullable(),
+  /** Which goes on from its end. */
+  next_id: z.string().nullable(),
+});
 
 const finalStates = new Set(['completed', 'failed', 'dead', 'cancelled']);
 

@@ -30,9 +30,11 @@ export const entries = ({ call, row, rows, run, named }: Calls) => ({
   ledgerSince: (workItemId: string, seq: number) =>
     run(
       () =>
-        sql.type(
-          entry,
-        )`select work_item_id, seq, entry_type, content, keep, retracts, created_at from ${named('v_ledger')} where work_item_id = ${workItemId}::uuid and seq > ${seq} order by seq`,
+        sql.type(entry)`select l.work_item_id, l.seq, l.entry_type, l.content, l.keep, l.retracts, l.created_at
+            from ${named('v_ledger')} l
+            join ${named('v_work_list')} w on w.work_item_id = l.work_item_id
+           where l.work_item_id = ${workItemId}::uuid and l.seq > ${seq} and (w.continues_id is null or not l.is_inherited)
+           order by l.seq`,
     ),
 
   /**

@@ -38,15 +38,15 @@ export type UnderWay = z.infer<typeof underWay>;
 
 const happened = z.object({
   at: z.string(),
-  kind: z.enum(['said', 'call', 'entry', 'attempt', 'end']),
+  kind: z.enum(['goes on', 'said', 'call', 'entry', 'attempt', 'end', 'next']),
   iteration: z.number().nullable(),
-  /** Of a call its tool, of an entry its type, of an attempt its faculty. */
+  /** Of a call its tool, of an entry its type, of an attempt its faculty; continue or retry. */
   name: z.string().nullable(),
-  /** What was said or entered; of a call its input; of the end the summary, or why. */
+  /** What was said or entered; of a call its input; of the end the summary, or why; the message with which it goes on, the id of the next item. */
   text: z.string(),
   status: z.string().nullable(),
   seconds: z.number().nullable(),
-  /** Of a failed call, attempt or item. */
+  /** Of a failed call, attempt or item; the id of the item from whose end it goes on. */
   error: z.string().nullable(),
 });
 export type Happened = z.infer<typeof happened>;
@@ -157,13 +157,20 @@ export const overview = (calls: Calls) => {
         )
       )[0] ?? null,
 
-    /** What happened, the newest `limit` of it, the oldest first. */
+    /** What happened in a conversation up to the end of an item, the newest `limit` of it, the oldest first. */
     workLog: (workItemId: string, limit: number) =>
       run(
         () => sql.type(happened)`
       with newest as (
-        select * from ${named('v_work_log')} where work_item_id = ${workItemId}::uuid order by happened_at desc, rank desc, ordinal desc limit ${limit})
-      select happened_at as at, kind, iteration, name, text, status, seconds, error from newest order by happened_at, rank, ordinal`,
+        select o.*
+          from ${invoked('work_chain', [workItemId])} here
+          join ${invoked('work_chain', [workItemId])} c on c.n <= here.n
+         cross join lateral (
+           select l.* from ${named('v_work_log')} l
+            where l.work_item_id = c.work_item_id and (c.n = here.n or l.kind <> 'next') order by happened_at desc, rank desc, ordinal desc limit ${limit}) o
+         where here.work_item_id = ${workItemId}::uuid
+         order by happened_at desc, c.n desc, rank desc, ordinal desc limit ${limit})
+      select happened_at as at, kind, iteration, name, text, status, seconds, error from newest order by happened_at, work_item_id, rank, ordinal`,
       ),
 
     /** Where a work item stands, as its agent is told. */

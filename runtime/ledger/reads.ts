@@ -9,7 +9,7 @@ import type { Calls } from './pool.ts';
 /** What `countedItem` reads of v_work_list, here w. */
 export const itemColumns = sql.fragment`
   w.work_item_id as id, w.parent_id, w.root_id, w.depth, w.work_type, w.description, w.faculty, w.priority, w.state, w.state_reason,
-  w.attempts, w.run_at, w.created_at, w.resolved_at, w.erased_at, w.outcome_data, w.ledger_count`;
+  w.attempts, w.run_at, w.created_at, w.resolved_at, w.erased_at, w.outcome_data, w.ledger_count, w.continues_id, w.next_id`;
 
 export const reads = ({ call, rows, one, run, named, invoked }: Calls) => ({
   workItem: async (workItemId: string) =>

@@ -111,11 +111,26 @@ export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => 
     );
   },
 
+  /** Goes on with finished work (completed: with a message, else where it ended), and keeps the new item as workSubmitKept() does. */
+  workGoOnKept: async (how: 'work_continue' | 'work_retry', workItemId: string, content: string | null, keeper: string, host: string) =>
+    one(
+      () => sql.type(workItem)`
+      select w.* from ${invoked(how, [workItemId, content, randomUUID()])} w, lateral (select ${invoked('work_keep', [sql.fragment`w.id`, keeper, host, process.pid])}::text) kept`,
+    ),
+
   /** Keeps an item that is there already, in the same way. */
   workKeep: (workItemId: string, keeper: string, host: string) => call('work_keep', [workItemId, keeper, host, process.pid], z.unknown()),
 
   workFork: (turnId: string, message: string | null, faculty: string | null) =>
     row('work_fork', [turnId, message, faculty, randomUUID()], workItem),
+
+  /** The new item that goes on with completed work. `key`: the same call repeated with it returns the same item. */
+  workContinue: (workItemId: string, content: string, key: string = randomUUID()) =>
+    row('work_continue', [workItemId, content, key], workItem),
+
+  /** The new item that goes on where failed, dead or cancelled work ended. */
+  workRetry: (workItemId: string, content: string | null = null, key: string = randomUUID()) =>
+    row('work_retry', [workItemId, content, key], workItem),
 
   sessionImport: (recorded: object) =>
     call(

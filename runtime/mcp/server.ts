@@ -42,6 +42,16 @@ export type Seat = { db: Db; reads: Db; updates: Updates; workItemId: string; le
 /** What a request says beside its parameters. */
 export type Meta = Readonly<Record<string, unknown>> | undefined;
 
+export type ServiceOptions = {
+  /** A list of tools does not wait for the database; what users registered follows as a change. */
+  isPrompt: boolean;
+  onToolsChanged?: () => void;
+  /** By what a request says, for which session it is: `open` is given that. */
+  sessionOf?: (meta: Meta) => string | Promise<string>;
+  /** Where tools are listed, also while there is no session. */
+  ledger?: () => Promise<Pick<Seat, 'db'>>;
+};
+
 /**
  * What one client is served. The ledger is opened with the first list of tools or the first call; if that failed, again with the next.
  * A client that speaks for several sessions has a seat for each.
@@ -59,19 +69,7 @@ export class Service {
   readonly #seats = new Map<string, Promise<Seat>>();
   #complaint = '';
 
-  /**
-   * `isPrompt`: a list of tools does not wait for the database; what users registered follows as a change. `sessionOf`: by what a request
-   * says, for which session it is; `open` is given that. `ledger`: where tools are listed, also while there is no session.
-   */
-  constructor(
-    open: (session: string) => Promise<Seat>,
-    options: {
-      isPrompt: boolean;
-      onToolsChanged?: () => void;
-      sessionOf?: (meta: Meta) => string | Promise<string>;
-      ledger?: () => Promise<Pick<Seat, 'db'>>;
-    },
-  ) {
+  constructor(open: (session: string) => Promise<Seat>, options: ServiceOptions) {
     this.#open = open;
     this.#sessionOf = options.sessionOf ?? (() => '');
     this.#ledger = options.ledger ?? (() => this.#seat());

@@ -7,15 +7,19 @@ import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/s
 import { z } from 'zod';
 
 import { Service } from './server.ts';
-import type { Seat } from './server.ts';
+import type { Seat, ServiceOptions } from './server.ts';
 
 /**
  * Serves until the client leaves (null), cannot be served any more (answers go nowhere, a message has no end) or the ledger refuses this
  * program; returns why.
  */
-export async function serveMcp(open: () => Promise<Seat>, refused: Promise<Error>): Promise<Error | null> {
+export async function serveMcp(
+  open: (session: string) => Promise<Seat>,
+  refused: Promise<Error>,
+  sessions: Pick<ServiceOptions, 'sessionOf' | 'ledger'> = {},
+): Promise<Error | null> {
   const gone = Promise.withResolvers<Error | null>();
-  const service = new Service(open, { isPrompt: true });
+  const service = new Service(open, { isPrompt: true, ...sessions });
   let server: Server | null = null as Server | null; // type inference does not see the assignment in the factory
   const transport = withListens(
     new StdioServerTransport(),

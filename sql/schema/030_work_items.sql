@@ -41,6 +41,9 @@ create table work_items (
   is_stranded boolean not null default false,
   workspace_dir_by name,
   project text,
+  continues_id uuid references work_items (id),
+  continued_by text,
+  continued_with uuid,
   constraint state_is_known check (state in (
     'created', 'queued', 'claimed', 'running', 'waiting', 'paused', 'completed', 'failed', 'dead', 'cancelled')),
   constraint finished_items_have_resolved_at check (
@@ -52,6 +55,7 @@ create table work_items (
   constraint children_know_their_root check ((parent_id is null) = (depth = 0) and (parent_id is null) = (root_id = id)),
   constraint max_attempts_is_positive check (max_attempts > 0),
   constraint workspace_dir_is_absolute check (workspace_dir ~ '^/'),
+  constraint who_goes_on_is_said check ((continues_id is null) = (continued_by is null)),
   constraint only_driven_items_are_to_pause check (not is_pausing or state in ('claimed', 'running'))
 ) with (fillfactor = 70);
 
@@ -79,6 +83,7 @@ create index work_items_routed on work_items ((coalesce(project, '')), (faculty 
 create index work_items_queued_again on work_items (priority desc, run_at, id) where state = 'queued' and focus_id is not null;
 create index work_items_root on work_items (root_id);
 create index work_items_fork on work_items (fork_turn_id) where fork_turn_id is not null;
+create index work_items_continues on work_items (continues_id) where continues_id is not null;
 
 comment on table work_items is
   'Units of work, in trees by parent_id. Made by work_submit(). States: created, queued, claimed, running, waiting, paused; final: completed, failed, dead, cancelled.';
@@ -94,7 +99,10 @@ comment on column work_items.idempotency_key is 'A second work_submit() with the
 comment on column work_items.state is 'created, queued, claimed, running, waiting, paused; final: completed, failed, dead (all attempts failed), cancelled.';
 comment on column work_items.started_at is 'When its first attempt began.';
 comment on column work_items.resolved_at is 'When it reached a final state; null: it has not.';
-comment on column work_items.fork_turn_id is 'The turn from which its conversation continues, if work_fork() made the item. No foreign key: turns reference work items.';
+comment on column work_items.fork_turn_id is 'The turn from which its conversation continues, if work_fork(), work_continue() or work_retry() made the item. No foreign key: turns reference work items.';
+comment on column work_items.continues_id is 'The item from whose end it goes on, in the same session, see work_chain(); null: it began by itself, or is a fork.';
+comment on column work_items.continued_by is 'Who had it go on there: a person''s name, see person_current(), else the database role.';
+comment on column work_items.continued_with is 'The message with which it goes on; null: none was said. No foreign key: messages reference work items.';
 comment on column work_items.spawn_tool_call_id is 'The tool call of the parent''s agent that submitted this item; null: no call did. No foreign key: tool calls reference work items.';
 comment on column work_items.workspace_dir is 'The directory on the host in which the item is worked on; overrides the faculty''s engage.workspace_dir, and children inherit it. Null: the faculty''s.';
 comment on column work_items.workspace_dir_by is 'The database role that named workspace_dir; children and forks inherit it. What it may name, a worker decides, see focus_claim(). Null: nobody named one.';

@@ -137,6 +137,9 @@ drop index faculties_one_is_current;
 create unique index faculties_one_is_current on faculties ((coalesce(project, '')), name) where is_current;
 drop index work_items_routed;
 create index work_items_routed on work_items ((coalesce(project, '')), (faculty is not null), (coalesce(faculty, work_type)), priority desc, run_at, id) where state = 'queued' and focus_id is null;
+alter table work_items add column continues_id uuid references work_items (id), add column continued_by text, add column continued_with uuid;
+alter table work_items add constraint who_goes_on_is_said check ((continues_id is null) = (continued_by is null));
+create index work_items_continues on work_items (continues_id) where continues_id is not null;
 create index work_items_project on work_items (coalesce(project, ''), created_at desc, id desc);
 create table projects (
   name text primary key,

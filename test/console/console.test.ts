@@ -337,6 +337,16 @@ test('people speak, interrupt, note, checkpoint, compact; what the database refu
   expect(await says(await post(`/work/${root}/complete`, { summary: 'By hand' }))).toMatch(/\(WL005\)/);
 });
 
+test('what failed is tried again: a new item goes on where it ended', async () => {
+  const { failed } = crew.ids;
+  expect(await text(`/work/${failed}`)).toContain(`action="/work/${failed}/retry"`);
+  const tried = await post(`/work/${failed}/retry`, { content: 'With a smaller picture' });
+  const { to } = (await tried.json()) as { to: string };
+  expect([tried.status, to]).toEqual([200, expect.stringMatching(/^\/work\/[0-9a-f-]{36}$/)]);
+  expect(to).not.toContain(failed);
+  expect(await says(await post(`/work/${crew.ids.root}/retry`, {}))).toMatch(/\(WL\d{3}\)/);
+});
+
 test('a form without a script: the page comes back, with what was refused beside the control', async () => {
   const { failed } = crew.ids;
   const refused = await post(

@@ -159,6 +159,39 @@ test('an agent without a worker is served by ledger append and complete; logs te
   ]);
 });
 
+test('continue goes on with completed work, retry with what was cancelled; logs and show name both, tail follows on', async () => {
+  const id = await submit('Write the letter', '--type', 'hand');
+  expect(await cli('continue', id, 'More')).toMatchObject({ code: 1, stderr: expect.stringContaining('work_message() tells its agent') });
+  await cli('ledger', 'append', id, 'finding', 'It is due on Monday');
+  await cli('ledger', 'complete', id, 'Written');
+  expect(await cli('message', id, 'And sign it')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('work_continue() goes on with it'),
+  });
+  const next = (await cli('continue', id.slice(-6), 'And sign it', '--idempotency-key', 'sign')).stdout.trim();
+  expect((await cli('continue', id, 'And sign it', '--idempotency-key', 'sign')).stdout.trim()).toBe(next);
+  expect(await cli('retry', id)).toMatchObject({ code: 1, stderr: expect.stringContaining('work_continue()') });
+  await cli('cancel', next, '--reason', 'no ink');
+  const last = (await cli('retry', next, 'There is ink')).stdout.trim();
+  await cli('ledger', 'complete', last, 'Signed');
+  expect((await cli('show', next)).stdout).toMatch(new RegExp(`goes on {4}from the end of ${id}\n  went on {4}as ${last}\n`));
+  const lines = [
+    'finding: It is due on Monday',
+    'completed: Written',
+    'continued by \\w+: And sign it',
+    'cancelled: no ink',
+    'retried by \\w+: There is ink',
+    'completed: Signed',
+  ];
+  expect((await cli('logs', last)).stdout).toMatch(new RegExp(`^${lines.map((line) => `\\d\\d:\\d\\d:\\d\\d {2}${line}\n`).join('')}$`));
+  expect((await cli('logs', next)).stdout).toMatch(
+    new RegExp(`cancelled: no ink\n.*retried by \\w+ as ${last}: work-ledger logs ${last}\n$`),
+  );
+  const followed = await cli('logs', id, '--follow');
+  expect(followed.stdout).toContain('It is due on Monday');
+  expect(followed.stdout).toContain(`${last}\n  state      completed`);
+});
+
 test('submit warns when nothing will take the item, faculty when nobody has a tool', async () => {
   expect((await cli('submit', 'x', '--type', 'unheard-of')).stderr).toBe(
     'warning: nothing will take it: no faculty accepts work type "unheard-of". Save one that does: work-ledger faculty FILE\n',

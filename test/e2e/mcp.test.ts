@@ -64,8 +64,8 @@ async function call(client: Client, name: string, input: Record<string, unknown>
   const result = (await client.callTool({ name, arguments: input })) as { content: { text: string }[]; isError?: boolean };
   return { text: result.content.map((part) => part.text).join('\n'), isError: result.isError ?? false };
 }
-async function hook(name: string, input: object): Promise<{ code: number; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [main, 'hook', name], { env: env() });
+async function hook(name: string, input: object, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [main, 'hook', name, ...args], { env: env() });
   child.stdin.end(JSON.stringify(input));
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
   return { code: code as number, stdout, stderr };
@@ -578,6 +578,12 @@ test('a client asks before it changes a file, by the path of the file, and refus
         permissionDecisionReason: expect.stringMatching(/^\[claim\] Not executed: Another session holds /),
       }),
     );
+    const patch = '*** Begin Patch\n*** Delete File: cents.js\n*** Update File: old.js\n*** Move to: money.js\n*** End Patch\n';
+    const tried = { session_id: 'claims-3', cwd: root, tool_name: 'apply_patch', tool_input: { command: patch } };
+    expect(JSON.parse((await hook('pre-tool-use', tried, '--harness', 'codex')).stdout)).toMatchObject(
+      says({ permissionDecision: 'deny' }),
+    );
+    expect(await hook('pre-tool-use', tried, '--harness', 'vim')).toMatchObject({ code: 1, stdout: '' });
     await hook('session-end', { session_id: 'claims-1', cwd: root });
     expect(JSON.stringify(await edit('claims-3', root, 'money.js', 'Write'))).not.toContain('deny');
   } finally {
@@ -640,6 +646,28 @@ test('where nothing is installed the plugin says so, and the session goes on', a
   } finally {
     await rm(alone, { recursive: true });
   }
+});
+
+test('a client that says with each call whose it is has a session for each, and none before its first call', async () => {
+  const client = await connect();
+  await client.listTools();
+  const note = (threadId: string, content: string): Promise<unknown> =>
+    client.callTool({ name: 'ledger_append', arguments: { entry_type: 'finding', content }, _meta: { threadId } });
+  await note('thread-1', 'of the first');
+  await note('thread-2', 'of the second');
+  await note('thread-1', 'of the first, too');
+  await note('no thread\n', 'of the directory');
+  const rows = await database.query<{ of: string; said: string[] }>(
+    `select w.params ->> 'conversationId' as of, array_agg(e.content order by e.seq) as said
+       from ledger.work_items w join ledger.work_ledger e on e.work_item_id = w.id
+      where e.content like 'of the %' group by 1 order by 1`,
+  );
+  expect(rows).toEqual([
+    { of: process.cwd(), said: ['of the directory'] },
+    { of: 'thread-1', said: ['of the first', 'of the first, too'] },
+    { of: 'thread-2', said: ['of the second'] },
+  ]);
+  await client.close();
 });
 
 test('a client whose server and hooks start at the same moment has one session', async () => {

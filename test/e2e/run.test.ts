@@ -1,5 +1,6 @@
 // run(): an agent from a program in one call. The model is scripted and speaks HTTP, all else is real.
 
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -179,3 +180,46 @@ function lineOf(event: WorkEvent): string {
   if (event.kind === 'call') return `call ${event.name} ${event.status}`;
   return event.kind === 'broken_off' ? 'broken off' : `${event.kind} ${event.text}`;
 }
+
+test('a conversation goes on: what is said next is a run of its own, in the session of the one before', async () => {
+  const first = run({
+    ...here(),
+    task: 'How heavy is the parcel?',
+    tools: [weigh],
+    modelClient: await scripted(
+      calls(['weigh', { thing: 'parcel' }]),
+      { content: [{ type: 'text', text: '3 kg' }] },
+      calls(['weigh', { thing: 'box' }]),
+      { content: [{ type: 'text', text: '6 kg' }] },
+    ),
+  });
+  const next = first.continue('And with the box?');
+  const lines: string[] = [];
+  for await (const event of next) lines.push(lineOf(event));
+  const [before, after] = await Promise.all([first.result, next.result]);
+  expect(before).toMatchObject({ state: 'completed', outcome_data: { summary: '3 kg' } });
+  expect(after).toMatchObject({ state: 'completed', outcome_data: { summary: '6 kg' }, continues_id: before.id });
+  expect(lines).toContain('said 6 kg');
+  expect(lines).not.toContain('said 3 kg');
+  await expect(first.continue('Once more', { modelClient: await scripted() }).result).rejects.toThrow('has gone on already');
+});
+
+test('work that failed goes on where it ended', async () => {
+  const failing = run({
+    ...here(),
+    task: 'Weigh it once',
+    tools: [weigh],
+    faculty: { engage: { max_turns: 1 } },
+    modelClient: await scripted(calls(['weigh', { thing: 'parcel' }])),
+  });
+  expect(await failing.result).toMatchObject({ state: 'failed', state_reason: expect.stringContaining('max_turns') });
+  const retried = await run({
+    ...here(),
+    continues: await failing.id,
+    tools: [weigh],
+    modelClient: await scripted(calls(), { content: [{ type: 'text', text: '3 kg' }] }),
+  }).result;
+  expect(retried).toMatchObject({ state: 'completed', continues_id: await failing.id, outcome_data: { summary: '3 kg' } });
+  await expect(run({ ...here(), continues: randomUUID(), modelClient: await scripted() }).result).rejects.toThrow('there is no work item');
+  await expect(run({ ...here(), continues: 'x', resume: 'x' }).result).rejects.toThrow('takes a task');
+});

@@ -202,7 +202,7 @@ test('whatever happens to a session, what was appended comes back, and is unders
       for (const each of acts) await session.do(each);
       await session.end();
     }),
-    { numRuns: Number(RUNS), seed: Number(SEED), endOnFailure: process.env['NOSHRINK'] !== undefined },
+    { numRuns: Number(RUNS), seed: Number(SEED), endOnFailure: process.env['NOSHRINK'] !== undefined, includeErrorInReport: true },
   );
   expect([...met.keys()].toSorted()).toHaveLength(9);
   expect(await importer.database.query('select * from ledger.work_ledger_check()')).toEqual([]);

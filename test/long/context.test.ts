@@ -322,6 +322,7 @@ test(
     await fc.assert(fc.asyncProperty(conversation, check), {
       numRuns: Number(RUNS ?? 150),
       endOnFailure: true,
+      includeErrorInReport: true,
       ...(SEED !== undefined && { seed: Number(SEED) }),
     });
   },

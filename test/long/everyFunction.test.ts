@@ -166,6 +166,7 @@ async function ledgerAtWork(): Promise<Record<string, string>> {
     summarized: summarized.id,
     summarizedLease: summarized.lease,
     summarizedTurn,
+    stopped: await one(`select w.id from work_submit('work', 'Stop it') i cross join lateral work_cancel(i.id) w`),
     overFocus: await one(`select focus_id from work_items where id = '${asked.id}'`),
     overMessage: await one(`select id from messages where turn_id = '${String(over.said['turn_id'])}' limit 1`),
     over: over.id,
@@ -223,6 +224,8 @@ function plausible(): Record<string, string> {
     p_a: id('over'),
     p_b: id('calling'),
     'context_timeline.p_after': id('overTurn'),
+    'work_continue.p_work_item_id': id('over'),
+    'work_retry.p_work_item_id': id('stopped'),
     ...of(['session_export'], { p_session: id('over'), p_format: quoted('codex'), p_cwd: quoted('/work') }),
     ...of(
       [

@@ -448,6 +448,28 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     },
   },
   {
+    name: 'work_continue',
+    comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'],
+    holds: ['graphile_worker._private_jobs'],
+    prepare: async () => {
+      const driven = await asking((await tree()).part);
+      await first.run(`select budget_set(${quoted(driven.item)}, 'tokens', 1000000)`);
+      await answered(driven, text);
+      await first.run(`select iteration_finish(${args(driven)})`);
+      return `work_continue(${quoted(driven.item)}, 'And then?')`;
+    },
+  },
+  {
+    name: 'work_retry',
+    comesTo: ['fences', 'rows', 'jobs'],
+    holds: ['graphile_worker._private_jobs'],
+    prepare: async () => {
+      const { part } = await tree();
+      await first.run(`select work_cancel(${quoted(part)})`);
+      return `work_retry(${quoted(part)})`;
+    },
+  },
+  {
     name: 'work_keep',
     comesTo: ['foci', 'jobs'],
     prepare: async () => {

@@ -46,7 +46,7 @@ const looks: [string, (id: string, turns: number) => string, number][] = [
   ['the newest page of the journal', (id) => `select * from journal_page('${id}')`, 1.5],
   // It leaps to its first and its last row: as many steps as the depth has binary digits.
   ['a page of the timeline', (id, turns) => `select * from context_timeline('${id}', null, md5('${id}' || ${turns / 2})::uuid, 40)`, 2.5],
-  ['the beginning of the request', (id, turns) => `select * from context_parts(md5('${id}' || ${turns - 1})::uuid, null, 20)`, 2.5],
+  ['the beginning of the request', (id, turns) => `select * from context_parts(md5('${id}' || ${turns - 1})::uuid, null, 20)`, 3],
   // It leaps there five times.
   ['a page from its middle', (id, turns) => `select * from context_parts(md5('${id}' || ${turns - 1})::uuid, ${turns / 2}, 20)`, 4],
   // 500 turns around the newest instead of all 100.

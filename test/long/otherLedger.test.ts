@@ -89,6 +89,8 @@ test('every command ends over an older ledger, with what to do', async () => {
     ['workspace', 'abandon', id],
     ['budget', id],
     ['fork', id],
+    ['continue', id, 'x'],
+    ['retry', id],
     ['faculty', faculty],
     ['import', recorded],
     ['install', '--javascript'],

@@ -190,7 +190,7 @@ describe('installed by npm 12, which runs no scripts', () => {
       code: 0,
       stderr: '',
     });
-    expect((await workLedger('mcp', '--plugin')).stdout).toContain(
+    expect((await workLedger('plugin', 'claude-code')).stdout).toContain(
       `marketplace add '${join(project, 'node_modules', 'work-ledger', 'plugin')}'`,
     );
     const there = (path: string): boolean => existsSync(join(project, 'node_modules', 'work-ledger', path));

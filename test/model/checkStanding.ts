@@ -174,6 +174,7 @@ export async function checkRecall({ ledger, world }: Play, item: Item, which?: n
           () => `block ${block} of ${item.name} does not bring back ${call.name} ${JSON.stringify(call.input)}: ${text.slice(0, 300)}`,
         );
     }
-    for (const feature of ['fork', 'retry', 'compaction']) if (item.features.has(feature)) world.met(feature, 'recall of a block');
+    for (const feature of ['fork', 'retry', 'compaction', 'continued'])
+      if (item.features.has(feature)) world.met(feature, 'recall of a block');
   }
 }

@@ -218,6 +218,17 @@ const act = fc.oneof(
       policy: fc.option(fc.constantFrom(...policyNames)),
     }),
   },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('go on' as const),
+      who,
+      which: fc.nat(99),
+      says: fc.boolean(),
+      /** What becomes of an open item first. */
+      end: fc.constantFrom('not' as const, 'done' as const, 'fails' as const),
+    }),
+  },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('compact' as const), who, isFocused: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('policy' as const), who, policy: fc.constantFrom(...policyNames) }) },
   {

@@ -180,6 +180,8 @@ export class Play implements Stage {
         return this.#decide(act);
       case 'fork':
         return this.#fork(act);
+      case 'go on':
+        return this.#goOn(item as Item, act);
       case 'compact':
         return this.#compact(item as Item, act.isFocused);
       case 'policy':
@@ -339,6 +341,30 @@ export class Play implements Stage {
     }
   }
 
+  /** Work that is over goes on: what was completed with a message, what failed or was ended where it ended; asked twice, once. */
+  async #goOn(open: Item, { which, says, end }: Extract<Act, { do: 'go on' }>): Promise<void> {
+    const { ledger, world } = this;
+    if (end !== 'not' && world.open.length > 1) await this.#answerLast(open, end);
+    const ended = world.items.filter((item) => item.end !== null && !item.isOutside);
+    const from = end !== 'not' && open.end !== null ? open : ended[which % (ended.length || 1)];
+    if (!from || world.items.length > 9) return;
+    const isCompleted = from.end === 'completed';
+    const text = says || isCompleted ? `Then ${world.mark('w')}` : null;
+    const key = `${from.id} ${text ?? world.mark('k')}`;
+    const ask = async (): Promise<string> =>
+      ((await ledger.call(isCompleted ? 'work_continue' : 'work_retry', from.id, text, key)) as { id: string }).id;
+    if (from.next !== null) {
+      const refused = await ask().catch((error: unknown) => error);
+      expect(refused instanceof Refused && refused.code === 'WL008', () => `${from.name} goes on twice: ${String(refused)}`);
+      return;
+    }
+    const id = await ask();
+    const item = world.goOn(id, from);
+    if (text !== null) item.inbox.push({ mark: /w\d+z/.exec(text)?.[0] ?? '', text, source: 'person' });
+    expect((await ask()) === id, () => `${from.name} goes on anew where it was asked again`);
+    world.note(item, 'continued', ...(isCompleted ? ['continued after completion'] : ['continued after failure']));
+  }
+
   async #compact(item: Item, isFocused: boolean): Promise<void> {
     if (item.end !== null || item.focusId === null) return;
     try {
@@ -355,14 +381,19 @@ export class Play implements Stage {
     const child = world.open.find((item) => item.parent === parent) ?? world.open.find((item) => item.parent !== null);
     if (!child) return;
     if (how === 'cancelled') return this.#cancel(child);
+    await this.#answerLast(child, how);
+    if (child.end !== null) world.note(child.parent ?? child, 'child ends');
+  }
+
+  /** Its next answer is its last, if nothing holds it. */
+  async #answerLast(item: Item, how: 'done' | 'fails'): Promise<void> {
     await new Worker(
       this,
-      child,
+      item,
       how === 'fails'
         ? { ...plain, answer: { error: 'invalid_request' } }
         : { ...plain, answer: { ...plain.answer, calls: [], text: 'ends', stop: 'fit' } },
     ).run();
-    if (child.end !== null) world.note(child.parent ?? child, 'child ends');
   }
 
   async #cancel(item: Item): Promise<void> {

@@ -99,4 +99,13 @@ export class Ledger {
 const prepared = (text: string): { name: string; text: string } => ({ name: createHash('md5').update(text).digest('hex'), text });
 
 /** What says the same when it is called again at once. */
-const steady = new Set(['iteration_begin', 'iteration_step', 'turn_record', 'tool_call_nested', 'recall_block', 'context_at', 'work_fork']);
+const steady = new Set([
+  'iteration_begin',
+  'iteration_step',
+  'turn_record',
+  'tool_call_nested',
+  'recall_block',
+  'context_at',
+  'work_fork',
+  'work_continue',
+]);

@@ -78,6 +78,7 @@ async function play(lane: number, runs: number, round = 0): Promise<void> {
         numRuns: SEED_PATH === undefined ? Math.ceil(runs / lanes) : 1,
         reporter,
         endOnFailure: process.env['NOSHRINK'] !== undefined,
+        includeErrorInReport: true,
         ...(SEED_PATH !== undefined && { path: SEED_PATH }),
       },
     );

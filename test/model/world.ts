@@ -85,6 +85,11 @@ export type Item = {
   attempt: number;
   focusId: string | null;
   head: Exchange | null;
+  /** The newest head of its attempts that are over. */
+  last: Exchange | null;
+  /** From whose end it goes on, and which goes on from its own. */
+  from: Item | null;
+  next: Item | null;
   lease: string | null;
   pending: Pending | null;
   /** The response is stored, and the iteration not over. */
@@ -144,6 +149,9 @@ export class World {
       attempt: 0,
       focusId: null,
       head: null,
+      last: null,
+      from: null,
+      next: null,
       lease: null,
       pending: null,
       isOpen: false,
@@ -169,8 +177,21 @@ export class World {
     const { entries } = turn.item;
     const last = entries.findLastIndex((entry) => entry.at <= turn.at || entry.turnId === turn.turnId);
     item.entries = entries.slice(0, last + 1).map((entry) => ({ ...entry, isInherited: true }));
-    item.head = turn;
+    item.head = item.last = turn;
     item.features = new Set(turn.item.features);
+    return item;
+  }
+
+  /** A new item that goes on from the end of one that is over. */
+  goOn(id: string, from: Item): Item {
+    const item = this.add({ id, faculty: from.faculty, parent: null });
+    item.isFork = from.last !== null;
+    item.entries = from.entries.map((entry) => ({ ...entry, isInherited: true }));
+    item.head = item.last = from.last;
+    item.inbox = from.inbox.filter((told) => told.source === 'person');
+    item.features = new Set(from.features);
+    from.next = item;
+    item.from = from;
     return item;
   }
 
@@ -216,6 +237,7 @@ export class World {
   attemptEnded(item: Item): void {
     this.abandoned(item);
     for (const call of item.head?.calls ?? []) if (call.isOpen) stop(call);
+    item.last = item.head ?? item.last;
     item.earlier = toldIn(item.head, item.earlier);
     item.firstBlock = (blocksOf(item.head).placed.at(-1)?.block ?? item.firstBlock - 1) + 1;
     item.head = null;

@@ -455,8 +455,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'the team is told of twice',
     file: 'sql/api/45_ledger/awareness_entries.sql',
-    from: 'v_but := array_remove(p_work_item_id || v_team, null);',
-    to: "v_but := array_remove(p_work_item_id || '{}'::uuid[], null);",
+    from: 'v_but := array_remove(p_work_item_id || v_team || array(',
+    to: "v_but := array_remove(p_work_item_id || '{}'::uuid[] || array(",
     test: 'test/sql/awareness_digest/tells_of_the_team.test.sql',
   },
   {
@@ -1047,8 +1047,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'an import without times ended just now',
     file: 'sql/api/45_ledger/awareness_items.sql',
-    from: "and (i.state <> 'completed' or not _is_untimed(i.work_type, i.params))",
-    to: '',
+    from: "(i.state <> 'completed' or not _is_untimed(i.work_type, i.params) and",
+    to: "(i.state <> 'completed' or",
     test: 'test/sql/session_import/says_no_age_that_nobody_knows.test.sql',
   },
   {
@@ -1057,6 +1057,13 @@ export const sqlMutants: readonly Mutant[] = [
     from: "p.role = 'assistant' and lag(p.role) over w is distinct from 'assistant' as is_next",
     to: `p.role = 'assistant' and lag(p."position") over w is distinct from p."position" as is_next`,
     test: 'test/sql/session_import/joins_responses_without_a_word_between.test.sql',
+  },
+  {
+    name: 'what follows a filled gap takes no more of the newest response',
+    file: 'sql/api/92_import/import_exchanges.sql',
+    from: 'not exists (select from turns c where c.parent_turn_id = v_turn.id and c.focus_id = v_turn.focus_id)',
+    to: 'v_turn.iteration = p_focus.iteration',
+    test: 'test/sql/session_import/goes_on_at_its_end_after_a_gap_is_filled.test.sql',
   },
   {
     name: 'an imported run without a prompt begins with a response',
@@ -2666,6 +2673,105 @@ export const sqlMutants: readonly Mutant[] = [
     to: 'if false then',
     test: 'test/sql/sessions/fork_at_any_turn_they_had.test.sql',
   },
+  // Work that goes on
+  {
+    name: `work goes on twice from one end`,
+    file: 'sql/api/70_control/work_continue.sql',
+    from: `where c.continues_id = p_source.id and c.erased_at is null);`,
+    to: `where false);`,
+    test: 'test/sql/work_continue/goes_on_in_the_same_session.test.sql',
+  },
+  {
+    name: `anybody goes on with the work of another`,
+    file: 'sql/api/70_control/work_continue.sql',
+    from: `perform _check_submitter(p_work_item_id), _refuse_erased(p_work_item_id);\n  select`,
+    to: `perform _refuse_erased(p_work_item_id);\n  select`,
+    test: 'test/sql/work_continue/refuses_what_cannot_go_on.test.sql',
+  },
+  {
+    name: `what is erased goes on`,
+    file: 'sql/api/70_control/work_continue.sql',
+    from: `perform _check_submitter(p_work_item_id), _refuse_erased(p_work_item_id);\n  select`,
+    to: `perform _check_submitter(p_work_item_id);\n  select`,
+    test: 'test/sql/work_continue/refuses_what_cannot_go_on.test.sql',
+  },
+  {
+    name: `work that is open goes on in a second item`,
+    file: 'sql/api/70_control/work_continue.sql',
+    from: `elsif p_source.state <> all (p_states) then`,
+    to: `elsif false then`,
+    test: 'test/sql/work_continue/refuses_what_cannot_go_on.test.sql',
+  },
+  {
+    name: `a session of another program goes on here`,
+    file: 'sql/api/70_control/work_continue.sql',
+    from: `if p_source.work_type in ('journal', 'ldg:task') or _is_recorded(p_source) then`,
+    to: `if false then`,
+    test: 'test/sql/work_continue/refuses_what_cannot_go_on.test.sql',
+  },
+  {
+    name: `a call repeated with its key is refused`,
+    file: 'sql/api/70_control/work_continue.sql',
+    from: `where continues_id = p_work_item_id and (idempotency_key = p_idempotency_key or external_id = p_external_id);`,
+    to: `where false;`,
+    test: 'test/sql/work_continue/goes_on_in_the_same_session.test.sql',
+  },
+  {
+    name: `work that goes on belongs to the administrator who had it go on`,
+    file: 'sql/api/70_control/work_continue.sql',
+    from: `         submitted_by = v_source.submitted_by,`,
+    to: `         submitted_by = session_user,`,
+    test: 'test/sql/work_continue/refuses_what_cannot_go_on.test.sql',
+  },
+  {
+    name: `work that goes on has no budget`,
+    file: 'sql/api/70_control/work_continue.sql',
+    from: `from budgets b where b.work_item_id = p_work_item_id;\n  return`,
+    to: `from budgets b where false;\n  return`,
+    test: 'test/sql/work_continue/goes_on_in_the_same_session.test.sql',
+  },
+  {
+    name: `a message that nobody heard is lost with a retry`,
+    file: 'sql/api/70_control/work_continue.sql',
+    from: `and i.kind = 'message' and i.consumed_at is null;`,
+    to: `and false;`,
+    test: 'test/sql/work_retry/goes_on_where_it_ended.test.sql',
+  },
+  {
+    name: `an item that went on ends where the next one is`,
+    file: 'sql/api/30_session/work_chain.sql',
+    from: `where c.continues_id = p_focus.work_item_id and f.session_label`,
+    to: `where false and f.session_label`,
+    test: 'test/sql/work_continue/goes_on_in_the_same_session.test.sql',
+  },
+  {
+    name: `work goes on in a session of its own`,
+    file: 'sql/api/40_focus/focus_claim.sql',
+    from: `case when v_attempt = 1 then _session_gone_on(p_item) end;`,
+    to: `null;`,
+    test: 'test/sql/work_continue/goes_on_in_the_same_session.test.sql',
+  },
+  {
+    name: `an agent hears of its own past as of others`,
+    file: 'sql/api/45_ledger/awareness_entries.sql',
+    from: `array_remove(p_work_item_id || v_team || array(select _past_of(p_work_item_id)), null);`,
+    to: `array_remove(p_work_item_id || v_team, null);`,
+    test: 'test/sql/work_continue/goes_on_in_the_same_session.test.sql',
+  },
+  {
+    name: `a ledger is erased of which another item has a copy`,
+    file: 'sql/api/80_erasure/work_erase.sql',
+    from: `select w.id from work_items w where w.continues_id = any (p_ids)) f`,
+    to: `select w.id from work_items w where false) f`,
+    test: 'test/sql/work_continue/refuses_what_cannot_go_on.test.sql',
+  },
+  {
+    name: `a retry without a turn does not know its ledger`,
+    file: 'sql/api/50_context/orient.sql',
+    from: `if p_focus.attempt = 1 and p_item.continues_id is not null then`,
+    to: `if false then`,
+    test: 'test/sql/work_retry/goes_on_where_it_ended.test.sql',
+  },
   {
     name: 'a fork shows what its attempt had hidden',
     file: 'sql/api/30_session/work_fork.sql',
@@ -2676,8 +2782,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a fork knows what its source recorded later',
     file: 'sql/api/30_session/work_fork.sql',
-    from: 'where l.work_item_id = v_source.id and l.seq <= v_last\n',
-    to: 'where l.work_item_id = v_source.id\n',
+    from: 'where l.work_item_id = p_source_id and l.seq <= p_last\n',
+    to: 'where l.work_item_id = p_source_id\n',
     test: 'test/sql/work_fork/goes_on_from_a_turn.test.sql',
   },
   {
@@ -4414,8 +4520,8 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'the second attempt of a fork begins on the branch',
     file: 'sql/api/40_focus/focus_claim.sql',
-    from: 'if v_attempt = 1 and p_item.fork_turn_id is not null then',
-    to: 'if p_item.fork_turn_id is not null then',
+    from: 'if v_attempt = 1 and p_item.fork_turn_id is distinct from',
+    to: 'if p_item.fork_turn_id is not null and p_item.fork_turn_id is distinct from',
     test: 'test/sql/work_fork/begins_its_next_attempt_with_the_task.test.sql',
   },
   {

@@ -120,7 +120,8 @@ function actions(view: View, one: Item): Html {
     html`<div class="act" data-action="${name}">${form(view, to(action), html`<button class="btn">${label}${key ? html` <kbd class="hide-s">${key}</kbd>` : ''}</button>`)}</div>`;
   const isOver = isFinal(one.state);
   const isDriven = one.session_label !== null && !isOver && one.state !== 'created';
-  return html`<div class="actions">${isOver ? '' : line(html`Say something <kbd class="hide-s">m</kbd>`, 'message', html`<textarea class="field" name="content" rows="2" required aria-label="What you say" placeholder="Told with its next request"></textarea><div class="row"><button class="btn primary">Say it</button></div>`, 'primary')}${
+  const isRetried = one.state === 'failed' || one.state === 'dead' || one.state === 'cancelled';
+  return html`<div class="actions">${isRetried ? line('Try again…', 'retry', html`<p class="says">A new work item goes on where this one ended, with the same task; this one is not changed.</p><textarea class="field" name="content" rows="2" aria-label="What it is told first" placeholder="What it is told first, if anything"></textarea><div class="row"><button class="btn primary">Try again</button></div>`, 'primary') : ''}${isOver ? '' : line(html`Say something <kbd class="hide-s">m</kbd>`, 'message', html`<textarea class="field" name="content" rows="2" required aria-label="What you say" placeholder="Told with its next request"></textarea><div class="row"><button class="btn primary">Say it</button></div>`, 'primary')}${
     isOver
       ? ''
       : line(

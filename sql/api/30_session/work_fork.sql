@@ -54,15 +54,7 @@ begin
                                    where l.work_item_id = v_source.id and l.seq <= v_source.ledger_epoch and l.attempt < f.attempt), 0)
    where id = v_item.id
   returning * into v_item;
-  update fences set ledger_count = v_last where work_item_id = v_item.id;
-  insert into work_ledger (
-    work_item_id, seq, entry_type, content, data, keep, retracts, trust, attempt, focus_id, turn_id, tool_call_id, is_auto, is_child_work, is_inherited,
-    created_at, project)
-  select v_item.id, l.seq, l.entry_type, l.content, l.data, l.keep, l.retracts, l.trust, 0, l.focus_id, l.turn_id, l.tool_call_id,
-         l.is_auto, l.is_child_work, true, l.created_at, v_item.project
-    from work_ledger l
-   where l.work_item_id = v_source.id and l.seq <= v_last
-   order by l.seq; -- each is linked to the one before it
+  perform _ledger_inherit(v_item, v_source.id, v_last);
   if p_message ~ '\S' then
     perform work_message(v_item.id, p_message);
   end if;
@@ -72,3 +64,24 @@ $$;
 
 comment on function work_fork(uuid, text, text, text) is
   'Lets an agent continue from a turn of any work item (running, finished or imported) on a separate branch, and returns the new item''s row: select id from work_fork(''TURN'', ''Try without the cache''). The new item has the same task, its own lease, budget and session, the turns up to p_turn_id (shared, not copied) and a copy of the ledger as it was then. p_message: the first message to its agent. p_faculty: another configuration. A fork from before a compaction does not see the compaction. With p_idempotency_key the same call repeated returns the same item. Raises WL001 (turn), WL002 (the turn is a compaction or belongs to no work item), WL006 (key used for another item), WL008 (calls of the turn are open).';
+
+create or replace function _ledger_inherit(p_item work_items, p_source_id uuid, p_last integer)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  update fences set ledger_count = p_last where work_item_id = p_item.id;
+  insert into work_ledger (
+    work_item_id, seq, entry_type, content, data, keep, retracts, trust, attempt, focus_id, turn_id, tool_call_id, is_auto, is_child_work, is_inherited,
+    created_at, project)
+  select p_item.id, l.seq, l.entry_type, l.content, l.data, l.keep, l.retracts, l.trust, 0, l.focus_id, l.turn_id, l.tool_call_id,
+         l.is_auto, l.is_child_work, true, l.created_at, p_item.project
+    from work_ledger l
+   where l.work_item_id = p_source_id and l.seq <= p_last
+   order by l.seq; -- each is linked to the one before it
+end
+$$;
+
+comment on function _ledger_inherit(work_items, uuid, integer) is 'Copies the ledger of an item up to entry p_last into a new one, where it counts as recorded before: it is no news to others, and searches find the original.';

@@ -207,7 +207,8 @@ as $$
 declare
   v_faculty faculties := _faculty_for(p_item.faculty, p_item.work_type, _project_now(p_item.project));
   v_attempt integer := p_item.attempts + 1;
-  v_label text := p_item.id || case when p_item.attempts > 0 then '/' || p_item.attempts + 1 else '' end;
+  v_same text := case when v_attempt = 1 then _session_gone_on(p_item) end;
+  v_label text := coalesce(v_same, p_item.id || case when p_item.attempts > 0 then '/' || p_item.attempts + 1 else '' end);
   v_focus foci;
 begin
   if v_attempt > 1 and v_faculty.config -> 'recover' ->> 'mode' = 'fresh' then
@@ -222,8 +223,9 @@ begin
          p_item.parent_id is not null, p_item.spawn_tool_call_id, f.turn_id,
          -- If no call submitted it: the parent's current or last attempt.
          coalesce(_session_of(f.turn_id), (select session_label from foci where work_item_id = p_item.parent_id order by attempt desc limit 1))
-    from (select coalesce(p_item.fork_turn_id, (select turn_id from tool_calls where id = p_item.spawn_tool_call_id))) as f(turn_id);
-  if v_attempt = 1 and p_item.fork_turn_id is not null then
+    from (select coalesce(p_item.fork_turn_id, (select turn_id from tool_calls where id = p_item.spawn_tool_call_id))) as f(turn_id)
+   where v_same is null;
+  if v_attempt = 1 and p_item.fork_turn_id is distinct from (select head_turn_id from sessions where label = v_label) then
     perform _session_advance(v_label, p_item.fork_turn_id);
   end if;
   perform _budgets_by_default(p_item.id, v_faculty.config);
@@ -231,4 +233,19 @@ begin
 end
 $$;
 
-comment on function _focus_create(work_items) is 'Starts the next attempt at a work item with the faculty to which it is routed, in a new session; with recover.mode = "fresh", without the ledger of earlier attempts.';
+comment on function _focus_create(work_items) is 'Starts the next attempt at a work item with the faculty to which it is routed, in a new session, or in that of the item from whose end it goes on; with recover.mode = "fresh", without the ledger of earlier attempts.';
+
+create or replace function _session_gone_on(p_item work_items)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select f.session_label
+    from foci f join sessions s on s.label = f.session_label
+   where f.work_item_id = p_item.continues_id and s.head_turn_id is not null
+   order by f.attempt desc
+   limit 1;
+$$;
+
+comment on function _session_gone_on(work_items) is 'The session in which an item goes on from the end of another one: that of the last attempt that had turns. Null: it goes on from none, or that one had none.';

@@ -46,7 +46,8 @@ begin
   end if;
   v_team := array(select _team_of(p_work_item_id));
   return query select * from _awareness_team(p_work_item_id, v_team, p_focus_id, v_since) where cardinality(v_team) > 0;
-  v_but := array_remove(p_work_item_id || v_team, null);
+  -- From whose end it goes on is itself.
+  v_but := array_remove(p_work_item_id || v_team || array(select _past_of(p_work_item_id)), null);
   return query select * from _awareness_items(v_projects, v_but, p_settings, p_focus_id, v_since, v_news_since);
   return query select * from _awareness_told(p_work_item_id, v_projects, v_but, p_settings, p_focus_id, v_since);
   return query select * from _awareness_unread(p_work_item_id, p_focus_id, v_lookback);

@@ -64,7 +64,7 @@ begin atomic
    where coalesce(i.project, '') = p_project and (i.parent_id is null) = p_is_root and i.state = p_state
      and i.state in ('created', 'queued', 'running', 'waiting', 'paused', 'completed') and i.id <> all (p_but)
      and case when i.state = 'completed' then i.resolved_at when i.state in ('running', 'waiting') then i.started_at else i.created_at end > p_since
-     and (i.state <> 'completed' or not _is_untimed(i.work_type, i.params))
+     and (i.state <> 'completed' or not _is_untimed(i.work_type, i.params) and not exists (select from work_items c where c.continues_id = i.id))
      and (i.state <> 'created'
           or i.work_type = 'journal' and i.heartbeat_ends_at > _now()
              and (not i.params ? 'isUnnamed' or exists (select from work_ledger l where l.work_item_id = i.id)))
@@ -77,7 +77,7 @@ begin atomic
 end;
 
 comment on function _items_of(text, boolean, text, uuid[], uuid, timestamptz, integer) is
-  'The newest work items of a project in a state, but some, of which a focus was not told yet; of created ones those of interactive sessions that are alive and were asked or recorded something, of paused ones none of those, of completed ones those of which it is known when. p_is_root: roots, else children. It is inlined, and reads one stretch of an index.';
+  'The newest work items of a project in a state, but some, of which a focus was not told yet; of created ones those of interactive sessions that are alive and were asked or recorded something, of paused ones none of those, of completed ones those of which it is known when and from which no later one goes on: a conversation is one. p_is_root: roots, else children. It is inlined, and reads one stretch of an index.';
 
 create or replace function _overlaps(p_work_item_id uuid, p_focus_id uuid, p_projects text[])
   returns table (id uuid, faculty text, work_type text, description text, path text)

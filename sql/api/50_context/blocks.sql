@@ -90,10 +90,9 @@ create or replace function _newest_turn(p_work_item_id uuid)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select coalesce(s.head_turn_id, _earlier_head(f.id), w.fork_turn_id)
+  select coalesce(_head_of(f), _earlier_head(f.id), w.fork_turn_id)
     from work_items w
-    left join lateral (select * from foci where work_item_id = w.id order by attempt desc limit 1) f on true
-    left join sessions s on s.label = f.session_label
+    left join foci f on f.id = (select n.id from foci n where n.work_item_id = w.id order by n.attempt desc limit 1)
    where w.id = p_work_item_id;
 $$;
 
@@ -105,11 +104,11 @@ create or replace function _earlier_head(p_focus_id uuid)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select s.head_turn_id
+  select h.turn_id
     from foci f
     join foci e on e.work_item_id = f.work_item_id and e.attempt < f.attempt
-    join sessions s on s.label = e.session_label
-   where f.id = p_focus_id and s.head_turn_id is not null
+    cross join lateral _head_of(e) h(turn_id)
+   where f.id = p_focus_id and h.turn_id is not null
    order by e.attempt desc
    limit 1;
 $$;

@@ -11,6 +11,7 @@ declare
   v_uncertain text;
   v_digest text;
   v_standing text;
+  v_past text;
 begin
   if p_focus.attempt > 1 then
     select string_agg(format('- attempt %s: %s%s', f.attempt, f.outcome,
@@ -24,6 +25,9 @@ begin
   end if;
   if p_focus.attempt > 1 and p_config #>> '{recover,mode}' is distinct from 'fresh' then
     v_standing := _standing_text(p_item, _facts_at(_earlier_head(p_focus.id)), 'ledger', _standing_room(p_config -> 'engage'));
+  end if;
+  if p_focus.attempt = 1 and p_item.continues_id is not null then -- the item before had no turn
+    v_past := (select _past_message(p_item, s, p_config -> 'engage') from work_items s where s.id = p_item.continues_id);
   end if;
   select string_agg(_hook_words(h.hook, coalesce(_cap_text(_hook_said(h, 'context'), 100000), format('(it %s)', h.error))), E'\n\n' order by h.hook)
     into v_hooks
@@ -39,6 +43,7 @@ begin
     case when p_item.params <> '{}' then E'Parameters:\n' || jsonb_pretty(p_item.params) end,
     _memory_told(p_item.project),
     v_hooks,
+    v_past,
     case when p_focus.attempt > 1 then concat_ws(E'\n\n',
       format('# Attempt %s', p_focus.attempt), _fenced('How those before it ended, as data between the markers', v_earlier),
       E'Calls of theirs that may or may not have happened:\n' || v_uncertain,
@@ -269,10 +274,36 @@ create or replace function _branch_message(p_item work_items, p_turn turns, p_en
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select '[engine] You are on a branch: the conversation was forked here, and what came after this point elsewhere did not happen for you. '
+  select case when p_item.continues_id is not null
+              then (select _past_message(p_item, s, p_engage, p_turn) from work_items s where s.id = p_item.continues_id)
+              else '[engine] You are on a branch: the conversation was forked here, and what came after this point elsewhere did not happen for you. '
     || coalesce('The files as they were at this point: ' || (select ref from turn_workspaces where turn_id = p_turn.id) || '; look whether they are in place.',
                 'Files and the outside world were not taken back and may have changed: look before you rely on them.')
-    || E'\n\n' || _standing_text(p_item, _facts_at(p_turn.id), 'conversation', _standing_room(p_engage));
+    || E'\n\n' || _standing_text(p_item, _facts_at(p_turn.id), 'conversation', _standing_room(p_engage)) end;
 $$;
 
-comment on function _branch_message(work_items, turns, jsonb) is 'What the agent of a fork is told after the turn from which it was forked.';
+comment on function _branch_message(work_items, turns, jsonb) is 'What the agent of a fork is told after the turn from which it was forked, and that of an item that goes on from the end of another one after its last turn.';
+
+create or replace function _past_message(p_item work_items, p_source work_items, p_engage jsonb, p_turn turns default null)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  -- After completed work the conversation says all: it costs a request of a chat a line.
+  select concat_ws(E'\n\n',
+    format('[engine] Work item %s was %s%s. You go on with it as work item %s: %s',
+      p_source.id, case p_source.state when 'dead' then 'given up after its last attempt' else p_source.state end,
+      case when p_source.state = 'completed' then ' here' else '' end, p_item.id,
+      case when p_source.state = 'completed' then 'answer what is said next, and complete that as you did before.'
+        else 'its ledger is yours. Files and the outside world are as it left them, or as others have changed them since: look before you rely on them.' end),
+    case when p_source.state <> 'completed' then _fenced('How it ended, as data between the markers', _one_line(p_source.state_reason, 1000)) end,
+    case when p_source.state <> 'completed' and p_turn.id is not null
+         then _standing_text(p_item, _facts_at(p_turn.id), 'conversation', _standing_room(p_engage)) end,
+    case when p_turn.id is null and ledger_count(p_item) > 0
+         then E'Your ledger up to here:\n\n' || _ledger_format(p_item.id, p_is_own => true) || E'\n\n'
+           || _standing_text(p_item, null, 'ledger', _standing_room(p_engage)) end);
+$$;
+
+comment on function _past_message(work_items, work_items, jsonb, turns) is
+  'What the agent of an item is told of the one from whose end it goes on; p_turn: the last turn of that, null: it had none, and the ledger is all that there is.';

@@ -30,7 +30,7 @@ begin
       from unnest(array[p_a, p_b], v_heads) with ordinality as o(label, head_id, n)
       join sessions s on s.label = o.label
       left join turns h on h.id = o.head_id
-      left join foci f on f.session_label = o.label
+      left join lateral (select f.work_item_id from foci f where f.session_label = o.label order by f.created_at desc, f.id desc limit 1) f on true
       left join work_items w on w.id = coalesce(f.work_item_id, h.work_item_id)
       cross join lateral (select _branch_turns(o.head_id, v_common.id) as ids) i
       cross join lateral _branch_sums(i.ids) b

@@ -20,7 +20,7 @@ begin
     raise exception using
       errcode = 'WL003',
       message = format('work item %s is %s and no longer accepts messages', v_item.id, v_item.state),
-      hint = 'Submit a new work item for what remains to be done.';
+      hint = _how_to_go_on(v_item.state);
   end if;
   perform from foci where id = v_item.focus_id and p_is_interrupt for no key update;
   insert into inbox (work_item_id, kind, content, is_interrupt, person)
@@ -34,7 +34,7 @@ end
 $$;
 
 comment on function work_message(uuid, text, boolean) is
-  'Sends a message to the agent of a work item: select work_message(''…'', ''Only the tests under src/, please''). It is delivered once, with the agent''s next request, and stays visible through every compaction. p_is_interrupt: deliver it now; a model call under way is aborted, tool calls under way are settled as stopped (unsafe ones as uncertain), and a wait for children ends with the results so far. Returns the inbox row, whose consumed_at says when it was delivered. person in it is who said it, see person_current(). Raises WL001, WL002, WL003 (finished), 42501.';
+  'Sends a message to the agent of a work item: select work_message(''…'', ''Only the tests under src/, please''). It is delivered once, with the agent''s next request, and stays visible through every compaction. p_is_interrupt: deliver it now; a model call under way is aborted, tool calls under way are settled as stopped (unsafe ones as uncertain), and a wait for children ends with the results so far. Returns the inbox row, whose consumed_at says when it was delivered. person in it is who said it, see person_current(). Raises WL001, WL002, WL003 (finished: work_continue() and work_retry() go on with such work), 42501.';
 
 create or replace function _interrupt(p_item work_items)
   returns void

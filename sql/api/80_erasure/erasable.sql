@@ -10,7 +10,9 @@ create or replace function _erasable()
 as $$
   with turns_of as (select 'turn_id in (select x.id from turns x where x.work_item_id = $1)' as condition),
   labels_of as (
-    select '(select f.session_label from foci f where f.work_item_id = $1 union '
+    -- A session in which several items went on keeps its words until the last of them goes.
+    select '(select f.session_label from foci f where f.work_item_id = $1 and not exists (select from foci o join work_items i on i.id = o.work_item_id '
+           'where o.session_label = f.session_label and i.id <> $1 and i.erased_at is null) union '
            'select s.label from sessions s join turns x on x.id = s.head_turn_id where x.work_item_id = $1)' as list
   )
   select e.n::integer, e.relation, e.of_item, e.becomes::jsonb, e.hashed::text[]

@@ -69,7 +69,7 @@ begin
     select w.root_id
       from work_items w
      where w.id = coalesce(
-       (select f.work_item_id from foci f where f.session_label = v_session.label order by f.attempt desc limit 1),
+       (select f.work_item_id from foci f where f.session_label = v_session.label order by f.created_at desc, f.id desc limit 1),
        (select t.work_item_id from turns t where t.id = v_session.head_turn_id)));
 end
 $$;
@@ -119,11 +119,13 @@ as $$
           select c.work_item_id
             from turns t
             join turns c on c.parent_turn_id = t.id
-           where t.work_item_id = any (p_ids) and c.work_item_id <> t.work_item_id) f
+           where t.work_item_id = any (p_ids) and c.work_item_id <> t.work_item_id
+          union
+          select w.id from work_items w where w.continues_id = any (p_ids)) f
    where f.id <> all (p_ids) and exists (select from work_items w where w.id = f.id and w.erased_at is null);
 $$;
 
-comment on function _erase_forks(uuid[]) is 'Other work that shares turns of these items, and is not erased.';
+comment on function _erase_forks(uuid[]) is 'Other work that shares turns or the ledger of these items, and is not erased.';
 
 create or replace function _erase_lock(p_work_item_id uuid, p_with_forks boolean)
   returns uuid[]

@@ -59,8 +59,8 @@ begin
         turns_added := turns_added + 1;
       else
         shared_turn_id := case when v_turn.focus_id <> p_focus.id then v_turn.id else shared_turn_id end;
-        -- The newest exchange of the previous import: results and more of the response may have come since.
-        v_added := case when v_turn.iteration = (select f.iteration from foci f where f.id = v_turn.focus_id)
+        -- Nothing follows it yet: results and more of the response may have come since the previous import.
+        v_added := case when not exists (select from turns c where c.parent_turn_id = v_turn.id and c.focus_id = v_turn.focus_id)
           then _import_response(v_turn, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past) else 0 end;
       end if;
       perform _import_spawns(v_turn, p_run.format, coalesce(p_run."parentSessionId", p_run."sessionId"), v_exchange.calls, v_n);
@@ -143,7 +143,8 @@ as $$
   select t.*
     from work_items own
     cross join lateral unnest(p_external_ids) with ordinality as i(id, n)
-    join turns t on t.external_id in (i.id, _import_id_of(i.id, own.submitted_by))
+    cross join lateral (values (i.id), (_import_id_of(i.id, own.submitted_by))) as k(id)
+    join turns t on t.external_id = k.id
     join work_items w on w.id = t.work_item_id and w.submitted_by = own.submitted_by
    where own.id = p_focus.work_item_id
    order by t.focus_id = p_focus.id desc, i.n;

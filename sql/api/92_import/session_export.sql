@@ -116,7 +116,7 @@ begin
   end if;
   if v_session.label is not null then
     turn_id := v_session.head_turn_id;
-    work_item_id := (select f.work_item_id from foci f where f.session_label = v_session.label order by f.attempt desc limit 1);
+    work_item_id := (select f.work_item_id from foci f where f.session_label = v_session.label order by f.created_at desc, f.id desc limit 1);
     if turn_id is null and work_item_id is null then
       perform _raise_invalid(format('session "%s" has no turns', v_session.label));
     end if;

@@ -75,9 +75,10 @@ declare
         union all
         select 3, _span_link(p_item.root_id, _execute_span_id(p_item.id, p_focus.attempt - 1), 'retry_of') where p_focus.attempt > 1
         union all
-        select 4, _span_link(w.root_id, _iteration_span_id(t.focus_id, t.iteration), 'forked_from')
-          from turns t join work_items w on w.id = t.work_item_id
-         where t.id = p_item.fork_turn_id and p_focus.attempt = 1
+        select 4, _span_link(w.root_id, _iteration_span_id(t.focus_id, t.iteration),
+                             case when p_item.continues_id is null then 'forked_from' else 'continues' end)
+          from _asking_turn(p_item.fork_turn_id) t join work_items w on w.id = t.work_item_id -- an item may have ended with a compaction
+         where p_focus.attempt = 1
       ) as l(n, link));
 begin
   return _span('work.execute', _execute_span_id(p_item.id, p_focus.attempt), v_spawned_by, p_focus.created_at, p_focus.ended_at, v_is_failed,

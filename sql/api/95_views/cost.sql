@@ -127,7 +127,7 @@ begin
   end if;
   return query
     with recursive below as (
-      select w.id, null::uuid as child_id from work_items w where w.id = p_work_item_id
+      select w.id, null::uuid as child_id from work_items w where w.id in (select _chain_of(p_work_item_id))
       union all
       select w.id, coalesce(b.child_id, w.id) from below b join work_items w on w.parent_id = b.id
     ),
@@ -161,7 +161,7 @@ end
 $$;
 
 comment on function cost_by(text, uuid, text) is
-  'What work cost, in sums over v_cost_turns: select * from cost_by(''day''). p_by: total, item, child (the direct children of p_work_item_id, each with everything below it, and the item itself), tree (root items with everything below), project, faculty, model, day (in UTC) or cache (see v_cost_turns). p_work_item_id: only this item and everything below it. p_project: only work of this project, and of none. key: the id, name, day or word; of faculties that have the same name in two projects, or in one and in the ledger, name@project. says: the description of an item; the project whose faculty it is (null: the ledger''s). Costs are in the currency of model_price_save() and cover only requests whose model has prices; unpriced_requests counts the others, and a cost is null if there are no others. cost includes summary_cost (of compactions), step_cost (recording steps) and missed_cost (what missing the cache cost more). The dearest first; days in order. Raises WL001, WL002.';
+  'What work cost, in sums over v_cost_turns: select * from cost_by(''day''). p_by: total, item, child (the direct children of p_work_item_id, each with everything below it, and the item itself), tree (root items with everything below), project, faculty, model, day (in UTC) or cache (see v_cost_turns). p_work_item_id: only this item, those of its conversation (see work_chain()) and everything below them. p_project: only work of this project, and of none. key: the id, name, day or word; of faculties that have the same name in two projects, or in one and in the ledger, name@project. says: the description of an item; the project whose faculty it is (null: the ledger''s). Costs are in the currency of model_price_save() and cover only requests whose model has prices; unpriced_requests counts the others, and a cost is null if there are no others. cost includes summary_cost (of compactions), step_cost (recording steps) and missed_cost (what missing the cache cost more). The dearest first; days in order. Raises WL001, WL002.';
 
 create or replace function cost_cuts(p_work_item_id uuid)
   returns table (

@@ -153,6 +153,6 @@ create or replace view v_sessions with (security_invoker = true) as
               else 'running' end as task_status,
          f.work_item_id, s.created_at, s.updated_at
     from sessions s
-    left join foci f on f.session_label = s.label;
-comment on view v_sessions is 'Sessions, and the status of each one''s task (pending, running, completed, failed), from its attempt; null for a session without a work item.';
+    left join lateral (select * from foci f where f.session_label = s.label order by f.created_at desc, f.id desc limit 1) f on true;
+comment on view v_sessions is 'Sessions, and the status of each one''s task (pending, running, completed, failed), from its attempt (of one in which several items went on, of the newest); null for a session without a work item.';
 comment on column v_sessions.task_status is 'pending, running, completed or failed; null: the session has no work item.';

@@ -188,8 +188,7 @@ create or replace view v_context with (security_invoker = true) as
     from foci f
     join faculties c on c.content_hash = f.faculty_hash
     cross join lateral _context_window_of(c.config -> 'engage') as w(tokens)
-    join sessions s on s.label = f.session_label
-    join turns t on t.id = (_asking_turn(s.head_turn_id)).id;
+    join turns t on t.id = (_asking_turn(_head_of(f))).id;
 comment on view v_context is 'How full the context of each attempt is. tokens: its last request and response, as the provider counted them, plus the estimated results. context_window: the model''s. compacts_at: the size from which it is compacted. cuts: how many it has had.';
 comment on column v_context.context_window is 'Of the model: tokens that a request and its response may have together.';
 comment on column v_context.model is 'The faculty''s engage.model.';

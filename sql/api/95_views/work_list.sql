@@ -38,7 +38,8 @@ create or replace view v_work_list with (security_invoker = true) as
            (select c.config #>> '{engage,model}' from faculties c where c.content_hash = f.faculty_hash),
            (select t.model from turns t where t.work_item_id = w.id order by t.id desc limit 1)) as model,
          _journal_state(w) as session_status, _project_now(w.project) as project, coalesce(w.project, '') as stored_project,
-         coalesce(w.resolved_at, w.started_at, w.created_at) as changed_at
+         coalesce(w.resolved_at, w.started_at, w.created_at) as changed_at, w.continues_id, w.continued_by,
+         (select c.id from work_items c where c.continues_id = w.id order by c.created_at desc, c.id desc limit 1) as next_id
     from work_items w
     left join foci f on f.work_item_id = w.id and f.attempt = w.attempts;
 comment on view v_work_list is
@@ -56,6 +57,7 @@ comment on column v_work_list.model is 'The model of its newest attempt.';
 comment on column v_work_list.project is 'Where the work is, by the name that it has today, see v_projects; null: of no project.';
 comment on column v_work_list.stored_project is 'The project as it was submitted with, see project_names(); empty: none.';
 comment on column v_work_list.changed_at is 'When it last was submitted, began or ended.';
+comment on column v_work_list.next_id is 'The item that goes on from its end, see work_chain(); null: none does.';
 comment on column v_work_list.session_status is 'As a session of the journal: active, paused, completed or crashed.';
 
 create or replace view v_faculties with (security_invoker = true) as

@@ -74,6 +74,8 @@ create or replace view v_work_log with (security_invoker = true) as
   union all
   select l.work_item_id, l.created_at, 2, l.seq, 'entry', null, l.entry_type, l.content, null, null, null
     from work_ledger l
+   -- What it had from the item before is in the story of that.
+   where not l.is_inherited or not exists (select from work_items w where w.id = l.work_item_id and w.continues_id is not null)
   union all
   -- How the last one ended is how the item did.
   select f.work_item_id, f.ended_at, 3, f.attempt, 'attempt', f.iteration, f.faculty, format('attempt %s', f.attempt), f.outcome,
@@ -85,19 +87,29 @@ create or replace view v_work_log with (security_invoker = true) as
   select w.id, w.resolved_at, 4, 0, 'end', null, null, coalesce(w.outcome_data ->> 'summary', w.state_reason, w.outcome_data ->> 'error', ''), w.state,
          extract(epoch from w.resolved_at - w.created_at)::double precision, w.outcome_data ->> 'error'
     from work_items w
-   where w.resolved_at is not null;
+   where w.resolved_at is not null
+  union all
+  select w.id, w.created_at, -1, 0, 'goes on', null, case e.state when 'completed' then 'continue' else 'retry' end,
+         coalesce((select i.content from inbox i where i.id = w.continued_with), ''), w.continued_by, null, e.id::text
+    from work_items w
+    join work_items e on e.id = w.continues_id
+  union all
+  select w.continues_id, w.created_at, 5, 0, 'next', null, case e.state when 'completed' then 'continue' else 'retry' end, w.id::text,
+         w.continued_by, null, null
+    from work_items w
+    join work_items e on e.id = w.continues_id;
 comment on view v_work_log is
-  'The story of each work item: what its agent said (kind said), the tools that it called (call), what was entered in its ledger (entry), attempts that failed or crashed (attempt), and how it ended and why (end). In order: select * from v_work_log where work_item_id = ''…'' order by happened_at, rank, ordinal.';
+  'The story of each work item: what its agent said (kind said), the tools that it called (call), what was entered in its ledger (entry), attempts that failed or crashed (attempt), how it ended and why (end), and of a conversation in several items from whose end it goes on (goes on) and which goes on from its own (next). In order: select * from v_work_log where work_item_id = ''…'' order by happened_at, rank, ordinal.';
 comment on column v_work_log.happened_at is 'When: of a call when it ended, of an open one when it began.';
-comment on column v_work_log.rank is 'Orders what happened at the same time: 0 said, 1 call, 2 entry, 3 attempt, 4 end.';
+comment on column v_work_log.rank is 'Orders what happened at the same time: -1 goes on, 0 said, 1 call, 2 entry, 3 attempt, 4 end, 5 next.';
 comment on column v_work_log.ordinal is 'Orders what has the same rank then: the place of a call, the number of an entry or attempt.';
 comment on column v_work_log.iteration is 'The iteration of the attempt, from 1; of an attempt, those that it finished; null: it belongs to none.';
-comment on column v_work_log.kind is 'said, call, entry, attempt or end.';
-comment on column v_work_log.name is 'Of a call its tool, of an entry its type, of an attempt its faculty.';
-comment on column v_work_log.text is 'What was said or entered; of a call its input; of the end the summary, or why.';
-comment on column v_work_log.status is 'Of a call its status, of an attempt its outcome, of the end the state.';
+comment on column v_work_log.kind is 'goes on, said, call, entry, attempt, end or next.';
+comment on column v_work_log.name is 'Of a call its tool, of an entry its type, of an attempt its faculty; continue or retry.';
+comment on column v_work_log.text is 'What was said or entered; of a call its input; of the end the summary, or why; with which message it goes on; the id of the next item.';
+comment on column v_work_log.status is 'Of a call its status, of an attempt its outcome, of the end the state; who had it go on.';
 comment on column v_work_log.seconds is 'How long the call ran, the attempt took, or the item was open.';
-comment on column v_work_log.error is 'What a failed call returned, or why the attempt or item failed.';
+comment on column v_work_log.error is 'What a failed call returned, or why the attempt or item failed; the item from whose end it goes on.';
 
 create or replace view v_inbox with (security_invoker = true) as
   select i.work_item_id, i.id as inbox_id, i.kind, i.source_work_item_id, i.content, i.is_interrupt, i.consumed_at is null as is_waiting, t.iteration,

@@ -518,6 +518,23 @@ describe('Gemini CLI and ATIF', () => {
     expect(() => parseRecordedRuns(linesOf(begun))).toThrow('no model call');
   });
 
+  it('tell what a person wrote from what the client and its hooks wrote there', () => {
+    const hook = (text: string): string => `<hook_context>${text}</hook_context>`;
+    const messages = [
+      { id: 'c', type: 'user', content: [{ text: '<session_context>\nThis is the Gemini CLI.\n</session_context>' }] },
+      { id: 'u', type: 'user', content: [{ text: `${hook('at the start')}\n\nMend it.` }, { text: hook('with the prompt') }] },
+      { id: 'g', type: 'gemini', content: 'Done.', tokens: { input: 3, output: 1 } },
+    ];
+    expect(parseRecordedRun(JSON.stringify({ sessionId: 's', messages }))).toMatchObject({
+      task: 'Mend it.',
+      promptParts: [
+        { text: '<session_context>\nThis is the Gemini CLI.\n</session_context>', isByHarness: true },
+        { text: 'Mend it.' },
+        { text: expect.stringContaining(hook('with the prompt')), isByHarness: true },
+      ],
+    });
+  });
+
   it('read calls with the results that stand beside them', () => {
     const gemini = parseRecordedRun(
       JSON.stringify(

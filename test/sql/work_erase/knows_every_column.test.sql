@@ -13,7 +13,7 @@ create temporary table word as
 -- What stays of each table: ids and keys of callers, kinds, states, models, names of tools, hashes with a salt that is gone.
 create temporary table stays (relation text, names text[]);
 insert into stays values
-  ('work_items', '{work_type,faculty,project,source,idempotency_key,external_id,state,slot_faculty,workspace_daemon,workspace_host,erased_hash}'),
+  ('work_items', '{work_type,faculty,project,source,idempotency_key,external_id,state,slot_faculty,continued_by,workspace_daemon,workspace_host,erased_hash}'),
   ('work_ledger', '{entry_type,project,trust,idempotency_key,erased_hash,link}'),
   ('sessions', '{label,persona_id,parent_session_label,origin,origin_session_id,status}'),
   ('session_history', '{session_label}'),

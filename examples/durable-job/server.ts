@@ -1,0 +1,79 @@
+// An HTTP server whose jobs are agents: a job survives the process, a request that is sent twice makes one job, and what the agent does is
+// streamed to whoever asks.
+//   POST /jobs {"task": "…"}   with an Idempotency-Key    → 202 {id}
+//   GET /jobs/ID                                           → {state, result}
+//   GET /jobs/ID/events                                    → server-sent events, from the beginning or after Last-Event-ID
+
+import { serve } from '@hono/node-server';
+import type { AddressInfo } from 'node:net';
+import { Hono } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import { streamSSE } from 'hono/streaming';
+import { builtinTools, createModelClient, ensureEmbedded, follow, LedgerError, openDb, readyLedger, startWorker } from 'work-ledger';
+
+const url = process.env['DATABASE_URL'] ?? (await ensureEmbedded()).url;
+const schema = process.env['WORK_LEDGER_SCHEMA'] ?? 'work_ledger';
+await readyLedger(url, schema);
+const db = await openDb(url, schema);
+await db.facultySave({
+  name: 'jobs',
+  accepts: ['job'],
+  engage: { model: 'claude-sonnet-5-5', tools: ['read_file', 'grep'], workspace: 'host', workspace_dir: process.cwd() },
+});
+// As many servers as you like may run: each job has one worker at a time, and another one if that dies.
+const worker = await startWorker({ url, schema, model: createModelClient(), tools: builtinTools, concurrency: 4, leaseSeconds: 10 });
+
+async function jobOf(id: string): Promise<NonNullable<Awaited<ReturnType<typeof db.workItem>>>> {
+  const item = await db.workItem(id).catch(() => null); // not an id
+  if (item?.work_type !== 'job') throw new HTTPException(404, { message: 'there is no such job' });
+  return item;
+}
+
+const app = new Hono();
+app.post('/jobs', async (c) => {
+  const { task } = await c.req.json<{ task?: unknown }>().catch(() => ({ task: null }));
+  const key = c.req.header('idempotency-key');
+  if (typeof task !== 'string' || task.trim() === '' || key === undefined)
+    throw new HTTPException(400, { message: 'a job is {"task": "…"} with an Idempotency-Key' });
+  const { id } = await db.workSubmit({ workType: 'job', description: task, idempotencyKey: `job:${key}`, budget: { tokens: 200_000 } });
+  return c.json({ id }, 202, { location: `/jobs/${id}` });
+});
+app.get('/jobs/:id', async (c) => {
+  const { state, state_reason: reason, outcome_data: outcome } = await jobOf(c.req.param('id'));
+  return c.json({ state, reason, result: outcome?.['summary'] ?? null });
+});
+app.get('/jobs/:id/events', async (c) => {
+  const { id } = await jobOf(c.req.param('id'));
+  const after = Number(c.req.header('last-event-id') ?? 0);
+  return streamSSE(c, async (stream) => {
+    const gone = new AbortController();
+    stream.onAbort(() => gone.abort());
+    const send = (event: string, data: object, position?: number): void =>
+      void stream.writeSSE({ event, data: JSON.stringify(data), ...(position !== undefined && { id: String(position) }) });
+    const item = await follow(
+      db,
+      url,
+      id,
+      {
+        onEntry: ({ seq, entry_type: type, content }) => (seq > after ? send('entry', { type, content }, seq) : undefined),
+        onActivity: (event) => send(event.kind, event),
+      },
+      gone.signal,
+    );
+    await stream.writeSSE({ event: 'end', data: JSON.stringify({ state: item?.state, result: item?.outcome_data?.['summary'] ?? null }) });
+  });
+});
+app.onError((error, c) => {
+  if (error instanceof HTTPException) return c.json({ error: error.message }, error.status);
+  if (error instanceof LedgerError && error.code === 'WL006') return c.json({ error: 'this Idempotency-Key is that of another task' }, 409);
+  console.error(error);
+  return c.json({ error: 'internal error' }, 500);
+});
+
+const server = serve({ fetch: app.fetch, port: Number(process.env['PORT'] ?? 3000), hostname: '127.0.0.1' }, (info: AddressInfo) =>
+  console.log(`http://127.0.0.1:${info.port}`),
+);
+process.once('SIGTERM', () => {
+  server.close();
+  void worker.stop().then(() => db.close()); // what is under way goes on elsewhere
+});

@@ -1,0 +1,112 @@
+// `work-ledger plugin PROGRAM`: how another agent's program gets the hooks of the ledger, and its tools.
+
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { isObject } from '../../plv8/isObject.ts';
+import { harnesses, hookSettings, isHarness } from '../harness/harnesses.ts';
+import type { HarnessName } from '../harness/harnesses.ts';
+import { UsageError } from '../ledger/errors.ts';
+import { exit, note, print } from './output.ts';
+
+const folder = fileURLToPath(
+  new URL(existsSync(new URL('../../plugin', import.meta.url)) ? '../../plugin' : '../../../plugin', import.meta.url),
+);
+
+const quoted = (path: string): string => `'${path.replaceAll("'", `'\\''`)}'`;
+/** What a shell runs: the launcher finds this package, or the one on PATH. */
+const program = quoted(join(folder, 'work-ledger'));
+
+/** By which settings are found that this wrote before, wherever the package was then. */
+const ours = /\bhook [a-z-]+ --harness [a-z-]+\b/;
+
+const server = { command: join(folder, 'work-ledger'), args: ['mcp'] };
+
+/** Codex hands a server only what its settings name; the database may be in a file of settings, too. */
+const codexServer = `[mcp_servers.work-ledger]
+command = ${JSON.stringify(server.command)}
+args = ["mcp"]
+env_vars = ["DATABASE_URL", "WORK_LEDGER_SCHEMA", "WORK_LEDGER_PROJECT"]
+`;
+
+type Part = { path: string; text: string; install(): Promise<void> };
+
+const json = (path: string, settings: Settings): Part => ({
+  path,
+  text: JSON.stringify(settings, null, 2),
+  install: () => change(path, (text) => `${JSON.stringify(merged(parsed(text, path), settings, path), null, 2)}\n`),
+});
+
+/** What goes where in the home of a user. */
+const parts: Record<Exclude<HarnessName, 'claude-code'>, () => Part[]> = {
+  codex() {
+    const home = process.env['CODEX_HOME'] || join(homedir(), '.codex');
+    const path = join(home, 'config.toml');
+    const append = (text: string): string =>
+      text.includes('[mcp_servers.work-ledger]') ? text : `${text.trimEnd()}\n\n${codexServer}`.trimStart();
+    return [
+      json(join(home, 'hooks.json'), { hooks: hookSettings('codex', program) }),
+      { path, text: codexServer, install: () => change(path, append) },
+    ];
+  },
+  'gemini-cli': () => [
+    json(join(homedir(), '.gemini', 'settings.json'), {
+      hooks: hookSettings('gemini-cli', program),
+      mcpServers: { 'work-ledger': server },
+    }),
+  ],
+};
+
+export async function plugin(name: string, { install = false }: { install?: boolean }): Promise<number> {
+  if (!isHarness(name)) throw new UsageError(`there is nothing for "${name}": ${Object.keys(harnesses).join(', ')} are known`);
+  if (name === 'claude-code') {
+    if (install) throw new UsageError('Claude Code installs it itself, by what "work-ledger plugin claude-code" prints');
+    print(null, `claude plugin marketplace add ${quoted(folder)} && claude plugin install work-ledger@work-ledger`, false);
+    return exit.ok;
+  }
+  for (const part of parts[name]()) {
+    if (install) await part.install();
+    note(install ? `changed ${part.path}` : `in ${part.path}:`);
+    if (!install) print(null, part.text, false);
+  }
+  if (name === 'codex') note('Codex asks once whether it may run these hooks.');
+  return exit.ok;
+}
+
+type Settings = { hooks: Record<string, object[]>; mcpServers?: Record<string, object> };
+
+/** Ours are replaced, and whatever else is there stays. */
+function merged(settings: Record<string, unknown>, { hooks, mcpServers }: Settings, path: string): Record<string, unknown> {
+  const { hooks: before = {}, mcpServers: servers = {} } = settings;
+  if (!isObject(before) || !isObject(servers) || Object.values(before).some((groups) => !Array.isArray(groups)))
+    throw new UsageError(`"hooks" in ${path} are to be lists by event, and "mcpServers" an object: nothing was changed`);
+  const kept = Object.entries(before as Record<string, unknown[]>).map(
+    ([event, groups]) => [event, groups.filter((group) => !ours.test(JSON.stringify(group)))] as const,
+  );
+  const all: Record<string, unknown[]> = Object.fromEntries(kept.filter(([, groups]) => groups.length > 0));
+  for (const [event, groups] of Object.entries(hooks)) all[event] = [...(all[event] ?? []), ...groups];
+  return { ...settings, hooks: all, ...(mcpServers && { mcpServers: { ...servers, ...mcpServers } }) };
+}
+
+/** All of a file or nothing; one that is a link stays one. */
+async function change(path: string, to: (text: string) => string): Promise<void> {
+  const file = await realpath(path).catch(() => path);
+  const there = await stat(file).catch(() => null);
+  const text = to(there === null ? '' : await readFile(file, 'utf8'));
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(`${file}.work-ledger`, text, { mode: there?.mode ?? 0o600 });
+  await rename(`${file}.work-ledger`, file);
+}
+
+function parsed(text: string, path: string): Record<string, unknown> {
+  try {
+    const settings: unknown = JSON.parse(text.trim() === '' ? '{}' : text);
+    if (isObject(settings)) return settings;
+  } catch {
+    // said below
+  }
+  throw new UsageError(`${path} is no JSON object without comments: nothing was changed. Add by hand what is printed without --install`);
+}

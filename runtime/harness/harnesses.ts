@@ -1,0 +1,123 @@
+// The programs that call hooks as commands: which of their events is which hook, and what they read of its answer.
+
+import { isObject } from '../../plv8/isObject.ts';
+import { codexFailure, withoutHooks } from '../../plv8/readers/harnessText.ts';
+import { answerOf } from './hooks.ts';
+import type { HookInput, HookName, Said } from './hooks.ts';
+
+type Event = {
+  event: string;
+  /** Names of tools, as the program matches them; none: every one. */
+  matcher?: string;
+  /** In seconds (default: 20). */
+  timeout?: number;
+};
+
+export type Harness = {
+  /** In which unit its settings say how long a hook may take; null: they are in plugin/hooks/hooks.json. */
+  timeouts: 's' | 'ms' | null;
+  events: Partial<Record<HookName, Event>>;
+  /** Its model goes on meanwhile, and hears nothing of these. */
+  unheard: ReadonlySet<HookName>;
+  /** What it sends, said as Claude Code says it. */
+  read(input: HookInput): HookInput;
+  /** Its answer of a hook, as the program reads it on stdout; empty: nothing is said. */
+  answer(hook: HookName, event: string, said: Said): string;
+};
+
+const json = (value: object | null): string => (value === null ? '' : JSON.stringify(value));
+
+/** Those whose words Claude Code reads as JSON; of the others it takes the words alone. */
+const jsonOfClaude = new Set<HookName>(['pre-tool-use', 'post-tool-use', 'subagent-start']);
+
+export const harnesses = {
+  'claude-code': {
+    timeouts: null,
+    events: {
+      'session-start': { event: 'SessionStart' },
+      'user-prompt': { event: 'UserPromptSubmit' },
+      'pre-tool-use': { event: 'PreToolUse' },
+      'post-tool-use': { event: 'PostToolUse' },
+      'subagent-start': { event: 'SubagentStart' },
+      'pre-compact': { event: 'PreCompact' },
+      'session-end': { event: 'SessionEnd' },
+      stop: { event: 'Stop' },
+    },
+    unheard: new Set<HookName>(['post-tool-use']),
+    read: (input) => input,
+    answer: (hook, event, said) => (jsonOfClaude.has(hook) ? json(answerOf(event, said)) : said.context),
+  },
+  codex: {
+    timeouts: 's',
+    events: {
+      'session-start': { event: 'SessionStart' },
+      'user-prompt': { event: 'UserPromptSubmit' },
+      'pre-tool-use': { event: 'PreToolUse', matcher: 'apply_patch', timeout: 5 },
+      'post-tool-use': { event: 'PostToolUse', matcher: 'apply_patch|Bash' },
+      'subagent-start': { event: 'SubagentStart' },
+      'pre-compact': { event: 'PreCompact' },
+      'session-end': { event: 'SessionEnd', timeout: 3 }, // it grants no more
+      stop: { event: 'Stop' },
+    },
+    unheard: new Set<HookName>(),
+    read({ tool_response: response, ...input }) {
+      const isFailed = typeof response === 'string' && codexFailure.test(response);
+      return { ...input, tool_response: response, ...(isFailed && { error: response }) };
+    },
+    // Before a compaction it reads no words.
+    answer: (hook, event, said) => (hook === 'pre-compact' ? '' : json(answerOf(event, said))),
+  },
+  'gemini-cli': {
+    timeouts: 'ms',
+    events: {
+      'session-start': { event: 'SessionStart' },
+      'user-prompt': { event: 'BeforeAgent' },
+      'pre-tool-use': { event: 'BeforeTool', matcher: 'write_file|replace', timeout: 5 },
+      'post-tool-use': { event: 'AfterTool', matcher: 'write_file|replace|read_file|run_shell_command' },
+      'session-end': { event: 'SessionEnd' },
+      stop: { event: 'AfterAgent' },
+    },
+    unheard: new Set<HookName>(),
+    read({ tool_response: response, prompt, ...input }) {
+      const { error, llmContent: output = response } = isObject(response) ? response : {};
+      return {
+        ...input,
+        tool_response: output,
+        ...(prompt !== undefined && { prompt: withoutHooks(prompt) }),
+        ...(error !== undefined && { error: typeof error === 'string' ? error : JSON.stringify(error) }),
+      };
+    },
+    // Before a call it has an ear for a refusal alone: who is at the file is said to the person.
+    answer(hook, event, { context, refusal }) {
+      if (refusal !== undefined) return json({ decision: 'deny', reason: refusal });
+      if (hook === 'pre-tool-use') return json(context === '' ? null : { systemMessage: context });
+      return json(answerOf(event, { context }));
+    },
+  },
+} satisfies Record<string, Harness>;
+
+export type HarnessName = keyof typeof harnesses;
+
+export const isHarness = (name: string): name is HarnessName => Object.hasOwn(harnesses, name);
+
+/** The hooks of a program's settings: for each event one command. `program`: what a shell runs. */
+export function hookSettings(name: HarnessName, program: string): Record<string, object[]> {
+  const { events, timeouts }: Harness = harnesses[name];
+  const entries = Object.entries(events).map(([hook, { event, matcher, timeout = 20 }]) => [
+    event,
+    [
+      {
+        ...(matcher !== undefined && { matcher }),
+        // A status of 2 would stop what the program is about to do: whatever goes wrong here never does.
+        hooks: [
+          {
+            type: 'command',
+            command: `${program} hook ${hook} --harness ${name} || exit 1`,
+            timeout: timeout * (timeouts === 'ms' ? 1000 : 1),
+          },
+        ],
+      },
+    ],
+  ]);
+  return Object.fromEntries(entries) as Record<string, object[]>;
+}

@@ -1,0 +1,90 @@
+// What gives other agents' programs the hooks of the ledger: `work-ledger plugin`, with settings that hold other things, and hooks as
+// these programs call them and read their answers. test/long/harnesses.test.ts has the programs themselves.
+
+import { chmod, lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { harnesses } from '../../runtime/harness/harnesses.ts';
+import { cli } from '../cli.ts';
+import type { Ended } from '../cli.ts';
+
+let home = '';
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'plugin-'));
+});
+afterAll(() => rm(home, { recursive: true, force: true }));
+
+const plugin = (...args: string[]): Promise<Ended> => cli(['plugin', ...args], { env: { PATH: process.env['PATH'], HOME: home } });
+
+test('plugin adds to the settings of a person what is ours, once, and nothing of theirs goes', async () => {
+  const file = join(home, 'dotfiles', 'settings.json');
+  const path = join(home, '.gemini', 'settings.json');
+  const own = { matcher: 'write_file', hooks: [{ type: 'command', command: 'mine' }] };
+  for (const directory of ['dotfiles', '.gemini']) await mkdir(join(home, directory));
+  await writeFile(file, JSON.stringify({ theme: 'dark', hooks: { BeforeTool: [own], Notification: [own] }, mcpServers: { other: {} } }));
+  await chmod(file, 0o640);
+  await symlink(file, path);
+  for (let n = 0; n < 2; n++) expect(await plugin('gemini-cli', '--install')).toMatchObject({ code: 0, stdout: '' });
+  const settings = JSON.parse(await readFile(file, 'utf8')) as { hooks: Record<string, unknown[]>; mcpServers: object };
+  expect(settings).toMatchObject({ theme: 'dark', hooks: { BeforeTool: [own, { matcher: 'write_file|replace' }], Notification: [own] } });
+  expect(Object.keys(settings.mcpServers)).toEqual(['other', 'work-ledger']);
+  expect(Object.values(settings.hooks).map((groups) => groups.length)).toEqual([2, 1, 1, 1, 1, 1, 1]);
+  expect((await lstat(path)).isSymbolicLink()).toBe(true);
+  expect((await stat(file)).mode & 0o777).toBe(0o640);
+
+  await mkdir(join(home, '.codex'));
+  await writeFile(join(home, '.codex', 'config.toml'), 'model = "gpt-5.5"');
+  for (let n = 0; n < 2; n++) expect(await plugin('codex', '--install')).toMatchObject({ code: 0 });
+  const config = await readFile(join(home, '.codex', 'config.toml'), 'utf8');
+  expect(config).toMatch(/^model = "gpt-5\.5"\n\n\[mcp_servers\.work-ledger\]\ncommand = ".*\/plugin\/work-ledger"\n/);
+  expect(config.match(/mcp_servers/g)).toHaveLength(1);
+});
+
+test('plugin prints what is to be added, and changes nothing that it does not understand', async () => {
+  const printed = await plugin('gemini-cli');
+  expect(Object.keys((JSON.parse(printed.stdout) as { hooks: object }).hooks)).toContain('BeforeTool');
+  expect((await plugin('claude-code')).stdout).toMatch(/^claude plugin marketplace add '.*\/plugin' && claude plugin install/);
+  expect(await plugin('claude-code', '--install')).toMatchObject({ code: 2 });
+  expect(await plugin('vim')).toMatchObject({
+    code: 2,
+    stderr: 'error: there is nothing for "vim": claude-code, codex, gemini-cli are known\n',
+  });
+  const path = join(home, '.gemini', 'settings.json');
+  for (const [text, words] of [
+    ['{ // mine\n}', /no JSON object without comments: nothing was changed/],
+    ['[]', /no JSON object/],
+    ['{"hooks": []}', /are to be lists by event/],
+    ['{"hooks": {"BeforeTool": {}}}', /are to be lists by event/],
+    ['{"mcpServers": []}', /are to be lists by event/],
+  ] as const) {
+    await writeFile(path, text);
+    expect(await plugin('gemini-cli', '--install')).toMatchObject({ code: 2, stderr: expect.stringMatching(words) });
+    expect(await readFile(path, 'utf8')).toBe(text);
+  }
+});
+
+test('what these programs send is read, and what they are told is said, in their own way', () => {
+  const { codex, 'gemini-cli': gemini, 'claude-code': claude } = harnesses;
+  const failed = 'Exit code: 1\nOutput:\nno such file';
+  expect(codex.read({ tool_response: failed })).toEqual({ tool_response: failed, error: failed });
+  expect(codex.read({ tool_response: 'Exit code: 0\nOutput:\n' })).toEqual({ tool_response: 'Exit code: 0\nOutput:\n' });
+  expect(gemini.read({ tool_response: { llmContent: 'seen', error: { message: 'no' } } })).toEqual({
+    tool_response: 'seen',
+    error: '{"message":"no"}',
+  });
+  expect(gemini.read({ prompt: '<hook_context>of others</hook_context>\n\nMend it.' })).toEqual({ prompt: 'Mend it.' });
+
+  const said = { context: 'of others' };
+  const added = (hookEventName: string): string =>
+    JSON.stringify({ hookSpecificOutput: { hookEventName, additionalContext: 'of others' } });
+  expect(claude.answer('user-prompt', 'UserPromptSubmit', said)).toBe('of others');
+  expect(codex.answer('user-prompt', 'UserPromptSubmit', said)).toBe(added('UserPromptSubmit'));
+  expect(codex.answer('pre-compact', 'PreCompact', said)).toBe('');
+  expect(gemini.answer('post-tool-use', 'AfterTool', said)).toBe(added('AfterTool'));
+  expect(gemini.answer('pre-tool-use', 'BeforeTool', said)).toBe('{"systemMessage":"of others"}');
+  expect(gemini.answer('pre-tool-use', 'BeforeTool', { context: '', refusal: 'held' })).toBe('{"decision":"deny","reason":"held"}');
+  for (const each of [claude, codex, gemini]) expect(each.answer('stop', 'Stop', { context: '' })).toBe('');
+});
