@@ -45,6 +45,9 @@ const onWork: Record<string, Action> = {
   pause: (db, id, fields) => done(db.workPause(id, orNull(textOf(fields, 'reason')))),
   resume: (db, id) => done(db.workResume(id)),
   continue: (db, id) => done(db.journal.sessionStatus(id, 'active')),
+  async retry(db, id, fields) {
+    return `/work/${(await db.workRetry(id, orNull(textOf(fields, 'content')))).id}`;
+  },
   cancel: (db, id, fields) => done(db.workCancel(id, orNull(textOf(fields, 'reason')))),
   async compact(db, id, fields) {
     const says = await db.console.compact(id, orNull(textOf(fields, 'instructions')));

@@ -27,7 +27,7 @@ const one = ({ name, kind, text }: Argument): Html => html`<div class="arg">
 <dt>${name === null ? html`<i>all</i>` : literalName(name)} <small>${kind}</small></dt>
 <dd dir="ltr" class="is-${kind.replace(' ', '-')}">${linesOf(literal(text), kind === 'diff')}</dd></div>`;
 
-function linesOf(text: string, isDiff: boolean): Html {
+export function linesOf(text: string, isDiff: boolean): Html {
   const lines = text.split('\n');
   if (lines.length > MOST_NUMBERED) return together(lines, 10 * TOGETHER, (some) => `<span class="ln">${escaped(some.join('\n'))}</span>`);
   const isOne = lines.length === 1;
@@ -49,4 +49,4 @@ function numbered(line: string, number: string, className: string): string {
 }
 
 const diffClass = (line: string): string =>
-  /^(?:diff |index |\+\+\+ |--- )/.test(line) ? ' file' : ({ '@': ' hunk', '+': ' add', '-': ' del' }[line.slice(0, 1)] ?? '');
+  /^(?:diff |index |\*\*\* |\+\+\+ |--- )/.test(line) ? ' file' : ({ '@': ' hunk', '+': ' add', '-': ' del' }[line.slice(0, 1)] ?? '');

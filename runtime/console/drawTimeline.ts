@@ -35,6 +35,8 @@ export type TimelinePicture = {
   selected: number | null;
   width: number;
   beside?: { name: string; largest: number };
+  /** Numbers of the requests that failed: none of them is a column. */
+  failed?: readonly number[];
 };
 
 /** The three rows, in pixels from the top: what was said, what each request held, what the cache gave. */
@@ -91,6 +93,7 @@ class Drawing {
     this.#grid(this.#heldMax, this.#yHeld, Infinity);
     this.#eachRequest();
     this.#marks();
+    this.#failures();
     this.#cache();
     this.#axis();
     this.#put('</svg>');
@@ -250,6 +253,20 @@ class Drawing {
     });
     for (const [name, d] of paths) if (d.length > 0) this.#put(`<path class="f-${name}" d="${d.join('')}"/>`);
     this.#line(this.#yHeld(0), '0', true);
+  }
+
+  /** A red cross where a request stood that was not answered: before the column of the one that was, or behind the last. */
+  #failures(): void {
+    const { columns, failed = [], width } = this.#p;
+    for (const n of failed) {
+      const i = columns.findIndex((column) => column.n >= n);
+      if (i === 0 && (columns[0]?.n ?? 0) > n) continue; // of an earlier page
+      const x = Math.min(r(i === -1 ? this.#x(columns.length) : this.#x(i)), width - 5);
+      const y = heldRow.top + 6;
+      this.#put(
+        `<g class="fail"><title>request ${n} failed</title><path d="M${x} ${y + 6}V${heldRow.top + heldRow.h}"/><path d="M${r(x - 4)} ${y - 4}l8 8m0 -8l-8 8"/></g>`,
+      );
+    }
   }
 
   #marks(): void {

@@ -13,17 +13,22 @@ const LANE = 62;
 
 type Placed = TurnNode & { x: number; y: number };
 
+/** A request that failed for good: it is below the turn that it would have continued. */
+export type Failed = { id: string; attempt: number | null; iteration: number | null; error: string | null };
+
 /** `contextOf`: the address of a turn's request, `itemOf` of a work item that was forked from here. */
 export function drawTurns(
   nodes: readonly TurnNode[],
   isLive: boolean,
   contextOf: (turnId: string) => string,
   itemOf: (id: string) => string,
+  failed: readonly Failed[] = [],
 ): Html {
   const placed = place(nodes);
+  const failures = placeFailures(placed, failed);
   const byId = new Map(placed.map((node) => [node.node_id, node]));
-  const width = Math.max(200, ...placed.map((node) => node.x + (node.kind === 'item' ? 240 : 90)));
-  const height = Math.max(...placed.map((node) => node.y)) + 48;
+  const width = Math.max(200, ...placed.map((node) => node.x + (node.kind === 'item' ? 240 : 90)), ...failures.map((one) => one.x + 160));
+  const height = Math.max(...placed.map((node) => node.y), ...failures.map((one) => one.y)) + 48;
   const edges = placed.map((node) => edge(node, byId.get(node.parent_node_id ?? '')));
   const circles = placed.map((node) => circle(node, isLive, contextOf, itemOf));
   const begins = placed.filter((node) => node.kind !== 'item' && !byId.has(node.parent_node_id ?? ''));
@@ -32,9 +37,26 @@ export function drawTurns(
       `<text x="0" y="${node.y + 4}"${node.lane === 0 ? ' class="on"' : ''}>${node.attempt === null ? '' : `attempt ${node.attempt}`}</text>`,
   );
   return markup(
-    `<svg class="tree" viewBox="0 0 ${r(width)} ${height}" width="${r(width)}" height="${height}" role="group" aria-label="Tree of turns: ${placed.reduce((sum, node) => sum + (node.kind === 'item' ? 0 : (node.turns ?? 1)), 0)} turns, ${placed.filter((node) => node.kind === 'item').length} forks">${attemptLabels.join('')}${edges.join('')}${circles.join('')}</svg>`,
+    `<svg class="tree" viewBox="0 0 ${r(width)} ${height}" width="${r(width)}" height="${height}" role="group" aria-label="Tree of turns: ${placed.reduce((sum, node) => sum + (node.kind === 'item' ? 0 : (node.turns ?? 1)), 0)} turns, ${placed.filter((node) => node.kind === 'item').length} forks">${attemptLabels.join('')}${edges.join('')}${circles.join('')}${failures.map((one) => failure(one, contextOf)).join('')}</svg>`,
   );
 }
+
+type PlacedFailure = Failed & { x: number; y: number; fromX: number; fromY: number };
+
+function placeFailures(placed: readonly Placed[], failed: readonly Failed[]): PlacedFailure[] {
+  const below = Math.max(...placed.map((node) => node.y));
+  return failed.map((one, i) => {
+    const before = placed
+      .filter((node) => node.kind !== 'item' && node.attempt === one.attempt && (node.iteration ?? 0) < (one.iteration ?? 0))
+      .toSorted((a, b) => (a.iteration ?? 0) - (b.iteration ?? 0))
+      .at(-1);
+    const [fromX, fromY] = [before ? before.x + (before.kind === 'run' ? STEP * 0.8 : 0) : LEFT - STEP, before?.y ?? TOP];
+    return { ...one, fromX, fromY, x: fromX + STEP, y: below + 34 + i * 26 };
+  });
+}
+
+const failure = ({ id, iteration, error, x, y, fromX, fromY }: PlacedFailure, contextOf: (turnId: string) => string): string =>
+  `<path class="edge" d="M${r(fromX)} ${fromY}C${r(fromX + 24)} ${fromY} ${r(x - 24)} ${y} ${r(x)} ${y}"/><a href="${contextOf(id)}" aria-label="request failed, call ${iteration ?? ''}: ${escaped(brief(error ?? '', 80))}"><circle class="node err" cx="${r(x)}" cy="${y}" r="6"/><text class="err" x="${r(x + 12)}" y="${y + 4}">request failed</text></a>`;
 
 /** From left to right by how far a node is from its root; a lane each for branches. */
 function place(nodes: readonly TurnNode[]): Placed[] {

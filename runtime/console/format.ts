@@ -13,19 +13,23 @@ export const num = (n: number): string => n.toLocaleString('en-US');
 export const percent = (part: number, whole: number, digits = 0): string =>
   whole > 0 ? `${((100 * part) / whole).toFixed(digits)} %` : '–';
 
-/** 20:39:27, in the time zone of this machine. */
-export const clock = (at: string): string => new Date(at).toTimeString().slice(0, 8);
+/** 20:39:27, in UTC: times.ts says why. */
+export const clock = (at: string): string => new Date(at).toISOString().slice(11, 19);
 
-/** 20:39 today, 22 Nov before. */
-export function moment(at: string): string {
-  const date = new Date(at);
-  return date.toDateString() === new Date().toDateString()
-    ? clock(at).slice(0, 5)
-    : date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
+/** 22 Nov, with the year where it is another one; today: empty. */
+export function day(at: string, now = new Date()): string {
+  const iso = new Date(at).toISOString();
+  if (iso.slice(0, 10) === now.toISOString().slice(0, 10)) return '';
+  const year = iso.slice(0, 4) === String(now.getUTCFullYear()) ? {} : ({ year: 'numeric' } as const);
+  return new Date(at).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC', ...year });
 }
 
-/** 22 November 2026, 20:39:27: for the title of a short one. */
-export const exactly = (at: string): string => new Date(at).toLocaleString('en-GB', { dateStyle: 'long', timeStyle: 'medium' });
+/** 20:39 today, 22 Nov before. */
+export const moment = (at: string): string => day(at) || clock(at).slice(0, 5);
+
+/** 22 November 2026 at 20:39:27 UTC: for the title of a short one. */
+export const exactly = (at: string): string =>
+  `${new Date(at).toLocaleString('en-GB', { dateStyle: 'long', timeStyle: 'medium', timeZone: 'UTC' })} UTC`;
 
 /** 14 s, 5 min, 2 h 59 min, 3 d. */
 export function lasting(seconds: number): string {

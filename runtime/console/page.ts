@@ -11,6 +11,7 @@ import { LedgerError, messageOf, sqlState } from '../ledger/errors.ts';
 import { count, lasting } from './format.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
+import { clockTime } from './times.ts';
 
 /** What a page is rendered from. */
 export type View = {
@@ -174,7 +175,7 @@ ${link('/knowledge', 'knowledge', 'Knowledge', '')}
 ${link('/notes', 'notes', 'Notes', '')}
 </ul>${behindText(shell)}</div>
 <div class="foot"><p><a href="/knowledge"><kbd>/</kbd> search</a><br><a href="/keys"><kbd>?</kbd> keys</a></p>
-<p><span class="which">ledger ${shell.version} · ${shell.schema}<br></span>${canAct ? '' : html`<span class="strong">read-only</span>${shell.mayEnter && !shell.is_read_only ? html` · <a href="/login">log in</a>` : ''}<br>`}<span id="connection" role="status"><span class="faint">○</span> as of <time>${new Date().toTimeString().slice(0, 8)}</time></span></p>${whoText(shell)}</div>
+<p><span class="which">ledger ${shell.version} · ${shell.schema}<br></span>${canAct ? '' : html`<span class="strong">read-only</span>${shell.mayEnter && !shell.is_read_only ? html` · <a href="/login">log in</a>` : ''}<br>`}<span id="connection" role="status"><span class="faint">○</span> as of ${clockTime(new Date().toISOString())}</span></p>${whoText(shell)}</div>
 </nav>
 <main class="main" id="main">
 ${body}

@@ -36,6 +36,7 @@ import { keys } from './pages/keys.ts';
 import { knowledge } from './pages/knowledge.ts';
 import { editNote, note, notes } from './pages/notes.ts';
 import { now } from './pages/now.ts';
+import { nextMark, run } from './pages/run.ts';
 import { compare, sessions } from './pages/sessions.ts';
 import { callPage, workList } from './pages/workList.ts';
 import { Primary } from './primary.ts';
@@ -49,6 +50,7 @@ const pages: readonly Page[] = [
   now,
   workList,
   callPage,
+  run,
   item,
   ledgerView,
   turnsView,
@@ -358,6 +360,21 @@ function routes(db: Db, streamed: Db, primary: Primary | null, hints: Hints, vis
   app.get('/turn/:id/request', async (c) => {
     if (!new RegExp(`^${uuid}$`).test(c.req.param('id'))) return c.notFound();
     return c.text(await db.contextAt(c.req.param('id')), 200, { 'content-type': 'text/plain; charset=utf-8' });
+  });
+  app.get('/work/:id/next/:mark', async (c) => {
+    const { id, mark } = c.req.param();
+    if (!new RegExp(`^${uuid}$`).test(id)) return c.notFound();
+    const [after, project] = [c.req.query('after') ?? null, c.req.query('project') ?? null];
+    const to = await nextMark({ db, id }, mark, after);
+    return c.redirect(inProject(to ?? `/work/${id}?at=${encodeURIComponent(after ?? '')}&none=${encodeURIComponent(mark)}`, project), 303);
+  });
+  app.get('/image/:hash', async (c) => {
+    const image = /^[0-9a-f]{64}$/.test(c.req.param('hash')) ? await db.console.image(c.req.param('hash')) : null;
+    if (!image || !/^image\/(?:png|jpeg|gif|webp)$/.test(image.media_type)) return c.notFound();
+    return c.body(Buffer.from(image.content, 'base64'), 200, {
+      'content-type': image.media_type,
+      'cache-control': 'private, max-age=86400',
+    });
   });
   app.get('/work/:id/export', async (c) => {
     const id = c.req.param('id');

@@ -3,9 +3,10 @@
 import type { Listed } from '../ledger/consoleWork.ts';
 import { money } from '../money.ts';
 import { shapeOf, sign } from './draw.ts';
-import { brief, exactly, k, lasting, moment, num, since } from './format.ts';
+import { brief, k, lasting, num, since } from './format.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
+import { momentTime } from './times.ts';
 
 /** A time that has lasted: the page counts it on by itself. */
 export const counting = (at: string | null): Html | string =>
@@ -15,7 +16,7 @@ export const tokens = (n: number | null): Html | string => (n ? html`<span title
 
 export const cost = (n: number | null): string => (n === null || n === 0 ? '' : money(n));
 
-export const at = (time: string): Html => html`<time datetime="${time}" title="${exactly(time)}">${moment(time)}</time>`;
+export const at = momentTime;
 
 export type Row = {
   id: string;

@@ -41,7 +41,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
       status: 'failed',
       result: expect.stringContaining('a person rejected this call: Not before six'),
     });
-    await go(`/work/${operate}?type=tool_rejected`);
+    await go(`/work/${operate}/journal?type=tool_rejected`);
     await page.locator('[data-entries]', { hasText: 'Not before six' }).waitFor();
   });
 
@@ -140,7 +140,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
 
   test('a checkpoint says where the work stands', async () => {
     const { root } = crew.ids;
-    await go(`/work/${root}?type=checkpoint`);
+    await go(`/work/${root}/journal?type=checkpoint`);
     const before = await page.locator('[data-entries] > li').count();
     await page.getByRole('button', { name: 'Checkpoint' }).click();
     await until(async () => (await page.locator('[data-entries] > li').count()) > before);
@@ -217,11 +217,11 @@ describe.skipIf(missing !== null)('in a browser', () => {
     );
     await client.end();
     await crew.db.journal.log(item, 'user_feedback', { message: `Long ${'y'.repeat(60_000)}`, isInterrupt: false }, 'high');
-    await go(`/work/${item}?type=user_feedback`);
+    await go(`/work/${item}/journal?type=user_feedback`);
     const said = page.locator('[data-entries] > li', { hasText: 'Long yyy' });
     await said.locator('summary').first().click();
     await said.getByText(/y… \([\d,]+ characters more\)/).waitFor();
-    await go(`/work/${item}?type=tool_result`);
+    await go(`/work/${item}/journal?type=tool_result`);
     const entry = page.locator('[data-entries] > li').first();
     await entry.locator('summary').first().click();
     await entry.locator('dt', { hasText: 'truncated' }).waitFor();

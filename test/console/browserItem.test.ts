@@ -32,13 +32,13 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.keyboard.press('m');
     await page.keyboard.type('Look at the index first');
     await page.getByRole('button', { name: 'Say it' }).click();
-    await page.getByText('“Look at the index first”').waitFor();
+    await page.locator('.turn.person', { hasText: 'Look at the index first' }).waitFor();
     await page.getByRole('button', { name: 'Checkpoint' }).click();
     await page.getByText('More', { exact: true }).click();
     await page.getByText('Feedback…').click();
     await page.getByLabel('Feedback', { exact: true }).fill('Well measured');
     await page.getByRole('button', { name: 'Note it' }).click();
-    await page.locator('[data-entries]', { hasText: 'Well measured' }).waitFor();
+    await page.locator('.turn.person', { hasText: 'Well measured' }).waitFor();
     await page.getByText('More', { exact: true }).click();
     await page.getByText('Compact…').click();
     await page.getByRole('button', { name: 'Compact', exact: true }).click();
@@ -54,7 +54,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
 
   test('an entry is deleted, a turn is forked, and a fork is compared', async () => {
     const { root, paused } = crew.ids;
-    await go(`/work/${root}?type=user_feedback`);
+    await go(`/work/${root}/journal?type=user_feedback`);
     const row = page.locator('.fold', { hasText: 'Well measured' });
     await row.locator('summary').first().click();
     await row.getByText('Delete…').click();
@@ -104,7 +104,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.getByText('Interrupt', { exact: true }).first().click();
     await page.locator('[data-action="interrupt"] textarea').fill('What do you have?');
     await page.locator('[data-action="interrupt"] button').click();
-    await page.locator('[data-entries]', { hasText: 'What do you have?' }).waitFor();
+    await page.locator('.turn.person', { hasText: 'What do you have?' }).waitFor();
   });
 
   test('a recorded session is imported by choosing its file', async () => {

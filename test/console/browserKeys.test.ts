@@ -94,7 +94,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
   });
 
   test('an entry is folded out and in by o and by Enter, and Esc backs out of it', async () => {
-    await go(`/work/${crew.ids.root}?type=decision`);
+    await go(`/work/${crew.ids.root}/journal?type=decision`);
     const isOpen = (): Promise<boolean> =>
       page
         .locator('[data-entries] > li > details')
@@ -112,6 +112,26 @@ describe.skipIf(missing !== null)('in a browser', () => {
     expect([await isOpen(), (await focused('className')).includes('entry')]).toEqual([false, true]);
     await press('Esc');
     expect(await focused('tagName')).toBe('BODY');
+  });
+
+  test('e, s, c and h go through a run, with Shift back', async () => {
+    await go(`/work/${crew.ids.root}`);
+    const at = (): Promise<string> => page.evaluate<string>(`document.activeElement.closest('[data-mark]')?.dataset.mark ?? ''`);
+    for (const [key, mark] of [
+      ['s', 'decision'],
+      ['e', 'error'],
+      ['e', 'error'],
+      ['E', 'error'],
+      ['S', 'decision'],
+      ['c', 'cut'],
+      ['h', 'person'],
+      ['C', 'cut'],
+      ['h', 'person'],
+      ['H', 'person'],
+    ] as const) {
+      await press(key);
+      expect([key, await at()]).toEqual([key, mark]);
+    }
   });
 
   test('m says something, p pauses and resumes', async () => {

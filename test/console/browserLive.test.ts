@@ -16,7 +16,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     const item = await crew.db.workSubmit({ workType: 'untaken', description: 'A long one' });
     await database.query(`select count(ledger.ledger_append('${item.id}', 'note', 'note ' || n)) from generate_series(1, 1000) n`);
     const rows = (): Promise<number> => page.locator('[data-list] > li').count();
-    await go(`/work/${item.id}`);
+    await go(`/work/${item.id}/journal`);
     const here = (): Promise<string> => page.evaluate<string>(`document.activeElement.closest('li')?.textContent ?? ''`);
     await until(async () => {
       for (let i = 0; i < 20; i++) await page.keyboard.press('j');

@@ -91,6 +91,24 @@ const partsOf = (): Record<string, Record<string, string>> => {
     [`/work/${root}`]: {
       ...item,
       approvals: '',
+      run: 'Compare with a half-open range',
+      marks: 'next error',
+      budget: 'of 2.00',
+      claims: '',
+      children: '1 of 3 over',
+    },
+    [`/work/${operate}`]: {
+      head: 'waits for approval',
+      approvals: 'Approval is for these arguments only',
+      run: 'waits for approval (dangerous) since',
+      marks: 'operate: asked',
+      budget: '',
+      claims: '',
+      children: '',
+    },
+    [`/work/${root}/journal`]: {
+      ...item,
+      approvals: '',
       turns: 'aria-label="Tree of turns: 10 turns, 0 forks"',
       journal: 'Only the statement of the nightly run',
       budget: 'of 2.00',
@@ -99,7 +117,7 @@ const partsOf = (): Record<string, Record<string, string>> => {
       children: '1 of 3 over',
       told: 'finding of <a class="mono" href="/work/', // which of them it was told last depends on who was first
     },
-    [`/work/${operate}`]: {
+    [`/work/${operate}/journal`]: {
       head: 'waits for approval',
       approvals: 'Approval is for these arguments only',
       turns: 'aria-label="Tree of turns: 3 turns',
@@ -323,25 +341,39 @@ test('people speak, interrupt, note, checkpoint, compact; what the database refu
   expect([over.status, await says(over)]).toEqual([409, expect.stringMatching(/is failed.*\(WL003\)/)]);
   expect(await says(await post(`/work/${root}/message`, { content: '  ' }))).toBe('there is nothing to say (WL002).');
   expect((await post(`/work/${root}/feedback`, { message: 'Well measured' })).status).toBe(200);
-  expect(await text(`/work/${root}?type=user_feedback`)).toContain('Well measured');
+  expect(await text(`/work/${root}/journal?type=user_feedback`)).toContain('Well measured');
   expect((await post(`/work/${root}/checkpoint`, {})).status).toBe(200);
-  expect(await text(`/work/${root}?type=checkpoint`)).toContain('manual');
+  expect(await text(`/work/${root}/journal?type=checkpoint`)).toContain('manual');
   const compacted = await post(`/work/${root}/compact`, { instructions: '' });
   expect([compacted.status, await says(compacted)]).toEqual([409, expect.stringMatching(/^Nothing .* looks again\.$/)]);
   expect(await says(await post(`/work/${root}/complete`, { summary: 'By hand' }))).toMatch(/\(WL005\)/);
 });
 
+test('what failed is tried again: a new item goes on where it ended', async () => {
+  const { failed } = crew.ids;
+  expect(await text(`/work/${failed}`)).toContain(`action="/work/${failed}/retry"`);
+  const tried = await post(`/work/${failed}/retry`, { content: 'With a smaller picture' });
+  const { to } = (await tried.json()) as { to: string };
+  expect([tried.status, to]).toEqual([200, expect.stringMatching(/^\/work\/[0-9a-f-]{36}$/)]);
+  expect(to).not.toContain(failed);
+  expect(await says(await post(`/work/${crew.ids.root}/retry`, {}))).toMatch(/\(WL\d{3}\)/);
+});
+
 test('a form without a script: the page comes back, with what was refused beside the control', async () => {
   const { failed } = crew.ids;
-  const refused = await post(`/work/${failed}/message`, { content: 'x', back: `/work/${failed}?type=error` }, { accept: 'text/html' });
+  const refused = await post(
+    `/work/${failed}/message`,
+    { content: 'x', back: `/work/${failed}/journal?type=error` },
+    { accept: 'text/html' },
+  );
   expect(refused.status).toBe(409);
   expect(await refused.text()).toMatch(/role="alert">[^<]*is failed[^<]*\(WL003\)/);
   const done = await post(
     `/work/${crew.ids.root}/feedback`,
-    { message: 'y', back: `/work/${crew.ids.root}?type=error` },
+    { message: 'y', back: `/work/${crew.ids.root}/journal?type=error` },
     { accept: 'text/html' },
   );
-  expect([done.status, done.headers.get('location')]).toEqual([303, `/work/${crew.ids.root}?type=error`]);
+  expect([done.status, done.headers.get('location')]).toEqual([303, `/work/${crew.ids.root}/journal?type=error`]);
   const elsewhere = await post(`/work/${crew.ids.root}/feedback`, { message: 'z', back: '//evil.example/x' }, { accept: 'text/html' });
   expect(elsewhere.headers.get('location')).toBe('/x');
 });
@@ -353,7 +385,7 @@ test('an entry that was logged is deleted, and one from the ledger is not', asyn
     `select id from ledger.journal_entries where content ->> 'message' = 'a secret, by mistake'`,
   );
   expect((await post(`/entry/${entry?.id}/delete`, { reason: 'not meant for here' })).status).toBe(200);
-  expect(await text(`/work/${root}?type=user_feedback`)).not.toContain('a secret, by mistake');
+  expect(await text(`/work/${root}/journal?type=user_feedback`)).not.toContain('a secret, by mistake');
   const [recorded] = await database.query<{ id: string }>(`select id from ledger.work_ledger where work_item_id = '${root}' limit 1`);
   expect(await says(await post(`/entry/${recorded?.id}/delete`, {}))).toMatch(/\(WL001\)/);
 });
@@ -386,7 +418,7 @@ test('a turn is forked, and the two ways are compared', async () => {
   );
   expect(page).toContain('Two ways from turn');
   expect(page).toContain('9 % slower');
-  expect(await text(`/work/${root}`)).toContain('fork: Try an index');
+  expect(await text(`/work/${root}/turns`)).toContain('fork: Try an index');
 });
 
 test('a paused item is resumed here, or in another conversation', async () => {
@@ -463,7 +495,7 @@ test('whatever an agent wrote is text: no markup, no hidden direction, no weight
     '/knowledge?q=evil',
     `/knowledge?q=${encodeURIComponent(hostile)}&as=${item.id}`,
     `/work?type=${encodeURIComponent(hostile)}`,
-    `/work/${item.id}?q=${encodeURIComponent(hostile)}`,
+    `/work/${item.id}/journal?q=${encodeURIComponent(hostile)}`,
   ]) {
     const body = await text(path);
     expect([path, body.length < 400_000]).toEqual([path, true]);
@@ -551,7 +583,7 @@ test('an open page is told of the parts that changed, and of no others', async (
     if (!timed.includes(name)) expect([name, before[name]]).toEqual([name, version]);
   await crew.db.journal.log(failed, 'user_feedback', { message: 'Seen', isInterrupt: false }, 'high');
   const after = await versions();
-  expect(Object.keys(after).filter((name) => after[name] !== before[name] && !timed.includes(name))).toEqual(['journal']);
+  expect(Object.keys(after).filter((name) => after[name] !== before[name] && !timed.includes(name))).toEqual(['run', 'marks']);
 });
 
 test('a search that is open is run again when what it finds was written, and not otherwise', async () => {
@@ -599,7 +631,7 @@ test('knowledge is filtered by faculty and by time', async () => {
 test('the types of a journal are offered with how many entries they have', async () => {
   const item = await crew.db.workSubmit({ workType: 'untaken', description: 'Counted' });
   for (let n = 0; n < 3; n++) await crew.db.journal.log(item.id, 'user_feedback', { message: `Word ${n}`, isInterrupt: false }, 'high');
-  const page = await text(`/work/${item.id}`);
+  const page = await text(`/work/${item.id}/journal`);
   expect(page).toMatch(/type=user_feedback">[\w ]+<span class="n">3<\/span>/);
   expect(page).not.toContain('type=tool_rejected');
 });
@@ -610,7 +642,7 @@ test('a page of an item is not larger because the item is', async () => {
   await client.query('set search_path = ledger');
   const [small, large] = [await longItem(client, 100), await longItem(client, 2000)];
   await client.end();
-  for (const tab of ['', '/turns', '/ledger', '/context', '/cost']) {
+  for (const tab of ['', '/journal', '/turns', '/ledger', '/context', '/cost']) {
     const [few, many] = [await text(`/work/${small}${tab}`), await text(`/work/${large}${tab}`)];
     expect([tab, many.length / few.length < 2]).toEqual([tab, true]);
   }
@@ -687,9 +719,7 @@ test('a page is told which of its parts changed, and the words of an agent while
   await crew.db.ledgerAppend(crew.ids.untaken, 'note', 'something else');
   crew.goOn();
   const begun = told.find(({ data }) => data.versions)?.data.versions ?? {};
-  await until(() =>
-    told.some(({ data: { versions = begun } }) => versions['journal'] !== begun['journal'] && versions['head'] !== begun['head']),
-  );
+  await until(() => told.some(({ data: { versions = begun } }) => versions['run'] !== begun['run'] && versions['head'] !== begun['head']));
   gone.abort();
   await reading;
 });

@@ -34,7 +34,9 @@ const { root, paused, note } = crew.ids;
 const pages: [name: string, path: string][] = [
   ['now', '/'],
   ['work', '/work'],
-  ['item', `/work/${root}`],
+  ['run', `/work/${root}`],
+  ['run-failed', `/work/${crew.ids.failed}`],
+  ['item', `/work/${root}/journal`],
   ['ledger', `/work/${root}/ledger`],
   ['turns', `/work/${root}/turns`],
   ['cost', `/work/${root}/cost`],
@@ -52,7 +54,7 @@ const pages: [name: string, path: string][] = [
 const wanted = isForDocs
   ? ([
       ['now', 1280, 'light'],
-      ['item', 1280, 'light'],
+      ['run', 1280, 'light'],
       ['timeline', 1280, 'light'],
     ] as const)
   : pages.flatMap(

@@ -24,6 +24,10 @@ afterAll(async () => {
   await database?.drop({ unchecked: 'turns put in by hand' });
 });
 
+/** Where a turn of it stands in its run. */
+const placeOf = (id: string, n: number): string =>
+  `select (extract(epoch from completed_at) * 1000000)::bigint || '/0/0/0/' from turns where id = md5('${id}' || ${n})::uuid`;
+
 /** A query over an item of so many turns, and how many times the buffers of the small one it may read in the large one. */
 const looks: [string, (id: string, turns: number) => string, number][] = [
   ['work under way', (id) => `select * from v_now where work_item_id = '${id}'`, 1.25],
@@ -33,6 +37,12 @@ const looks: [string, (id: string, turns: number) => string, number][] = [
   ['what changed in an item', (id) => `select * from work_changes('${id}')`, 1.25],
   ['a page of turns', (id) => `select * from v_turns where work_item_id = '${id}' order by turn_id desc limit 50`, 2],
   ['one call', () => `select * from v_calls where tool_call_id = (select id from tool_calls limit 1)`, 1.25],
+  ['the beginning of a run', (id) => `select * from work_run('${id}')`, 2],
+  ['a window of a run', (id, turns) => `select * from work_run('${id}', p_after => (${placeOf(id, turns / 2)}))`, 2],
+  ['the window before it', (id, turns) => `select * from work_run('${id}', p_before => (${placeOf(id, turns / 2)}))`, 2],
+  // Its entries are all of one moment: each is looked up in the index, 200 are read.
+  ['the end of a run', (id) => `select * from work_run('${id}', p_before => 'end')`, 8],
+  ['the next errors', (id, turns) => `select * from work_run('${id}', (${placeOf(id, turns / 2)}), p_limit => 5, p_marks => '{error}')`, 3],
   ['the newest page of the journal', (id) => `select * from journal_page('${id}')`, 1.5],
   // It leaps to its first and its last row: as many steps as the depth has binary digits.
   ['a page of the timeline', (id, turns) => `select * from context_timeline('${id}', null, md5('${id}' || ${turns / 2})::uuid, 40)`, 2.5],
@@ -61,7 +71,7 @@ test('looking costs the same, however large a ledger is', async () => {
   for (const [what, query, most] of looks) {
     const before = few.get(what) ?? { rows: 0, buffers: 0 };
     const now = await costOf(client, query(large, 10_000));
-    expect(now.buffers, `${what}: ${before.buffers} buffers, ${now.buffers}`).toBeLessThan(most * before.buffers + 30);
+    expect.soft(now.buffers, `${what}: ${before.buffers} buffers, ${now.buffers}`).toBeLessThan(most * before.buffers + 30);
   }
   for (const [what, query] of searches) {
     const before = few.get(what) ?? { rows: 0, buffers: 0 };

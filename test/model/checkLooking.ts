@@ -44,6 +44,7 @@ export async function checkLooking(play: Play): Promise<void> {
   await checkSizes(sight);
   await checkTimelines(sight);
   await checkJournals(sight);
+  await checkRuns(sight);
   await checkTrees(sight);
   await checkSearch(sight);
   await checkBranches(sight);
@@ -64,6 +65,8 @@ export async function checkNow({ world, ledger }: Play): Promise<void> {
     children: number;
   }>(`
     select l.*, case
+        when w.state in ('claimed', 'running') and exists (
+          select from ledger.foci f where f.id = w.focus_id and f.lease_owner is not null and f.lease_expires_at <= ledger._now()) then 'worker'
         when ledger._is_driven(w.id) then null
         when w.state = 'paused' then 'person'
         when w.state = 'waiting' and exists (select from ledger.approvals a join ledger.tool_calls k on k.id = a.tool_call_id where a.work_item_id = w.id and a.decision is null and k.status = 'waiting') then 'approval'
@@ -97,6 +100,7 @@ export async function checkNow({ world, ledger }: Play): Promise<void> {
     expect((row.waits_for === null) === (row.why === null), () => `${item.name} waits for ${row.waits_for}, because: ${row.why}`);
     if (row.waits_for === 'children')
       expect(row.why === `waits for ${row.children} of its children`, () => `${item.name}: ${row.why}, and it awaits ${row.children}`);
+    if (row.why?.startsWith('lost its worker')) expect(row.doing === 'waits', () => `${item.name} lost its worker and ${row.doing}`);
     if (row.from === 'v_now' && item.isInFlight && row.waits_for === null)
       expect(row.doing === 'model', () => `${item.name} asks the model, and v_now says "${row.doing}"`);
   }
@@ -552,6 +556,31 @@ async function checkTimelines({ play: { ledger, world }, ids, turns }: Sight): P
 }
 
 type Entry = { position: string; id: string | null; entry_type: string; content: object };
+
+/** Page by page, from either end, it is the same run, and each block is in it once. */
+async function checkRuns({ play: { ledger, world } }: Sight): Promise<void> {
+  type Block = { position: string; block_id: string };
+  for (const item of world.items.filter((_, n) => n % 3 === 1)) {
+    const whole = await ledger.rows<Block>(
+      'select block_id from v_work_run where work_item_id = $1 order by happened_at, place, rank, ordinal, block_id',
+      item.id,
+    );
+    const should = whole.map((block) => block.block_id);
+    expect(new Set(should).size === should.length, () => `blocks of ${item.name} that are there twice`);
+    for (const isBack of [false, true]) {
+      const pages: Block[] = [];
+      for (;;) {
+        const at = pages.at(-1)?.position ?? (isBack ? 'end' : null);
+        const page = await ledger.all<Block>('work_run', item.id, isBack ? null : at, isBack ? at : null, 17);
+        pages.push(...page);
+        if (page.length < 17) break;
+      }
+      const told = pages.map((block) => block.block_id);
+      if (isBack) told.reverse();
+      expect(JSON.stringify(told) === JSON.stringify(should), () => `the run of ${item.name} in pages: ${difference(told, should)}`);
+    }
+  }
+}
 
 /** Page by page it is the same journal. */
 async function checkJournals({ play: { ledger, world } }: Sight): Promise<void> {

@@ -24,6 +24,34 @@ export const sqlMutants: readonly Mutant[] = [
     to: '_work_already_submitted(v_type, p_description',
     test: 'test/sql/work_submit/knows_the_type_of_work.test.sql',
   },
+  {
+    name: 'a window of a run begins with the block before it once more',
+    file: 'sql/api/95_views/work_run.sql',
+    from: 'else (r.happened_at, r.place, r.rank, r.ordinal, r.block_id) >',
+    to: 'else (r.happened_at, r.place, r.rank, r.ordinal, r.block_id) >=',
+    test: 'test/sql/work_run/tells_it_from_the_beginning.test.sql',
+  },
+  {
+    name: 'what waits in the inbox is told twice in a run',
+    file: 'sql/api/95_views/work_run.sql',
+    from: ` and m.metadata ? 'inbox_id')`,
+    to: ' and false)',
+    test: 'test/sql/work_run/tells_it_from_the_beginning.test.sql',
+  },
+  {
+    name: 'an item that lost its worker is said to be driven',
+    file: 'sql/api/45_ledger/why_waiting.sql',
+    from: `             when l.lost_at is not null then 'worker'\n`,
+    to: '',
+    test: 'test/sql/views/say_what_goes_on_now.test.sql',
+  },
+  {
+    name: 'an item that lost its worker is said to ask the model',
+    file: 'sql/api/95_views/now.sql',
+    from: ` or _worker_lost_at(w) is not null then 'waits'`,
+    to: ` then 'waits'`,
+    test: 'test/sql/views/say_what_goes_on_now.test.sql',
+  },
   // Projects
   {
     name: `what is in no project belongs to none`,

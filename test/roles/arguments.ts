@@ -235,6 +235,7 @@ export const unsaid = new Set([
   'p_last_n',
   'p_lease_seconds',
   'p_limit',
+  'p_marks',
   'p_max_attempts',
   'p_max_tokens',
   'p_message',

@@ -7,7 +7,9 @@ import './keys.js';
 import { connect } from './live.js';
 import { $, $$, decorate, fetched } from './page.js';
 import './plots.js';
+import './run.js';
 import { applyTheme } from './theme.js';
+import './times.js';
 
 applyTheme();
 document.documentElement.dataset.script = 'yes';

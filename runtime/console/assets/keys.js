@@ -3,6 +3,7 @@
 import { isHeldDown, onApprovals, undo } from './approvals.js';
 import { step, toEnd } from './lists.js';
 import { $, inProject } from './page.js';
+import { onRun } from './run.js';
 import { theme } from './theme.js';
 import { onTimeline } from './timeline.js';
 
@@ -56,6 +57,7 @@ function press(key) {
     document.activeElement?.closest('[data-timeline]') ?? (document.activeElement === document.body ? $('[data-timeline]') : null);
   if (picture && onTimeline(picture, key)) return true;
   if (onApprovals(key)) return true;
+  if (onRun(key)) return true;
   switch (key) {
     case '/':
       return focusSearch();

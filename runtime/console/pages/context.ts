@@ -3,7 +3,7 @@
 
 import type { ContextBucket, ContextColumn } from '../../ledger/consoleContext.ts';
 import { LedgerError } from '../../ledger/errors.ts';
-import { spark, swatch } from '../draw.ts';
+import { sign, spark, swatch } from '../draw.ts';
 import { drawTimeline, layers } from '../drawTimeline.ts';
 import type { Column, Cut, Layer, TimelinePicture } from '../drawTimeline.ts';
 import { count, k, num, percent } from '../format.ts';
@@ -11,10 +11,11 @@ import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, panel, uuid } from '../page.ts';
 import type { Page, View } from '../page.ts';
+import { exactTime } from '../times.ts';
 import { blocksOf, cutWords, outcomeOf } from './cut.ts';
 import { head, headInputs, itemFrame } from './item.ts';
 import { address } from './journal.ts';
-import { requestPart, sum } from './request.ts';
+import { failedRequestPart, requestPart, sum } from './request.ts';
 import type { Looked } from './request.ts';
 
 const MOST_CALLS = 10_000;
@@ -144,7 +145,8 @@ async function figures(view: View): Promise<Html> {
 
 async function timeline(view: View): Promise<Html> {
   const looked = await lookAt(view);
-  if (!looked) return panel('What was in the context', null, empty('No model call yet.'));
+  const failed = await failures(view);
+  if (!looked) return panel('What was in the context', null, html`${empty('No model call was answered yet.')}${failed}`);
   const { from, to, total, each } = looked;
   const at =
     looked.selected < from || looked.selected > to ? null : (looked.columns.findLast((one) => one.n <= looked.selected)?.n ?? null);
@@ -159,7 +161,7 @@ async function timeline(view: View): Promise<Html> {
   const shown =
     to - from + 1 < total ? `${num(from)} to ${num(to)} of ${num(total)} model calls` : `${num(total)} model calls, oldest first`;
   return html`<section class="panel" aria-label="Context timeline"><header><h2>What was in the context</h2><span class="quiet"><span>${ways}</span><span class="hide-s" data-keys>${shown}${each > 1 ? `, ${each} a column` : ''} · <kbd>←</kbd> <kbd>→</kbd> · next cut <kbd>c</kbd> · zoom <kbd>+</kbd> <kbd>-</kbd> <kbd>0</kbd></span></span></header>
-<div class="body">${figure(view, looked.columns, at, html`<div class="picture" data-timeline data-first="${from}" data-last="${to}" data-all="${total}" data-each="${each}" data-selected="${at ?? ''}">`)}</div></section>`;
+<div class="body">${figure(view, looked.columns, at, html`<div class="picture" data-timeline data-first="${from}" data-last="${to}" data-all="${total}" data-each="${each}" data-selected="${at ?? ''}">`, { failed: (await view.db.console.failedRequests(view.id)).flatMap(({ call_number: n }) => n ?? []) })}</div>${failed}</section>`;
 }
 
 const WHOLE = 'under elide_budget, not worth a cut yet, or kept word for word';
@@ -173,10 +175,9 @@ function figure(
   columns: readonly ContextBucket[],
   selected: number | null,
   opening: Html,
-  whole = WHOLE,
-  beside: TimelinePicture['beside'] | null = null,
+  { whole = WHOLE, ...more }: { whole?: string } & Pick<TimelinePicture, 'beside' | 'failed'> = {},
 ): Html {
-  const drawn = { columns: columns.map(pictured), cuts: cutsOf(columns), selected, ...(beside ? { beside } : {}) };
+  const drawn = { columns: columns.map(pictured), cuts: cutsOf(columns), selected, ...more };
   return html`<div data-figure>${opening}${widths.map((width) => drawTimeline({ ...drawn, width }))}</div><dl class="pointed" data-told></dl><div class="legend narrow">${layers.map(([name, label]) => html`<span>${swatch(name)}${label}</span>`)}</div>
 <details class="table"><summary class="quiet small">The figures of the picture</summary><div class="wide" tabindex="0">${figuresTable(view, columns, whole)}</div></details></div>`;
 }
@@ -201,8 +202,20 @@ function figuresTable(view: View, columns: readonly ContextBucket[], whole: stri
 }
 
 async function request(view: View): Promise<Html> {
-  const looked = await lookAt(view);
+  const [looked, turnId] = [await lookAt(view), view.query.get('turn') ?? ''];
+  if (new RegExp(`^${uuid}$`).test(turnId)) {
+    const asked = (await view.db.console.runOfTurn(view.id, turnId)).find(({ kind }) => kind === 'request');
+    const n = Number(asked?.data?.['call_number'] ?? 0);
+    if (asked?.status === 'failed') return failedRequestPart(view, asked, turnId, looked?.columns.find((one) => one.n === n - 1) ?? null);
+  }
   return looked ? requestPart(view, looked) : html``;
+}
+
+/** Requests that failed are in no conversation: they are named beside it. */
+async function failures(view: View): Promise<Html> {
+  const failed = await view.db.console.failedRequests(view.id);
+  if (failed.length === 0) return html``;
+  return html`<ul class="rows pad">${failed.map((one) => html`<li class="line is-failed"><span class="state cut">${sign('failed')}<a class="bad cut" href="/turn/${one.id}">request ${one.call_number ?? one.iteration ?? ''} failed</a></span><span class="faint small">${one.completed_at ? exactTime(one.completed_at) : ''}</span><span class="quiet wrapped" dir="auto">${one.error ?? ''}</span></li>`)}</ul>`;
 }
 
 /** A block as it was, whether it is still in the context or not: what recall_block() gives the agent. */
@@ -301,7 +314,7 @@ async function policies(view: View): Promise<Html> {
   const largest = Math.max(...['asrun', other].map((name) => results.get(name)?.peak ?? 0), 1);
   const one = (name: string): Html => {
     const { columns, cost, cuts } = results.get(name) ?? { columns: [], cost: 0, cuts: 0 };
-    return html`<section aria-label="${policyNames[name]?.name}"><div class="row spread wrap"><div class="row"><h3 class="strong">${policyNames[name]?.name}</h3><span class="quiet small">${policyNames[name]?.says}</span></div><span class="num"><b class="strong">${share(results.get(name))}</b> <span class="quiet small">${k(cost)} full-price tokens · ${cuts === 0 ? 'no request changed what had been sent before' : `${num(cuts)} of ${count(calls, 'request')} changed what had been sent before`}</span></span></div>${figure(view, columns, null, html`<div class="picture" data-beside>`, policyNames[name]?.whole, { name, largest })}</section>`;
+    return html`<section aria-label="${policyNames[name]?.name}"><div class="row spread wrap"><div class="row"><h3 class="strong">${policyNames[name]?.name}</h3><span class="quiet small">${policyNames[name]?.says}</span></div><span class="num"><b class="strong">${share(results.get(name))}</b> <span class="quiet small">${k(cost)} full-price tokens · ${cuts === 0 ? 'no request changed what had been sent before' : `${num(cuts)} of ${count(calls, 'request')} changed what had been sent before`}</span></span></div>${figure(view, columns, null, html`<div class="picture" data-beside>`, { whole: policyNames[name]?.whole ?? WHOLE, beside: { name, largest } })}</section>`;
   };
   return html`<section class="panel" id="policies" aria-label="Other policies"><header><h2>The same conversation under other policies</h2><span class="quiet">cost of the input against never cutting, prompt cache included; no model is asked</span></header><div class="rows policies">${Object.entries(policyNames).map(card)}</div>
 <div class="beside">${one('asrun')}${one(other)}</div></section>`;

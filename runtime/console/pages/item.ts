@@ -1,30 +1,35 @@
 // One work item: where it is now, what happened, what it may use and was told, and all that a person can do about it.
 
 import { isFinal } from '../../ledger/answers.ts';
+import type { WorkTimes } from '../../ledger/consoleRun.ts';
 import { money } from '../../money.ts';
 import { approvalList, approvalPanel, MOST_IN_A_LIST } from '../approval.ts';
 import { bar, shapeOf, sign } from '../draw.ts';
 import { drawTurns } from '../drawTurns.ts';
-import { brief, clock, count, inLines, k, num, percent, short } from '../format.ts';
+import { brief, count, inLines, k, lasting, num, percent, short } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, form, panel, uuid } from '../page.ts';
 import type { Input, Page, View } from '../page.ts';
+import { exactTime, zone } from '../times.ts';
 import { at, cost, resumption } from '../work.ts';
 import { journal } from './journal.ts';
-import { doing } from './now.ts';
+import { doing, stateNow } from './now.ts';
 
 type Item = NonNullable<Awaited<ReturnType<View['db']['console']['item']>>>;
 
 const views = [
-  ['', 'Journal'],
+  ['', 'Run'],
+  ['/journal', 'Journal'],
   ['/ledger', 'Ledger'],
   ['/turns', 'Turns'],
   ['/context', 'Context'],
   ['/cost', 'Cost'],
 ] as const;
 
-export const headInputs: readonly Input[] = ['item', 'focus', 'turn', 'calls', 'approvals', 'below'];
+/** A lease that runs out changes no row. */
+const isLost = async ({ db, id }: View): Promise<string> => String(await db.console.hasLostWorker(id));
+export const headInputs: readonly Input[] = ['item', 'focus', 'turn', 'calls', 'approvals', 'below', isLost];
 
 /** The head of every page of an item: what it is, its tabs. */
 export async function itemFrame(
@@ -43,7 +48,7 @@ export async function itemFrame(
 }
 
 export const item: Page = {
-  pattern: new RegExp(`^/work/(?<id>${uuid})$`),
+  pattern: new RegExp(`^/work/(?<id>${uuid})/journal$`),
   section: 'work',
   parts: { head, approvals, turns, journal, budget, claims, ledger, children, told },
   inputs: {
@@ -63,7 +68,7 @@ export const item: Page = {
     );
     return itemFrame(
       view,
-      '',
+      '/journal',
       part,
       html`<div class="cols"><div class="stack">${ask ?? ''}${tree ?? ''}${log ?? ''}</div><div class="stack">${use ?? ''}${held ?? ''}${entries ?? ''}${below ?? ''}${said ?? ''}</div></div>`,
     );
@@ -72,13 +77,14 @@ export const item: Page = {
 };
 
 export async function head(view: View): Promise<Html> {
-  const [one, now, tree] = await Promise.all([
+  const [one, now, tree, times] = await Promise.all([
     view.db.console.item(view.id),
     view.db.console.underWayOf(view.id),
     view.db.console.treeCost(view.id),
+    view.db.console.workTimes(view.id),
   ]);
   if (!one) return html``;
-  const state = now?.waits_for === 'approval' ? 'approval' : now?.doing === 'waits' || now?.doing === 'next' ? 'waiting' : one.state;
+  const state = now ? stateNow(now) : one.state;
   const says = now
     ? doing(now, true)
     : html`<span class="strong">${one.state}</span>${one.state_reason && !isFinal(one.state) ? html` · <span dir="auto">${brief(one.state_reason, 120)}</span>` : ''}`;
@@ -91,8 +97,18 @@ export async function head(view: View): Promise<Html> {
     tree.cost ? html`<span>cost <b>${money(tree.cost)}</b>${tree.items > 1 ? ' with its children' : ''}</span>` : ''
   }${one.is_pausing ? html`<span class="warn">pauses when its iteration is over</span>` : ''}</p>
 ${view.formToken === null ? html`<p class="actions"><a class="btn" href="/work/${one.id}/export">Export</a></p>` : actions(view, one)}</div>
+${times ? timesLine(times) : ''}
 ${one.erased_at ? html`<p class="meta"><span class="warn">Erased ${at(one.erased_at)}</span> <span>Its words are gone for good; that it was stays.</span></p>` : ''}
 ${typeof outcome === 'string' && outcome !== '' ? html`<p class="outcome" dir="auto">${brief(outcome, 600)}</p>` : ''}`;
+}
+
+/** When it came, began and ended, what took how long, and in which zone all times of the page are. */
+function timesLine(one: WorkTimes): Html {
+  const took = (label: string, seconds: number | null): Html | string =>
+    seconds !== null && seconds >= 1 ? html`<span>${label} <b>${lasting(seconds)}</b></span>` : '';
+  return html`<p class="meta small"><span>submitted ${exactTime(one.submitted_at)}</span>${one.began_at ? html`<span>began ${exactTime(one.began_at)}</span>` : ''}${one.ended_at ? html`<span>ended ${exactTime(one.ended_at)}</span>` : ''}${
+    one.ended_at && one.seconds !== null ? html`<span>took <b>${lasting(one.seconds)}</b></span>` : ''
+  }${took('queued', one.queued_seconds)}${took('model', one.model_seconds)}${took('tools', one.tool_seconds)}${took('waited', one.waited_seconds)}${took('waited for people', one.asked_seconds)}${zone}</p>`;
 }
 
 /** What a person can do: one line opens at a time, and says what it will do before it does it. */
@@ -104,7 +120,8 @@ function actions(view: View, one: Item): Html {
     html`<div class="act" data-action="${name}">${form(view, to(action), html`<button class="btn">${label}${key ? html` <kbd class="hide-s">${key}</kbd>` : ''}</button>`)}</div>`;
   const isOver = isFinal(one.state);
   const isDriven = one.session_label !== null && !isOver && one.state !== 'created';
-  return html`<div class="actions">${isOver ? '' : line(html`Say something <kbd class="hide-s">m</kbd>`, 'message', html`<textarea class="field" name="content" rows="2" required aria-label="What you say" placeholder="Told with its next request"></textarea><div class="row"><button class="btn primary">Say it</button></div>`, 'primary')}${
+  const isRetried = one.state === 'failed' || one.state === 'dead' || one.state === 'cancelled';
+  return html`<div class="actions">${isRetried ? line('Try again…', 'retry', html`<p class="says">A new work item goes on where this one ended, with the same task; this one is not changed.</p><textarea class="field" name="content" rows="2" aria-label="What it is told first" placeholder="What it is told first, if anything"></textarea><div class="row"><button class="btn primary">Try again</button></div>`, 'primary') : ''}${isOver ? '' : line(html`Say something <kbd class="hide-s">m</kbd>`, 'message', html`<textarea class="field" name="content" rows="2" required aria-label="What you say" placeholder="Told with its next request"></textarea><div class="row"><button class="btn primary">Say it</button></div>`, 'primary')}${
     isOver
       ? ''
       : line(
@@ -154,17 +171,18 @@ function actions(view: View, one: Item): Html {
   }</div></details></div>`;
 }
 
-async function approvals(view: View): Promise<Html> {
+export async function approvals(view: View): Promise<Html> {
   const asked = await view.db.console.approvals(view.id, { longest: MOST_IN_A_LIST });
   return approvalList(asked.map((one) => approvalPanel(view, one)));
 }
 
 export async function turns(view: View): Promise<Html> {
   const around = view.query.get('around');
-  const [nodes, now, others] = await Promise.all([
+  const [nodes, now, others, failed] = await Promise.all([
     view.db.console.turnTree(view.id, around, 60),
     view.db.console.underWayOf(view.id),
     view.db.console.attemptsWithoutTurn(view.id),
+    view.db.console.failedRequests(view.id),
   ]);
   const lines = html`<ul class="rows">${others.map((one) => html`<li class="line"><span>attempt ${one.attempt}</span><span class="faint small">${at(one.created_at)}</span><span class="quiet" dir="auto">${one.outcome === null ? 'no answer of a model yet' : `${one.outcome} without an answer of a model`}${one.error ? `: ${brief(one.error, 240)}` : ''}</span></li>`)}</ul>`;
   if (nodes.length === 0) return panel('Turns', null, others.length === 0 ? empty('No model call yet.') : lines);
@@ -173,6 +191,7 @@ export async function turns(view: View): Promise<Html> {
     now !== null,
     (turn) => `/turn/${turn}`,
     (id) => `/work/${id}`,
+    failed.slice(0, 8),
   );
   return panel(
     'Turns',
@@ -198,7 +217,7 @@ export async function budget(view: View): Promise<Html> {
 }
 
 /** What it holds, and taking that away. */
-async function claims(view: View): Promise<Html> {
+export async function claims(view: View): Promise<Html> {
   const held = await view.db.console.claims(view.id);
   if (held.length === 0) return html``;
   const path = `/work/${view.id}/release`;
@@ -238,10 +257,10 @@ const trusted: Record<string, string> = {
 /** action: what can be done with it. */
 export const ledgerEntry = (entry: Entry, action: Html = html``): Html =>
   html`<li class="led" data-key="${entry.id}" id="entry-${entry.seq}"><span class="seq">${entry.seq}</span><div dir="auto" class="wrapped"><span class="${entry.entry_type === 'error' ? 'bad' : entry.entry_type === 'step' ? 'accent' : ''} strong">${entry.entry_type}</span> ${entry.retracts === null ? '' : html`of <a href="#entry-${entry.retracts}">${entry.retracts}</a>: `}${entry.taken_back === null ? inLines(entry.content, 1200) : html`<s>${inLines(entry.content, 1200)}</s> <span class="warn">taken back: ${brief(entry.taken_back, 300)}</span>`}</div><span class="ev">${
-    entry.is_inherited ? 'from before the fork' : entry.iteration === null ? clock(entry.created_at) : `call ${entry.iteration}`
+    entry.is_inherited ? 'from before the fork' : entry.iteration === null ? exactTime(entry.created_at) : `call ${entry.iteration}`
   }${(entry.beside ?? []).length > 0 ? html` · beside ${(entry.beside ?? []).slice(0, 3).map((call, i) => html`${i > 0 ? ', ' : ''}<a href="/call/${call.id}">${call.tool} ${short(call.id).slice(-4)}</a>`)}` : ''}${entry.trust === null ? '' : ` · ${trusted[entry.trust] ?? entry.trust}`}</span>${action}</li>`;
 
-async function children(view: View): Promise<Html> {
+export async function children(view: View): Promise<Html> {
   const all = await view.db.console.children(view.id, 50);
   if (all.length === 0) return html``;
   const over = all.filter((one) => isFinal(one.state)).length;

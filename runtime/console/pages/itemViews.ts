@@ -2,7 +2,7 @@
 
 import { money } from '../../money.ts';
 import { sign } from '../draw.ts';
-import { brief, clock, exactly, k, num, percent } from '../format.ts';
+import { brief, k, num, percent } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, form, panel, uuid } from '../page.ts';
@@ -10,6 +10,7 @@ import type { Page, View } from '../page.ts';
 import { at } from '../work.ts';
 import { budget, head, headInputs, itemFrame, ledgerEntry, turns } from './item.ts';
 import type { Entry } from './item.ts';
+import { exactTime } from '../times.ts';
 import { address } from './journal.ts';
 
 const PAGE = 60;
@@ -62,7 +63,7 @@ async function turnList(view: View): Promise<Html> {
   if (all.length === 0) return panel('Model calls', null, empty('No model call yet.'));
   const row = (
     one: (typeof all)[number],
-  ): Html => html`<li class="fold" data-key="${one.id}"><details><summary class="entry turn${one.status === 'failed' ? ' is-error' : ''}" data-row="turn" data-turn="${one.id}"><time datetime="${one.started_at}" title="${exactly(one.started_at)}">${clock(one.started_at)}</time><span class="t">${one.turn_type === 'compaction' ? 'compaction' : `call ${one.iteration ?? ''}`}</span><span class="x" dir="auto">${one.error ? html`<span class="bad">${one.error}</span> ` : ''}${one.said ? `${brief(one.said, 160)} ` : ''}${(one.calls ?? []).map((call) => html`<span class="mono${['failed', 'uncertain'].includes(call.status) ? ' bad' : ''}">${call.tool}</span> `)}</span><span class="tok" title="tokens of the request">${one.input ? k(one.input) : ''}</span></summary>
+  ): Html => html`<li class="fold" data-key="${one.id}"><details><summary class="entry turn${one.status === 'failed' ? ' is-error' : ''}" data-row="turn" data-turn="${one.id}">${exactTime(one.started_at)}<span class="t">${one.turn_type === 'compaction' ? 'compaction' : `call ${one.iteration ?? ''}`}</span><span class="x" dir="auto">${one.error ? html`<span class="bad">${one.error}</span> ` : ''}${one.said ? `${brief(one.said, 160)} ` : ''}${(one.calls ?? []).map((call) => html`<span class="mono${['failed', 'uncertain'].includes(call.status) ? ' bad' : ''}">${call.tool}</span> `)}</span><span class="tok" title="tokens of the request">${one.input ? k(one.input) : ''}</span></summary>
 <div class="opened"><dl class="kv left"><dt>attempt</dt><dd>${one.attempt}</dd><dt>model</dt><dd>${one.model}</dd><dt>request</dt><dd>${num(one.input ?? 0)} tokens, ${percent(one.cached ?? 0, one.input ?? 0)} from the cache</dd><dt>answer</dt><dd>${num(one.output ?? 0)} tokens${one.stop_reason ? ` · ${one.stop_reason}` : ''}${one.duration_ms ? ` · ${(one.duration_ms / 1000).toFixed(1)} s` : ''}</dd>${one.cost ? html`<dt>cost</dt><dd>${money(one.cost)}</dd>` : ''}</dl>
 <div class="actions"><a class="btn" href="/turn/${one.id}">The request, part by part</a>${one.status === 'completed' && one.turn_type === 'normal' && view.formToken !== null ? forkLine(view, one.id) : ''}</div></div></details></li>`;
   const last = all.at(-1);

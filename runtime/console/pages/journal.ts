@@ -2,11 +2,13 @@
 
 import { journalEntry } from '../../ledger/answers.ts';
 import type { JournalRow } from '../../ledger/consoleItem.ts';
-import { brief, clock, exactly, num, withShortIds } from '../format.ts';
+import { aboutOf } from '../called.ts';
+import { brief, num, withShortIds } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { form } from '../page.ts';
 import type { View } from '../page.ts';
+import { exactTime } from '../times.ts';
 
 const PAGE = 60;
 const types = journalEntry.shape.entryType.options;
@@ -70,7 +72,7 @@ function entry(view: View, row: JournalRow): Html {
   const at = row.created_at ?? '';
   const isBad = type === 'error' || type === 'tool_rejected' || (type === 'tool_result' && content['success'] === false);
   const classes = `entry ${row.importance ?? ''}${isBad ? ' is-error' : ''}${type === 'user_feedback' ? ' person' : ''}`;
-  return html`<li class="fold" data-key="${row.id}"><details><summary class="${classes}" data-row="entry"><time datetime="${at}" title="${exactly(at)}">${clock(at)}</time><span class="t">${labelOf(type)}</span><span class="x" dir="auto">${row.content === null ? html`<span class="faint">deleted</span>` : says(type, content)}</span><span class="tok" title="tokens, estimated">${row.token_estimate === null ? '' : num(row.token_estimate)}</span></summary>${whole(view, row)}</details></li>`;
+  return html`<li class="fold" data-key="${row.id}"><details><summary class="${classes}" data-row="entry">${at === '' ? '' : exactTime(at)}<span class="t">${labelOf(type)}</span><span class="x" dir="auto">${row.content === null ? html`<span class="faint">deleted</span>` : says(type, content)}</span><span class="tok" title="tokens, estimated">${row.token_estimate === null ? '' : num(row.token_estimate)}</span></summary>${whole(view, row)}</details></li>`;
 }
 
 const str = (value: unknown): string =>
@@ -84,16 +86,8 @@ function says(type: string, content: Record<string, unknown>): Html | string {
   switch (type) {
     case 'session_start':
       return inBrief(content['originalPrompt'], 300);
-    case 'tool_request': {
-      const input = content['toolInput'];
-      return html`${tool} ${inBrief(
-        input !== null && typeof input === 'object'
-          ? Object.values(input)
-              .map((one) => (Array.isArray(one) ? one.map(str).join(' ') : str(one)))
-              .join(' · ')
-          : input,
-      )}`;
-    }
+    case 'tool_request':
+      return html`${tool} ${inBrief(aboutOf(content['toolInput']))}`;
     case 'tool_result':
       return html`${tool} ${content['success'] === false ? html`<span class="bad">failed</span> ` : ''}${inBrief(content['output'])}`;
     case 'tool_approved':
@@ -143,8 +137,8 @@ function whole(view: View, row: JournalRow): Html {
     /^(?:user_feedback|decision|error|summary|thinking|checkpoint|recovery|tool_\w+|code_\w+|file_\w+|session_\w+)$/.test(
       row.entry_type ?? '',
     );
-  return html`<div class="opened"><dl class="kv left">${fields.map(([name, value]) => html`<dt>${name}</dt><dd dir="auto">${brieflyShown(str(value))}</dd>`)}<dt>written</dt><dd>${row.created_at ? exactly(row.created_at) : ''} · ${row.importance}</dd></dl>
-<div class="actions">${isCall && row.source_id ? html`<a class="btn" href="/call/${row.source_id}">The whole call</a>` : ''}${isLogged && row.content !== null && view.formToken !== null ? html`<details class="act"><summary class="btn danger">Delete…</summary>${form(view, `/entry/${row.source_id}/delete`, html`<p class="says">Deletes the content of this entry for good; its type and time stay. What the ledger and the calls say cannot be deleted.</p><div class="row wrap"><input class="field grow" name="reason" aria-label="Reason" placeholder="Reason"><button class="btn danger">Delete the content</button></div>`)}</details>` : ''}</div></div>`;
+  return html`<div class="opened"><dl class="kv left">${fields.map(([name, value]) => html`<dt>${name}</dt><dd dir="auto">${brieflyShown(str(value))}</dd>`)}<dt>written</dt><dd>${row.created_at ? exactTime(row.created_at) : ''} · ${row.importance}</dd></dl>
+<div class="actions">${row.entry_type === 'thinking' && row.source_id ? html`<a class="btn" href="/work/${view.id}?at=${encodeURIComponent(`${row.position.split('/')[0]}/-2/0/0/`)}#words/${row.source_id}">Whole, in the run</a>` : ''}${isCall && row.source_id ? html`<a class="btn" href="/call/${row.source_id}">The whole call</a>` : ''}${isLogged && row.content !== null && view.formToken !== null ? html`<details class="act"><summary class="btn danger">Delete…</summary>${form(view, `/entry/${row.source_id}/delete`, html`<p class="says">Deletes the content of this entry for good; its type and time stay. What the ledger and the calls say cannot be deleted.</p><div class="row wrap"><input class="field grow" name="reason" aria-label="Reason" placeholder="Reason"><button class="btn danger">Delete the content</button></div>`)}</details>` : ''}</div></div>`;
 }
 
 const brieflyShown = (text: string): string =>

@@ -43,6 +43,15 @@ const groups: [string, [string[], string][]][] = [
     ],
   ],
   [
+    'In a run',
+    [
+      [['e', 'E'], 'next error, error before'],
+      [['s', 'S'], 'next decision, decision before'],
+      [['c', 'C'], 'next cut, cut before'],
+      [['h', 'H'], 'next word of a person, word before'],
+    ],
+  ],
+  [
     'In the timeline',
     [
       [['←', '→'], 'call before, next call'],

@@ -26,7 +26,7 @@ export const now: Page = {
     figures: ['underWay', 'asks'],
     spent: ['every 30 s'],
     approvals: ['asks', 'every 30 s'],
-    underWay: ['underWay', 'asks'],
+    underWay: ['underWay', 'asks', 'workers'], // one that is lost changes nothing of its items
     lately: ['underWay', 'queue', 'over'],
     queue: ['queue', 'underWay', 'every 30 s'],
     workers: ['workers', 'every 10 s'],
@@ -104,8 +104,7 @@ function treeRows(tree: readonly UnderWayOfTree[]): Html {
 }
 
 function rowOf(one: UnderWay, isChild: boolean, isLast: boolean): Html {
-  const asks = one.waits_for === 'approval';
-  const state = asks ? 'approval' : one.doing === 'waits' || one.doing === 'next' ? 'waiting' : one.state;
+  const state = stateNow(one);
   const words =
     one.doing === 'model'
       ? html`<p class="stream" dir="auto" data-words="${one.work_item_id}"><span class="said">${brief(one.last_words ?? '', 300)}</span><span class="caret" aria-hidden="true"></span></p>`
@@ -121,6 +120,13 @@ function rowOf(one: UnderWay, isChild: boolean, isLast: boolean): Html {
     className: isChild ? `child${isLast ? ' last' : ''}` : '',
     now: html`<span class="cut">${doing(one)}</span>${words}`,
   });
+}
+
+/** Whose worker is lost looks like what crashed, not like what runs. */
+export function stateNow(one: UnderWay): string {
+  if (one.waits_for === 'approval') return 'approval';
+  if (one.doing === 'waits' && one.waits_for === 'worker') return 'crashed';
+  return one.doing === 'waits' || one.doing === 'next' ? 'waiting' : one.state;
 }
 
 /** What it does now, in one line. */
@@ -141,7 +147,7 @@ export function doing(one: UnderWay, isShort = false): Html {
     case 'waits':
       return one.waits_for === 'approval'
         ? html`<span class="kind warn">waits for approval</span>${tools.filter((call) => call.status === 'waiting').map((call) => html` on <span class="mono">${call.tool}</span>`)} · holds no worker`
-        : html`<span class="kind" dir="auto">${one.why?.startsWith('waits') ? withShortIds(brief(one.why, 300)) : `waits for ${one.waits_for ?? 'something'}`}</span>${one.claim_of === null ? '' : html` · <a class="accent" href="/work/${one.claim_of}">whose it is</a>`}${one.why && !one.why.startsWith('waits') ? html` · <span dir="auto">${brief(one.why, 200)}</span>` : ''}${more}`;
+        : html`<span class="kind" dir="auto">${/^(?:waits|lost)/.test(one.why ?? '') ? withShortIds(brief(one.why ?? '', 300)) : `waits for ${one.waits_for ?? 'something'}`}</span>${one.claim_of === null ? '' : html` · <a class="accent" href="/work/${one.claim_of}">whose it is</a>`}${one.why && !/^(?:waits|lost)/.test(one.why) ? html` · <span dir="auto">${brief(one.why, 200)}</span>` : ''}${more}`;
     default:
       return html`<span class="kind">${one.state}</span>${one.why ? html` · <span dir="auto">${brief(one.why, 200)}</span>` : ''}${more}`;
   }

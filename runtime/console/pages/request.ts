@@ -4,11 +4,15 @@
 import type { ContextBucket, ContextColumn, RequestPart, TurnOptions } from '../../ledger/consoleContext.ts';
 import { swatch } from '../draw.ts';
 import type { Layer } from '../drawTimeline.ts';
+import type { RunBlock } from '../../ledger/consoleRun.ts';
+import { called } from '../called.ts';
 import { brief, count, k, num } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
+import { markdown } from '../markdown.ts';
 import { panel } from '../page.ts';
 import type { View } from '../page.ts';
+import { exactTime, runPlace } from '../times.ts';
 import { blocksOf, cutName, outcomeOf, savedTokens } from './cut.ts';
 import { forkLine } from './itemViews.ts';
 import { address } from './journal.ts';
@@ -69,7 +73,7 @@ type Parts = {
 };
 
 /** The parts of a request: its beginning and its end, or a page of what is between them. */
-async function partsOf(view: View, one: ContextColumn): Promise<Parts[]> {
+async function partsOf(view: View, one: Pick<ContextColumn, 'turn_id' | 'n'>): Promise<Parts[]> {
   const parts = (after: number | null, limit: number | null): Promise<readonly RequestPart[]> =>
     view.db.console.requestParts(one.turn_id, after, limit);
   const after = Number(view.query.get('after')) || null;
@@ -96,22 +100,58 @@ export async function requestPart(view: View, looked: Looked): Promise<Html> {
   const beside = await view.db.console.timeline(session, Math.max(1, selected - 1), selected + 1, 1);
   const [before, one, after] = [selected - 1, selected, selected + 1].map((n) => beside.find((column) => column.n === n));
   if (!one) return html``;
-  const [pieces, panelOfDifference, options] = await Promise.all([
-    partsOf(view, one),
+  const [table, panelOfDifference, options, answered] = await Promise.all([
+    partsTable(view, one),
     difference(view, before, one),
     view.db.console.turnOptions(one.turn_id),
+    answer(view, one.turn_id),
   ]);
-  const blocks = pieces.some(({ rows }) => rows.some((part) => part.part === 'stubs')) ? await view.db.explainTurn(one.turn_id) : [];
   const step = (to: ContextColumn | undefined, label: string): Html | string =>
     to ? html`<a class="btn small" href="${address(view, { turn: String(to.n), after: '' })}#request">${label}</a>` : '';
+  return html`<div class="cols" id="request"><section class="panel" aria-label="Request ${one.n}"><header><h2>Request ${one.n}, part by part</h2><span class="quiet">${num(one.sent)} tokens, estimated${before ? ` · the one before had ${num(before.sent)}` : ''}</span></header>${table}</section>
+<div class="stack">${answered}${cutPanel(view, one, looked)}${panelOfDifference}
+${panel('This call', null, html`<div class="body stack"><dl class="kv"><dt>Model</dt><dd>${one.model}</dd><dt>Asked of it</dt><dd>${askedWords(options)}</dd><dt>Attempt, iteration</dt><dd>${one.attempt}, ${one.iteration}</dd><dt>From the cache</dt><dd>${one.cached_tokens === null ? 'not counted' : num(one.cached_tokens)}</dd><dt>Written to it</dt><dd>${one.written_tokens === null ? 'not counted' : num(one.written_tokens)}</dd><dt>Answer</dt><dd>${one.output_tokens === null ? '–' : num(one.output_tokens)}</dd></dl><div class="actions">${step(before, 'The one before')}${step(after, 'The next one')}<a class="btn" href="/turn/${one.turn_id}/request">Exact bytes</a>${one.status === 'completed' && view.formToken !== null ? forkLine(view, one.turn_id) : ''}</div></div>`)}</div></div>`;
+}
+
+/** A request by its parts. */
+async function partsTable(view: View, one: Pick<ContextColumn, 'turn_id' | 'n'>): Promise<Html> {
+  const pieces = await partsOf(view, one);
+  const blocks = pieces.some(({ rows }) => rows.some((part) => part.part === 'stubs')) ? await view.db.explainTurn(one.turn_id) : [];
   const gapRow = ([from, to]: [number, number]): Html =>
     html`<tr class="sub"><td></td><td><a class="accent" href="${address(view, { turn: String(one.n), after: from === 0 ? '' : String(from) })}#request">${from === 0 ? 'from the beginning' : `calls ${num(from + 1)} to ${num(to)}`}</a></td><td></td><td class="hide-s"></td></tr>`;
   const piece = ({ rows, gap }: Parts): Html =>
     html`${rows.map((part) => (part.part === 'stubs' ? stubRows(view, part, blocks) : partRow(part)))}${gap ? gapRow(gap) : ''}`;
-  return html`<div class="cols" id="request"><section class="panel" aria-label="Request ${one.n}"><header><h2>Request ${one.n}, part by part</h2><span class="quiet">${num(one.sent)} tokens, estimated${before ? ` · the one before had ${num(before.sent)}` : ''}</span></header><div class="body"><table class="parts"><thead><tr><th>Part</th><th>What it says, or why it is out</th><th class="n">Tokens</th><th class="hide-s">Cache</th></tr></thead><tbody>${pieces.map(piece)}</tbody></table></div></section>
-<div class="stack">${cutPanel(view, one, looked)}${panelOfDifference}
-${panel('This call', null, html`<div class="body stack"><dl class="kv"><dt>Model</dt><dd>${one.model}</dd><dt>Asked of it</dt><dd>${askedWords(options)}</dd><dt>Attempt, iteration</dt><dd>${one.attempt}, ${one.iteration}</dd><dt>From the cache</dt><dd>${one.cached_tokens === null ? 'not counted' : num(one.cached_tokens)}</dd><dt>Written to it</dt><dd>${one.written_tokens === null ? 'not counted' : num(one.written_tokens)}</dd><dt>Answer</dt><dd>${one.output_tokens === null ? '–' : num(one.output_tokens)}</dd></dl><div class="actions">${step(before, 'The one before')}${step(after, 'The next one')}<a class="btn" href="/turn/${one.turn_id}/request">Exact bytes</a>${one.status === 'completed' && view.formToken !== null ? forkLine(view, one.turn_id) : ''}</div></div>`)}</div></div>`;
+  return html`<div class="body"><table class="parts"><thead><tr><th>Part</th><th>What it says, or why it is out</th><th class="n">Tokens</th><th class="hide-s">Cache</th></tr></thead><tbody>${pieces.map(piece)}</tbody></table></div>`;
 }
+
+/** What the model said and called, on the page of its request. */
+async function answer(view: View, turnId: string): Promise<Html> {
+  const rows = (await view.db.console.runOfTurn(view.id, turnId)).filter(({ kind }) => kind !== 'request');
+  if (rows.length === 0) return html``;
+  const link = (row: RunBlock): string => `/work/${view.id}?at=${placeOf(row)}#${row.id}`;
+  return panel(
+    'What it answered',
+    html`<a href="${rows[0] ? link(rows[0]) : ''}">in the run</a>`,
+    html`<div class="body stack gap-s said">${rows.map((row) => (row.kind === 'call' ? called(row, link(row), undefined, false) : html`${typeof row.data?.['thinking'] === 'string' ? html`<details class="thought"><summary>${brief(row.data['thinking'], 120)}</summary>${markdown(row.data['thinking'])}</details>` : ''}${markdown(row.content ?? '')}`))}</div>`,
+  );
+}
+
+/** A request that was not answered: what the provider said, part by part what it was asked, and a way on before it. */
+export async function failedRequestPart(view: View, request: RunBlock, turnId: string, before: ContextColumn | null): Promise<Html> {
+  const { data, content } = request;
+  const n = Number(data?.['call_number'] ?? data?.['iteration'] ?? 1);
+  const table = await partsTable(view, { turn_id: turnId, n });
+  const says = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '–');
+  return html`<div class="cols" id="request"><section class="panel" aria-label="Request ${n}"><header><h2><span class="bad">Request ${n} failed</span>, part by part</h2><span class="quiet">it was not answered</span></header>${table}</section>
+<div class="stack">${panel(
+    'What the provider said',
+    null,
+    html`<div class="body stack"><p class="bad wrapped" dir="auto">${content ?? 'nothing that is known'}</p><dl class="kv"><dt>Status</dt><dd>${says(data?.['provider_status'])}</dd><dt>Its id of the request</dt><dd class="wrapped mono">${says(data?.['request_id'])}</dd><dt>Sent</dt><dd>${count(Number(data?.['requests'] ?? 1), 'time')}</dd><dt>Model</dt><dd>${request.name ?? '–'}</dd><dt>Attempt, iteration</dt><dd>${says(data?.['attempt'])}, ${says(data?.['iteration'])}</dd><dt>Given up</dt><dd>${request.happened_at ? exactTime(request.happened_at) : '–'}</dd></dl><div class="actions"><a class="btn" href="/work/${view.id}?at=${placeOf(request)}#${request.id}">In the run</a><a class="btn" href="/turn/${turnId}/request">Exact bytes</a>${before?.status === 'completed' && view.formToken !== null ? forkLine(view, before.turn_id, 'Fork before it') : ''}</div></div>`,
+  )}</div></div>`;
+}
+
+/** The window of the run that begins where it happened. */
+const placeOf = ({ happened_at: at }: RunBlock): string => (at === null ? '' : encodeURIComponent(runPlace(at)));
 
 /** What the faculty asks of the model besides the conversation. */
 function askedWords(options: TurnOptions | null): string {

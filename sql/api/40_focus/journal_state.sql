@@ -1,5 +1,17 @@
 -- How a session of another program stands to those who may go on with it.
 
+create or replace function _worker_lost_at(p_item work_items)
+  returns timestamptz
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select f.lease_expires_at from foci f
+   where f.id = p_item.focus_id and p_item.state in ('claimed', 'running') and f.lease_owner is not null and f.lease_expires_at <= _now();
+$$;
+
+comment on function _worker_lost_at(work_items) is 'When the lease of an item ran out that its worker has not renewed: the worker is dead, and the next sweep of another one takes the item. Null: it is driven, or waits.';
+
 create or replace function _journal_state(p_item work_items)
   returns text
   language sql
@@ -11,8 +23,7 @@ as $$
            when p_item.state = 'dead' then 'crashed'
            when p_item.state = 'paused' then 'paused'
            when p_item.state = 'created' and p_item.work_type = 'journal' and p_item.heartbeat_ends_at <= _now() then 'crashed'
-           when p_item.state in ('claimed', 'running')
-             and exists (select from foci f where f.id = p_item.focus_id and f.lease_expires_at <= _now()) then 'crashed'
+           when _worker_lost_at(p_item) is not null then 'crashed'
            else 'active'
          end;
 $$;

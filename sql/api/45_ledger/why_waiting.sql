@@ -16,11 +16,14 @@ as $$
              select 'waits for ' || case count(*) when 1 then format('%s (%s)', min(_one_line(c.work_type, 60)), min(c.id::text))
                                                   else count(*) || ' work items of others' end
                from work_items c where c.id = any (b.others) and c.resolved_at is null)
-           else coalesce(p_item.state_reason, case v.waits_for
+           else coalesce(case when l.lost_at is not null then format('lost its worker %s seconds ago: %s', extract(epoch from _now() - l.lost_at)::integer,
+             case when exists (select from workers k where k.seen_at > _now() - interval '1 minute' and not _has_lapsed_lease(k.id))
+                  then 'the next sweep of another one takes it' else 'no other one is there to take it' end) end,
+             p_item.state_reason, case v.waits_for
              when 'time' then format('not before %s', to_char(p_item.run_at, 'YYYY-MM-DD HH24:MI:SS TZ'))
              when 'worker' then 'ready for the next free worker' end)
          end
-    from (select 1) one
+    from (select _worker_lost_at(p_item) as lost_at) l
     -- Calls of code wait, too.
     left join lateral (
       select k.tool_name from approvals o join tool_calls k on k.id = o.tool_call_id
@@ -45,6 +48,7 @@ as $$
              when b.claim is not null then 'claim'
              when b.is_wait then 'time'
              when p_item.state = 'waiting' then 'budget'
+             when l.lost_at is not null then 'worker'
              when _is_driven(p_item.id) then null
              when p_item.run_at > _now() and p_item.state_reason is not null then 'retry'
              when p_item.run_at > _now() then 'time'
@@ -52,4 +56,17 @@ as $$
              when p_item.state in ('queued', 'claimed', 'running') then 'worker' end as waits_for) v;
 $$;
 
-comment on function _why_waiting(work_items, uuid) is 'What an item waits for (approval, children, work (of others), claim, budget, person, host, retry, time, slot, worker; null: a worker drives it) and why, as a sentence. p_turn_id: its newest turn.';
+comment on function _why_waiting(work_items, uuid) is 'What an item waits for (approval, children, work (of others), claim, budget, person, host, retry, time, slot, worker (also one that it lost); null: a worker drives it) and why, as a sentence. p_turn_id: its newest turn.';
+
+create or replace function _has_lapsed_lease(p_worker_id text)
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select exists (
+    select from work_items w join foci f on f.id = w.focus_id
+     where w.state in ('claimed', 'running') and f.lease_owner = p_worker_id and f.lease_expires_at <= _now());
+$$;
+
+comment on function _has_lapsed_lease(text) is 'Whether a lease of a worker has run out: one that lives renews them all.';

@@ -6,13 +6,23 @@ create or replace function _response_text(p_turn_id uuid)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select nullif(string_agg(b.value ->> 'text', E'\n\n' order by b.n), '')
-    from messages m
-    cross join json_array_elements(m.content) with ordinality as b(value, n)
-   where m.turn_id = p_turn_id and m.role = 'assistant' and b.value ->> 'type' = 'text' and b.value ->> 'text' ~ '\S';
+  select string_agg(_said_in(m.content), E'\n\n' order by m.sequence) from messages m where m.turn_id = p_turn_id and m.role = 'assistant';
 $$;
 
 comment on function _response_text(uuid) is 'The text of a turn''s response, without thinking and calls; null: it has none.';
+
+create or replace function _said_in(p_content json)
+  returns text
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select nullif(string_agg(b.value ->> 'text', E'\n\n' order by b.n), '')
+    from json_array_elements(p_content) with ordinality as b(value, n)
+   where b.value ->> 'type' = 'text' and b.value ->> 'text' ~ '\S';
+$$;
+
+comment on function _said_in(json) is 'The text of a message, whole, without thinking and calls; null: it has none.';
 
 create or replace function _result_text(p_result json)
   returns text

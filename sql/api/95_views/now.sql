@@ -26,7 +26,7 @@ create or replace view v_under_way with (security_invoker = true) as
   select w.id as work_item_id, w.root_id, w.depth, w.state,
          case
            when w.state = 'paused' then 'paused'
-           when w.state = 'waiting' then 'waits'
+           when w.state = 'waiting' or _worker_lost_at(w) is not null then 'waits'
            when e.lease_hash is null then 'next'
            when (select t.focus_id = f.id and t.status = 'completed' and t.iteration = f.iteration + 1
                    from turns t where t.work_item_id = w.id order by t.id desc limit 1) then 'tools'
@@ -81,7 +81,7 @@ create or replace view v_now with (security_invoker = true) as
         from (select array_agg(o.id) as ids from work_items o where o.root_id = w.root_id) i
         cross join lateral _usage_of(i.ids) s) r on true;
 comment on view v_now is
-  'Work under way, a row for each item that has an attempt or waits in the middle of one, in no order: select * from v_now order by root_id, depth. doing: model (it is asked), tools (calls run), waits, paused, next (between two iterations). waits_for and why: approval, children (those that it awaits), work (of others), claim (that others hold), budget, person (paused), host (no worker lives that may drive it), retry or time (run_at), slot, worker; null: a worker drives it. open_calls: [{id, tool, status, label, started_at, is_approval (it, or a call of its code, waits for approval)}], at most ten. turn_id: the newest turn. last_step, last_words: one line of at most 300 characters. context_tokens: of the last request and what came since; compacts_at: the size at which it is compacted. tokens, cost, model_calls: of the item; tree_items, tree_tokens, tree_cost: of its whole tree; cost in the currency of model_price_save(), null without prices. active_at: the newest sign of work.';
+  'Work under way, a row for each item that has an attempt or waits in the middle of one, in no order: select * from v_now order by root_id, depth. doing: model (it is asked), tools (calls run), waits (also for another worker, when its own is lost), paused, next (between two iterations). waits_for and why: approval, children (those that it awaits), work (of others), claim (that others hold), budget, person (paused), host (no worker lives that may drive it), retry or time (run_at), slot, worker (it is ready for the next, or lost its own: its lease ran out); null: a worker drives it. open_calls: [{id, tool, status, label, started_at, is_approval (it, or a call of its code, waits for approval)}], at most ten. turn_id: the newest turn. last_step, last_words: one line of at most 300 characters. context_tokens: of the last request and what came since; compacts_at: the size at which it is compacted. tokens, cost, model_calls: of the item; tree_items, tree_tokens, tree_cost: of its whole tree; cost in the currency of model_price_save(), null without prices. active_at: the newest sign of work.';
 comment on column v_now.depth is 'Items above it; 0: it is a root.';
 comment on column v_now.model is 'The faculty''s engage.model.';
 comment on column v_now.iteration is 'The iteration under way, from 1.';
@@ -236,18 +236,18 @@ comment on column v_slots.queued is 'Items that it will take.';
 
 create or replace view v_workers with (security_invoker = true) as
   select k.id, k.host, k.pid, k.version, k.tree_id, k.concurrency, l.busy, greatest(k.concurrency - l.busy, 0) as free,
-         k.seen_at > _now() - interval '1 minute' as is_alive, k.started_at, k.seen_at, l.lease_ends_at, k.daemon,
+         k.seen_at > _now() - interval '1 minute' and coalesce(l.lease_ends_at > _now(), true) as is_alive, k.started_at, k.seen_at, l.lease_ends_at, k.daemon,
          _project_now(k.project) as project
     from workers k
     cross join lateral (
       select count(*)::integer as busy, min(f.lease_expires_at) as lease_ends_at
         from work_items w join foci f on f.id = w.focus_id
        where w.state in ('claimed', 'running') and f.lease_owner = k.id) l;
-comment on view v_workers is 'Every worker that has said in its heartbeat that it is there, idle ones too: host (the machine''s name, or what WORK_LEDGER_HOST says; hosts of a faculty are such names), concurrency (items it drives at once, at most), busy (those it drives), free, lease_ends_at (the soonest of its leases). is_alive: it was seen within a minute. A worker that stops removes its row; the sweep removes those of dead ones.';
+comment on view v_workers is 'Every worker that has said in its heartbeat that it is there, idle ones too: host (the machine''s name, or what WORK_LEDGER_HOST says; hosts of a faculty are such names), concurrency (items it drives at once, at most), busy (those it drives), free, lease_ends_at (the soonest of its leases). is_alive: it was seen within a minute, and none of its leases has run out. A worker that stops removes its row; the sweep removes those of dead ones.';
 comment on column v_workers.project is 'It drives work of this project and of none; null: of all.';
 comment on column v_workers.busy is 'Items that it drives.';
 comment on column v_workers.free is 'Items that it could drive beside them.';
-comment on column v_workers.is_alive is 'True: it was seen within a minute.';
+comment on column v_workers.is_alive is 'True: it was seen within a minute, and renewed all of its leases.';
 comment on column v_workers.lease_ends_at is 'The soonest of its leases.';
 
 create or replace view v_cooldowns with (security_invoker = true) as

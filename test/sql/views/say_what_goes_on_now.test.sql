@@ -1,6 +1,6 @@
 -- v_now, v_queue, v_slots, v_workers and v_cooldowns say what goes on, who drives it, and what everything else waits for.
 begin;
-select plan(28);
+select plan(33);
 set local work_ledger.now = '2026-01-01 12:00Z';
 
 select agent('{"tools": ["look"], "require_approval": "dangerous", "model": "claude-opus-4-5"}', '{"max_concurrent": 2}');
@@ -51,6 +51,13 @@ select lease_renew('idle', '{}', '{}', 'there', 8, null, 2);
 select is((select array_agg((id, concurrency, busy, free, is_alive)::text order by id) from v_workers), array['(idle,2,0,2,t)', '(w,4,2,2,t)'], 'workers, what they drive and what they could');
 select throws_ok($$ select lease_renew('w', '{}', '{}', p_concurrency => -1) $$, 'WL002', null, 'a worker drives no fewer than none');
 select later('2 minutes');
+select is((select array_agg(distinct (doing, waits_for)::text) from v_now where worker_id = 'w'), '{"(waits,worker)"}', 'what lost its worker waits for another one');
+select ok((select bool_and(why ~ '^lost its worker \d+ seconds ago: no other one is there to take it$') from v_now where worker_id = 'w'), 'and says since when, and that nobody is there');
+select ok((select bool_and(why ~ '^lost its worker') from v_work_list where state = 'running' or state = 'claimed'), 'so does a list of work');
+select is((select sum(waits) > 0 and sum(model + tools) = 0 from v_now_trees), true, 'it counts as waiting');
+select lease_renew('idle', '{}', '{}', 'there', 8, null, 2);
+select ok((select bool_and(why ~ ': the next sweep of another one takes it$') from v_now where worker_id = 'w'), 'where another worker lives, its sweep takes it');
+update workers set seen_at = seen_at - interval '2 minutes' where id = 'idle';
 select is((select bool_or(is_alive) from v_workers), false, 'a worker that was not seen for a minute does not count as alive');
 select from work_sweep('1 minute');
 select is_empty($$ select * from v_workers $$, 'and the sweep removes it');
