@@ -2673,6 +2673,21 @@ export const sqlMutants: readonly Mutant[] = [
     to: 'if false then',
     test: 'test/sql/sessions/fork_at_any_turn_they_had.test.sql',
   },
+  // Answers with a shape
+  {
+    name: `a keyword that is not checked passes`,
+    file: 'sql/api/00_ground/result_schema.sql',
+    from: `    if v_key not in ('type', 'properties',`,
+    to: `    if false and v_key not in ('type', 'properties',`,
+    test: 'test/sql/result_schema/is_checked_completely.test.sql',
+  },
+  {
+    name: `work whose result has a schema ends without one`,
+    file: 'sql/api/60_iteration/iteration_finish.sql',
+    from: `    or p_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use') and _response_text(p_turn.id) is not null\n       and not`,
+    to: `    or false\n       and not`,
+    test: 'test/sql/result_schema/decides_whether_work_is_done.test.sql',
+  },
   // Work that goes on
   {
     name: `work goes on twice from one end`,

@@ -15,8 +15,7 @@ create or replace function work_submit(
     p_idempotency_key text default null,
     p_budget jsonb default null,
     p_workspace_dir text default null,
-    p_project text default null,
-    p_result_schema jsonb default null)
+    p_project text default null, p_result_schema jsonb default null)
   returns work_items
   language plpgsql
   volatile
@@ -41,7 +40,7 @@ begin
   elsif p_workspace_dir !~ '^/' then
     perform _raise_invalid(format('"%s" is not an absolute path', p_workspace_dir), 'A relative path means nothing to the worker that claims the item.');
   end if;
-  perform _check_word('a source', p_source, _work_sources());
+  perform _check_word('a source', p_source, _work_sources()), _result_schema_check(nullif(p_result_schema, 'null'));
   if jsonb_typeof(p_budget) <> 'object' then
     perform _raise_invalid('a budget must be an object such as {"tokens": 200000, "money": 5}');
   end if;
@@ -51,7 +50,6 @@ begin
     perform _raise_invalid('an empty string is not a key, an identifier or a name', 'Leave the argument out, or pass null.');
   end if;
 
-  perform _result_schema_check(nullif(p_result_schema, 'null'));
   if p_parent_id is not null then
     v_parent := _submit_parent(p_parent_id, p_project);
   end if;

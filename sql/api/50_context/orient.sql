@@ -97,7 +97,8 @@ begin
       'Older parts of the conversation are left out now; go on with the work.'
     when v_head.stop_reason = 'pause_turn' then '[engine] Continue.'
     when v_head.stop_reason in ('end_turn', 'stop_sequence', 'tool_use') and _response_text(v_head.id) is not null then
-      '[engine] Not completed: this work ends with work_complete and a result that fits its schema. Call it; when a result is wrong four times, the work item fails.'
+      '[engine] Not completed: this work ends with work_complete and a result that fits its schema. '
+      'Call it; when a result is wrong four times, the work item fails.'
     else format('[engine] Your response %s. Continue with the work, or call work_complete with a summary if it is done.',
                 case when v_is_thought then 'ended with a thought, without a call or an answer' else 'was empty' end) end;
 end

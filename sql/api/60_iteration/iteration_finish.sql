@@ -72,18 +72,12 @@ begin
   end if;
   v_call_count := p_flags.call_count;
   v_done := _said_done(v_turn, v_call_count, p_flags.done_call_id);
-  if _result_refused(p_item, v_turn) then
-    v_answer := _result_failed(p_item, p_focus);
+  if v_done ->> 'summary' is not null or _result_refused(p_item, v_turn) then
+    v_answer := case when _result_refused(p_item, v_turn) then _result_failed(p_item, p_focus) else _finish(p_item, p_focus, p_config, v_turn.id, v_done) end;
     if v_answer is not null then
       return v_answer;
     end if;
-    v_call_count := greatest(v_call_count, 1); -- what is wrong counts as something to work on
-  elsif v_done ->> 'summary' is not null then
-    v_answer := _finish(p_item, p_focus, p_config, v_turn.id, v_done);
-    if v_answer is not null then
-      return v_answer;
-    end if;
-    v_call_count := v_call_count + 1; -- the output of the check counts as something to work on
+    v_call_count := v_call_count + 1; -- the output of the check, or what is wrong with the result, counts as something to work on
   end if;
 
   p_focus := _iteration_counted(p_focus.id, v_turn, v_call_count);

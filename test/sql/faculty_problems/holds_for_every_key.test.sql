@@ -16,7 +16,7 @@ select is_empty(
 select is_empty(
   $$ select k.path, v from _faculty_keys() k, unnest(array['3', '"3"', 'true', '[]', '{}']::jsonb[]) v
       where pg_temp.is_problem(k.path, v) = (jsonb_typeof(v) = case
-        when k.type in ('whole number', 'number') then 'number' when k.type = 'boolean' then 'boolean' when k.type = 'table' then 'object' when k.type ~ '^list' then 'array' else 'string' end
+        when k.type in ('whole number', 'number') then 'number' when k.type = 'boolean' then 'boolean' when k.type in ('table', 'schema') then 'object' when k.type ~ '^list' then 'array' else 'string' end
         and k.choices is null and k.type not in ('address', 'variable') and coalesce(k.most, 3) >= 3 and (k.type not in ('whole number', 'number') or k.least <= 3)) $$,
   'a value of another type is a problem at its key, whatever the key');
 select is_empty(
@@ -33,7 +33,7 @@ select is_empty(
   $$ select k.path, c from _faculty_keys() k, unnest(k.choices || '{none of them,""}') c where pg_temp.is_problem(k.path, to_jsonb(c)) = (c = any (k.choices)) $$,
   'a choice is taken, another word is not');
 select is_empty(
-  $$ select k.path from _faculty_keys() k where k.type not in ('table', 'boolean', 'whole number', 'word or whole number', 'number', 'size', 'address', 'variable', 'string', 'command', 'list of strings')
+  $$ select k.path from _faculty_keys() k where k.type not in ('table', 'schema', 'boolean', 'whole number', 'word or whole number', 'number', 'size', 'address', 'variable', 'string', 'command', 'list of strings')
         or (k.type in ('whole number', 'number') and k.least is null) or k.says !~ '\S' or pg_temp.is_problem(k.path, k.default_value)
         or (k.path ~ '\.' and not exists (select from _faculty_keys() s where s.path = split_part(k.path, '.', 1) and s.type = 'table')) $$,
   'every key is of a type that is checked, in a section, says what it is for and takes its default');
