@@ -128,7 +128,6 @@ export const mustMeet: readonly string[] = [
     'digest',
     'recall of a block',
   ),
-  ...each('wrong answer', 'shaped answer', 'elision', 'crash', 'interrupt', 'message', 'continued'),
   ...each('continued after completion', 'continued after failure', 'elision', 'message', 'fork'),
   ...each('pause by hand', 'interrupt', 'compaction', 'fork'),
   ...each('foreign name', 'elision', 'compaction', 'fork', 'nested call', 'thinking'),
