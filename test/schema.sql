@@ -1690,6 +1690,12 @@ create view v_fork_points with (security_invoker=true) as
           WHERE (l.entry_type::text = ANY (ARRAY['step'::text, 'decision'::text, 'error'::text])) AND NOT l.is_inherited AND t.status = 'completed'::text AND t.turn_type = 'normal'::text AND NOT (EXISTS ( SELECT
                    FROM tool_calls k
                   WHERE k.turn_id = t.id AND k.completed_at IS NULL))) p;
+create view v_images with (security_invoker=true) as
+ SELECT content_hash AS artifact_hash,
+    media_type,
+    content
+   FROM artifacts
+  WHERE media_type IS NOT NULL;
 create view v_inbox with (security_invoker=true) as
  SELECT i.work_item_id,
     i.id AS inbox_id,
@@ -2362,7 +2368,7 @@ create view v_under_way with (security_invoker=true) as
     w.state,
         CASE
             WHEN w.state = 'paused'::text THEN 'paused'::text
-            WHEN w.state = 'waiting'::text THEN 'waits'::text
+            WHEN w.state = 'waiting'::text OR _worker_lost_at(w.*) IS NOT NULL THEN 'waits'::text
             WHEN e.lease_hash IS NULL THEN 'next'::text
             WHEN ( SELECT t.focus_id = f.id AND t.status = 'completed'::text AND t.iteration = (f.iteration + 1)
                FROM turns t
@@ -2480,6 +2486,7 @@ create view v_work_list with (security_invoker=true) as
     w.state_reason,
         CASE
             WHEN w.state = 'queued'::text AND w.focus_id IS NULL THEN _why_queued(w.id)
+            WHEN _worker_lost_at(w.*) IS NOT NULL THEN (_why_waiting(w.*, NULL::uuid)).why
             ELSE NULL::text
         END AS why,
     w.is_pausing,
@@ -2633,6 +2640,402 @@ UNION ALL
     NULL::text AS error
    FROM work_items w
      JOIN work_items e ON e.id = w.continues_id;
+create view v_work_run with (security_invoker=true) as
+ SELECT work_item_id,
+    (kind || '/'::text) || source_id AS block_id,
+    kind,
+    source_id,
+    happened_at,
+    place,
+    rank,
+    ordinal,
+    turn_id,
+    who,
+    name,
+    status,
+    mark,
+    content,
+    input,
+    data
+   FROM ( SELECT w.id,
+            'task'::text AS "?column?",
+            w.id,
+            w.created_at,
+            '-1'::integer AS "?column?",
+            0 AS "?column?",
+            0 AS "?column?",
+            NULL::uuid AS uuid,
+            w.submitted_by::text AS submitted_by,
+            w.source::text AS source,
+            NULL::text AS "?column?",
+            'task'::text AS "?column?",
+            w.description,
+            NULL::json AS "json",
+            jsonb_strip_nulls(jsonb_build_object('work_type', w.work_type, 'fork_turn_id', w.fork_turn_id, 'parent_id', w.parent_id)) AS jsonb_strip_nulls
+           FROM work_items w
+        UNION ALL
+         SELECT f.work_item_id,
+            'attempt'::text,
+            f.id,
+            f.created_at,
+            '-1'::integer,
+            1,
+            f.attempt,
+            NULL::uuid,
+            NULL::text,
+            f.faculty,
+            b.outcome,
+                CASE
+                    WHEN f.attempt > 1 THEN 'attempt'::text
+                    ELSE NULL::text
+                END AS "case",
+            b.error ->> 'message'::text,
+            NULL::json,
+            jsonb_strip_nulls(jsonb_build_object('attempt', f.attempt, 'session', f.session_label, 'after_attempt', b.attempt, 'class', b.error ->> 'class'::text)) AS jsonb_strip_nulls
+           FROM foci f
+             LEFT JOIN foci b ON b.work_item_id = f.work_item_id AND b.attempt = (f.attempt - 1)
+        UNION ALL
+         SELECT t.work_item_id,
+            'cut'::text,
+            t.id,
+            t.completed_at,
+            t.depth,
+            2,
+            0,
+            t.id,
+            NULL::text,
+            'elision'::text,
+            NULL::text,
+            'cut'::text,
+            NULL::text,
+            NULL::json,
+            jsonb_build_object('elision', e_1.id, 'first_block', e_1.first_block, 'last_block', e_1.last_block, 'tokens_elided', e_1.tokens_elided, 'stub_tokens', e_1.stub_tokens) AS jsonb_build_object
+           FROM turns t
+             JOIN turns p ON p.id = t.parent_turn_id
+             JOIN elisions e_1 ON e_1.id = t.elision_id
+          WHERE t.completed_at IS NOT NULL AND t.turn_type = 'normal'::text AND p.elision_id IS DISTINCT FROM t.elision_id AND NOT (EXISTS ( SELECT
+                   FROM compactions c
+                  WHERE c.turn_id = p.id))
+        UNION ALL
+         SELECT t.work_item_id,
+            'compaction'::text,
+            t.id,
+            t.completed_at,
+            t.depth,
+            2,
+            0,
+            t.id,
+            NULL::text,
+            c.compaction_type,
+                CASE c.is_applied
+                    WHEN true THEN 'applied'::text
+                    WHEN false THEN 'not used'::text
+                    ELSE NULL::text
+                END AS "case",
+            'cut'::text,
+            c.error ->> 'message'::text,
+            NULL::json,
+            jsonb_strip_nulls(jsonb_build_object('trigger', c.trigger, 'tokens_before', c.tokens_before, 'tokens_after', c.tokens_after, 'turns', c.turns_summarized)) AS jsonb_strip_nulls
+           FROM turns t
+             JOIN compactions c ON c.turn_id = t.id
+          WHERE t.completed_at IS NOT NULL
+        UNION ALL
+         SELECT t.work_item_id,
+                CASE
+                    WHEN s.kind = ANY (ARRAY['message'::text, 'human'::text]) THEN 'person'::text
+                    ELSE 'told'::text
+                END AS "case",
+            m.id,
+            t.completed_at,
+            t.depth,
+            3,
+            m.sequence,
+            t.id,
+            NULL::text,
+            s.kind,
+            NULL::text,
+                CASE
+                    WHEN s.kind = ANY (ARRAY['message'::text, 'human'::text]) THEN 'person'::text
+                    WHEN s.kind = 'child_result'::text THEN 'child'::text
+                    ELSE NULL::text
+                END AS "case",
+            _result_text(m.content) AS _result_text,
+            NULL::json,
+            jsonb_strip_nulls(jsonb_build_object('child', m.context ->> 'work_item'::text, 'images', _images_in(m.content))) AS jsonb_strip_nulls
+           FROM turns t
+             JOIN messages m ON m.turn_id = t.id AND m.role = 'user'::text
+             CROSS JOIN LATERAL ( SELECT COALESCE(m.metadata ->> 'kind'::text, m.source::text, 'said'::text) AS kind) s
+          WHERE t.completed_at IS NOT NULL AND t.turn_type = 'normal'::text AND NOT (t.parent_turn_id IS NULL AND m.sequence = 1) AND NOT ((s.kind = ANY (ARRAY['message'::text, 'agent_message'::text])) AND m.metadata ? 'inbox_id'::text)
+        UNION ALL
+         SELECT t.work_item_id,
+            'request'::text,
+            t.id,
+            t.completed_at,
+            t.depth,
+            4,
+            0,
+            t.id,
+            NULL::text,
+            COALESCE(t.model, t.error ->> 'model'::text) AS "coalesce",
+            t.status,
+                CASE
+                    WHEN t.status = 'failed'::text THEN 'error'::text
+                    ELSE NULL::text
+                END AS "case",
+            _turn_error(t.*) AS _turn_error,
+            NULL::json,
+            _request_data(t.*) AS _request_data
+           FROM turns t
+          WHERE t.completed_at IS NOT NULL AND t.turn_type = 'normal'::text
+        UNION ALL
+         SELECT f.work_item_id,
+            'request'::text,
+            t.id,
+            t.started_at,
+            t.depth,
+            4,
+            0,
+            t.id,
+            NULL::text,
+            t.model,
+            t.status,
+                CASE
+                    WHEN t.error IS NOT NULL THEN 'error'::text
+                    ELSE NULL::text
+                END AS "case",
+            _turn_error(t.*) AS _turn_error,
+            NULL::json,
+            _request_data(t.*) AS _request_data
+           FROM foci f
+             JOIN turns t ON t.focus_id = f.id AND (t.status = ANY (ARRAY['pending'::text, 'streaming'::text]))
+          WHERE t.turn_type = 'normal'::text
+        UNION ALL
+         SELECT t.work_item_id,
+            'words'::text,
+            m.id,
+            t.completed_at,
+            t.depth,
+            5,
+            m.sequence,
+            t.id,
+            NULL::text,
+            NULL::text,
+            t.stop_reason,
+            NULL::text,
+            _said_in(m.content) AS _said_in,
+            NULL::json,
+            jsonb_strip_nulls(jsonb_build_object('thinking', _thought_in(m.content))) AS jsonb_strip_nulls
+           FROM turns t
+             JOIN messages m ON m.turn_id = t.id AND m.role = 'assistant'::text
+          WHERE t.completed_at IS NOT NULL AND t.turn_type = 'normal'::text AND (_said_in(m.content) IS NOT NULL OR _thought_in(m.content) IS NOT NULL)
+        UNION ALL
+         SELECT t.work_item_id,
+            'call'::text,
+            k.id,
+            t.completed_at,
+            t.depth,
+            6,
+            COALESCE(( SELECT o.ordinal
+                   FROM tool_calls o
+                  WHERE o.id = k.parent_call_id), k.ordinal) * 10000 +
+                CASE
+                    WHEN k.parent_call_id IS NULL THEN 0
+                    ELSE 1 + LEAST(k.ordinal, 9998)
+                END,
+            t.id,
+            NULL::text,
+            k.tool_name,
+            k.status,
+                CASE
+                    WHEN k.is_error THEN 'error'::text
+                    WHEN a.tool_call_id IS NOT NULL THEN 'approval'::text
+                    WHEN k.spawned_work_item_id IS NOT NULL THEN 'child'::text
+                    ELSE NULL::text
+                END AS "case",
+            _result_text(k.result) AS _result_text,
+            _call_input(k.*) AS _call_input,
+            _call_data(k.*, a.*) AS _call_data
+           FROM turns t
+             JOIN tool_calls k ON k.turn_id = t.id
+             LEFT JOIN approvals a ON a.tool_call_id = k.id
+          WHERE t.completed_at IS NOT NULL AND (k.tool_name <> 'ledger_append'::text OR k.is_error)
+        UNION ALL
+         SELECT l.work_item_id,
+            'entry'::text,
+            l.id,
+            l.created_at,
+            COALESCE(t.depth, 0) AS "coalesce",
+            7,
+            l.seq,
+            l.turn_id,
+            NULL::text,
+            l.entry_type::text AS entry_type,
+            NULL::text,
+                CASE
+                    WHEN l.entry_type::text <> 'note'::text THEN l.entry_type::text
+                    ELSE NULL::text
+                END AS "case",
+            l.content,
+            NULL::json,
+            jsonb_strip_nulls(jsonb_build_object('seq', l.seq, 'trust', l.trust, 'retracts', l.retracts, 'is_inherited', NULLIF(l.is_inherited, false), 'is_auto', NULLIF(l.is_auto, false))) AS jsonb_strip_nulls
+           FROM work_ledger l
+             LEFT JOIN turns t ON t.id = l.turn_id
+        UNION ALL
+         SELECT i.work_item_id,
+                CASE i.kind
+                    WHEN 'message'::text THEN 'person'::text
+                    ELSE 'told'::text
+                END AS "case",
+            i.id,
+            i.created_at,
+            0,
+            8,
+            0,
+            NULL::uuid,
+            i.person,
+            i.kind,
+                CASE
+                    WHEN i.consumed_at IS NULL THEN 'waiting'::text
+                    ELSE 'told'::text
+                END AS "case",
+                CASE i.kind
+                    WHEN 'message'::text THEN 'person'::text
+                    ELSE NULL::text
+                END AS "case",
+            i.content,
+            NULL::json,
+            jsonb_strip_nulls(jsonb_build_object('from', i.source_work_item_id, 'is_interrupt', NULLIF(i.is_interrupt, false), 'told_in', i.turn_id)) AS jsonb_strip_nulls
+           FROM inbox i
+          WHERE i.kind <> 'child_result'::text
+        UNION ALL
+         SELECT h.work_item_id,
+            'hook'::text,
+            h.id,
+            t.completed_at,
+            t.depth,
+                CASE
+                    WHEN h.hook = 'before_model_call'::text THEN 3
+                    ELSE 6
+                END AS "case",
+            100000,
+            t.id,
+            NULL::text,
+            h.hook,
+            h.status,
+                CASE
+                    WHEN h.status <> 'completed'::text THEN 'error'::text
+                    ELSE NULL::text
+                END AS "case",
+            COALESCE(h.error, h.output) AS "coalesce",
+            NULL::json,
+            jsonb_strip_nulls(jsonb_build_object('command', h.command, 'exit_code', h.exit_code, 'ms', h.duration_ms)) AS jsonb_strip_nulls
+           FROM turns t
+             JOIN hook_runs h ON h.focus_id = t.focus_id AND (h.hook = ANY ('{before_model_call,before_tool,after_tool,check}'::text[])) AND h.turn_id = t.id
+          WHERE t.completed_at IS NOT NULL AND h.completed_at IS NOT NULL
+        UNION ALL
+         SELECT h.work_item_id,
+            'hook'::text,
+            h.id,
+            h.created_at,
+            0,
+            8,
+            1,
+            NULL::uuid,
+            NULL::text,
+            h.hook,
+            h.status,
+                CASE
+                    WHEN h.status = ANY (ARRAY['refused'::text, 'failed'::text]) THEN 'error'::text
+                    ELSE NULL::text
+                END AS "case",
+            COALESCE(h.error, h.output) AS "coalesce",
+            NULL::json,
+            jsonb_strip_nulls(jsonb_build_object('command', h.command, 'exit_code', h.exit_code, 'ms', h.duration_ms)) AS jsonb_strip_nulls
+           FROM foci f
+             JOIN hook_runs h ON h.focus_id = f.id AND (h.hook = ANY ('{recover,orient,engage,check,consolidate}'::text[])) AND h.turn_id IS NULL
+        UNION ALL
+         SELECT j.work_item_id,
+            'journal'::text,
+            j.id,
+            j.created_at,
+            0,
+            8,
+            2,
+            NULL::uuid,
+            NULL::text,
+            j.entry_type,
+                CASE
+                    WHEN j.deleted_at IS NOT NULL THEN 'deleted'::text
+                    ELSE NULL::text
+                END AS "case",
+                CASE j.entry_type
+                    WHEN 'user_feedback'::text THEN 'person'::text
+                    WHEN 'decision'::text THEN 'decision'::text
+                    WHEN 'error'::text THEN 'error'::text
+                    ELSE NULL::text
+                END AS "case",
+            COALESCE(j.content ->> 'message'::text, j.content ->> 'reasoning'::text, j.content ->> 'summary'::text) AS "coalesce",
+            NULL::json,
+            COALESCE(j.content, '{}'::jsonb) AS "coalesce"
+           FROM journal_entries j
+        UNION ALL
+         SELECT c.work_item_id,
+            'checkpoint'::text,
+            c.id,
+            c.created_at,
+            0,
+            8,
+            3,
+            NULL::uuid,
+            NULL::text,
+            c.trigger,
+            NULL::text,
+            NULL::text,
+            c.summary,
+            NULL::json,
+            '{}'::jsonb
+           FROM work_checkpoints c
+        UNION ALL
+         SELECT w.id,
+            'end'::text,
+            w.id,
+            w.resolved_at,
+            2147483647,
+            9,
+            0,
+            NULL::uuid,
+            NULL::text,
+            w.state,
+            w.state,
+                CASE
+                    WHEN w.state = 'completed'::text THEN 'end'::text
+                    ELSE 'error'::text
+                END AS "case",
+            COALESCE(w.outcome_data ->> 'summary'::text, w.outcome_data ->> 'error'::text, w.state_reason) AS "coalesce",
+            NULL::json,
+            jsonb_strip_nulls(jsonb_build_object('reason', w.state_reason)) AS jsonb_strip_nulls
+           FROM work_items w
+          WHERE w.resolved_at IS NOT NULL) e(work_item_id, kind, source_id, happened_at, place, rank, ordinal, turn_id, who, name, status, mark, content, input, data);
+create view v_work_times with (security_invoker=true) as
+ SELECT id AS work_item_id,
+    created_at AS submitted_at,
+    started_at AS began_at,
+    resolved_at AS ended_at,
+    COALESCE(_age(created_at) - COALESCE(_age(started_at), _age(resolved_at), 0::double precision), 0::double precision) AS queued_seconds,
+    _age(started_at) - COALESCE(_age(resolved_at), 0::double precision) AS seconds,
+    (( SELECT sum(t.duration_ms)::numeric / 1000.0
+           FROM turns t
+          WHERE t.work_item_id = w.id))::double precision AS model_seconds,
+    (( SELECT sum(EXTRACT(epoch FROM k.completed_at - k.started_at)) AS sum
+           FROM tool_calls k
+          WHERE k.work_item_id = w.id AND k.parent_call_id IS NULL AND NOT _is_wait(k.tool_name)))::double precision AS tool_seconds,
+    ( SELECT sum(_age(k.created_at) - COALESCE(_age(k.completed_at), 0::double precision)) AS sum
+           FROM tool_calls k
+          WHERE k.work_item_id = w.id AND _is_wait(k.tool_name)) AS waited_seconds,
+    ( SELECT sum(_age(a.requested_at) - COALESCE(_age(a.decided_at), 0::double precision)) AS sum
+           FROM approvals a
+          WHERE a.work_item_id = w.id) AS asked_seconds
+   FROM work_items w;
 create view v_workers with (security_invoker=true) as
  SELECT k.id,
     k.host,
@@ -2642,7 +3045,7 @@ create view v_workers with (security_invoker=true) as
     k.concurrency,
     l.busy,
     GREATEST(k.concurrency - l.busy, 0) AS free,
-    k.seen_at > (_now() - '00:01:00'::interval) AS is_alive,
+    k.seen_at > (_now() - '00:01:00'::interval) AND COALESCE(l.lease_ends_at > _now(), true) AS is_alive,
     k.started_at,
     k.seen_at,
     l.lease_ends_at,
@@ -3175,6 +3578,8 @@ create function _call_children(p_item work_items, p_call tool_calls) returns jso
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bc04b00f, comment 242395bf
 create function _call_code(p_call tool_calls) returns jsonb
   sql immutable; -- body c03ea6c0, comment 766d3725
+create function _call_data(p_call tool_calls, p_approval approvals) returns jsonb
+  sql stable; -- body 6d1875d7, comment d32cae99
 create function _call_ended(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb, p_whole text, p_max_chars integer) returns tool_calls
   plpgsql volatile; -- body 88216428, comment 93885245
 create function _call_entry(p_call tool_calls) returns jsonb
@@ -3667,6 +4072,8 @@ create function _has_come(p_work_item_id uuid) returns boolean
   plpgsql stable; -- body 6ee6f45c, comment b77dd5fb
 create function _has_javascript() returns boolean
   sql stable; -- body 7ce8b05a, comment b3d55b10
+create function _has_lapsed_lease(p_worker_id text) returns boolean
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 92ab00bb, comment ba9dbf27
 create function _head_of(p_focus foci) returns uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body da6a35d4, comment 9bdfaca8
 create function _head_problems(p_heads jsonb) returns TABLE(work_item_id uuid, place text, problem text)
@@ -3695,6 +4102,8 @@ create function _image_block(p_media_type text, p_hash text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d537b4d3
 create function _image_store(p_work_item_id uuid, p_media_type text, p_data text, p_artifact text DEFAULT NULL::text) returns text
   plpgsql volatile; -- body 8fb8683a, comment ea490714
+create function _images_in(p_content json) returns jsonb
+  sql immutable; -- body 57bd6577, comment f2d50fc3
 create function _images_of(p_turn_ids uuid[]) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7fc53dd8, comment 564de069
 create function _import_adopt(p_label text, p_conversation_id text, p_submitter name) returns void
@@ -3880,7 +4289,7 @@ create function _journal_since(p_work_item_id uuid, p_to timestamp with time zon
 create function _journal_size(p_work_item_id uuid, p_from timestamp with time zone, p_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, OUT entries integer, OUT tokens bigint) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 3495e237, comment 06523598
 create function _journal_state(p_item work_items) returns text
-  sql stable; -- body 85f5ca8a, comment 58282166
+  sql stable; -- body 7a63ae0b, comment 58282166
 create function _journal_until(p_work_item_id uuid, p_since timestamp with time zone, p_limit integer) returns timestamp with time zone
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0b099c5e, comment 286dab98
 create function _journal_value_check(p_entry_type text, p_key text, p_type text, p_value jsonb) returns void
@@ -4308,7 +4717,7 @@ create function _projects_queued() returns SETOF text
 create function _projects_told() returns TABLE(name text)
   sql stable; -- body 4f7f360f, comment 0c528273
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body 6af6b4f3, comment 2217b3b2
+  sql immutable parallel safe; -- body 32d2f2e1, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
@@ -4429,6 +4838,8 @@ create function _request_begin(p_item work_items, p_focus foci, p_config jsonb, 
   plpgsql volatile; -- body 64c95a15, comment fc5aaea7
 create function _request_chars(p_head turns, p_cuts elisions[], p_say text) returns bigint
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4e1ff1bb, comment 5c044d14
+create function _request_data(p_turn turns) returns jsonb
+  sql stable; -- body 6319bf1b, comment a7aea8b5
 create function _request_make(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_flags iteration_flags, p_kept_turn_id uuid) returns json
   plpgsql volatile; -- body 157aaeb1, comment 776f4b76
 create function _request_obstacle(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns jsonb
@@ -4446,7 +4857,7 @@ create function _response_begins(p_turn turns) returns text
 create function _response_store(p_turn turns, p_config jsonb, p_content json, p_begins boolean, p_results json DEFAULT NULL::json) returns text[]
   plpgsql volatile; -- body afb11381, comment afb5c7a6
 create function _response_text(p_turn_id uuid) returns text
-  sql stable; -- body 404e055c, comment 3634a745
+  sql stable; -- body d9689301, comment 3634a745
 create function _result_check(p_schema jsonb, p_value jsonb) returns void
   plpgsql immutable; -- body ed94f269, comment 2f5035da
 create function _result_errors(p_schema jsonb, p_value jsonb, p_at text DEFAULT 'result'::text) returns SETOF text
@@ -4509,6 +4920,14 @@ create function _roles_tools() returns void
   plpgsql volatile; -- body dca26f19, comment abbbe4d3
 create function _round_hash(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 3251da30, comment d76474dc
+create function _run_marks() returns text[]
+  sql immutable parallel safe; -- body d41d8cd9, comment 4c5b00f5
+create function _run_place(p_position text, p_is_back boolean, OUT at timestamp with time zone, OUT place integer, OUT rank integer, OUT ordinal integer, OUT block_id text) returns record
+  plpgsql immutable; -- body 2876c272, comment 35d498a1
+create function _run_position(p_at timestamp with time zone, p_place integer, p_rank integer, p_ordinal integer, p_block_id text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment c6721ea4
+create function _run_until(p_work_item_id uuid, p_from timestamp with time zone, p_count integer) returns timestamp with time zone
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0fd42696, comment 08265f11
 create function _runs_behind(p_call tool_calls) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 72dabff2, comment 4fc561c3
 create function _said_about(p_path text, p_projects text[], p_ids uuid[], OUT entries text, OUT retracted text) returns record
@@ -4517,6 +4936,8 @@ create function _said_before(p_head_id uuid, p_number integer) returns bigint
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9c928a03, comment c88e8cb4
 create function _said_done(p_turn turns, p_call_count integer, p_done_call_id uuid) returns jsonb
   plpgsql stable; -- body 74b782aa, comment 7a99b5bd
+create function _said_in(p_content json) returns text
+  sql immutable; -- body b5d1d714, comment 76c934d4
 create function _salt(p_work_item_id uuid) returns uuid
   sql stable; -- body 5a68f463, comment 6e1c25ac
 create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) returns void
@@ -4759,6 +5180,8 @@ create function _thinking_depth(p_head turns, p_engage jsonb) returns integer
   sql stable; -- body 95607477, comment ade59c1e
 create function _thought_end(p_stop_reason text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment b4718ff2
+create function _thought_in(p_content json) returns text
+  sql immutable; -- body 9c82b17c, comment 73eb7ba4
 create function _time_given(p_what text, p_text text) returns timestamp with time zone
   plpgsql stable; -- body 0d1b1183, comment c1c889d2
 create function _timeline(p_head_id uuid, p_after integer, p_limit integer) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
@@ -4859,6 +5282,8 @@ create function _turn_cost(p_turn turns) returns numeric
   sql stable; -- body f6a61c33, comment 3d5e1e1e
 create function _turn_create(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_flags iteration_flags, OUT turn turns, OUT reason text, OUT is_told boolean, OUT offered json) returns record
   plpgsql volatile; -- body fb0a1a74, comment 60311ab3
+create function _turn_error(p_turn turns) returns text
+  sql stable; -- body 36ee01bb, comment ed910df9
 create function _turn_hash(p_salt uuid, p_turn turns, p_message_count integer, p_call_count integer) returns bytea
   sql stable; -- body e9221b3e, comment 89e03473
 create function _turn_heard(p_turn turns) returns void
@@ -4940,7 +5365,7 @@ create function _why_queued(p_work_item_id uuid) returns text
 create function _why_unroutable(p_faculty text, p_work_type text) returns text
   sql stable; -- body 9969e8db, comment 95d7c2d8
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a24c8ae5, comment 73242503
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 178d9430, comment ff19ab52
 create function _will_be_seen(p_item work_items, p_task text) returns boolean
   plpgsql stable; -- body c18b437c, comment b071ef84
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
@@ -4987,6 +5412,8 @@ create function _work_type_here(p_faculty text, p_project text) returns text
   sql stable; -- body bd2f31f6, comment 0c265fab
 create function _worker_for(p_item work_items, p_hosts text[]) returns workers
   sql stable; -- body 11cb82b8, comment 7dd9f8e8
+create function _worker_lost_at(p_item work_items) returns timestamp with time zone
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ce1ebb8b, comment 561fa3b4
 create function _worker_task(p_worker workers, p_is_bound boolean) returns text
   sql stable; -- body d41d8cd9, comment ebb06fb9
 create function _worker_tasks(p_worker workers) returns text[]
@@ -5357,6 +5784,8 @@ create function work_roles_create(p_prefix text DEFAULT NULL::text) returns TABL
   plpgsql volatile; -- body 0ab75010, comment bbf8cea9
 create function work_roles_drop() returns SETOF name
   plpgsql volatile; -- body 36529a21, comment 0de3a380
+create function work_run(p_work_item_id uuid, p_after text DEFAULT NULL::text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 200, p_marks text[] DEFAULT NULL::text[], p_query text DEFAULT NULL::text) returns TABLE("position" text, block_id text, kind text, source_id uuid, happened_at timestamp with time zone, turn_id uuid, who text, name text, status text, mark text, content text, input json, data jsonb)
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6f99e7b9, comment 54c2eca7
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)
   plpgsql stable; -- body cd006442, comment f2c77810
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text, p_project text DEFAULT NULL::text, p_result_schema jsonb DEFAULT NULL::jsonb) returns work_items
