@@ -106,7 +106,7 @@ test('every command ends over an older ledger, with what to do', async () => {
     ['verify', '--heads'],
   ];
   // Those that need no ledger or make their own, and those that never stop their client, which the tests of MCP look at.
-  const others = ['help', 'down', 'mcp', 'doctor', 'init', 'demo'];
+  const others = ['help', 'down', 'mcp', 'plugin', 'doctor', 'init', 'demo'];
   const named = [...(await cli(['--help'])).stdout.matchAll(/^ {2}([a-z][a-z-]*)[ |]/gm)].map(([, name]) => name ?? '');
   expect(named.filter((name) => !others.includes(name)).toSorted()).toEqual([...new Set(commands.map(([name = '']) => name))].toSorted());
   for (const args of commands) {

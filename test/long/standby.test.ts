@@ -151,7 +151,7 @@ test('every page that links lead to is read, with all its parts, and none has a 
 
 test('a page that is open follows what happens on the primary, though nothing notifies', async () => {
   const gone = new AbortController();
-  const answer = await fetch(new URL(`/events?page=${encodeURIComponent(`/work/${crew.ids.review}`)}`, running.address), {
+  const answer = await fetch(new URL(`/events?page=${encodeURIComponent(`/work/${crew.ids.review}/journal`)}`, running.address), {
     headers: { cookie },
     signal: gone.signal,
   });
@@ -172,7 +172,7 @@ test('a page that is open follows what happens on the primary, though nothing no
   await until(() => new Set(versions).size > 1);
   gone.abort();
   await reading;
-  expect(await (await get(`/work/${crew.ids.review}`)).text()).toContain('Seen from afar');
+  expect(await (await get(`/work/${crew.ids.review}/journal`)).text()).toContain('Seen from afar');
 });
 
 test('a form that comes nevertheless is refused before anything is tried', async () => {

@@ -35,6 +35,8 @@ const others = new Map([
   ['v_ledger.turn_id', 'entries are found by their item'],
   ['v_now.turn_id', 'the newest of an item'],
   ['v_under_way.turn_id', 'the newest of an item'],
+  ['v_work_run.source_id', 'of any table'],
+  ['v_work_run.turn_id', 'blocks are found by their item'],
   ['work_journal.id', 'made of type and source'],
   ['work_journal.source_id', 'of any table'],
 ]);
