@@ -4381,7 +4381,7 @@ create function _lease_end(p_item work_items, OUT item work_items, OUT due jsonb
 create function _lease_grant(p_item work_items, p_focus foci, p_worker_id text, p_lease_seconds integer, OUT item work_items, OUT answer jsonb) returns record
   plpgsql volatile; -- body 2d17ad29, comment 92c2be62
 create function _lease_lost(p_item work_items, p_focus foci, OUT item work_items, OUT due jsonb) returns record
-  plpgsql volatile; -- body b4deca14, comment fc4fbb51
+  plpgsql volatile; -- body b50ca4ed, comment fc4fbb51
 create function _leases_begin_by_now() returns void
   plpgsql volatile; -- body 483e62b0, comment 8d3ea1cc
 create function _ledger_append_json(p_input jsonb) returns work_ledger
@@ -4953,11 +4953,11 @@ create function _seal_problems(p_work_item_id uuid) returns TABLE(place text, pr
 create function _seal_version() returns trigger
   plpgsql volatile; -- body 05c5b2b0, comment 80859b77
 create function _sealed_facts(p_seal seals) returns text
-  sql stable; -- body 52e7025e, comment 78728c29
+  sql stable; -- body e11e5e41, comment 77786850
 create function _sealed_hash(p_salt uuid, p_seal seals) returns bytea
   sql stable; -- body bf945312, comment 02159f81
 create function _sealed_words(p_salt uuid, p_seal seals) returns bytea
-  sql stable; -- body 3dfa8c9c, comment c803fffd
+  sql stable; -- body 92362cdd, comment 731c2926
 create function _search_add(p_source text, p_id uuid, p_work_item_id uuid, p_text text, p_at timestamp with time zone) returns void
   sql volatile set client_min_messages=warning; -- body 8f894a4a, comment 9d89a8cb
 create function _search_entry() returns trigger

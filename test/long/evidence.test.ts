@@ -187,7 +187,7 @@ test('each column of items, attempts, decisions and artifacts that was changed b
                 : `work_item_id = '${id}'`;
           const other = value.replaceAll('COLUMN', name);
           const found = await session
-            .run(`begin; alter table ${table} disable trigger all; alter table work_items drop constraint children_know_their_root; alter table work_items drop constraint only_driven_items_are_to_pause; alter table foci drop constraint a_lease_is_whole;
+            .run(`begin; alter table ${table} disable trigger all; alter table work_items drop constraint children_know_their_root; alter table work_items drop constraint only_driven_items_are_to_pause; alter table foci drop constraint a_lease_is_whole; alter table work_items drop constraint who_goes_on_is_said;
             with changed as (update ${table} set ${name} = ${other} where ${where} and ${name} is distinct from ${other} returning 1)
             select count(*)::int from changed`)
             .then(

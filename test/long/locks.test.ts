@@ -971,3 +971,19 @@ test('two who open a session of a new name have the same one', async () => {
   await second.run('commit');
   expect(await opening.outcome).toBe('done');
 });
+
+test('a claim that takes a lost lease over does not wait for a sweep that counts another one', async () => {
+  const lost = async (): Promise<string> => {
+    const id = String(await third.run(`select id from work_submit('long', ${quoted(`Lost ${crypto.randomUUID()}`)})`));
+    expect(await third.run(`select focus_claim(${quoted(id)}, 'gone', 5) ->> 'kind'`)).toBe('claimed');
+    await third.run(`update foci set lease_expires_at = now() - interval '1 second' where work_item_id = ${quoted(id)}`);
+    return id;
+  };
+  await lost();
+  await first.run('begin');
+  expect(await first.run(`select work_sweep() ->> 'expired'`)).toBe('1');
+  const other = await lost();
+  await second.run(`set lock_timeout = '10s'`);
+  expect(await second.run(`select focus_claim(${quoted(other)}, 'next') ->> 'kind'`)).toBe('claimed');
+  await first.run('commit');
+});

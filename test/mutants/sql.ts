@@ -1045,6 +1045,22 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/journal_session_prompt/names_the_session_by_its_first.test.sql',
   },
   {
+    name: 'who let work go on is in no chain',
+    file: 'sql/api/00_ground/seal_more.sql',
+    from: 'num_nonnulls(w.continues_id, w.continued_by, w.continued_with) > 0',
+    to: 'false',
+    test: 'test/long/evidence.test.ts',
+    title: 'each column of items',
+  },
+  {
+    name: 'a claim waits for a sweep that counts lost leases',
+    file: 'sql/api/40_focus/lease.sql',
+    from: "if _lock_try('sweep') then",
+    to: 'if true then',
+    test: 'test/long/locks.test.ts',
+    title: 'a claim that takes a lost lease over',
+  },
+  {
     name: 'an import without times ended just now',
     file: 'sql/api/45_ledger/awareness_items.sql',
     from: 'not _is_untimed(i.work_type, i.params)\n',

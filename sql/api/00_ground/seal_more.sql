@@ -17,6 +17,9 @@ as $$
        where k.turn_id = p_seal.turn_id)
     else (
       select row(w.faculty, w.priority, w.depth, w.attempts, w.max_attempts, extract(epoch from w.started_at), w.ledger_epoch, w.spawn_tool_call_id)::text
+          -- Where nothing is said, nothing is added: what was sealed before there was this stays as it was.
+          || case when num_nonnulls(w.continues_id, w.continued_by, w.continued_with) > 0
+                  then row(w.continues_id, w.continued_by, w.continued_with)::text else '' end
           || coalesce(string_agg(row(
                f.id, f.attempt, f.faculty, f.faculty_hash, f.session_label, f.iteration, f.lease_generation, f.outcome, f.awaited_by,
                extract(epoch from f.created_at), extract(epoch from f.ended_at))::text, '' order by f.attempt), '')
@@ -27,7 +30,7 @@ as $$
        group by w.id) end;
 $$;
 
-comment on function _sealed_facts(seals) is 'Of a turn: the decisions on its calls; of an item: who was asked for it, how often it was tried, and how each attempt ended. Without words.';
+comment on function _sealed_facts(seals) is 'Of a turn: the decisions on its calls; of an item: who was asked for it, from which it goes on and who let it, how often it was tried, and how each attempt ended. Without words.';
 
 create or replace function _sealed_words(p_salt uuid, p_seal seals)
   returns bytea
@@ -42,6 +45,7 @@ as $$
        where k.turn_id = p_seal.turn_id), '')
     else (
       select sha256(uuid_send(p_salt) || _sized(w.state_reason)
+               || case when w.result_schema is not null then _sized(w.result_schema::text) else '' end
                || coalesce((
                     select string_agg(_sized(f.error::text), '' order by f.attempt) from foci f where f.work_item_id = w.id and f.lease_generation > 0), '')
                || coalesce((
@@ -54,4 +58,4 @@ as $$
 $$;
 
 comment on function _sealed_words(uuid, seals) is
-  'seals.words: of a turn, the salted hash of the arguments that were decided on and of what was said with each decision (empty: nothing was); of an item, of the reason for its state, the errors of its attempts and the list of its artifacts.';
+  'seals.words: of a turn, the salted hash of the arguments that were decided on and of what was said with each decision (empty: nothing was); of an item, of the reason for its state, the shape that its result is to have, the errors of its attempts and the list of its artifacts.';

@@ -177,9 +177,13 @@ declare
   v_end record;
 begin
   p_focus.crash_count := p_focus.crash_count + 1;
-  insert into work_hours as h (began_at, kind, name, faculty, model, project, times)
-  values (date_trunc('hour', _now(), 'UTC'), 'lease', 'expired', p_focus.faculty, '', coalesce(p_item.project, ''), 1)
-  on conflict (began_at, kind, name, faculty, model, project) do update set times = h.times + 1;
+  -- One row for all: who waited for it with an item locked could be waited for in turn. A claim that takes a lease over does not count it
+  -- while a sweep is under way.
+  if _lock_try('sweep') then
+    insert into work_hours as h (began_at, kind, name, faculty, model, project, times)
+    values (date_trunc('hour', _now(), 'UTC'), 'lease', 'expired', p_focus.faculty, '', coalesce(p_item.project, ''), 1)
+    on conflict (began_at, kind, name, faculty, model, project) do update set times = h.times + 1;
+  end if;
   -- Each finished iteration resets the count: crashes kill an item only if it makes no progress.
   if p_focus.crash_count >= _max_attempts(p_item, p_focus) then
     update foci set crash_count = p_focus.crash_count where id = p_focus.id;
