@@ -4037,7 +4037,7 @@ create function _focus_end(p_item work_items, p_outcome text, p_state text, p_re
 create function _focus_spans(p_item work_items, p_focus foci, p_first integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
   plpgsql stable; -- body 30cce37a, comment 4ba7d2e1
 create function _focus_trace(p_focus foci, p_first integer, p_last integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
-  plpgsql stable; -- body 341d8ae4, comment c9646df1
+  plpgsql stable; -- body 269f9e4a, comment c9646df1
 create function _focus_widen(p_focus foci, p_turn turns, p_own integer) returns foci
   plpgsql volatile; -- body 6d917f49, comment 2b870558
 create function _fork_turn(p_parent turns, p_work_item_id uuid) returns uuid
@@ -4059,7 +4059,7 @@ create function _genai_blocks(p_content jsonb) returns SETOF jsonb
 create function _genai_labels(p_turn turns, p_config jsonb) returns jsonb
   sql stable; -- body 30779742, comment e006a770
 create function _genai_metrics(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
-  sql stable; -- body 5eb96248, comment 98221e5d
+  sql stable; -- body cd779ad5, comment 98221e5d
 create function _genai_part(p_block jsonb) returns jsonb
   sql immutable; -- body 86386be6, comment 99b685c1
 create function _goes_on(p_item work_items, p_focus foci, p_driven_seconds double precision) returns boolean
@@ -4095,7 +4095,7 @@ create function _hook_words(p_hook text, p_words text) returns text
 create function _hooks_before_first_turn(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns jsonb
   plpgsql volatile; -- body acee3dbd, comment d3a27a9f
 create function _hours_of(p_from timestamp with time zone, p_until timestamp with time zone) returns SETOF work_hours
-  sql stable; -- body 525dfd1a, comment 1d4ffb4b
+  sql stable; -- body dc063b0b, comment 1d4ffb4b
 create function _how_to_go_on(p_state text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 174df517
 create function _image_block(p_media_type text, p_hash text) returns text

@@ -28,7 +28,7 @@ create index work_items_ended on work_items (resolved_at) where resolved_at > '-
 
 comment on table work_hours is 'Sums of what was done in each hour, by faculty, model and project; only up to where work_hours_sum() has come: v_work_hours has what is newer, too. They stay when work is erased. Sessions of other programs are not in it.';
 comment on column work_hours.began_at is 'When the hour began.';
-comment on column work_hours.kind is 'What was counted: model (answered requests), failure (requests that failed), tool (calls that ended), attempt and item (that ended), lease (that expired).';
+comment on column work_hours.kind is 'What was counted: model (answered requests), failure (requests that failed; not those that were lost with their worker), tool (calls that ended), attempt and item (that ended), lease (that expired).';
 comment on column work_hours.name is 'Of model turn, or summary (of a compaction); of failure its class; of tool the tool; of attempt its outcome; of item its state; of lease expired.';
 comment on column work_hours.faculty is 'As _faculty_ref() writes it; none: it had none.';
 comment on column work_hours.model is 'The model that was asked; empty: none was.';

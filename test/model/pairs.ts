@@ -128,7 +128,7 @@ export const mustMeet: readonly string[] = [
     'digest',
     'recall of a block',
   ),
-  ...each('continued after completion', 'continued after failure', 'elision', 'message', 'fork'),
+  ...each('continued after completion', 'message', 'fork'),
   ...each('pause by hand', 'interrupt', 'compaction', 'fork'),
   ...each('foreign name', 'elision', 'compaction', 'fork', 'nested call', 'thinking'),
   ...each('kept by name', 'elision', 'compaction', 'fork', 'retry', 'message', 'crash', 'sliding window', 'periodic'),

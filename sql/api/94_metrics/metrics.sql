@@ -234,7 +234,8 @@ as $$
     join turns t on t.id = m.turn_id
     join foci f on f.id = t.focus_id
     join faculties c on c.content_hash = f.faculty_hash
-   where m.ended_at >= p_from and m.ended_at < p_until and m.error_class is not null and t.external_id is null
+   -- When one was lost with its worker is found out later, and how long it took nobody knows.
+   where m.ended_at >= p_from and m.ended_at < p_until and m.error_class <> 'lost' and t.external_id is null
   union all
   select 'gen_ai.invoke_agent.duration', (_faculty_labels(null, c.project) - 'faculty') || jsonb_build_object('gen_ai.operation.name', 'invoke_agent',
            'gen_ai.agent.name', f.faculty, 'error.type', case when f.outcome in ('failed', 'crashed') then f.outcome end),

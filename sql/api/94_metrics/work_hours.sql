@@ -80,7 +80,8 @@ as $$
     select m.ended_at, 'failure', m.error_class, t.focus_id, t.work_item_id, m.model, true, null, extract(epoch from m.ended_at - m.started_at), null
       from model_calls m
       join turns t on t.id = m.turn_id
-     where m.ended_at >= p_from and m.ended_at < p_until and m.error_class is not null and t.external_id is null
+     -- When one was lost with its worker is found out later; the lease that ended then is counted.
+     where m.ended_at >= p_from and m.ended_at < p_until and m.error_class <> 'lost' and t.external_id is null
     union all
     select k.completed_at, 'tool', coalesce(a.tool_name, 'other'), t.focus_id, k.work_item_id, null, k.is_error, null,
            case when not _is_wait(k.tool_name) then extract(epoch from k.completed_at - k.started_at) end, null

@@ -54,7 +54,7 @@ declare
   v_item work_items := (select w from work_items w where w.id = p_focus.work_item_id);
   v_common jsonb := jsonb_build_object(
     'work.item.id', v_item.id, 'work.focus.id', p_focus.id, 'work.attempt', p_focus.attempt, 'work.faculty', p_focus.faculty, 'work.type', v_item.work_type,
-    'gen_ai.conversation.id', p_focus.session_label, 'gen_ai.agent.name', p_focus.faculty, 'gen_ai.agent.id', _ref_of(p_focus.id));
+    'gen_ai.conversation.id', p_focus.session_label, 'gen_ai.agent.name', p_focus.faculty, 'gen_ai.agent.id', p_focus.faculty_hash);
 begin
   if p_is_end then
     p_last := 2147483647; -- the last iteration of a focus is not counted

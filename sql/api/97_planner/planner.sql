@@ -14,7 +14,8 @@ begin
 
           turn_ancestry _leap_of _ancestor_at _common_turn _forked_at _past_of _chain_of _head_of
 
-          _overlaps _ledger_trust _stale_file _team_of _files_changed _children_by_state _why_waiting _worker_lost_at _has_lapsed_lease _waits_of _awaited_by _wait_cycle
+          _overlaps _ledger_trust _stale_file _team_of _files_changed _children_by_state
+          _why_waiting _worker_lost_at _has_lapsed_lease _waits_of _awaited_by _wait_cycle
           _claim_awaited _agents_near _touched_by _said_about _session_has_news
 
           _images_of _boundary _shown_turns _turns_of_block _earlier_head _selected _compaction_due _compaction_ladder
