@@ -4543,7 +4543,7 @@ create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_
 create function _messages_since(p_turn turns, p_parent turns, p_is_told boolean) returns json
   plpgsql stable; -- body e8d8a0ff, comment 5689134e
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
-  sql immutable parallel safe; -- body 8d2cf66c, comment 4e6810e4
+  sql immutable parallel safe; -- body 38739bbc, comment 4e6810e4
 create function _metrics_of_calls(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 1046a52c, comment 733901fa
 create function _metrics_of_the_ledger(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
