@@ -3530,8 +3530,12 @@ create function _branch_entries(p_turns uuid[], OUT n integer, OUT entries jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ef760500, comment 431465a0
 create function _branch_files(p_turns uuid[], OUT n integer, OUT files jsonb) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ecb85948, comment 28bdab81
+create function _branch_heads(p_a text, p_b text) returns uuid[]
+  plpgsql stable; -- body b77952aa, comment 2960c523
 create function _branch_message(p_item work_items, p_turn turns, p_engage jsonb) returns text
   sql stable; -- body 4d596580, comment a33111c8
+create function _branch_said(p_turns uuid[], p_after integer, p_limit integer) returns TABLE(n integer, turn_id uuid, says text, calls jsonb, hash text)
+  sql stable; -- body de944b5f, comment 647169f0
 create function _branch_sums(p_turns uuid[], OUT turns integer, OUT model_calls integer, OUT cost numeric, OUT calls integer, OUT failed_calls integer, OUT started_at timestamp with time zone, OUT ended_at timestamp with time zone) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 59d118d0, comment 9ae5b045
 create function _branch_turns(p_head_id uuid, p_above_id uuid) returns uuid[]
@@ -4717,7 +4721,7 @@ create function _projects_queued() returns SETOF text
 create function _projects_told() returns TABLE(name text)
   sql stable; -- body 4f7f360f, comment 0c528273
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body 32d2f2e1, comment 2217b3b2
+  sql immutable parallel safe; -- body 73d23d41, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
@@ -5645,7 +5649,9 @@ create function session_alias(p_alias text, p_session text, p_reason text DEFAUL
 create function session_archive(p_session text, p_status text DEFAULT 'archived'::text) returns sessions
   plpgsql volatile; -- body 8fb3bbce, comment ef9da69f
 create function session_compare(p_a text, p_b text) returns TABLE(branch text, session_label text, work_item_id uuid, description text, head_turn_id uuid, common_turn_id uuid, common_depth integer, turns integer, model_calls integer, tokens bigint, cost numeric, entry_count integer, entries jsonb, file_count integer, files jsonb, calls integer, failed_calls integer, status text, started_at timestamp with time zone, ended_at timestamp with time zone)
-  plpgsql stable; -- body b95140a9, comment e5b81073
+  plpgsql stable; -- body c1ce826c, comment e5b81073
+create function session_compare_turns(p_a text, p_b text, p_after integer DEFAULT 0, p_limit integer DEFAULT 200) returns TABLE(n integer, is_same boolean, a_turn_id uuid, a_says text, a_calls jsonb, b_turn_id uuid, b_says text, b_calls jsonb)
+  plpgsql stable; -- body eb6dd500, comment f25349ee
 create function session_create(p_label text, p_turn_id uuid DEFAULT NULL::uuid, p_persona_id text DEFAULT 'default'::text, p_origin text DEFAULT 'work-ledger'::text, p_origin_session_id text DEFAULT NULL::text) returns sessions
   plpgsql volatile; -- body acda2a3f, comment 89cca07b
 create function session_export(p_session text, p_format text, p_cwd text DEFAULT NULL::text) returns TABLE(n bigint, record json, left_out text)

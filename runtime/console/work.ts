@@ -44,12 +44,7 @@ export const colhead = (last: string): Html =>
 
 /** A work item of a list, with how it ended. */
 export function listedRow(item: Listed): Html {
-  const isBad = item.state === 'failed' || item.state === 'dead';
-  const says = isBad
-    ? (item.state_reason ?? item.outcome)
-    : item.resolved_at === null
-      ? item.state_reason
-      : (item.outcome ?? item.state_reason);
+  const { isBad, says } = endOf(item);
   return workRow({
     id: item.id,
     state: item.state,
@@ -62,6 +57,23 @@ export function listedRow(item: Listed): Html {
       now: html`<span class="cut${isBad ? ' bad' : ''}" dir="auto">${item.resolved_at === null ? html`<span class="kind">${item.state}</span> · ` : ''}${brief(says, 240)}</span>`,
     }),
   });
+}
+
+/** In one line, with what it took. */
+export function denseRow(item: Listed): Html {
+  const { isBad, says } = endOf(item);
+  const from = item.origin === null || item.origin === 'work-ledger' ? '' : ` · ${item.origin}`;
+  return html`<li class="work is-${shapeOf(item.state)}" data-key="${item.id}">
+<div class="title">${sign(item.state)}<span class="sr">${item.state}: </span><a class="cut" dir="auto" href="/work/${item.id}">${brief(item.description, 160)}</a>${says ? html`<span class="cut says${isBad ? ' bad' : ''}" dir="auto">${brief(says, 160)}</span>` : ''}<span class="who">${item.faculty ?? item.work_type}${from}</span></div>
+<span class="n">${tokens(item.tokens)}</span><span class="n opt">${cost(item.cost)}</span><span class="n opt">${item.seconds === null ? '' : lasting(item.seconds)}</span><span class="n opt">${at(item.created_at)}</span></li>`;
+}
+
+export const denseHead = html`<li class="work colhead" aria-hidden="true"><span>Work</span><span class="n">Tokens</span><span class="n">Cost</span><span class="n">Took</span><span class="n">Submitted</span></li>`;
+
+function endOf(item: Listed): { isBad: boolean; says: string | null } {
+  const isBad = item.state === 'failed' || item.state === 'dead';
+  if (isBad) return { isBad, says: item.state_reason ?? item.outcome };
+  return { isBad, says: item.resolved_at === null ? item.state_reason : (item.outcome ?? item.state_reason) };
 }
 
 /**

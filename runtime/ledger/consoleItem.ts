@@ -81,6 +81,19 @@ const branch = z.object({
 });
 export type Branch = z.infer<typeof branch>;
 
+const comparedCalls = z.array(z.object({ tool: z.string(), input: z.string(), is_error: z.boolean() })).nullable();
+const comparedTurn = z.object({
+  n: z.number(),
+  is_same: z.boolean(),
+  a_turn_id: text,
+  a_says: text,
+  a_calls: comparedCalls,
+  b_turn_id: text,
+  b_says: text,
+  b_calls: comparedCalls,
+});
+export type ComparedTurn = z.infer<typeof comparedTurn>;
+
 const shown = countedItem.extend({
   root_id: z.string(),
   started_at: text,
@@ -425,6 +438,8 @@ export function consoleItem({ row, rows, run, one, named }: Calls) {
       ),
 
     compare: (a: string, b: string) => rows('session_compare', [a, b], branch),
+
+    compareTurns: (a: string, b: string, after: number, limit: number) => rows('session_compare_turns', [a, b, after, limit], comparedTurn),
 
     sessionOf: async (workItemId: string) =>
       (

@@ -1,6 +1,7 @@
 // What the console reads of all work: what is under way, queued and over, workers, approvals, sessions that can be taken up.
 
 import { sql } from 'slonik';
+import type { FragmentSqlToken } from 'slonik';
 import { z } from 'zod';
 
 import { figure, firstOf, isOf, isStoredAs, namesOf, newestFirst, number, text, usageOf } from './consoleShapes.ts';
@@ -129,7 +130,9 @@ const listed = z.object({
   state_reason: text,
   created_at: z.string(),
   resolved_at: text,
+  origin: text,
   outcome: text,
+  seconds: figure,
   tokens: figure,
   cost: figure,
   turns: figure,
@@ -150,23 +153,36 @@ const resumable = z.object({
 });
 
 const imported = z.object({ id: z.string(), description: z.string(), origin: text, model: text, turns: figure, tokens: figure });
+/** `words`: in its description or outcome; `before`: in the order of `newest`, an item's id. */
 type WorkFilter = {
   project: Project;
   state: string | null;
   type: string | null;
   faculty: string | null;
-  parentId: string | null;
+  origin: string | null;
+  words: string | null;
+  order: WorkOrder;
   before: string | null;
 };
+export const workOrders = ['newest', 'longest', 'dearest'] as const;
+export type WorkOrder = (typeof workOrders)[number];
+/** So many of the newest that match are put in another order: what took or cost how much is in no index. */
+export const ORDERED = 1000;
+const workOrder = {
+  newest: sql.fragment`w.created_at desc, w.work_item_id desc`,
+  longest: sql.fragment`l.seconds desc nulls last, w.created_at desc, w.work_item_id desc`,
+  dearest: sql.fragment`u.cost desc nulls last, u.total_tokens desc nulls last, w.created_at desc, w.work_item_id desc`,
+} satisfies Record<WorkOrder, FragmentSqlToken>;
 
-/** What `listed` reads of v_work_list and v_usage, here w and u. */
+/** What `listed` reads of v_work_list, v_usage and v_work_times, here w, u and l. */
 const listedColumns = sql.fragment`
   w.work_item_id as id, w.parent_id, w.work_type, left(w.description, 300) as description, w.faculty, w.state, left(w.state_reason, 300) as state_reason,
-  w.created_at, w.resolved_at, left(w.outcome, 400) as outcome, u.total_tokens as tokens, u.cost, u.turns`;
+  w.created_at, w.resolved_at, w.origin, left(w.outcome, 400) as outcome, l.seconds, u.total_tokens as tokens, u.cost, u.turns`;
 
 export function consoleWork(calls: Calls) {
   const { run, one, named, invoked } = calls;
   const usage = usageOf(named);
+  const times = sql.fragment`left join ${named('v_work_times')} l on l.work_item_id = w.work_item_id`;
   const of = (project: Project, column: string) => isOf(invoked, project, column);
   const shownOf = ({ trees, skipped }: UnderWayPage, names: Names) => sql.fragment`
       trees as materialized (
@@ -303,6 +319,7 @@ export function consoleWork(calls: Calls) {
           sql.fragment`changed_at desc`,
           limit,
         )}) w
+        ${times}
         ${usage}
        order by w.resolved_at desc`,
       );
@@ -320,14 +337,16 @@ export function consoleWork(calls: Calls) {
              where (${filter.state}::text is null or w.state = ${filter.state} or (${filter.state} = 'open' and w.resolved_at is null))
                and (${filter.type}::text is null or w.work_type = ${filter.type})
                and (${filter.faculty}::text is null or w.faculty = ${filter.faculty})
-               and (${filter.parentId}::uuid is null or w.parent_id = ${filter.parentId}::uuid)
+               and (${filter.origin}::text is null or w.origin = ${filter.origin})
+               and (${filter.words}::text is null or strpos(lower(concat_ws(' ', w.description, w.outcome)), lower(${filter.words})) > 0)
                and (${filter.before}::uuid is null
                     or (w.created_at, w.work_item_id) < (select b.created_at, b.work_item_id from ${named('v_work_list')} b where b.work_item_id = ${filter.before}::uuid))`,
           newestFirst,
-          limit,
+          filter.order === 'newest' ? limit : ORDERED,
         )}) w
+        ${times}
         ${usage}
-       order by w.created_at desc, w.work_item_id desc`,
+       order by ${workOrder[filter.order]} limit ${limit}`,
       );
     },
 

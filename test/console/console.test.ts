@@ -418,6 +418,7 @@ test('a turn is forked, and the two ways are compared', async () => {
   );
   expect(page).toContain('Two ways from turn');
   expect(page).toContain('9 % slower');
+  expect(page).toMatch(/the first difference is turn \d/);
   expect(await text(`/work/${root}/turns`)).toContain('fork: Try an index');
 });
 
@@ -463,6 +464,29 @@ test('a recorded session is imported by its file, and shown as a timeline; one t
   expect([refused.status, await says(refused)]).toEqual([409, expect.stringMatching(/^notes\.txt: .*\(WL002\)/)]);
 });
 
+test('all work is looked through and put in another order, by an address', async () => {
+  const ids = async (query: string): Promise<string[]> =>
+    [...(await text(`/work?${query}`)).matchAll(/data-key="([^"]+)"/g)].map(([, id]) => id ?? '');
+  const ask = { project: null, state: null, type: null, faculty: null, origin: null, words: null, before: null } as const;
+  const all = await ids('');
+  expect(all).toHaveLength((await crew.db.console.workPage({ ...ask, order: 'newest' }, 100)).length);
+  for (const [order, of] of [
+    ['dearest', 'cost'],
+    ['longest', 'seconds'],
+  ] as const) {
+    const listed = await crew.db.console.workPage({ ...ask, order }, 100);
+    const figures = listed.map((one) => one[of] ?? -1);
+    expect([order, figures]).toEqual([order, figures.toSorted((a, b) => b - a)]);
+    expect((await ids(`order=${order}`)).toSorted()).toEqual(all.toSorted());
+  }
+  expect(await ids('q=WHICH%20LOCKS%20does')).toHaveLength(1);
+  expect(await ids('q=of%20which%20nobody%20spoke')).toEqual([]);
+  const foreign = (await crew.db.console.workPage({ ...ask, order: 'newest' }, 100)).filter(({ origin }) => origin === 'claude-code');
+  expect(await ids('source=claude-code')).toEqual(foreign.map(({ id }) => id));
+  expect(foreign.length).toBeGreaterThan(0);
+  expect(await ids('order=nonsense')).toEqual(all);
+});
+
 test('another policy stands beside the timeline, by part and with its cuts', async () => {
   const beside = await text(`/work/${crew.ids.root}/context/part/policies?policy=never`);
   expect(beside.match(/data-beside/g)).toHaveLength(2);
@@ -494,7 +518,7 @@ test('whatever an agent wrote is text: no markup, no hidden direction, no weight
     '/knowledge?kind=note',
     '/knowledge?q=evil',
     `/knowledge?q=${encodeURIComponent(hostile)}&as=${item.id}`,
-    `/work?type=${encodeURIComponent(hostile)}`,
+    `/work?type=${encodeURIComponent(hostile)}&q=${encodeURIComponent(hostile)}&order=${encodeURIComponent(hostile)}`,
     `/work/${item.id}/journal?q=${encodeURIComponent(hostile)}`,
   ]) {
     const body = await text(path);

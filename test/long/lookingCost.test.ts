@@ -82,7 +82,7 @@ test('looking costs the same, however large a ledger is', async () => {
 });
 
 const page = { trees: 30, skipped: 0, items: 20 };
-const filter = { state: null, type: null, faculty: null, parentId: null, before: null };
+const filter = { state: null, type: null, faculty: null, origin: null, words: null, order: 'newest' as const, before: null };
 /** What is looked at of one project. */
 const projectLooks: Record<string, (db: Db, project: string) => Promise<unknown>> = {
   'work-ledger list': (db, project) => db.workList(null, project, 20),
@@ -96,6 +96,8 @@ const projectLooks: Record<string, (db: Db, project: string) => Promise<unknown>
   'a page of work': ({ console }, project) => console.workPage({ ...filter, project }, 20),
   'what failed': ({ console }, project) => console.workPage({ ...filter, project, state: 'failed' }, 20),
   'work of a type': ({ console }, project) => console.workPage({ ...filter, project, type: 'none' }, 20),
+  'words in work': ({ console }, project) => console.workPage({ ...filter, project, words: 'nowhere' }, 20),
+  'the dearest work': ({ console }, project) => console.workPage({ ...filter, project, order: 'dearest' }, 20),
   sessions: ({ console }, project) => console.sessions(project, 20),
   'what was imported': ({ console }, project) => console.imported(project, null, 20),
   readers: ({ console }, project) => console.readers(project, 20),

@@ -780,6 +780,18 @@ async function checkBranches({ play: { ledger }, ids, turns }: Sight): Promise<v
             `${a.label} and ${b.label}: ${JSON.stringify(row)}, and both have ${common?.id}, since then ${since.length} turns, ${answered} requests, ${tokens} tokens`,
         );
       }
+      const byTurn = await ledger.all<{ a_turn_id: string | null; b_turn_id: string | null }>('session_compare_turns', a.label, b.label);
+      const said = (all: Turn[]): string[] =>
+        all
+          .slice(0, common ? all.indexOf(common) : all.length)
+          .filter((turn) => turn.type === 'normal' && turn.status === 'completed')
+          .map((turn) => turn.id)
+          .toReversed();
+      const shown = [byTurn.map((row) => row.a_turn_id), byTurn.map((row) => row.b_turn_id)].map((all) => all.filter((id) => id !== null));
+      expect(
+        JSON.stringify(shown) === JSON.stringify([said(left).slice(0, 200), said(right).slice(0, 200)]),
+        () => `${a.label} and ${b.label}, turn by turn: ${JSON.stringify(byTurn)}`,
+      );
     }
   }
 }

@@ -3456,6 +3456,13 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     test: 'test/sql/session_compare/says_what_each_branch_did.test.sql',
   },
   {
+    name: 'two turns with other results are the same',
+    file: 'sql/api/55_looking/session_compare.sql',
+    from: ', _result_text(k.result)), E',
+    to: '), E',
+    test: 'test/sql/session_compare/says_it_turn_by_turn.test.sql',
+  },
+  {
     name: 'code that waits for a person is said to wait for children or a budget',
     file: 'sql/api/45_ledger/why_waiting.sql',
     from: "when a.tool_name is not null then 'approval'",

@@ -82,6 +82,8 @@ export const values: Record<string, Value | undefined> = {
   'session_open.p_name': name('session'),
   'session_compare.p_a': name('session'),
   'session_compare.p_b': name('session'),
+  'session_compare_turns.p_a': name('session'),
+  'session_compare_turns.p_b': name('session'),
   // Where there is no child, the item itself, which is nobody's.
   'await_child_work.p_work_item_ids': (work) => `array['${work.child ?? work.item}']::pg_catalog.uuid[]`,
   'notify_me.p_kind': literal('text'),

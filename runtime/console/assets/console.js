@@ -2,6 +2,7 @@
 // leaving the page, keys. The browser loads these modules as they are.
 
 import './approvals.js';
+import './copy.js';
 import './forms.js';
 import './keys.js';
 import { connect } from './live.js';

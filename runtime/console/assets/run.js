@@ -1,4 +1,4 @@
-// The run of an item: going to the next of what is looked for, copying a block, and saying in the index where the reader is.
+// The run of an item: going to the next of what is looked for, and saying in the index where the reader is.
 
 import { $, $$, onArrival } from './page.js';
 
@@ -41,21 +41,7 @@ function beyond(mark) {
   location.assign(address.href);
 }
 
-document.addEventListener('click', (event) => {
-  const button = event.target.closest?.('[data-copy]');
-  if (!button) return;
-  const block = button.closest('li');
-  const text = $('.said', block)?.innerText ?? '';
-  void navigator.clipboard?.writeText(text).then(
-    () => (button.textContent = 'copied'),
-    () => (button.textContent = 'not copied'),
-  );
-});
-
-onArrival((within) => {
-  for (const button of $$('[data-copy]', within)) button.hidden = false;
-  opened();
-});
+onArrival(opened);
 
 /** What the address names is open. */
 function opened() {

@@ -1,9 +1,7 @@
 // Sessions: what can go on, and what it would be told; turns worth going back to; recorded sessions of other agents; two
 // branches side by side.
 
-import type { Branch } from '../../ledger/consoleItem.ts';
 import type { ResumptionContext } from '../../ledger/answers.ts';
-import { money } from '../../money.ts';
 import { brief, count, k, num } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
@@ -124,31 +122,4 @@ async function imported(view: View): Promise<Html> {
       ? ''
       : html`<div class="import">${form(view, '/import', html`<label class="drop" data-drop><input class="sr" type="file" name="file" multiple required><span><span class="strong">Drop a recorded session here</span>, or choose files. It is stored in this ledger and shown as a timeline.</span></label><div class="row pad"><button class="btn primary" data-noscript>Import</button><span class="small quiet" data-chosen></span></div>`, { hasFiles: true })}</div>`;
   return html`<section class="panel" id="import" aria-label="Imported"><header><h2>Imported</h2><span class="quiet">Claude Code, Codex, Copilot, Cursor and others</span></header><div class="rows">${drop}${all.length === 0 ? empty(html`Nothing has been imported. <code>work-ledger import FILE…</code>`) : html`<div class="body wide pad" tabindex="0"><table><thead><tr><th>Session</th><th class="hide-s">Model</th><th class="n">Calls</th><th class="n">Tokens</th><th><span class="sr">Timeline</span></th></tr></thead><tbody>${all.map((one) => html`<tr data-key="${one.id}"><td><a dir="auto" href="/work/${one.id}">${brief(one.description.replaceAll(/<[^>]*>/g, ' '), 48)}</a></td><td class="quiet hide-s nowrap">${one.model}</td><td class="n">${num(one.turns ?? 0)}</td><td class="n">${one.tokens ? k(one.tokens) : '–'}</td><td class="n"><a class="accent" href="/work/${one.id}/context">timeline</a></td></tr>`)}</tbody></table></div>${all.length === 20 && last ? html`<p class="newer"><a href="${address(view, { imported: last.id })}">older ones</a></p>` : ''}`}</div></section>`;
-}
-
-export const compare: Page = {
-  pattern: /^\/sessions\/compare$/,
-  section: 'sessions',
-  parts: {},
-  inputs: {},
-  async whole(view) {
-    const [a, b] = [view.query.get('a') ?? '', view.query.get('b') ?? ''];
-    const two = await view.db.console.compare(a, b);
-    const left = two.find((one) => one.branch === 'a');
-    const right = two.find((one) => one.branch === 'b');
-    if (!left || !right) return null;
-    const common = left.common_depth === null ? null : left.common_depth + 1;
-    return {
-      title: 'Two ways',
-      body: html`<header class="head"><p class="crumb"><a href="/sessions">Sessions</a> / compare</p><h1>${common === null ? 'Two sessions' : `Two ways from turn ${common}`}</h1></header>
-<section class="panel" aria-label="Two branches"><header><h2>${common === null ? 'They have nothing in common' : `The first ${count(common, 'turn')} are shared`}</h2><span class="quiet">what each recorded since</span></header><div class="rows compare">${side(left)}${side(right)}</div></section>`,
-    };
-  },
-};
-
-function side(one: Branch): Html {
-  const name = one.description ?? one.session_label;
-  return html`<div><div class="cmp-head"><h3 class="strong" dir="auto">${one.work_item_id ? html`<a href="/work/${one.work_item_id}">${brief(name, 160)}</a>` : brief(name, 160)}</h3><p class="small quiet">${count(one.turns ?? 0, 'turn')} of its own · ${k(one.tokens ?? 0)} tokens${one.cost ? ` · cost ${money(one.cost)}` : ''} · ${count(one.calls ?? 0, 'call')}${one.failed_calls ? `, ${one.failed_calls} failed` : ''}${one.status ? ` · ${one.status}` : ''}</p></div>
-<ol class="rows">${(one.entries ?? []).map((entry) => html`<li class="led"><span class="seq">${entry.seq}</span><div dir="auto" class="wrapped"><span class="${entry.entry_type === 'error' ? 'bad' : entry.entry_type === 'step' ? 'accent' : ''} strong">${entry.entry_type}</span> ${brief(entry.content, 600)}</div></li>`)}${(one.entries ?? []).length === 0 ? html`<li class="empty">It recorded nothing of its own.</li>` : ''}</ol>
-${(one.files ?? []).length > 0 ? html`<div class="cmp-files"><h4 class="small quiet">Files</h4><ul>${(one.files ?? []).slice(0, 20).map((file) => html`<li class="mono wrapped">${file.path} <span class="faint">${file.actions.join(', ')}</span></li>`)}</ul></div>` : ''}</div>`;
 }

@@ -1,5 +1,6 @@
 // All work, newest first, in pages; the whole of one call.
 
+import { ORDERED, workOrders } from '../../ledger/consoleWork.ts';
 import { approvalList, approvalPanel } from '../approval.ts';
 import { argumentsOf } from '../arguments.ts';
 import { num } from '../format.ts';
@@ -8,11 +9,13 @@ import type { Html } from '../html.ts';
 import { empty, panel, uuid } from '../page.ts';
 import type { Page, View } from '../page.ts';
 import { projectSwitch } from '../projects.ts';
-import { colhead, listedRow } from '../work.ts';
+import { denseHead, denseRow } from '../work.ts';
 import { address } from './journal.ts';
 
-const PAGE = 50;
+const PAGE = 100;
 const states = ['open', 'running', 'waiting', 'queued', 'paused', 'completed', 'failed', 'dead', 'cancelled'];
+/** Of the address, with what it is called. */
+const fields = { type: 'type', faculty: 'faculty', source: 'program', q: 'words' } as const;
 
 export const workList: Page = {
   pattern: /^\/work$/,
@@ -21,13 +24,15 @@ export const workList: Page = {
   inputs: { list: ['newest', 'underWay', 'queue', 'over'] },
   whole: async (view, part) => {
     const { query } = view;
-    const [state, type, faculty] = ['state', 'type', 'faculty'].map((name) => query.get(name) ?? '');
-    const chip = (label: string, value: string): Html =>
-      html`<a class="chip" href="${address(view, { state: value, before: '' })}"${state === value ? html` aria-current="true"` : ''}>${label}</a>`;
+    const chip = (name: string, label: string, value: string): Html =>
+      html`<a class="chip" href="${address(view, { [name]: value, before: '' })}"${(query.get(name) ?? '') === value ? html` aria-current="true"` : ''}>${label}</a>`;
+    const field = ([name, label]: [string, string]): Html =>
+      html`<input class="field narrow" name="${name}" value="${query.get(name) ?? ''}" placeholder="any ${label}" aria-label="${label[0]?.toUpperCase()}${label.slice(1)}">`;
+    const kept = ['state', 'order'].filter((name) => query.get(name));
     return {
       title: 'Work',
       body: html`<header class="head"><h1>Work</h1>${await projectSwitch(view)}</header>
-<form class="stack gap-s" method="get"><div class="row wrap"><input class="field narrow" name="type" value="${type ?? ''}" placeholder="any type" aria-label="Work type"><input class="field narrow" name="faculty" value="${faculty ?? ''}" placeholder="any faculty" aria-label="Faculty">${state ? html`<input type="hidden" name="state" value="${state}">` : ''}<button class="btn">Filter</button></div><div class="chips">${chip('all', '')}${states.map((one) => chip(one, one))}</div></form>
+<form class="stack gap-s" method="get"><div class="row wrap">${Object.entries(fields).map(field)}${kept.map((name) => html`<input type="hidden" name="${name}" value="${query.get(name)}">`)}<button class="btn">Filter</button></div><div class="chips" aria-label="State">${chip('state', 'all', '')}${states.map((one) => chip('state', one, one))}</div><div class="chips" aria-label="Order">${workOrders.map((one) => chip('order', one, one === 'newest' ? '' : one))}</div></form>
 ${await part('list')}`,
     };
   },
@@ -35,15 +40,19 @@ ${await part('list')}`,
 
 async function list(view: View): Promise<Html> {
   const { query } = view;
-  const before = query.get('before');
+  const given = (name: string): string | null => query.get(name) || null;
+  const before = given('before');
+  const order = workOrders.find((one) => one === query.get('order')) ?? 'newest';
   const items = await view.db.console.workPage(
     {
       project: view.project,
-      state: query.get('state') || null,
-      type: query.get('type') || null,
-      faculty: query.get('faculty') || null,
-      parentId: null,
-      before: before && new RegExp(`^${uuid}$`).test(before) ? before : null,
+      state: given('state'),
+      type: given('type'),
+      faculty: given('faculty'),
+      origin: given('source'),
+      words: given('q'),
+      order,
+      before: order === 'newest' && before && new RegExp(`^${uuid}$`).test(before) ? before : null,
     },
     PAGE,
   );
@@ -53,11 +62,11 @@ async function list(view: View): Promise<Html> {
       null,
       empty(query.size > 0 ? 'No item like that.' : html`No work yet. <code>work-ledger submit '…' --type task</code>`),
     );
-  const last = items.at(-1);
+  const last = order === 'newest' && items.length === PAGE ? items.at(-1) : undefined;
   return panel(
     'Items',
-    'newest first',
-    html`<ul class="rows list" data-list>${colhead('When')}${items.map(listedRow)}</ul>${items.length === PAGE && last ? html`<p class="newer"><a href="${address(view, { before: last.id })}" data-more>older items</a></p>` : ''}`,
+    order === 'newest' ? 'newest first' : `the ${order} of the newest ${num(ORDERED)} like that`,
+    html`<ul class="rows list dense" data-list>${denseHead}${items.map(denseRow)}</ul>${last ? html`<p class="newer"><a href="${address(view, { before: last.id })}" data-more>older items</a></p>` : ''}`,
   );
 }
 

@@ -31,7 +31,7 @@ as $$
       ('people', 'looking', '{context_compact}', '{client}'),
       ('people', 'other ledgers', '{awareness_digest_across,awareness_digest_linked}', '{reader}'),
       ('people', 'other ledgers', '{ledger_link,ledger_unlink}', '{admin}'),
-      ('people', 'sessions', '{session_find,session_head_at,session_turn_at,sessions_with_turn,turn_ancestry,turn_tree,session_compare}', '{reader}'),
+      ('people', 'sessions', '{session_find,session_head_at,session_turn_at,sessions_with_turn,turn_ancestry,turn_tree,session_compare,session_compare_turns}', '{reader}'),
       ('people', 'sessions', '{session_create,session_open,session_fork}', '{client}'),
       ('people', 'sessions', '{session_alias,session_rollback,session_archive,turn_workspace_set,turn_archive}', '{admin}'),
       ('people', 'cost', '{cost_by,cost_cuts,work_totals,work_metrics,work_gauges}', '{reader}'),

@@ -12,17 +12,9 @@ create or replace function session_compare(p_a text, p_b text)
 as $$
 #variable_conflict use_column
 declare
-  v_label text;
-  v_heads uuid[];
-  v_common turns;
+  v_heads uuid[] := _branch_heads(p_a, p_b);
+  v_common turns := _common_turn(v_heads[1], v_heads[2]);
 begin
-  foreach v_label in array array[p_a, p_b] loop
-    if not exists (select from sessions s where s.label = v_label) then
-      raise exception using errcode = 'WL001', message = format('there is no session "%s"', _one_line(v_label, 200));
-    end if;
-    v_heads := v_heads || (select s.head_turn_id from sessions s where s.label = v_label);
-  end loop;
-  v_common := _common_turn(v_heads[1], v_heads[2]);
   return query
     select case o.n when 1 then 'a' else 'b' end, o.label, w.id, _one_line(left(w.description, 1000), 300), o.head_id, v_common.id, v_common.depth,
            b.turns, b.model_calls, coalesce(h.chain_tokens, 0) - coalesce(v_common.chain_tokens, 0), b.cost,
@@ -42,6 +34,79 @@ $$;
 
 comment on function session_compare(text, text) is
   'Two sessions side by side, a row each (branch a and b): select * from session_compare(''…'', ''…''). common_turn_id, common_depth: the newest turn that both have; null: they have none. All else is what each has done since: turns (compactions included), model_calls, tokens, cost (at today''s prices; null: none is known), entry_count and entries (the newest 50 of its ledger, oldest first: [{seq, entry_type, content, created_at}]), file_count and files (that its calls touched, at most 100, by path: [{path, actions, calls}]), calls and failed_calls (of tools), started_at and ended_at (of its first and last turn). status: the state of its work item or, without one, of the session. What it costs grows with the branches, not with what is above them. Raises WL001.';
+
+create or replace function session_compare_turns(p_a text, p_b text, p_after integer default 0, p_limit integer default 200)
+  returns table (
+    n integer, is_same boolean, a_turn_id uuid, a_says text, a_calls jsonb, b_turn_id uuid, b_says text, b_calls jsonb)
+  language plpgsql
+  stable
+  rows 200
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_heads uuid[] := _branch_heads(p_a, p_b);
+  v_common uuid := (_common_turn(v_heads[1], v_heads[2])).id;
+begin
+  perform _check_page(p_limit, 500);
+  if p_after is null or p_after < 0 then
+    perform _raise_invalid('turns are counted from 0', 'Pass as p_after the n of the last row.');
+  end if;
+  return query
+    with a as (select * from _branch_said(_branch_turns(v_heads[1], v_common), p_after, p_limit)),
+         b as (select * from _branch_said(_branch_turns(v_heads[2], v_common), p_after, p_limit))
+    select n, coalesce(a.hash = b.hash, false), a.turn_id, a.says, a.calls, b.turn_id, b.says, b.calls from a full join b using (n) order by n;
+end
+$$;
+
+comment on function session_compare_turns(text, text, integer, integer) is
+  'What two sessions did since they parted, turn by turn: row n has the n-th model call of each since then, p_limit rows (at most 500) after row p_after. is_same: both said the same words and made the same calls with the same results. a_says and b_says: the first 500 characters of what it said; null: nothing, or it has no such turn. a_calls and b_calls: [{tool, input (its first 200 characters), is_error}]. Compactions are left out, and so is what was not answered. Raises WL001 (a session), WL002 (p_after, p_limit).';
+
+create or replace function _branch_said(p_turns uuid[], p_after integer, p_limit integer)
+  returns table (n integer, turn_id uuid, says text, calls jsonb, hash text)
+  language sql
+  stable
+  rows 200
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select t.n::integer, t.id, left(s.said, 500), k.calls, md5(concat_ws(E'\x1f', s.said, k.whole))
+    from (select row_number() over (order by t.depth) as n, t.id
+            from unnest(p_turns) i join turns t on t.id = i
+           where t.turn_type = 'normal' and t.status = 'completed') t
+   cross join lateral (
+     select string_agg(_said_in(m.content), E'\n\n' order by m.sequence) as said from messages m where m.turn_id = t.id and m.role = 'assistant') s
+   cross join lateral (
+     select coalesce(jsonb_agg(jsonb_build_object('tool', k.tool_name, 'input', left(_call_input(k)::text, 200), 'is_error', coalesce(k.is_error, false))
+                               order by k.ordinal), '[]') as calls,
+            string_agg(concat_ws(E'\x1f', k.tool_name, _call_input(k)::text, _result_text(k.result)), E'\x1f' order by k.ordinal) as whole
+       from tool_calls k
+      where k.turn_id = t.id and k.parent_call_id is null) k
+   where t.n > p_after and t.n <= p_after + p_limit::bigint;
+$$;
+
+comment on function _branch_said(uuid[], integer, integer) is 'What these turns said and did, in their order: p_limit of them after the p_after-th. hash: the same where words, calls and results are.';
+
+create or replace function _branch_heads(p_a text, p_b text)
+  returns uuid[]
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_label text;
+  v_heads uuid[];
+begin
+  foreach v_label in array array[p_a, p_b] loop
+    if not exists (select from sessions s where s.label = v_label) then
+      raise exception using errcode = 'WL001', message = format('there is no session "%s"', _one_line(v_label, 200));
+    end if;
+    v_heads := v_heads || (select s.head_turn_id from sessions s where s.label = v_label);
+  end loop;
+  return v_heads;
+end
+$$;
+
+comment on function _branch_heads(text, text) is 'The newest turns of two sessions; null: it has none. Raises WL001.';
 
 create or replace function _branch_turns(p_head_id uuid, p_above_id uuid)
   returns uuid[]

@@ -1,0 +1,17 @@
+// Buttons that copy a text: their own, or what the block that they stand in says.
+
+import { $, $$, onArrival } from './page.js';
+
+document.addEventListener('click', (event) => {
+  const button = event.target.closest?.('[data-copy]');
+  if (!button) return;
+  const text = button.dataset.copy || ($('.said', button.closest('li'))?.innerText ?? '');
+  void navigator.clipboard?.writeText(text).then(
+    () => (button.textContent = 'copied'),
+    () => (button.textContent = 'not copied'),
+  );
+});
+
+onArrival((within) => {
+  for (const button of $$('[data-copy]', within)) button.hidden = false;
+});
