@@ -149,6 +149,8 @@ as $$
            case when k.is_error then _result_text(k.result) end as said
       from unnest(p_turn_ids) with ordinality as u(turn_id, n)
       join tool_calls k on k.turn_id = u.turn_id and k.completed_at is not null and k.tool_name not in ('ledger_append', 'ledger_read', 'execute_code')
+     -- A label costs more than a look whether any call failed.
+     where exists (select from tool_calls e where e.turn_id = any (p_turn_ids) and e.is_error)
   )
   select _list(array_agg(f.line order by f.n), 6)
     from (select min(c.n) filter (where c.is_error) as n,
