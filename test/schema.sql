@@ -75,6 +75,8 @@ create table awareness_digests (
   tokens integer not null,
   duration_ms double precision not null,
   created_at timestamp with time zone not null default _now(),
+  news_since_at timestamp with time zone,
+  news_mark text,
   constraint awareness_digests_focus_id_fkey FOREIGN KEY (focus_id) REFERENCES foci(id),
   constraint awareness_digests_pkey PRIMARY KEY (focus_id, iteration, turn_id),
   constraint awareness_digests_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES turns(id),
@@ -3503,7 +3505,7 @@ create function _awareness_team(p_work_item_id uuid, p_team uuid[], p_focus_id u
 create function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_has_news boolean) returns boolean
   plpgsql volatile; -- body 157c4c9e, comment aca91d82
 create function _awareness_timed(p_work_item_id uuid, p_config jsonb, p_focus_id uuid, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
-  plpgsql volatile; -- body 7731f392, comment 9e13440c
+  plpgsql volatile; -- body 448cb01c, comment cff52fd6
 create function _awareness_told(p_work_item_id uuid, p_projects text[], p_but uuid[], p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
   plpgsql volatile; -- body bdf74af7, comment 09410981
 create function _awareness_unread(p_work_item_id uuid, p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
@@ -3821,7 +3823,7 @@ create function _digest_fenced(p_says text, p_digest text) returns text
 create function _digest_spans(p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ad32e55a, comment 583a45e5
 create function _digest_store(p_focus foci, p_config jsonb, p_turn turns, p_digest jsonb, p_is_delta boolean) returns void
-  sql volatile; -- body fe7c43a4, comment 3967c2a1
+  sql volatile; -- body 9fbd3a6d, comment 3967c2a1
 create function _directory_named(p_item work_items, p_faculty_hash text) returns jsonb
   sql stable; -- body bc60305c, comment 862710a9
 create function _doctor_invariants() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -4003,7 +4005,7 @@ create function _faculty_takes(p_type text, p_least numeric, p_most numeric, p_c
 create function _faculty_value_says(p_type text, p_least numeric, p_most numeric, p_choices text[], p_value jsonb) returns text
   plpgsql immutable; -- body 6e8e71f1, comment 508dfaed
 create function _failed_calls(p_turn_ids uuid[], p_has_words boolean DEFAULT false) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7762e28d, comment 66e83cc9
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0dfb2566, comment 66e83cc9
 create function _family(p_model text, OUT context_window integer, OUT tokens_per_char double precision) returns record
   sql immutable parallel safe; -- body d41d8cd9, comment aa25c598
 create function _family_takes(p_model text) returns jsonb
@@ -4259,7 +4261,7 @@ create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count i
 create function _iteration_finish(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_iteration integer, p_driven_seconds double precision, p_kept_turn_id uuid DEFAULT NULL::uuid, p_flags iteration_flags DEFAULT NULL::iteration_flags) returns json
   plpgsql volatile; -- body fc2cf2cf, comment 694281f9
 create function _iteration_flags(p_item work_items, p_focus foci, p_config jsonb, p_turn turns DEFAULT NULL::turns) returns iteration_flags
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body b4e8c99a, comment 77212ca5
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bede7c34, comment 77212ca5
 create function _iteration_span_id(p_focus_id uuid, p_iteration integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7893b336
 create function _iteration_spans(p_item work_items, p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
@@ -4586,6 +4588,8 @@ create function _newest_plan(p_work_item_id uuid, p_until_seq integer DEFAULT 21
   plpgsql stable; -- body b4f93cd7, comment adf44cd8
 create function _newest_turn(p_work_item_id uuid) returns uuid
   sql stable; -- body 85a37811, comment 83b9e615
+create function _news_mark(p_work_item_id uuid, p_projects text[], p_since timestamp with time zone) returns TABLE(mark text)
+  sql stable; -- body d41d8cd9, comment 485a6b51
 create function _next_block(p_head turns, p_boundary text) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment b9a2e3a0
 create function _next_steps(p_item work_items, p_uncertain text[], p_plan text[], p_work text[], p_steps text[], p_asked text) returns text[]
@@ -5363,7 +5367,7 @@ create function _watchers_told(p_item work_items) returns void
 create function _went_on(p_focus foci, p_next json) returns json
   sql stable parallel safe; -- body d41d8cd9, comment a967bb15
 create function _whats_new(p_work_item_id uuid, p_projects text[], p_since timestamp with time zone) returns TABLE(what text)
-  sql stable; -- body d41d8cd9, comment fa7a84d2
+  sql stable; -- body d41d8cd9, comment 5033970c
 create function _why_queued(p_work_item_id uuid) returns text
   sql stable; -- body dba2a18b, comment b6ad4a4f
 create function _why_unroutable(p_faculty text, p_work_type text) returns text

@@ -37,6 +37,8 @@ create table awareness_digests (
   tokens integer not null,
   duration_ms double precision not null,
   created_at timestamptz not null default _now(),
+  news_since_at timestamptz,
+  news_mark text,
   primary key (focus_id, iteration, turn_id)
 );
 
@@ -57,6 +59,8 @@ comment on column model_calls.error_class is 'Null: it was answered, or is under
 comment on column model_calls.status is 'The HTTP status of a request that failed.';
 comment on table awareness_digests is 'One row for each awareness digest made for a turn: its size and what it took to make.';
 comment on column awareness_digests.iteration is 'The iteration of the focus whose request carried it.';
+comment on column awareness_digests.news_since_at is 'From when on what is new to others was marked.';
+comment on column awareness_digests.news_mark is 'A mark of what was new by then, see _news_mark(): while it is the same, there is no news since this digest.';
 comment on column awareness_digests.entries is 'How many entries of others it told of.';
 comment on column awareness_digests.chars is 'Its size in characters.';
 comment on column awareness_digests.tokens is 'Its size in estimated tokens.';

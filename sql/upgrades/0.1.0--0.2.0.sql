@@ -66,6 +66,8 @@ create unique index people_current on people (name) where revoked_at is null;
 alter table people enable row level security;
 alter table approvals add column person text;
 alter table models add column takes jsonb;
+alter table awareness_digests add column news_since_at timestamptz;
+alter table awareness_digests add column news_mark text;
 alter table models add constraint takes_is_an_object check (jsonb_typeof(takes) = 'object');
 alter table elisions add column thinking_depth integer;
 alter table models add column cache_write_1h numeric not null default 2;

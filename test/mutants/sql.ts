@@ -1010,6 +1010,27 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/awareness_digest/tells_of_the_team.test.sql',
   },
   {
+    name: 'what was told is looked for again for a minute',
+    file: 'sql/api/50_context/orient.sql',
+    from: "(p_digest ->> 'news_since_at')::timestamptz, p_digest ->> 'news_mark');",
+    to: "(p_digest ->> 'news_since_at')::timestamptz, null);",
+    test: 'test/sql/awareness_digest/is_made_again_only_where_something_was_added.test.sql',
+  },
+  {
+    name: 'what is committed behind a digest is no news',
+    file: 'sql/api/50_context/orient.sql',
+    from: "v_since timestamptz := _now() - interval '1 minute';",
+    to: 'v_since timestamptz := _now();',
+    test: 'test/sql/awareness_digest/is_made_again_only_where_something_was_added.test.sql',
+  },
+  {
+    name: 'of more than a hundred news none is added',
+    file: 'sql/api/45_ledger/whats_new.sql',
+    from: "case when count(*) <= 100 then coalesce(md5(string_agg(w.what, ' ' order by w.what)), '') end",
+    to: "coalesce(md5(string_agg(w.what, ' ' order by w.what)), '')",
+    test: 'test/sql/awareness_digest/is_made_again_only_where_something_was_added.test.sql',
+  },
+  {
     name: 'what news had no room for is forgotten',
     file: 'sql/api/50_context/iteration_flags.sql',
     from: 'and (d.entries = 0 or not d.is_delta) order by',
@@ -4741,8 +4762,8 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a change of a file that somebody asked for is no news',
     file: 'sql/api/45_ledger/whats_new.sql',
-    from: "s.kind = 'path' and exists (select from _changes_of(p_work_item_id, s, p_projects))",
-    to: 'false',
+    from: "and s.kind = 'path';",
+    to: "and s.kind = 'path' and false;",
     test: 'test/sql/notify_me/tells_once_or_always.test.sql',
   },
   {

@@ -6,23 +6,36 @@ create or replace function _whats_new(p_work_item_id uuid, p_projects text[], p_
   stable
   rows 1
 begin atomic
-  select 'entry'
+  select 'entry ' || l.id
     from work_ledger l
    where l.entry_type in ('plan', 'decision', 'finding', 'error') and not l.is_inherited
      and coalesce(l.project, '') = any (p_projects) and l.created_at > p_since and l.work_item_id <> p_work_item_id
   union all
-  select 'item'
+  select concat_ws(' ', 'item', w.id, coalesce(w.resolved_at, w.started_at, w.created_at))
     from work_items w
    where coalesce(w.project, '') = any (p_projects) and coalesce(w.resolved_at, w.started_at, w.created_at) > p_since and w.id <> p_work_item_id
   union all
-  select 'path'
+  select concat_ws(' ', 'path', s.id, c.work_item_id, c.event)
     from subscriptions s
-   where s.work_item_id = p_work_item_id and (s.is_always or s.told_at is null)
-     and s.kind = 'path' and exists (select from _changes_of(p_work_item_id, s, p_projects));
+   cross join lateral _changes_of(p_work_item_id, s, p_projects) c
+   where s.work_item_id = p_work_item_id and (s.is_always or s.told_at is null) and s.kind = 'path';
 end;
 
 comment on function _whats_new(uuid, text[], timestamptz) is
-  'What others of projects (see _awareness_projects()) entered, began or ended after a time, and changes of files that an item asked to be told of; for "exists". Inlined, as _items_of() is.';
+  'What others of projects (see _awareness_projects()) entered, began or ended after a time, and changes of files that an item asked to be told of; each another text. Inlined, as _items_of() is.';
+
+create or replace function _news_mark(p_work_item_id uuid, p_projects text[], p_since timestamptz)
+  returns table (mark text)
+  language sql
+  stable
+  rows 1
+begin atomic
+  select case when count(*) <= 100 then coalesce(md5(string_agg(w.what, ' ' order by w.what)), '') end
+    from (select n.what from _whats_new(p_work_item_id, p_projects, p_since) n limit 101) w;
+end;
+
+comment on function _news_mark(uuid, text[], timestamptz) is
+  'A mark of _whats_new(): the same as long as nothing is added; empty: there is nothing; null: more than 100, which nobody compares. Inlined.';
 
 create or replace function _session_has_news(p_item work_items, p_scope text)
   returns boolean

@@ -34,7 +34,7 @@ begin
          c.calls, c.open, c.waiting, c.done,
          (select h.id from hook_runs h where h.focus_id = v_head.focus_id and h.turn_id = v_head.id and h.hook = 'check' and h.status = 'failed'),
          -- What others entered, and what began or ended. Who shares a directory of the host may have touched a file besides.
-         exists (select from _whats_new(p_item.id, v_projects, n.since))
+         m.mark is distinct from n.mark
          or p_config #>> '{engage,workspace}' = 'host'
             and exists (select from work_items w
                          where coalesce(w.project, '') = any (v_projects) and (w.parent_id is null) = any ('{true,false}') and w.state = 'running'
@@ -44,10 +44,12 @@ begin
     from fences e
    cross join lateral (
      -- Since it was last told everything: a digest of news may have left some of it out, or gone with a request that was given up.
-     select coalesce((select d.created_at from awareness_digests d
-                       where d.focus_id = p_focus.id and (d.entries = 0 or not d.is_delta) order by d.iteration desc limit 1), p_focus.created_at)
-            - interval '1 minute' as since -- for transactions that were open then
+     select coalesce(d.news_since_at, coalesce(d.created_at, p_focus.created_at) - interval '1 minute') as since, coalesce(d.news_mark, '') as mark
+       from (select) o
+       left join lateral (
+         select * from awareness_digests d where d.focus_id = p_focus.id and (d.entries = 0 or not d.is_delta) order by d.iteration desc limit 1) d on true
      offset 0) n
+   cross join lateral _news_mark(p_item.id, v_projects, n.since) m
     left join sessions o on o.label = p_focus.session_label
    cross join lateral (
      select count(*) as calls, count(*) filter (where k.parent_call_id is null and k.completed_at is null and k.status <> 'waiting') as open,

@@ -213,14 +213,23 @@ create or replace function _awareness_timed(p_work_item_id uuid, p_config jsonb,
 as $$
 declare
   v_began_at timestamptz := clock_timestamp();
+  v_since timestamptz := _now() - interval '1 minute'; -- for transactions that are open now
+  v_mark text;
 begin
+  -- Before what it marks is read: what is committed in between is told, and looked for once more.
+  select m.mark into v_mark
+    from work_items w
+   cross join lateral (select _awareness_projects(w.project, p_config #>> '{awareness,scope}') as projects offset 0) p
+   cross join lateral _news_mark(w.id, p.projects, v_since) m
+   where w.id = p_work_item_id;
   select a.said, a.shown into said, shown from _awareness(p_work_item_id, _awareness_settings(p_config, p_focus_id is not null), p_focus_id) a;
   digest := jsonb_build_object(
-    'entries', coalesce(jsonb_array_length(shown), 0), 'chars', char_length(said), 'duration_ms', _milliseconds(v_began_at, clock_timestamp()));
+    'entries', coalesce(jsonb_array_length(shown), 0), 'chars', char_length(said), 'duration_ms', _milliseconds(v_began_at, clock_timestamp()),
+    'news_since_at', v_since, 'news_mark', v_mark);
 end
 $$;
 
-comment on function _awareness_timed(uuid, jsonb, uuid) is '_awareness() with the settings of a faculty, and its measure. digest: {entries, chars, duration_ms}.';
+comment on function _awareness_timed(uuid, jsonb, uuid) is '_awareness() with the settings of a faculty, and its measure. digest: {entries, chars, duration_ms, news_since_at, news_mark}.';
 
 create or replace function _digest_store(p_focus foci, p_config jsonb, p_turn turns, p_digest jsonb, p_is_delta boolean)
   returns void
@@ -228,9 +237,10 @@ create or replace function _digest_store(p_focus foci, p_config jsonb, p_turn tu
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  insert into awareness_digests (focus_id, iteration, turn_id, is_delta, entries, chars, tokens, duration_ms)
+  insert into awareness_digests (focus_id, iteration, turn_id, is_delta, entries, chars, tokens, duration_ms, news_since_at, news_mark)
   values (p_focus.id, p_turn.iteration, p_turn.id, p_is_delta, (p_digest ->> 'entries')::integer, (p_digest ->> 'chars')::integer,
-          _tokens((p_digest ->> 'chars')::bigint, p_config #>> '{engage,model}'), (p_digest ->> 'duration_ms')::double precision);
+          _tokens((p_digest ->> 'chars')::bigint, p_config #>> '{engage,model}'), (p_digest ->> 'duration_ms')::double precision,
+          (p_digest ->> 'news_since_at')::timestamptz, p_digest ->> 'news_mark');
 $$;
 
 comment on function _digest_store(foci, jsonb, turns, jsonb, boolean) is 'Stores the measure of a digest that was made for a turn.';

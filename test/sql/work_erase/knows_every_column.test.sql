@@ -28,6 +28,7 @@ insert into stays values
   ('hook_runs', '{hook,status}'),
   ('journal_entries', '{entry_type,importance}'),
   ('model_calls', '{model,error_class,request_id}'),
+  ('awareness_digests', '{news_mark}'),
   ('budgets', '{resource}'),
   ('fences', '{lease_hash,project,submitted_by}'),
   ('work_usage', '{model}'),
