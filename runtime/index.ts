@@ -1,24 +1,30 @@
 // What a program that embeds Work Ledger imports.
 
 export type { Workspace } from '../sandbox/workspace.ts';
-export { follow } from './commands/follow.ts';
+export { LedgerClient } from './client.ts';
+export type { ActingPerson, ClientOptions, FollowOptions, ListOptions } from './client.ts';
 export type { WorkEvent } from './commands/follow.ts';
-export { checkLedger, OtherLedger } from './ledger/checkLedger.ts';
+export { checkLedger, NoLedger, OtherLedger } from './ledger/checkLedger.ts';
+export { NoConnection } from './ledger/connection.ts';
 export { ensureEmbedded, stopEmbedded } from './install/embedded.ts';
 export { installLedger, readyLedger } from './install/installLedger.ts';
 export type { ActivityEvent } from './ledger/activity.ts';
-export type { Checkpoint, JournalEntry, JournalSession, LedgerEntry, ResumptionContext, WorkItem } from './ledger/answers.ts';
-export { openDb } from './ledger/db.ts';
-export type { Db } from './ledger/db.ts';
+export type { Checkpoint, CountedItem, JournalEntry, JournalSession, LedgerEntry, ResumptionContext, WorkItem } from './ledger/answers.ts';
+export type { AgentTold, Approval, ClaimOptions, ClaimTaken, HeldClaim } from './ledger/control.ts';
+export type { Cost } from './ledger/cost.ts';
+export type { AppendOptions, SearchHit, SearchOptions } from './ledger/entries.ts';
 export { errorCodes, LedgerError } from './ledger/errors.ts';
-export { ledgerMemory } from './ledger/ledgerMemory.ts';
+export type { ErrorCode } from './ledger/errors.ts';
 export type { LedgerMemory } from './ledger/ledgerMemory.ts';
 export { listenAt } from './ledger/listener.ts';
-export { WorkJournal } from './ledger/journal.ts';
+export type { Note } from './ledger/notes.ts';
+export type { ListedItem, SavedFaculty, WorkNow } from './ledger/overview.ts';
+export type { TurnOfWork } from './ledger/reads.ts';
+export type { WorkJournal } from './ledger/journal.ts';
 export type { EntryImportance, EntryType, JournalStatus } from './ledger/journal.ts';
 export { JournalStore } from './ledger/journalStore.ts';
 export type { JournalState } from './ledger/journalStore.ts';
-export type { Submission } from './ledger/submit.ts';
+export type { Budget, Submission } from './ledger/submit.ts';
 export { projectOf } from './project.ts';
 export { run } from './run.ts';
 export type { Run, RunItem, RunOptions } from './run.ts';

@@ -1,6 +1,6 @@
 // The catalog of a ledger, one line a thing, in test/schema.sql: a reviewer sees what a change does to it. Functions are
 // named with what callers see; of their bodies and comments stands a digest, since the text is next door in sql/.
-// And docs/sql.md, docs/states.md, and the tables of a faculty's keys, from v_faculty_keys, in docs/faculty.md, and of the metrics, from
+// And docs/sql.md, docs/typescript-reference.md, docs/states.md, and the tables of a faculty's keys, from v_faculty_keys, in docs/faculty.md, and of the metrics, from
 // v_metrics, in docs/observability.md. And sql/upgrades/called.json: what programs of this version call; the lists of released ones stay,
 // and have to hold. Writes the files; with --verify it compares, and upgrades each released version to see that it becomes the same.
 
@@ -21,11 +21,13 @@ import { catalogLines, difference } from './catalog.ts';
 import { earlierVersions, releasedScript } from './released.ts';
 import { sqlReference } from './sqlReference.ts';
 import { statesPage } from './states.ts';
+import { typescriptReference } from './typescriptReference.ts';
 
 const schemaFile = new URL('schema.sql', import.meta.url);
 const keysFile = new URL('../docs/faculty.md', import.meta.url);
 const metricsFile = new URL('../docs/observability.md', import.meta.url);
 const referenceFile = new URL('../docs/sql.md', import.meta.url);
+const typescriptFile = new URL('../docs/typescript-reference.md', import.meta.url);
 const statesFile = new URL('../docs/states.md', import.meta.url);
 const calledFile = new URL('../sql/upgrades/called.json', import.meta.url);
 
@@ -95,6 +97,7 @@ async function generate(isVerifying: boolean): Promise<Map<URL, string>> {
         [keysFile, withKeys(readFileSync(keysFile, 'utf8'), keys.rows)],
         [metricsFile, withMetrics(readFileSync(metricsFile, 'utf8'), metrics.rows)],
         [referenceFile, await sqlReference(client)],
+        [typescriptFile, typescriptReference()],
         [statesFile, await statesPage(client)],
         [calledFile, await called(client)],
       ]);

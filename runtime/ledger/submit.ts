@@ -43,6 +43,9 @@ export type AbilityDefinition = {
 };
 
 const name = z.object({ name: z.string() });
+/** What an item and all below it may use, have used, and have set aside for what is under way. */
+const budget = z.object({ resource: z.string(), amount: z.string(), spent: z.string(), reserved: z.string(), remaining: z.string() });
+export type Budget = z.infer<typeof budget>;
 
 /**
  * As work_submit() takes it, with an idempotency key: if the answer is lost with its connection, the submission is repeated and still makes
@@ -161,9 +164,7 @@ export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => 
 
   budgets: (workItemId: string) =>
     run(
-      () => sql.type(
-        z.object({ resource: z.string(), amount: z.string(), spent: z.string(), reserved: z.string(), remaining: z.string() }),
-      )`
+      () => sql.type(budget)`
       select resource, trim_scale(amount)::text as amount, trim_scale(spent)::text as spent, trim_scale(reserved)::text as reserved, trim_scale(remaining)::text as remaining
         from ${named('v_budgets')} where work_item_id = ${workItemId}::uuid order by resource`,
     ),

@@ -8,8 +8,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 
-import { builtinTools, createModelClient, defineTool, ok, openDb, run } from '../../runtime/index.ts';
-import type { Db, ModelClient, WorkEvent } from '../../runtime/index.ts';
+import { builtinTools, createModelClient, defineTool, ok, run } from '../../runtime/index.ts';
+import type { ModelClient, WorkEvent } from '../../runtime/index.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import type { Db } from '../../runtime/ledger/db.ts';
 import { scriptOf } from '../../runtime/model/script.ts';
 import type { ScriptedReply } from '../../runtime/model/script.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
