@@ -2,6 +2,7 @@
 
 import { eventsOf } from './commands/follow.ts';
 import type { WorkEvent } from './commands/follow.ts';
+import type { Faculty } from './faculty/faculty.ts';
 import { findLedger } from './install/findLedger.ts';
 import type { CountedItem, LedgerEntry, WorkItem } from './ledger/answers.ts';
 import { clientError } from './ledger/clientError.ts';
@@ -259,7 +260,7 @@ export class LedgerClient implements AsyncDisposable {
   // The ledger
 
   /**
-   * Appends an entry to the ledger of an item that no worker drives, and returns it. `entryType`: plan, finding, decision, step, error or note.
+   * Appends an entry to the ledger of an item, and returns it; while a worker drives that, with its `lease`. `entryType`: plan, finding, decision, step, error or note.
    * `content`: up to 16 KiB. WL001, WL002, WL003, WL005 (a worker drives it), WL006 (the key is another entry's), WL009 (10,000 entries).
    */
   append(id: string, entryType: string, content: string, options: AppendOptions = {}): Promise<LedgerEntry> {
@@ -302,8 +303,8 @@ export class LedgerClient implements AsyncDisposable {
   }
 
   /**
-   * Claims something (`file:PATH`, `record:NAME`, `url:URL`, any name) for a session of a journal that is alive; workers claim for their own
-   * items. Never waits: `kind` is claimed, or taken with the item that has it. WL001, WL002, WL003, WL005, WL008 (nobody works on the item).
+   * Claims something (`file:PATH`, `record:NAME`, `url:URL`, any name) for a session of a journal that is alive, or with its `lease` for an item
+   * that is driven. Never waits: `kind` is claimed, or taken with the item that has it. WL001, WL002, WL003, WL005, WL008 (nobody works on the item).
    */
   claim(id: string, key: string, options: ClaimOptions = {}): Promise<ClaimTaken> {
     return this.#ask((db) => db.claimTake(id, key, options));
@@ -368,7 +369,7 @@ export class LedgerClient implements AsyncDisposable {
 
   /** Saves a faculty in place of the one of its name and project; returns its name. WL002: `detail` lists what is wrong, a
    * line each, where it is more than one thing. */
-  saveFaculty(faculty: object): Promise<string> {
+  saveFaculty(faculty: Faculty): Promise<string> {
     return this.#ask((db) => db.facultySave(faculty));
   }
 

@@ -4,6 +4,7 @@
 import { resolve } from 'node:path';
 
 import { builtinTools, createModelClient, ensureEmbedded, LedgerClient, projectOf, readyLedger, startWorker } from 'work-ledger';
+import type { Faculty } from 'work-ledger';
 
 const [directory = '.', question = 'Where can this code lose data?'] = process.argv.slice(2);
 const repository = resolve(directory);
@@ -14,7 +15,12 @@ const project = await projectOf(repository);
 await readyLedger(url, schema);
 const ledger = await LedgerClient.open({ databaseUrl: url, schema });
 // They read and never write: a review leaves the repository as it was.
-const reads = { model: 'claude-sonnet-5-5', tools: ['read_file', 'glob', 'grep'], workspace: 'host', workspace_dir: repository };
+const reads: Faculty['engage'] = {
+  model: 'claude-sonnet-5-5',
+  tools: ['read_file', 'glob', 'grep'],
+  workspace: 'host',
+  workspace_dir: repository,
+};
 await ledger.saveFaculty({
   name: 'review-lead',
   project,

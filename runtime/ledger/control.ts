@@ -60,6 +60,8 @@ export type ClaimOptions = {
   seconds?: number;
   /** What for. */
   why?: string;
+  /** Of the worker that drives the item, while one does. */
+  lease?: string;
 };
 
 const decided = z.object({ decision: z.string() });
@@ -111,12 +113,13 @@ export const control = ({ call, row, rows, run, named }: Calls) => ({
         from ${named('v_claims')} order by claimed_at desc, key`,
     ),
 
-  claimTake: (workItemId: string, key: string, { mode = 'exclusive', seconds = 3600, why }: ClaimOptions = {}) =>
-    call('claim_take', [workItemId, key, mode, `${seconds} seconds`, why ?? null], taken),
+  claimTake: (workItemId: string, key: string, { mode = 'exclusive', seconds = 3600, why, lease }: ClaimOptions = {}) =>
+    call('claim_take', [workItemId, key, mode, `${seconds} seconds`, why ?? null, lease ?? null], taken),
 
   claimRelease: (workItemId: string, key: string) => call('claim_release', [workItemId, key], z.boolean()),
 
-  tellAgent: (workItemId: string, to: string, content: string) => rows('tell_agent', [workItemId, to, content], told),
+  tellAgent: (workItemId: string, to: string, content: string, lease: string | null = null) =>
+    rows('tell_agent', [workItemId, to, content, lease], told),
 
   claimBreak: (workItemId: string, key: string, reason: string | null) => call('claim_break', [workItemId, key, reason], z.boolean()),
 });

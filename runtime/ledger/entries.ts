@@ -27,6 +27,8 @@ export type AppendOptions = {
   doing?: number;
   /** The same call repeated with it returns the same entry. */
   key?: string;
+  /** Of the worker that drives the item, while one does. */
+  lease?: string;
 };
 
 const hit = z.object({
@@ -65,7 +67,7 @@ export const entries = ({ call, row, rows, run, named }: Calls) => ({
     workItemId: string,
     entryType: string,
     content: string,
-    { key = randomUUID(), data, keep, items, done, doing }: AppendOptions = {},
+    { key = randomUUID(), lease, data, keep, items, done, doing }: AppendOptions = {},
   ) =>
     row(
       'ledger_append',
@@ -74,6 +76,7 @@ export const entries = ({ call, row, rows, run, named }: Calls) => ({
         p_entry_type: entryType,
         p_content: content,
         p_idempotency_key: key,
+        ...(lease !== undefined && { p_lease: lease }),
         ...(data && { p_data: storableJson(data) }),
         ...(keep && { p_keep: sql.array(keep, 'text') }),
         ...(items && { p_items: storableJson(items) }),

@@ -177,8 +177,8 @@ export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => 
        where implementation <> 'runtime' and name !~ '^ldg:' order by is_builtin desc, position, tool_name`,
     ),
 
-  abilityInvoke: (ability: string, input: object, workItemId: string) =>
-    call('ability_invoke', [ability, storableJson(input), workItemId], z.unknown()),
+  abilityInvoke: (ability: string, input: object, workItemId: string, lease: string | null = null) =>
+    call('ability_invoke', [ability, storableJson(input), workItemId, lease], z.unknown()),
 
   /** What people and other agents said to a session of another program since it was last asked; null: nothing. */
   inboxTake: (workItemId: string) => call('inbox_take', [workItemId], z.string().nullable()),

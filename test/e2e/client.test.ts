@@ -1,9 +1,13 @@
 // LedgerClient: every method, on a ledger with agents at work; what each of them refuses is a LedgerError with code and hint.
 
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { LedgerClient, LedgerError, NoConnection, NoLedger, OtherLedger } from '../../runtime/index.ts';
-import type { WorkEvent } from '../../runtime/index.ts';
+import { FacultyError, LedgerClient, LedgerError, loadFaculties, NoConnection, NoLedger, OtherLedger } from '../../runtime/index.ts';
+import type { Faculty, WorkEvent } from '../../runtime/index.ts';
 import { startCrew } from '../console/crew.ts';
 import type { Crew } from '../console/crew.ts';
 import { createDatabase } from '../database.ts';
@@ -123,7 +127,7 @@ test('faculties, notes and the handlers of the memory tool', async () => {
   expect(await client.saveFaculty({ name: 'sewer', accepts: ['sew'], engage: { max_turns: 3 } })).toBe('sewer');
   const saved = (await client.faculties()).find((one) => one.name === 'sewer');
   expect(saved).toMatchObject({ project: null, config: { accepts: ['sew'], engage: { max_turns: 3, parallel_tool_execution: true } } });
-  const said = await refusal(() => client.saveFaculty({ name: 'sewer', engage: { max_turn: 3, elide_budget: 'much' } }));
+  const said = await refusal(() => client.saveFaculty({ name: 'sewer', engage: { max_turn: 3, elide_budget: 'much' } as object }));
   expect(said).toMatchObject({ code: 'WL002' });
   expect((said as LedgerError).detail.split('\n').toSorted()).toEqual([
     'engage.elide_budget must be a whole number from 0, not "much"',
@@ -134,6 +138,36 @@ test('faculties, notes and the handlers of the memory tool', async () => {
   expect(await client.notes('house')).toMatchObject([{ path: '/memories/tiles.md', version: version + 1 }]);
   expect(await client.readNote('house', 'tiles.md')).toMatchObject({ content: 'Blue ones.' });
   expect(await client.memory({ project: 'house' }).view({ command: 'view', path: '/memories/tiles.md' })).toContain('Blue ones.');
+});
+
+test('faculties are read from files, with all that is wrong in them at once', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'faculties-'));
+  const good = join(directory, 'good.toml');
+  const odd = join(directory, 'odd.toml');
+  await writeFile(good, '[faculty]\nname = "tiler"\naccepts = ["tile"]\n[faculty.engage]\nmax_turns = 4\n');
+  await writeFile(odd, '[faculty]\nname = "odd"\nclaims = "wran"\n[faculty.engage]\nmax_turn = 4\nelide_budget = -1\n');
+  const [loaded] = await loadFaculties(opened, good);
+  const config: Faculty = loaded?.config ?? { name: '' };
+  expect(config.engage?.max_turns).toBe(4);
+  expect(await client.saveFaculty(config)).toBe('tiler');
+  const said = await refusal(() => loadFaculties(opened, [good, odd]));
+  expect(said).toBeInstanceOf(FacultyError);
+  expect((said as FacultyError).problems).toEqual([
+    { file: odd, line: 3, column: 1, says: 'claims must be off, warn or refuse, not "wran"; did you mean "warn"?' },
+    { file: odd, line: 5, column: 1, says: 'unknown key engage.max_turn; did you mean engage.max_turns?' },
+    { file: odd, line: 6, column: 1, says: 'engage.elide_budget must be a whole number from 0, not -1' },
+  ]);
+  await rm(directory, { recursive: true });
+});
+
+test('the type of a faculty has its keys and their words, and no others', () => {
+  // @ts-expect-error -- there is no such key
+  const key: Faculty = { name: 'x', engage: { max_turn: 3 } };
+  // @ts-expect-error -- that is none of its words
+  const word: Faculty = { name: 'x', claims: 'wran' };
+  // @ts-expect-error -- a faculty has a name
+  const nameless: Faculty = { engage: { thinking: 'adaptive' } };
+  expect([key, word, nameless]).toHaveLength(3);
 });
 
 test('agents at work are looked at, followed, forked and answered', async () => {
@@ -208,7 +242,7 @@ const bad: Record<string, [code: string, act: () => Promise<unknown>] | null> = 
   cost: ['WL002', () => client.cost('hour')],
   budgets: ['22P02', () => client.budgets('nope')],
   setBudget: ['WL002', () => client.setBudget(crew.ids.untaken, 'wood', 1)],
-  saveFaculty: ['WL002', () => client.saveFaculty({})],
+  saveFaculty: ['WL002', () => client.saveFaculty({ name: ' ' })],
   faculties: null,
   notes: ['WL002', () => client.notes(undefined as unknown as null)],
   readNote: ['WL001', () => client.readNote(null, 'nothing.md')],
