@@ -10,6 +10,7 @@ import { eventsOf, follow } from './commands/follow.ts';
 import type { WorkEvent } from './commands/follow.ts';
 import { modelClient } from './commands/work.ts';
 import { hostName } from './config.ts';
+import type { Faculty } from './faculty/faculty.ts';
 import { findLedger } from './install/findLedger.ts';
 import type { Place } from './install/findLedger.ts';
 import { isFinal } from './ledger/answers.ts';
@@ -39,7 +40,7 @@ export type RunOptions = {
   /** The tools that the agent is offered beside the ledger's own, and that this process can run. */
   tools?: readonly Tool[];
   /** The rest of the agent's configuration (docs/faculty.md), which `model`, `tools` and `workspace` complete; or the name of a saved one. */
-  faculty?: string | Record<string, unknown>;
+  faculty?: string | Partial<Faculty>;
   /** The directory of this machine in which tools work. Default: none, and file tools and bash are of no use. */
   workspace?: string;
   /** Where the work is (docs/delegation.md); default: that of `workspace`, else of the current directory. */
@@ -173,7 +174,7 @@ async function facultyOf(db: Db, { faculty = {}, model, tools = [] }: RunOptions
     workspace: workspace === undefined ? 'none' : 'host',
     tools: tools.map((tool) => tool.name),
     ...(model !== undefined && { model }),
-    ...(faculty['engage'] as object | undefined),
+    ...faculty.engage,
   };
   const config = { ...faculty, engage };
   return db.facultySave({ name: `run ${createHash('sha256').update(JSON.stringify(config)).digest('hex').slice(0, 8)}`, ...config });

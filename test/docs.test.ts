@@ -483,6 +483,7 @@ test('every program of a page is one that a test below runs', () => {
     'docs/testing.md: ts',
     'docs/tools.md: ts',
     'docs/typescript.md: ts',
+    'docs/typescript.md: ts',
     'docs/code.md: python',
     'docs/operating.md: json',
   ]);
@@ -623,9 +624,12 @@ describe('with a model', () => {
       .replace(`'work-ledger/testing'`, JSON.stringify(new URL('../runtime/testing/index.ts', import.meta.url).href))
       .replace(`'work-ledger/claude-agent-sdk'`, JSON.stringify(new URL('../runtime/agentSdk/index.ts', import.meta.url).href));
 
-  /** Runs the page's block of TypeScript as a program. */
-  async function runProgram(page: string, env: NodeJS.ProcessEnv = {}): Promise<Ran> {
-    const code = blocksOf('ts').find((block) => block.page === page && block.notRun === null)?.code ?? '';
+  /** Runs the page's last block of TypeScript, or the nth, as a program. */
+  async function runProgram(page: string, env: NodeJS.ProcessEnv = {}, n = -1): Promise<Ran> {
+    const code = blocksOf('ts')
+      .filter((block) => block.page === page && block.notRun === null)
+      .at(n)?.code;
+    if (code === undefined) throw new Error(`${page} has no such block`);
     const file = join(directory, 'program.ts');
     await writeFile(file, asInstalled(code));
     return run(shell.home, { ...shell.env, ...env }, process.execPath, file);
@@ -653,6 +657,13 @@ describe('with a model', () => {
     } finally {
       await model.close();
     }
+  });
+
+  test('the client of docs/typescript.md is refused as the page says', async () => {
+    expect(await runProgram('docs/typescript.md', {}, 0)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\[ 'The index on orders\(created_at\) is never used' \] true\nWL003 \w.*\n$/),
+    });
   });
 
   test('the tests of docs/testing.md pass', async () => {

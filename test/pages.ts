@@ -18,9 +18,9 @@ export type Block = {
 };
 export type Page = { path: string; text: string; blocks: Block[]; codes: string[] };
 
-/** README and CONTRIBUTING, and all of docs/ but the SQL reference, which is generated and has signatures only. */
+/** README and CONTRIBUTING, and all of docs/ but the references, which are generated and have signatures only. */
 export const pages: Page[] = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md', { cwd: root }).toSorted()]
-  .filter((path) => path !== 'docs/sql.md')
+  .filter((path) => !['docs/sql.md', 'docs/typescript-reference.md'].includes(path))
   .map(pageAt);
 
 function pageAt(path: string): Page {

@@ -1,7 +1,7 @@
 // The catalog of a ledger, one line a thing, in test/schema.sql: a reviewer sees what a change does to it. Functions are
 // named with what callers see; of their bodies and comments stands a digest, since the text is next door in sql/.
-// And docs/sql.md, docs/states.md, and the tables of a faculty's keys, from v_faculty_keys, in docs/faculty.md, and of the metrics, from
-// v_metrics, in docs/observability.md. And sql/upgrades/called.json: what programs of this version call; the lists of released ones stay,
+// And docs/sql.md, docs/typescript-reference.md, docs/states.md, and the tables of a faculty's keys, from v_faculty_keys, in docs/faculty.md, and of the metrics, from
+// v_metrics, in docs/observability.md; the type of a faculty in runtime/faculty/faculty.ts. And sql/upgrades/called.json: what programs of this version call; the lists of released ones stay,
 // and have to hold. Writes the files; with --verify it compares, and upgrades each released version to see that it becomes the same.
 
 import './inMemory.ts';
@@ -18,14 +18,19 @@ import type { Metric } from '../runtime/ledger/cost.ts';
 import { calledOf, calledText, everything, missingFor } from './called.ts';
 import type { Called } from './called.ts';
 import { catalogLines, difference } from './catalog.ts';
+import { facultyType } from './facultyType.ts';
+import type { KeyRow } from './facultyType.ts';
 import { earlierVersions, releasedScript } from './released.ts';
 import { sqlReference } from './sqlReference.ts';
 import { statesPage } from './states.ts';
+import { typescriptReference } from './typescriptReference.ts';
 
 const schemaFile = new URL('schema.sql', import.meta.url);
 const keysFile = new URL('../docs/faculty.md', import.meta.url);
+const facultyFile = new URL('../runtime/faculty/faculty.ts', import.meta.url);
 const metricsFile = new URL('../docs/observability.md', import.meta.url);
 const referenceFile = new URL('../docs/sql.md', import.meta.url);
+const typescriptFile = new URL('../docs/typescript-reference.md', import.meta.url);
 const statesFile = new URL('../docs/states.md', import.meta.url);
 const calledFile = new URL('../sql/upgrades/called.json', import.meta.url);
 
@@ -89,10 +94,12 @@ async function generate(isVerifying: boolean): Promise<Map<URL, string>> {
           '\n',
         ) + '\n';
       const keys = await client.query<Key>('select path, type, takes, default_value::text, says from v_faculty_keys');
+      const allKeys = await client.query<KeyRow>('select path, type, choices, default_value::text, says from _faculty_keys()');
       const metrics = await client.query<Metric>('select * from v_metrics');
       return new Map([
         [schemaFile, schema],
         [keysFile, withKeys(readFileSync(keysFile, 'utf8'), keys.rows)],
+        [facultyFile, facultyType(allKeys.rows)],
         [metricsFile, withMetrics(readFileSync(metricsFile, 'utf8'), metrics.rows)],
         [referenceFile, await sqlReference(client)],
         [statesFile, await statesPage(client)],
@@ -170,10 +177,12 @@ async function verifyUpgrade(url: string, version: string, fresh: readonly strin
 }
 
 const isVerifying = process.argv.includes('--verify');
-for (const [file, text] of await generate(isVerifying)) {
+function put(file: URL, text: string): void {
   if (!isVerifying) writeFileSync(file, text);
   else if (!existsSync(file) || text !== readFileSync(file, 'utf8')) {
     console.error(`${file.pathname.replace(/.*\//, '')} is not what sql/ makes: look at what changed with \`make schema\` and git diff`);
     process.exitCode = 1;
   }
 }
+for (const [file, text] of await generate(isVerifying)) put(file, text);
+put(typescriptFile, typescriptReference()); // of the type of a faculty, which is among those

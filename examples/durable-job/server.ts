@@ -9,13 +9,14 @@ import type { AddressInfo } from 'node:net';
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { streamSSE } from 'hono/streaming';
-import { builtinTools, createModelClient, ensureEmbedded, follow, LedgerError, openDb, readyLedger, startWorker } from 'work-ledger';
+import { builtinTools, createModelClient, ensureEmbedded, LedgerClient, LedgerError, readyLedger, startWorker } from 'work-ledger';
+import type { CountedItem } from 'work-ledger';
 
 const url = process.env['DATABASE_URL'] ?? (await ensureEmbedded()).url;
 const schema = process.env['WORK_LEDGER_SCHEMA'] ?? 'work_ledger';
 await readyLedger(url, schema);
-const db = await openDb(url, schema);
-await db.facultySave({
+const ledger = await LedgerClient.open({ databaseUrl: url, schema });
+await ledger.saveFaculty({
   name: 'jobs',
   accepts: ['job'],
   engage: { model: 'claude-sonnet-5-5', tools: ['read_file', 'grep'], workspace: 'host', workspace_dir: process.cwd() },
@@ -23,8 +24,11 @@ await db.facultySave({
 // As many servers as you like may run: each job has one worker at a time, and another one if that dies.
 const worker = await startWorker({ url, schema, model: createModelClient(), tools: builtinTools, concurrency: 4, leaseSeconds: 10 });
 
-async function jobOf(id: string): Promise<NonNullable<Awaited<ReturnType<typeof db.workItem>>>> {
-  const item = await db.workItem(id).catch(() => null); // not an id
+async function jobOf(id: string): Promise<CountedItem> {
+  const item = await ledger.item(id).catch((error: unknown) => {
+    if (error instanceof LedgerError && ['WL001', '22P02'].includes(error.code)) return null; // no such item, or no id
+    throw error;
+  });
   if (item?.work_type !== 'job') throw new HTTPException(404, { message: 'there is no such job' });
   return item;
 }
@@ -35,7 +39,7 @@ app.post('/jobs', async (c) => {
   const key = c.req.header('idempotency-key');
   if (typeof task !== 'string' || task.trim() === '' || key === undefined)
     throw new HTTPException(400, { message: 'a job is {"task": "…"} with an Idempotency-Key' });
-  const { id } = await db.workSubmit({ workType: 'job', description: task, idempotencyKey: `job:${key}`, budget: { tokens: 200_000 } });
+  const { id } = await ledger.submit({ workType: 'job', description: task, idempotencyKey: `job:${key}`, budget: { tokens: 200_000 } });
   return c.json({ id }, 202, { location: `/jobs/${id}` });
 });
 app.get('/jobs/:id', async (c) => {
@@ -50,17 +54,12 @@ app.get('/jobs/:id/events', async (c) => {
     stream.onAbort(() => gone.abort());
     const send = (event: string, data: object, position?: number): void =>
       void stream.writeSSE({ event, data: JSON.stringify(data), ...(position !== undefined && { id: String(position) }) });
-    const item = await follow(
-      db,
-      url,
-      id,
-      {
-        onEntry: ({ seq, entry_type: type, content }) => (seq > after ? send('entry', { type, content }, seq) : undefined),
-        onActivity: (event) => send(event.kind, event),
-      },
-      gone.signal,
-    );
-    await stream.writeSSE({ event: 'end', data: JSON.stringify({ state: item?.state, result: item?.outcome_data?.['summary'] ?? null }) });
+    for await (const event of ledger.follow(id, { activity: 'new', signal: gone.signal })) {
+      if (event.kind !== 'entry') send(event.kind, event);
+      else if (event.entry.seq > after) send('entry', { type: event.entry.entry_type, content: event.entry.content }, event.entry.seq);
+    }
+    const { state, outcome_data: outcome } = await jobOf(id);
+    await stream.writeSSE({ event: 'end', data: JSON.stringify({ state, result: outcome?.['summary'] ?? null }) });
   });
 });
 app.onError((error, c) => {
@@ -75,5 +74,5 @@ const server = serve({ fetch: app.fetch, port: Number(process.env['PORT'] ?? 300
 );
 process.once('SIGTERM', () => {
   server.close();
-  void worker.stop().then(() => db.close()); // what is under way goes on elsewhere
+  void worker.stop().then(() => ledger.close()); // what is under way goes on elsewhere
 });

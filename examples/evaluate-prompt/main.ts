@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 
 import pg from 'pg';
-import { builtinTools, createModelClient, ensureEmbedded, follow, openDb, readyLedger, startWorker } from 'work-ledger';
+import { builtinTools, createModelClient, ensureEmbedded, LedgerClient, readyLedger, startWorker } from 'work-ledger';
 
 const [before, after, count = '10'] = process.argv.slice(2);
 if (before === undefined || after === undefined) throw new Error('which prompts? node main.ts old.md new.md [SESSIONS]');
@@ -13,12 +13,12 @@ const prompts = { before: await readFile(before, 'utf8'), after: await readFile(
 const url = process.env['DATABASE_URL'] ?? (await ensureEmbedded()).url;
 const schema = process.env['WORK_LEDGER_SCHEMA'] ?? 'work_ledger';
 await readyLedger(url, schema);
-const db = await openDb(url, schema);
+const ledger = await LedgerClient.open({ databaseUrl: url, schema });
 const client = new pg.Client({ connectionString: url, options: `-c search_path=${schema},public` });
 await client.connect();
 
 for (const [name, prompt] of Object.entries(prompts))
-  await db.facultySave({
+  await ledger.saveFaculty({
     name: `prompt-${name}`,
     // What others found would help one of the two more than the other.
     awareness: { enabled: false },
@@ -50,8 +50,8 @@ try {
   for (const name of Object.keys(prompts)) {
     const items = await Promise.all(
       middles.map(async ({ id: turn }) => {
-        const { id } = await db.workFork(turn, null, `prompt-${name}`);
-        await follow(db, url, id, {});
+        const { id } = await ledger.fork(turn, { faculty: `prompt-${name}` });
+        await ledger.wait(id);
         return id;
       }),
     );
@@ -68,5 +68,5 @@ try {
 } finally {
   await worker.stop();
   await client.end();
-  await db.close();
+  await ledger.close();
 }

@@ -3,7 +3,8 @@
 
 import { resolve } from 'node:path';
 
-import { builtinTools, createModelClient, ensureEmbedded, follow, openDb, projectOf, readyLedger, startWorker } from 'work-ledger';
+import { builtinTools, createModelClient, ensureEmbedded, LedgerClient, projectOf, readyLedger, startWorker } from 'work-ledger';
+import type { Faculty } from 'work-ledger';
 
 const [directory = '.', question = 'Where can this code lose data?'] = process.argv.slice(2);
 const repository = resolve(directory);
@@ -12,10 +13,15 @@ const schema = process.env['WORK_LEDGER_SCHEMA'] ?? 'work_ledger';
 const project = await projectOf(repository);
 
 await readyLedger(url, schema);
-const db = await openDb(url, schema);
+const ledger = await LedgerClient.open({ databaseUrl: url, schema });
 // They read and never write: a review leaves the repository as it was.
-const reads = { model: 'claude-sonnet-5-5', tools: ['read_file', 'glob', 'grep'], workspace: 'host', workspace_dir: repository };
-await db.facultySave({
+const reads: Faculty['engage'] = {
+  model: 'claude-sonnet-5-5',
+  tools: ['read_file', 'glob', 'grep'],
+  workspace: 'host',
+  workspace_dir: repository,
+};
+await ledger.saveFaculty({
   name: 'review-lead',
   project,
   accepts: ['review'],
@@ -25,7 +31,7 @@ await db.facultySave({
       'Look at the layout of the repository, then give each part that matters to a reviewer (spawn_child_work with work_type review-part, all at once) and wait for them. Say what they found, the worst first, each with its file and line.',
   },
 });
-await db.facultySave({
+await ledger.saveFaculty({
   name: 'reviewer',
   project,
   accepts: ['review-part'],
@@ -38,12 +44,14 @@ await db.facultySave({
 
 const worker = await startWorker({ url, schema, project, model: createModelClient(), tools: builtinTools, concurrency: 6 });
 try {
-  const { id } = await db.workSubmit({ workType: 'review', description: question, project, budget: { tokens: 2_000_000 } });
+  const { id } = await ledger.submit({ workType: 'review', description: question, project, budget: { tokens: 2_000_000 } });
   console.log(`work-ledger logs ${id} --follow`);
-  const item = await follow(db, url, id, { onEntry: (entry) => console.log(`${entry.entry_type}: ${entry.content}`) });
-  console.log(item?.state, item?.outcome_data?.['summary'] ?? item?.state_reason);
-  process.exitCode = item?.state === 'completed' ? 0 : 1;
+  for await (const event of ledger.follow(id, { activity: 'none' }))
+    if (event.kind === 'entry') console.log(`${event.entry.entry_type}: ${event.entry.content}`);
+  const item = await ledger.item(id);
+  console.log(item.state, item.outcome_data?.['summary'] ?? item.state_reason);
+  process.exitCode = item.state === 'completed' ? 0 : 1;
 } finally {
   await worker.stop();
-  await db.close();
+  await ledger.close();
 }

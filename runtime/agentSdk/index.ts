@@ -27,8 +27,8 @@ export type LedgerSession = {
 export type Closable = { close(): Promise<void>; [Symbol.asyncDispose](): Promise<void> };
 
 /**
- * The ledger for sessions of the SDK: `url` of the database (default: DATABASE_URL, else the embedded one) and `schema`, or `db`, an open
- * ledger. close() reads what is left; a program that ends without it leaves that to a worker.
+ * The ledger for sessions of the SDK: `url` of the database (default: DATABASE_URL, else the embedded one) and `schema`, or `ledger`, an open
+ * one. close() reads what is left; a program that ends without it leaves that to a worker.
  */
 export function ledgerSession(options: LedgerSessionOptions = {}): LedgerSession & Closable {
   const sessionStore = new LedgerSessionStore({ ...options, isLive: false });

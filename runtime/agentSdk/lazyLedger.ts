@@ -2,11 +2,13 @@
 
 import { findDatabase, schemaOn } from '../install/findLedger.ts';
 import { withConnection } from '../ledger/connection.ts';
+import { dbOf } from '../client.ts';
+import type { LedgerClient } from '../client.ts';
 import { openDb } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 
-/** `url`: of the database (default: DATABASE_URL, else the embedded one); or `db`: the ledger, which its owner closes. */
-export type LedgerAddress = { url?: string; schema?: string; db?: Db };
+/** `url`: of the database (default: DATABASE_URL, else the embedded one); or `ledger`: one that is open, which its owner closes. */
+export type LedgerAddress = { url?: string; schema?: string; ledger?: LedgerClient };
 
 const MAX_CONNECTIONS = 4;
 
@@ -17,7 +19,7 @@ export class LazyLedger {
 
   constructor(address: LedgerAddress = {}) {
     this.#address = address;
-    if (address.db) this.#opening = Promise.resolve({ db: address.db, url: null });
+    if (address.ledger) this.#opening = Promise.resolve({ db: dbOf(address.ledger), url: null });
   }
 
   async use<T>(work: (db: Db) => Promise<T>): Promise<T> {
@@ -42,7 +44,7 @@ export class LazyLedger {
   async close(): Promise<boolean> {
     if (this.#users > 0) this.#users--;
     if (this.#users > 0) return false;
-    if (this.#address.db) return true;
+    if (this.#address.ledger) return true;
     const opening = this.#opening;
     this.#opening = undefined;
     await (await opening?.catch(() => undefined))?.db.close();
@@ -61,10 +63,10 @@ const byAddress = new Map<string, LazyLedger>();
 const byDb = new WeakMap<Db, LazyLedger>();
 
 /** The one of this process. */
-export function ledgerAt({ url, schema, db }: LedgerAddress): LazyLedger {
-  if (db) {
-    const there = byDb.get(db) ?? new LazyLedger({ db });
-    byDb.set(db, there);
+export function ledgerAt({ url, schema, ledger }: LedgerAddress): LazyLedger {
+  if (ledger) {
+    const there = byDb.get(dbOf(ledger)) ?? new LazyLedger({ ledger });
+    byDb.set(dbOf(ledger), there);
     return there;
   }
   const address = { ...(url !== undefined && { url }), ...(schema !== undefined && { schema }) };

@@ -40,7 +40,7 @@ export async function saveFaculties(db: Db, paths: readonly string[]): Promise<S
   const saved: Saved[] = [];
   for (const { config, warnings } of loaded) {
     for (const warning of warnings) note(`warning: ${warning}`);
-    const { workspace_dir: directory = null } = (config['engage'] ?? {}) as { workspace_dir?: string };
+    const directory = config.engage?.workspace_dir ?? null;
     const now = { name: await db.facultySave(config), project: config.project || null, directory };
     const was = before.find((one) => one.name === now.name && one.project === now.project)?.engage.workspace_dir ?? null;
     if (was !== null && now.directory !== null && was !== now.directory)

@@ -6,6 +6,7 @@ import { z } from 'zod';
 
 import { uncontained } from '../../sandbox/commandUser.ts';
 import { modelAccess } from '../config.ts';
+import { dbOf } from '../client.ts';
 import type { Settings } from '../config.ts';
 import { findLedger } from '../install/findLedger.ts';
 import type { Place } from '../install/findLedger.ts';
@@ -131,7 +132,9 @@ async function workWith(tools: Tool[], options: WorkOptions): Promise<number> {
       ? 'it works on what is queued in any project'
       : `it works on what is queued in project ${project}, and in none; --all-projects: in any`,
   );
-  const missing = await worker.db.missingTools().catch(() => []); // the database went away: not the moment to warn about tools
+  const missing = await dbOf(worker.client)
+    .missingTools()
+    .catch(() => []); // the database went away: not the moment to warn about tools
   for (const { faculty, tool } of missing.filter((one) => isOurs(one.project)))
     log.warn({ faculty, tool }, 'a faculty names a tool that nobody has registered');
   const signal = await Promise.race([signalled, worker.ended]);

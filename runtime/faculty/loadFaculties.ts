@@ -8,6 +8,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 
 import type { Db } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
+import type { Faculty } from './faculty.ts';
 import { programProblem, resolveCommand } from './hookCommands.ts';
 import { parseToml, TomlError } from './toml.ts';
 import type { Path, Position, Toml } from './toml.ts';
@@ -16,8 +17,7 @@ import type { Path, Position, Toml } from './toml.ts';
 const withoutEffect = ['engage.truncate_processed_results'];
 
 type Section = Record<string, unknown>;
-export type FacultyConfig = Section & { name: string; project?: string };
-export type LoadedFaculty = { config: FacultyConfig; warnings: string[] };
+export type LoadedFaculty = { config: Faculty; warnings: string[] };
 export type Problem = Position & { file: string; says: string };
 type Finding = [path: Path, says: string];
 
@@ -137,10 +137,10 @@ export async function parseFaculty(
   throwAny([...(await findMistakes(ledger, toml)), ...prompt.errors, ...commands.errors].map(at).toSorted(byPosition));
 
   for (const [path, command] of commands.resolved) (valueAt(toml.value, path.slice(0, -1)) as Section)[String(path.at(-1))] = command;
-  const config = toml.value['faculty'] as FacultyConfig;
-  const engage = config['engage'] as Section | undefined;
-  if (engage && prompt.text !== undefined) engage['system_prompt'] = prompt.text;
-  if (typeof engage?.['workspace_dir'] === 'string') engage['workspace_dir'] = resolve(directory, engage['workspace_dir']);
+  const config = toml.value['faculty'] as Faculty;
+  const { engage } = config;
+  if (engage && prompt.text !== undefined) engage.system_prompt = prompt.text;
+  if (engage?.workspace_dir) engage.workspace_dir = resolve(directory, engage.workspace_dir);
   return {
     config,
     warnings: findWithoutEffect(toml.value, keys).map(at).toSorted(byPosition).map(atPosition),

@@ -11,6 +11,7 @@ import { failed } from '../tools/tool.ts';
 import type { ToolContext, ToolOutcome } from '../tools/tool.ts';
 import type { Focus, Runtime } from './focus.ts';
 import { executeCode } from './runCode.ts';
+import { ledgerOf } from './toolLedger.ts';
 import { workspaceOf } from './workspaceOf.ts';
 
 type Prepared =
@@ -63,6 +64,7 @@ export function contextOf(call: Pick<OpenCall, 'id'>, focus: Focus, isFromCode: 
     ...(runtime.webFetchHeaders && { webFetchHeaders: runtime.webFetchHeaders }),
     workItemId: claim.work_item_id,
     toolCallId: call.id,
+    ledger: ledgerOf(call.id, focus),
     isFromCode,
     signal,
   };

@@ -7,18 +7,6 @@ import { firstOf, namesOf, number, text } from './consoleShapes.ts';
 import type { Project } from './consoleShapes.ts';
 import type { Calls } from './pool.ts';
 
-const hit = z.object({
-  position: z.string(),
-  source: z.string(),
-  work_item_id: text,
-  entry_id: text,
-  seq: number,
-  entry_type: text,
-  created_at: text,
-  snippet: z.string(),
-  description: text,
-});
-
 const told = z.object({
   work_item_id: z.string(),
   seq: z.number(),
@@ -39,24 +27,8 @@ const found = z.object({
 export type Filter = { project: Project; faculty: string | null; since: string | null };
 
 export function consoleKnowledge(calls: Calls) {
-  const { call, rows, run, named } = calls;
+  const { call, run, named } = calls;
   return {
-    search: (query: string, before: string | null, limit: number, filter: Filter & { source: string | null }) =>
-      rows(
-        'ledger_search',
-        [
-          query,
-          before,
-          limit,
-          null,
-          filter.source === null ? null : sql.array([filter.source], 'text'),
-          filter.faculty,
-          filter.since,
-          filter.project,
-        ],
-        hit,
-      ),
-
     /** Another text when something was written that a search finds, as far as the newest of all that was written tells. */
     newestHit: (query: string) => call('ledger_search_newest', [query], z.string()),
 

@@ -30,6 +30,40 @@ const claim = z.object({
   changed_at: z.string().nullable(),
   ends_at: z.string(),
 });
+const taken = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('claimed'),
+    key: z.string(),
+    mode: z.string(),
+    ends_at: z.string(),
+    /** Of others that are at it without a claim that binds; null: nobody is. */
+    says: z.string().nullable(),
+  }),
+  z.object({ kind: z.literal('taken'), key: z.string(), work_item_id: z.string(), ends_at: z.string(), says: z.string() }),
+]);
+const told = z.object({
+  work_item_id: z.string(),
+  name: z.string(),
+  /** Null: it was not told. */
+  message_id: z.string().nullable(),
+  /** When it will read it. */
+  reads: z.string(),
+});
+export type HeldClaim = z.infer<typeof claim>;
+export type ClaimTaken = z.infer<typeof taken>;
+export type AgentTold = z.infer<typeof told>;
+export type Approval = z.infer<typeof approval>;
+export type ClaimOptions = {
+  /** Default: exclusive; shared: others may claim it so, too. */
+  mode?: 'exclusive' | 'shared';
+  /** After so many seconds it lapses; default: 3600, at most 604,800. */
+  seconds?: number;
+  /** What for. */
+  why?: string;
+  /** Of the worker that drives the item, while one does. */
+  lease?: string;
+};
+
 const decided = z.object({ decision: z.string() });
 
 export const control = ({ call, row, rows, run, named }: Calls) => ({
@@ -78,6 +112,14 @@ export const control = ({ call, row, rows, run, named }: Calls) => ({
       select work_item_id, by, key, mode, is_binding, why, description, claimed_at, changed_at, ends_at
         from ${named('v_claims')} order by claimed_at desc, key`,
     ),
+
+  claimTake: (workItemId: string, key: string, { mode = 'exclusive', seconds = 3600, why, lease }: ClaimOptions = {}) =>
+    call('claim_take', [workItemId, key, mode, `${seconds} seconds`, why ?? null, lease ?? null], taken),
+
+  claimRelease: (workItemId: string, key: string) => call('claim_release', [workItemId, key], z.boolean()),
+
+  tellAgent: (workItemId: string, to: string, content: string, lease: string | null = null) =>
+    rows('tell_agent', [workItemId, to, content, lease], told),
 
   claimBreak: (workItemId: string, key: string, reason: string | null) => call('claim_break', [workItemId, key, reason], z.boolean()),
 });

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'slonik';
 import { z } from 'zod';
 
+import { storableJson } from '../../plv8/storable.ts';
 import { entry } from './answers.ts';
 import { sqlState } from './errors.ts';
 import type { Calls } from './pool.ts';
@@ -13,12 +14,93 @@ import type { Calls } from './pool.ts';
 const READ_ONLY = '25006';
 const LOCK_NOT_AVAILABLE = '55P03';
 
+export type AppendOptions = {
+  /** Values for programs, up to 64 KiB of JSON. */
+  data?: Record<string, unknown>;
+  /** Of a step: names whose newest content the agent still needs, at most 20. */
+  keep?: readonly string[];
+  /** Of a plan: its items. */
+  items?: readonly { text: string; state?: 'open' | 'doing' | 'done' | 'dropped' }[];
+  /** Of a step: the numbers of the plan's items that are done now. */
+  done?: readonly number[];
+  /** Of a step: the number of the item that is begun. */
+  doing?: number;
+  /** The same call repeated with it returns the same entry. */
+  key?: string;
+  /** Of the worker that drives the item, while one does. */
+  lease?: string;
+};
+
+const hit = z.object({
+  /** For `before`: the next page. */
+  position: z.string(),
+  /** ledger, journal, message (of a person or another agent), work (a description) or outcome. */
+  source: z.string(),
+  work_item_id: z.string().nullable(),
+  entry_id: z.string().nullable(),
+  /** Of ledger entries. */
+  seq: z.number().nullable(),
+  entry_type: z.string().nullable(),
+  created_at: z.string().nullable(),
+  /** One line of about 300 characters; what was found stands between U+0002 and U+0003. */
+  snippet: z.string(),
+  /** Of the work item, in one line. */
+  description: z.string().nullable(),
+});
+export type SearchHit = z.infer<typeof hit>;
+export type SearchOptions = {
+  /** The position of the last hit of the page before. */
+  before?: string | null;
+  /** 1 to 100; default: 20. */
+  limit?: number;
+  workItemId?: string | null;
+  sources?: readonly string[] | null;
+  faculty?: string | null;
+  /** ISO 8601. */
+  since?: string | null;
+  /** Only in this project and in none ('': in none); null: in all. */
+  project?: string | null;
+};
+
 export const entries = ({ call, row, rows, run, named }: Calls) => ({
-  ledgerAppend: (workItemId: string, entryType: string, content: string, idempotencyKey: string = randomUUID()) =>
+  ledgerAppend: (
+    workItemId: string,
+    entryType: string,
+    content: string,
+    { key = randomUUID(), lease, data, keep, items, done, doing }: AppendOptions = {},
+  ) =>
     row(
       'ledger_append',
-      { p_work_item_id: workItemId, p_entry_type: entryType, p_content: content, p_idempotency_key: idempotencyKey },
+      {
+        p_work_item_id: workItemId,
+        p_entry_type: entryType,
+        p_content: content,
+        p_idempotency_key: key,
+        ...(lease !== undefined && { p_lease: lease }),
+        ...(data && { p_data: storableJson(data) }),
+        ...(keep && { p_keep: sql.array(keep, 'text') }),
+        ...(items && { p_items: storableJson(items) }),
+        ...(done && { p_done: sql.array(done, 'int4') }),
+        ...(doing !== undefined && { p_doing: doing }),
+      },
       entry,
+    ),
+
+  /** The best first; of equal ones the newest. */
+  ledgerSearch: (query: string, options: SearchOptions = {}) =>
+    rows(
+      'ledger_search',
+      [
+        query,
+        options.before ?? null,
+        options.limit ?? 20,
+        options.workItemId ?? null,
+        options.sources ? sql.array(options.sources, 'text') : null,
+        options.faculty ?? null,
+        options.since ?? null,
+        options.project ?? null,
+      ],
+      hit,
     ),
 
   /** Takes an entry back; the row of the retraction. */

@@ -16,13 +16,17 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** An error raised by the ledger itself; branch on `code`, never on the message. */
+/** One of PostgreSQL's own, such as 22P02 (not an id) or 42501 (not allowed). */
+export type SqlState = string & Record<never, never>;
+
+/** An error raised by the ledger itself or, of LedgerClient, by its database; branch on `code`, never on the message. */
 export class LedgerError extends Error {
-  readonly code: ErrorCode;
+  readonly code: ErrorCode | SqlState;
   readonly detail: string;
+  /** What to do about it. */
   readonly hint: string;
 
-  constructor(code: ErrorCode, message: string, detail: string, hint: string) {
+  constructor(code: ErrorCode | SqlState, message: string, detail: string, hint: string) {
     super(message);
     this.name = 'LedgerError';
     this.code = code;

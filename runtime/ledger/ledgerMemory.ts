@@ -19,7 +19,7 @@ type Commands = {
 export type LedgerMemory = { [Name in keyof Commands]: (command: Commands[Name]) => Promise<string> };
 
 /**
- * The notes of a project, which outlast work: `betaMemoryTool(ledgerMemory(db, { project: 'github.com/acme/shop' }))`. `project`: any name
+ * The notes of a project, which outlast work: `betaMemoryTool(client.memory({ project: 'github.com/acme/shop' }))`. `project`: any name
  * of it, see projectOf(); null: the notes of work that is in no project. `workItemId`, with its `lease` while it is driven: the item
  * for which the agent works, whose project then counts. What this agent was shown is remembered by the item, else by `reader`, a name of
  * your choice (default: a new one for each call of this function); what others change meanwhile it cannot write over. An error's message

@@ -3,7 +3,7 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 
-import { countedItem } from './answers.ts';
+import { countedItem, json } from './answers.ts';
 import type { Calls } from './pool.ts';
 import { firstOf, isOf, isStoredAs, namesOf, newestFirst } from './consoleShapes.ts';
 import { itemColumns } from './reads.ts';
@@ -69,6 +69,18 @@ const facultyNeeds = z.object({
   }),
 });
 export type FacultyNeeds = z.infer<typeof facultyNeeds>;
+
+const savedFaculty = z.object({
+  name: z.string(),
+  /** Null: work of all projects. */
+  project: z.string().nullable(),
+  /** With every default filled in. */
+  config: json,
+  /** The database role. */
+  saved_by: z.string().nullable(),
+  created_at: z.string(),
+});
+export type SavedFaculty = z.infer<typeof savedFaculty>;
 
 const kept = z.object({
   session_id: z.string(),
@@ -214,6 +226,13 @@ export const overview = (calls: Calls) => {
        where w.work_item_id = ${workItemId}::uuid limit 1`,
         )
       )[0] ?? null,
+
+    /** The current faculties. */
+    faculties: () =>
+      run(
+        () => sql.type(savedFaculty)`
+      select name, project, config, saved_by, created_at from ${named('v_faculties')} order by name, project`,
+      ),
 
     /** What each current faculty needs of the machine that its items are worked on at. */
     facultyNeeds: () =>

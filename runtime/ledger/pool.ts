@@ -16,7 +16,6 @@ import { passwordsOf } from './address.ts';
 import { checkLedger, OtherLedger } from './checkLedger.ts';
 import { pinnedDriver } from './driver.ts';
 import { errorCodes, LedgerError, noWritesWords, sqlState } from './errors.ts';
-import type { ErrorCode } from './errors.ts';
 import { isConnectionLost } from './reachable.ts';
 
 /** By position, or by name; the types of the function's parameters decide how a text is read. */
@@ -223,7 +222,7 @@ function translate(error: unknown): unknown {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if ('code' in cause && typeof cause.code === 'string' && cause.code in errorCodes) {
       const { detail, hint } = cause as { detail?: string; hint?: string };
-      return new LedgerError(cause.code as ErrorCode, cause.message, detail ?? '', hint ?? '');
+      return new LedgerError(cause.code, cause.message, detail ?? '', hint ?? '');
     }
     if ('code' in cause && cause.code === '3F000')
       return new Error(`${cause.message}: no ledger was installed there (work-ledger install)`, { cause: error });

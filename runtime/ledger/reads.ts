@@ -6,6 +6,29 @@ import { z } from 'zod';
 import { activity, contextPart, countedItem } from './answers.ts';
 import type { Calls } from './pool.ts';
 
+const turnOfWork = z.object({
+  turn_id: z.string(),
+  attempt: z.number().nullable(),
+  iteration: z.number().nullable(),
+  /** normal, or compaction: it asked for a summary of what leaves the context. */
+  turn_type: z.string(),
+  /** pending, streaming, completed or failed. */
+  status: z.string(),
+  model: z.string().nullable(),
+  /** Of the request, whether or not they came from the provider's cache. */
+  input_tokens: z.number().nullable(),
+  cached_input_tokens: z.number().nullable(),
+  output_tokens: z.number().nullable(),
+  /** At today's prices, in their currency; null: there is no price. */
+  cost: z.number().nullable(),
+  duration_ms: z.number().nullable(),
+  started_at: z.string().nullable(),
+  /** The words of the response. */
+  said: z.string().nullable(),
+  calls: z.array(z.object({ tool: z.string(), status: z.string() })).nullable(),
+});
+export type TurnOfWork = z.infer<typeof turnOfWork>;
+
 /** What `countedItem` reads of v_work_list, here w. */
 export const itemColumns = sql.fragment`
   w.work_item_id as id, w.parent_id, w.root_id, w.depth, w.work_type, w.description, w.faculty, w.priority, w.state, w.state_reason,
@@ -28,6 +51,24 @@ export const reads = ({ call, rows, one, run, named, invoked }: Calls) => ({
       () => sql.type(countedItem)`
       select ${itemColumns} from ${named('v_work_list')} w
        where w.root_id = any (${sql.array(rootIds, 'uuid')}) order by w.root_id, w.depth, w.created_at`,
+    ),
+
+  /** The items that were delegated by this one, the oldest first. */
+  workChildren: (workItemId: string) =>
+    run(
+      () => sql.type(countedItem)`
+      select ${itemColumns} from ${named('v_work_list')} w where w.parent_id = ${workItemId}::uuid order by w.created_at, w.work_item_id`,
+    ),
+
+  /** Its newest turns, the oldest of them first. */
+  workTurns: (workItemId: string, limit: number) =>
+    run(
+      () => sql.type(turnOfWork)`
+      select * from (
+        select turn_id, attempt, iteration, turn_type, status, model, input_tokens, cached_input_tokens, output_tokens, cost::float8, duration_ms,
+               started_at, said, calls
+          from ${named('v_turns')} where work_item_id = ${workItemId}::uuid order by turn_id desc limit ${limit}) t
+       order by turn_id`,
     ),
 
   /** What a status line shows of a running work item. */

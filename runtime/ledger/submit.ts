@@ -43,6 +43,9 @@ export type AbilityDefinition = {
 };
 
 const name = z.object({ name: z.string() });
+/** What an item and all below it may use, have used, and have set aside for what is under way. */
+const budget = z.object({ resource: z.string(), amount: z.string(), spent: z.string(), reserved: z.string(), remaining: z.string() });
+export type Budget = z.infer<typeof budget>;
 
 /**
  * As work_submit() takes it, with an idempotency key: if the answer is lost with its connection, the submission is repeated and still makes
@@ -161,9 +164,7 @@ export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => 
 
   budgets: (workItemId: string) =>
     run(
-      () => sql.type(
-        z.object({ resource: z.string(), amount: z.string(), spent: z.string(), reserved: z.string(), remaining: z.string() }),
-      )`
+      () => sql.type(budget)`
       select resource, trim_scale(amount)::text as amount, trim_scale(spent)::text as spent, trim_scale(reserved)::text as reserved, trim_scale(remaining)::text as remaining
         from ${named('v_budgets')} where work_item_id = ${workItemId}::uuid order by resource`,
     ),
@@ -176,8 +177,8 @@ export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => 
        where implementation <> 'runtime' and name !~ '^ldg:' order by is_builtin desc, position, tool_name`,
     ),
 
-  abilityInvoke: (ability: string, input: object, workItemId: string) =>
-    call('ability_invoke', [ability, storableJson(input), workItemId], z.unknown()),
+  abilityInvoke: (ability: string, input: object, workItemId: string, lease: string | null = null) =>
+    call('ability_invoke', [ability, storableJson(input), workItemId, lease], z.unknown()),
 
   /** What people and other agents said to a session of another program since it was last asked; null: nothing. */
   inboxTake: (workItemId: string) => call('inbox_take', [workItemId], z.string().nullable()),

@@ -10,18 +10,19 @@ import { findDatabase } from '../install/findLedger.ts';
 import { installLedger } from '../install/installLedger.ts';
 import { ownMark, processMark, runs } from '../install/processMark.ts';
 import { withConnection } from '../ledger/connection.ts';
+import { clientOf } from '../client.ts';
+import type { LedgerClient } from '../client.ts';
 import { openChecked } from '../ledger/db.ts';
-import type { Db } from '../ledger/db.ts';
 import { seenOf } from './seen.ts';
 import type { Seen } from './seen.ts';
 
 const SCHEMA = 'work_ledger';
 
 export type TestLedger = AsyncDisposable & {
-  /** For run(), startWorker(), openDb(): `run({ ...ledger, task })`. */
+  /** For run(), LedgerClient.open(): `run({ ...ledger, task })`. */
   databaseUrl: string;
   schema: string;
-  db: Db;
+  client: LedgerClient;
   /** What a work item did, for assertions. */
   seen: (workItemId: string) => Promise<Seen>;
   /** Drops the database. What a killed process left is dropped by the next test. */
@@ -47,7 +48,14 @@ export async function testLedger(options: { databaseUrl?: string } = {}): Promis
     await db.close();
     await withConnection({ connectionString: url }, (client) => client.query(`drop database if exists ${name} with (force)`));
   };
-  return { databaseUrl, schema: SCHEMA, db, seen: (workItemId) => seenOf(db, workItemId), drop, [Symbol.asyncDispose]: drop };
+  return {
+    databaseUrl,
+    schema: SCHEMA,
+    client: clientOf(db, databaseUrl),
+    seen: (workItemId) => seenOf(db, workItemId),
+    drop,
+    [Symbol.asyncDispose]: drop,
+  };
 }
 
 /** The name of the template of this build, made if it is not there: by one of those who want it at once. */

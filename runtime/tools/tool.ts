@@ -4,6 +4,9 @@
 import type { z } from 'zod';
 
 import type { Workspace } from '../../sandbox/workspace.ts';
+import type { LedgerEntry } from '../ledger/answers.ts';
+import type { AgentTold, ClaimOptions, ClaimTaken } from '../ledger/control.ts';
+import type { AppendOptions } from '../ledger/entries.ts';
 import type { ToolOutcome } from '../ledger/iteration.ts';
 
 export type { ToolImage, ToolOutcome } from '../ledger/iteration.ts';
@@ -15,6 +18,24 @@ export type Risk = 'safe' | 'moderate' | 'dangerous';
 /** Headers by host: `name` (https only) or `name:port`. */
 export type HostHeaders = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
+/**
+ * The ledger for a tool: it acts as the work item whose call it is, under its lease, with the rights of the worker. What is refused rejects
+ * with a LedgerError with code and hint, WL003 or WL004 once the item is over or another worker drives it. A tool that appends, claims or tells
+ * is not pure.
+ */
+export type ToolLedger = {
+  /** Appends an entry, and returns it. The same entry is there once for each call, also if that runs again after a crash. WL002, WL009. */
+  append(entryType: string, content: string, options?: Omit<AppendOptions, 'key' | 'lease'>): Promise<LedgerEntry>;
+  /** The entries of the item in order; only of one type, or the newest `last`. WL002. */
+  read(options?: { entryType?: string; last?: number }): Promise<readonly LedgerEntry[]>;
+  /** What ledgers, journals and messages of its project say, as the agent's ledger_search tells it: a line for each hit. WL002. */
+  search(query: string, options?: { before?: string }): Promise<string>;
+  /** Claims `file:PATH`, `record:NAME`, `url:URL` or any name. Never waits: `kind` is claimed, or taken with the item that has it. WL002. */
+  claim(key: string, options?: Omit<ClaimOptions, 'lease'>): Promise<ClaimTaken>;
+  /** Sends a message to another agent: an id, a name as digests show it, parent or team. WL001, WL002, WL009 (too many). */
+  tell(to: string, content: string): Promise<readonly AgentTold[]>;
+};
+
 export type ToolContext = {
   /** Where files are and commands run; null if the faculty grants none, or wants a container and there is no Docker. */
   workspace: Workspace | null;
@@ -24,6 +45,8 @@ export type ToolContext = {
   webFetchHeaders?: HostHeaders;
   workItemId: string;
   toolCallId: string;
+  /** The ledger, as the item whose call this is. */
+  ledger: ToolLedger;
   /** Code made the call: it can process larger results than a model. */
   isFromCode: boolean;
   /** Fires when the work item is cancelled, the lease is lost or the worker stops. */

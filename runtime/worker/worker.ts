@@ -18,6 +18,8 @@ import { StatedInputs } from '../focus/statedInputs.ts';
 import { Watchers } from '../focus/watchers.ts';
 import { shownUrl } from '../ledger/address.ts';
 import { checkLedger, OtherLedger } from '../ledger/checkLedger.ts';
+import { clientOf } from '../client.ts';
+import type { LedgerClient } from '../client.ts';
 import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import { messageOf } from '../ledger/errors.ts';
@@ -80,7 +82,7 @@ type DockerDaemon = { ping(): Promise<unknown>; getContainer(id: string): object
 
 export type Worker = {
   /** Its own connections, also for queries of the program that started it. */
-  db: Db;
+  client: LedgerClient;
   /**
    * Resolves when it has stopped: with the reason if it did so by itself, because the ledger was upgraded to a version that does not serve
    * it, or moved to another server.
@@ -227,7 +229,12 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   };
   void refused.promise.then(leave);
 
-  return { db, ended: ended.promise, address: health?.address ?? null, stop: () => stop(null, options.graceSeconds ?? 5) };
+  return {
+    client: clientOf(db, url),
+    ended: ended.promise,
+    address: health?.address ?? null,
+    stop: () => stop(null, options.graceSeconds ?? 5),
+  };
 }
 
 /**

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type pg from 'pg';
 
+import { clientOf } from '../../runtime/client.ts';
 import { LedgerSessionStore } from '../../runtime/agentSdk/index.ts';
 import type { SessionKey, SessionStoreEntry } from '../../runtime/agentSdk/sdkTypes.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
@@ -28,7 +29,7 @@ export const transcripts: Question = {
       );
       const db = await openDb(server.url, 'work_ledger');
       const store = new LedgerSessionStore({
-        db,
+        ledger: clientOf(db, ''),
         project: 'bench',
         foldSessionSummary: (before, { sessionId }, entries) => ({
           sessionId,

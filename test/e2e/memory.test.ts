@@ -14,8 +14,9 @@ import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory';
 import type { MemoryToolHandlers } from '@anthropic-ai/sdk/helpers/beta/memory';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { ledgerMemory, openDb } from '../../runtime/index.ts';
-import type { Db } from '../../runtime/index.ts';
+import { clientOf } from '../../runtime/client.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import type { Db } from '../../runtime/ledger/db.ts';
 import { main } from '../../runtime/main.ts';
 import { cli as typed } from '../cli.ts';
 import type { Ended } from '../cli.ts';
@@ -76,7 +77,7 @@ async function model(inputs: object[]): Promise<{ server: Server; url: string; r
 }
 
 test('the handlers are what the SDK takes, and its tool runner says what they say', async () => {
-  const handlers: MemoryToolHandlers = ledgerMemory(db, { project: 'sdk' });
+  const handlers: MemoryToolHandlers = clientOf(db, '').memory({ project: 'sdk' });
   const { server, url, requests } = await model([
     { command: 'view', path: '/memories' },
     { command: 'create', path: '/memories/a.md', file_text: 'one\ntwo\n' },
@@ -127,7 +128,7 @@ test('twenty programs that edit one note at once lose nothing', async () => {
   await db.notes.write('/memories/list.md', Array.from({ length: 20 }, (_, n) => `- ${n}: open`).join('\n'), 'many', null, null);
   const outcomes = await Promise.all(
     Array.from({ length: 20 }, async (_, n) => {
-      const memory = ledgerMemory(db, { project: 'many' });
+      const memory = clientOf(db, '').memory({ project: 'many' });
       await memory.view({ command: 'view', path: '/memories/list.md' });
       const edited = await memory.str_replace({
         command: 'str_replace',
@@ -176,10 +177,10 @@ test('a command that is repeated with its key does nothing again', async () => {
 
 test('for a work item the handlers are of its project, and need its lease while it is driven', async () => {
   const item = await db.workSubmit({ workType: 'x', description: 'Note', project: 'shop' });
-  const memory = ledgerMemory(db, { workItemId: item.id });
+  const memory = clientOf(db, '').memory({ workItemId: item.id });
   await memory.create({ command: 'create', path: '/memories/of.md', file_text: 'mine' });
   expect(await db.notes.history('/memories/of.md', 'shop')).toMatchObject([{ work_item_id: item.id, command: 'create' }]);
-  await expect(ledgerMemory(db, { project: 'elsewhere' }).view({ command: 'view', path: '/memories/of.md' })).rejects.toThrow(
+  await expect(clientOf(db, '').memory({ project: 'elsewhere' }).view({ command: 'view', path: '/memories/of.md' })).rejects.toThrow(
     'The path /memories/of.md does not exist. Please provide a valid path.',
   );
 });

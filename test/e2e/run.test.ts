@@ -8,8 +8,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 
-import { builtinTools, createModelClient, defineTool, ok, openDb, run } from '../../runtime/index.ts';
-import type { Db, ModelClient, WorkEvent } from '../../runtime/index.ts';
+import { builtinTools, createModelClient, defineTool, ok, run } from '../../runtime/index.ts';
+import type { ModelClient, WorkEvent } from '../../runtime/index.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import type { Db } from '../../runtime/ledger/db.ts';
 import { scriptOf } from '../../runtime/model/script.ts';
 import type { ScriptedReply } from '../../runtime/model/script.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
@@ -156,7 +158,7 @@ test('what cannot begin says why, to whoever asks, and rejects nothing that nobo
     await expect(run({ ...here(), resume: '00000000-0000-0000-0000-000000000000', modelClient }).id).rejects.toThrow(
       'there is no work item',
     );
-    await expect(run({ ...here(), task: 'x', modelClient, faculty: { engage: { max_turns: 'many' } } }).result).rejects.toThrow(
+    await expect(run({ ...here(), task: 'x', modelClient, faculty: { engage: { max_turns: 'many' } } as object }).result).rejects.toThrow(
       'max_turns',
     );
     await expect(run({ ...here(), task: 'x', modelClient, workspace: join(directory, 'nowhere') }).result).rejects.toThrow('ENOENT');

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { clientOf } from '../../runtime/client.ts';
 import { ledgerSession, LedgerSessionStore } from '../../runtime/agentSdk/index.ts';
 import type { FoldSessionSummary, SessionKey, SessionStoreEntry } from '../../runtime/agentSdk/sdkTypes.ts';
 import { readLeftTranscripts, TranscriptReader } from '../../runtime/import/readTranscript.ts';
@@ -38,7 +39,7 @@ const fold: FoldSessionSummary = (previous, { sessionId }, entries, options) => 
 beforeAll(async () => {
   importer = await Importer.open();
   ({ database, db, directory } = importer);
-  store = new LedgerSessionStore({ db, foldSessionSummary: fold });
+  store = new LedgerSessionStore({ ledger: clientOf(db, ''), foldSessionSummary: fold });
 });
 afterAll(async () => {
   await store?.close();
@@ -141,12 +142,12 @@ describe('the contract', () => {
     const [session] = await store.listSessions(projectKey);
     expect(await store.listSessionSummaries(projectKey)).toEqual([{ ...session!, data: { count: 3, title: 'Second' } }]);
     // One that knows nothing of it goes on from what is stored.
-    const other = new LedgerSessionStore({ db, foldSessionSummary: fold });
+    const other = new LedgerSessionStore({ ledger: clientOf(db, ''), foldSessionSummary: fold });
     await other.append(at, [one(5)]);
     await store.append(at, [one(6)]);
     expect((await store.listSessionSummaries(projectKey))[0]!.data).toEqual({ count: 5, title: 'Second' });
     // One that folds nothing leaves none that ends too early; the next one folds all.
-    const silent = new LedgerSessionStore({ db, foldSessionSummary: null as unknown as FoldSessionSummary });
+    const silent = new LedgerSessionStore({ ledger: clientOf(db, ''), foldSessionSummary: null as unknown as FoldSessionSummary });
     await silent.append(at, [one(7, { title: 'Third' })]);
     expect(await store.listSessionSummaries(projectKey)).toEqual([]);
     await store.append(at, [one(8)]);
@@ -159,7 +160,7 @@ describe('the contract', () => {
     const projectKey = `-odd-${randomUUID()}`;
     const at = key({ projectKey });
     const odd = new LedgerSessionStore({
-      db,
+      ledger: clientOf(db, ''),
       foldSessionSummary: (previous, of, entries) => {
         if (entries.some((entry) => entry['n'] === 2)) throw new TypeError('not an entry of mine');
         return fold(previous, of, entries);
@@ -269,7 +270,7 @@ describe('what is hard to keep', () => {
   test('two processes on one session: each in its own order, nothing lost or doubled', { timeout: 60_000 }, async () => {
     const at = key();
     const others = await Promise.all([1, 2].map(() => openDb(database.url, 'ledger')));
-    const stores = others.map((each) => new LedgerSessionStore({ db: each, foldSessionSummary: fold }));
+    const stores = others.map((each) => new LedgerSessionStore({ ledger: clientOf(each, ''), foldSessionSummary: fold }));
     const shared = one(-1);
     await Promise.all(
       stores.map(async (each, s) => {
@@ -292,7 +293,7 @@ describe('what is hard to keep', () => {
       { type: 'user', uuid: randomUUID(), sessionId, message: { role: 'user', content: `The key is ${secret}` } },
     ];
     const [taken, kept] = [key(), key()];
-    const keeping = new LedgerSessionStore({ db, keepSecrets: true });
+    const keeping = new LedgerSessionStore({ ledger: clientOf(db, ''), keepSecrets: true });
     await store.append(taken, lines(taken.sessionId));
     const entries = lines(kept.sessionId);
     await keeping.append(kept, entries);

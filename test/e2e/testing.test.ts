@@ -84,8 +84,8 @@ test('replies that say nothing, and items that are not there, are refused in wor
 
 test('ledgers that are made at once are apart, come from one template, and are gone when they are dropped', async () => {
   const many = await Promise.all(Array.from({ length: 4 }, () => testLedger({ databaseUrl })));
-  await many[0]?.db.workSubmit({ workType: 'x', description: 'Only here' });
-  const counts = await Promise.all(many.map(async ({ db }) => (await db.workList(null, null, 10)).length));
+  await many[0]?.client.submit({ workType: 'x', description: 'Only here' });
+  const counts = await Promise.all(many.map(async ({ client }) => (await client.list()).length));
   expect(counts).toEqual([1, 0, 0, 0]);
   expect(await databases('^work_ledger_template_')).toHaveLength(1);
   await Promise.all(many.map(({ drop }) => drop()));

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { clientOf } from '../../runtime/client.ts';
 import { LedgerSessionStore } from '../../runtime/agentSdk/index.ts';
 import type { SessionStoreEntry } from '../../runtime/agentSdk/sdkTypes.ts';
 import { TranscriptReader } from '../../runtime/import/readTranscript.ts';
@@ -27,7 +28,7 @@ const met = new Map<string, number>();
 beforeAll(async () => {
   importer = await Importer.open();
   for (let n = 0; n < 2; n++) dbs.push(await openDb(importer.database.url, 'ledger'));
-  stores.push(...dbs.map((db) => new LedgerSessionStore({ db })));
+  stores.push(...dbs.map((db) => new LedgerSessionStore({ ledger: clientOf(db, '') })));
 });
 afterAll(async () => {
   for (const store of stores) await store.close();

@@ -56,7 +56,7 @@ export function startClients({ ground, db, told, witness, workload, random, open
     notebook ??= (await db.journal.sessionCreate('faults', 'What clients say')).id;
     const content = `client.${appended++}`;
     witness.asked(content, content);
-    if (naiveUrl === null) await told.ledgerAppend(notebook, 'note', content, content);
+    if (naiveUrl === null) await told.ledgerAppend(notebook, 'note', content, { key: content });
     witness.acknowledged(content, content);
     if (naiveUrl !== null)
       await withConnection({ connectionString: naiveUrl }, (client) =>

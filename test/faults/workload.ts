@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { z } from 'zod';
 
-import type { FacultyConfig } from '../../runtime/faculty/loadFaculties.ts';
+import type { Faculty } from '../../runtime/faculty/faculty.ts';
 import type { Submission } from '../../runtime/ledger/submit.ts';
 import type { ContentBlock, ModelRequest } from '../../runtime/model/message.ts';
 import type { Script } from '../../runtime/model/script.ts';
@@ -13,7 +13,7 @@ import { defineTool, ok } from '../../runtime/tools/tool.ts';
 import type { Effect, Tool } from '../../runtime/tools/tool.ts';
 
 export type Workload = {
-  faculties: FacultyConfig[];
+  faculties: Faculty[];
   script: Script;
   /** The n-th work item to submit. */
   submission(n: number): Submission;

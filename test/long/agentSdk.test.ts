@@ -15,6 +15,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { clientOf } from '../../runtime/client.ts';
 import { ledgerSession } from '../../runtime/agentSdk/index.ts';
 import type { LedgerSessionStore } from '../../runtime/agentSdk/index.ts';
 import type { FoldSessionSummary, SessionStore } from '../../runtime/agentSdk/sdkTypes.ts';
@@ -239,7 +240,7 @@ describe.skipIf(folder === '')('the Claude Agent SDK', { timeout: 120_000 }, () 
     const { url } = await ensureEmbedded({ dataDir });
     await installLedger(url, 'ledger');
     const ledger = await openDb(url, 'ledger', { patienceMs: 500 });
-    const here = ledgerSession({ db: ledger, foldSessionSummary: sdk.foldSessionSummary, complain: () => {} });
+    const here = ledgerSession({ ledger: clientOf(ledger, ''), foldSessionSummary: sdk.foldSessionSummary, complain: () => {} });
     const append = here.sessionStore.append.bind(here.sessionStore);
     let refusals = 0; // of what the model said while the database was away
     here.sessionStore.append = (key, entries) =>

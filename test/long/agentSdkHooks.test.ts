@@ -15,6 +15,7 @@ import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { clientOf } from '../../runtime/client.ts';
 import { ledgerHooks } from '../../runtime/agentSdk/hooks.ts';
 import { ledgerTools } from '../../runtime/agentSdk/tools.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
@@ -82,8 +83,8 @@ const base = (): object => ({
   model: 'claude-sonnet-5-5',
   permissionMode: 'bypassPermissions',
   allowDangerouslySkipPermissions: true,
-  hooks: ledgerHooks({ db, patience: 60_000 }),
-  mcpServers: { 'work-ledger': { ...ledgerTools({ db }), alwaysLoad: true } },
+  hooks: ledgerHooks({ ledger: clientOf(db, ''), patience: 60_000 }),
+  mcpServers: { 'work-ledger': { ...ledgerTools({ ledger: clientOf(db, '') }), alwaysLoad: true } },
   env: {
     PATH: process.env['PATH'],
     HOME: join(root, 'home'),

@@ -58,7 +58,7 @@ async function write(db: Db, id: string, acknowledged: string[], faulted: Promis
   for (let n = 1; n <= APPENDS; n++) {
     if (n > (APPENDS * 2) / 3) await faulted;
     const append = async (): Promise<boolean> => {
-      const { seq } = await db.ledgerAppend(id, 'note', `entry ${n}`, `key ${n}`);
+      const { seq } = await db.ledgerAppend(id, 'note', `entry ${n}`, { key: `key ${n}` });
       acknowledged.push(`${id} ${seq} entry ${n}`);
       return true;
     };

@@ -55,7 +55,7 @@ function startClients(item: string, address: () => Promise<string>) {
       await until(() => Number(content.slice(6)) < allowed);
       for (;;) {
         try {
-          acknowledged.set(content, (await db.ledgerAppend(item, 'note', content, content)).seq);
+          acknowledged.set(content, (await db.ledgerAppend(item, 'note', content, { key: content })).seq);
           break;
         } catch (error) {
           if (!(error instanceof LedgerError) || error.code !== 'WL011') throw error;

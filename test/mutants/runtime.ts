@@ -4,6 +4,38 @@ import type { Mutant } from './mutant.ts';
 
 export const runtimeMutants: readonly Mutant[] = [
   {
+    name: 'a program is refused without being told what to do',
+    file: 'runtime/ledger/clientError.ts',
+    from: "error.hint === ''",
+    to: 'false',
+    test: 'test/e2e/client.test.ts',
+    title: 'what a method cannot take',
+  },
+  {
+    name: 'a program gets the errors of the driver',
+    file: 'runtime/ledger/clientError.ts',
+    from: 'if (code === null || !/^[0-9A-Z]{5}$/.test(code))',
+    to: 'if (true)',
+    test: 'test/e2e/client.test.ts',
+    title: 'what a method cannot take',
+  },
+  {
+    name: 'a tool writes to its item without the lease',
+    file: 'runtime/focus/toolLedger.ts',
+    from: '{ ...options, lease, key: keyOf(entryType, content, options) }',
+    to: '{ ...options, key: keyOf(entryType, content, options) }',
+    test: 'test/e2e/toolLedger.test.ts',
+    title: 'it appends, reads',
+  },
+  {
+    name: 'a tool that runs again after a crash appends again',
+    file: 'runtime/focus/toolLedger.ts',
+    from: '{ ...options, lease, key: keyOf(entryType, content, options) }',
+    to: '{ ...options, lease }',
+    test: 'test/e2e/toolLedger.test.ts',
+    title: 'it appends, reads',
+  },
+  {
     name: 'strangers read the metrics of a console',
     file: 'runtime/console/server.ts',
     from: '    options.isOpen && visitors.of(c) === null && !(await visitors.bears(c))\n',

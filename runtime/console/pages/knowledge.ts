@@ -105,9 +105,12 @@ const marked = (snippet: string): Html =>
 async function results(view: View): Promise<Html> {
   const q = (view.query.get('q') ?? '').trim();
   if (q === '') return lately(view);
-  const hits = await view.db.console.search(q, view.query.get('before'), PAGE, {
+  const source = view.query.get('source');
+  const hits = await view.db.ledgerSearch(q, {
     ...filterOf(view),
-    source: view.query.get('source') || null,
+    before: view.query.get('before'),
+    limit: PAGE,
+    sources: source ? [source] : null,
   });
   if (hits.length === 0)
     return panel(

@@ -85,11 +85,11 @@ export async function openWorker(url: string, model: Model, concurrency = 1): Pr
       check();
     });
   const done = async (description: string): Promise<void> => {
-    const { id } = await worker.db.workSubmit({ workType: 'bench', description });
+    const { id } = await worker.client.submit({ workType: 'bench', description });
     await until(() => ended.has(id));
     ended.delete(id);
-    const item = await worker.db.workItem(id);
-    if (item?.state !== 'completed') throw new Error(`the work is ${item?.state}: ${item?.state_reason}`);
+    const item = await worker.client.item(id);
+    if (item.state !== 'completed') throw new Error(`the work is ${item.state}: ${item.state_reason}`);
   };
   return {
     work: (steps) => done(`Look ${steps} times`),
@@ -100,7 +100,7 @@ export async function openWorker(url: string, model: Model, concurrency = 1): Pr
     },
     async begin() {
       const asked = model.asked();
-      await Promise.all([worker.db.workSubmit({ workType: 'bench', description: 'Look 0 times' }), asked]);
+      await Promise.all([worker.client.submit({ workType: 'bench', description: 'Look 0 times' }), asked]);
     },
     async close() {
       await worker.stop();

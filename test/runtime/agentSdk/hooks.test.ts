@@ -14,6 +14,7 @@ import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { clientOf } from '../../../runtime/client.ts';
 import { ledgerHooks } from '../../../runtime/agentSdk/hooks.ts';
 import type { LedgerHookOptions, LedgerHooks } from '../../../runtime/agentSdk/hooks.ts';
 import { ledgerTools } from '../../../runtime/agentSdk/tools.ts';
@@ -39,7 +40,7 @@ afterAll(async () => {
 type Event = keyof LedgerHooks;
 /** As a busy machine needs it. */
 const patient = (options: LedgerHookOptions = {}): LedgerHooks =>
-  ledgerHooks({ db, project: 'acme', patience: 60_000, complain: (line) => lines.push(line), ...options });
+  ledgerHooks({ ledger: clientOf(db, ''), project: 'acme', patience: 60_000, complain: (line) => lines.push(line), ...options });
 const call = (hooks: LedgerHooks, event: Event, input: unknown, toolUseId?: string): Promise<{ hookSpecificOutput?: object }> =>
   hooks[event][0]!.hooks[0]!(input, toolUseId, { signal: new AbortController().signal });
 
@@ -214,7 +215,7 @@ test('the tasks of a model are the plan of its session', async () => {
 
 test('tools act as the session that calls them, also where several ask one server at once', async () => {
   const hooks = patient();
-  const tools = ledgerTools({ db, project: 'acme' });
+  const tools = ledgerTools({ ledger: clientOf(db, ''), project: 'acme' });
   const connect = async (): Promise<Client> => {
     const [ours, theirs] = InMemoryTransport.createLinkedPair();
     tools.instance.connect(theirs); // as the SDK does it: messages come before it is done
@@ -256,7 +257,7 @@ test('tools act as the session that calls them, also where several ask one serve
   expect((await third.callTool({ name: 'awareness_digest', arguments: {} })).isError).not.toBe(true);
   for (const client of [second, third]) await client.close();
 
-  const alone = ledgerTools({ db, session: 'iota', project: 'acme' });
+  const alone = ledgerTools({ ledger: clientOf(db, ''), session: 'iota', project: 'acme' });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await alone.instance.connect(theirs);
   const client = new Client({ name: 'test', version: '1' });
@@ -341,8 +342,8 @@ test('what the ledger cannot store, or what is enormous, is no reason to fail', 
 
 test('what comes too late for its hook is told with the next one', async () => {
   const own = await openDb(database.url, 'ledger', { maximumPoolSize: 3 });
-  const hooks = ledgerHooks({ db: own, project: 'acme', complain: (line) => lines.push(line) });
-  const patientHooks = patient({ db: own }); // the same sessions
+  const hooks = ledgerHooks({ ledger: clientOf(own, ''), project: 'acme', complain: (line) => lines.push(line) });
+  const patientHooks = patient({ ledger: clientOf(own, '') }); // the same sessions
   const lambda = session('lambda', patientHooks);
   await lambda.says('Wait for it');
   while ((await lambda.uses('Bash')) !== null);
@@ -372,7 +373,7 @@ test('a change is checked while the hook of another session is behind', async ()
   const xi = session('xi');
   await xi.says('Hold the shop');
   await xi.ask('PreToolUse', { tool_name: 'Edit', tool_input: { file_path: '/shop/held.ts' } });
-  const options: LedgerHookOptions = { db, project: 'acme', patience: 60_000, complain: (line) => lines.push(line) };
+  const options: LedgerHookOptions = { ledger: clientOf(db, ''), project: 'acme', patience: 60_000, complain: (line) => lines.push(line) };
   const hooks = ledgerHooks(options);
   const omikron = session('omikron', hooks);
   await omikron.says('Wait');

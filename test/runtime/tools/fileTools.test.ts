@@ -14,6 +14,7 @@ import { ContainerWorkspace, removeVolume } from '../../../sandbox/containerWork
 import { HostWorkspace } from '../../../sandbox/hostWorkspace.ts';
 import type { Workspace } from '../../../sandbox/workspace.ts';
 import { docker, image, noDocker } from '../../docker.ts';
+import { noLedger } from '../../noLedger.ts';
 
 let workspace: Workspace | null = null;
 
@@ -25,6 +26,7 @@ async function call(name: string, input: Record<string, unknown>): Promise<ToolO
     webFetchAllow: [],
     workItemId: 'w',
     toolCallId: 't',
+    ledger: noLedger,
     isFromCode: false,
     signal: new AbortController().signal,
   });

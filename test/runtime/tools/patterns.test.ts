@@ -13,6 +13,7 @@ import { alternatives } from '../../../runtime/tools/patterns.ts';
 import type { Tool } from '../../../runtime/tools/tool.ts';
 import { HostWorkspace } from '../../../sandbox/hostWorkspace.ts';
 import { heldWhile } from './heldWhile.ts';
+import { noLedger } from '../../noLedger.ts';
 
 let root: string;
 beforeAll(async () => {
@@ -27,6 +28,7 @@ const call = (tool: Tool, input: object) =>
     webFetchAllow: [],
     workItemId: 'w',
     toolCallId: 't',
+    ledger: noLedger,
     isFromCode: false,
     signal: new AbortController().signal,
   });

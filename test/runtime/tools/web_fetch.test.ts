@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { HostHeaders } from '../../../runtime/tools/tool.ts';
 import { webFetch } from '../../../runtime/tools/web_fetch.ts';
 import { heldWhile } from './heldWhile.ts';
+import { noLedger } from '../../noLedger.ts';
 
 let server: Server;
 let port: number;
@@ -84,6 +85,7 @@ const fetchIt = (url: string, webFetchAllow: string[] = [], prompt?: string, web
       webFetchHeaders,
       workItemId: 'w',
       toolCallId: 't',
+      ledger: noLedger,
       isFromCode: false,
       signal: new AbortController().signal,
     },

@@ -1,0 +1,43 @@
+// What went wrong in a call of a program, as one of three classes: LedgerError, NoConnection, OtherLedger.
+
+import { InvalidInputError } from 'slonik';
+
+import { OtherLedger } from './checkLedger.ts';
+import { NoConnection } from './connection.ts';
+import { LedgerError, messageOf, sqlState, UsageError } from './errors.ts';
+import { isConnectionLost, refusalOf } from './reachable.ts';
+
+/** What to do about an error that says it not itself; sql/README.md tells more of the ledger's own. */
+const hints: Record<string, string> = {
+  WL001: 'Check the id, and that databaseUrl and schema are those of the ledger that has it.',
+  WL002: 'The message names the argument.',
+  WL003: 'Submit a new work item, or go on with this one by continue() or retry().',
+  WL004: 'Stop: another worker drives the item.',
+  WL005: 'Only read until the attempt is over.',
+  WL006: 'Use another key, external id or name.',
+  WL007: 'Record a correction.',
+  WL008: 'Look at the state: item() has it.',
+  WL009: 'Do without, or raise the budget by setBudget().',
+  WL010: 'Use the version of work-ledger that the ledger serves.',
+  WL011: 'Use the address that the message names.',
+  '22P02': 'An id is a UUID, as submit() and list() return it; find() takes a part of one.',
+  '25006': 'Let databaseUrl name the primary.',
+  '42501': 'The role that is logged in may not do this; docs/data.md lists what each role may.',
+};
+
+const ANY_HINT = 'The code is one of PostgreSQL; its appendix "Error Codes" says what it means.';
+
+/** The error of a call as its caller gets it; what is none of the database's, such as an aborted signal, as it is. `url`: of the database. */
+export function clientError(error: unknown, url: string): unknown {
+  if (error instanceof LedgerError)
+    return error.hint === '' ? new LedgerError(error.code, error.message, error.detail, hints[error.code] ?? ANY_HINT) : error;
+  if (error instanceof NoConnection || error instanceof OtherLedger) return error;
+  if (isConnectionLost(error) || /^(28|3D)/.test(sqlState(error) ?? '')) return new NoConnection(url, refusalOf(error));
+  if (error instanceof InvalidInputError || error instanceof UsageError)
+    return new LedgerError('WL002', error.message, '', 'An argument is missing, or not of the type that the method takes.');
+  const code = sqlState(error);
+  if (code === null || !/^[0-9A-Z]{5}$/.test(code)) return error;
+  const said = refusalOf(error);
+  const { detail, hint } = said as { detail?: string; hint?: string };
+  return new LedgerError(code, messageOf(said), detail ?? '', hint ?? hints[code] ?? ANY_HINT);
+}
