@@ -38,6 +38,7 @@ import { editNote, note, notes } from './pages/notes.ts';
 import { now } from './pages/now.ts';
 import { nextMark, run } from './pages/run.ts';
 import { compare, sessions } from './pages/sessions.ts';
+import { waterfall } from './pages/waterfall.ts';
 import { callPage, workList } from './pages/workList.ts';
 import { Primary } from './primary.ts';
 import { inProject, isProject, keeping, unknownProject } from './projects.ts';
@@ -57,6 +58,7 @@ const pages: readonly Page[] = [
   context,
   blockPage,
   costView,
+  waterfall,
   fleet,
   sessions,
   compare,

@@ -42,6 +42,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
       [`/work/${root}/turns`, 'I begin with the import itself.'],
       [`/work/${root}/context`, /Request \d+, part by part/],
       [`/work/${root}/context?policy=clear`, 'beyond 60k, the newest 3 kept'],
+      [`/work/${root}/waterfall`, 'execute_tool await_child_work'],
       [`/work/${root}/cost`, 'claude-sonnet-5-5'],
       [`/work/${root}/block/1`, 'what recall_block() gives the agent'],
       [`/call/${call?.id}`, 'src/import.js'],

@@ -32,6 +32,20 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/work_run/tells_it_from_the_beginning.test.sql',
   },
   {
+    name: 'what ended beside the critical path is on it',
+    file: 'sql/api/94_trace/work_waterfall.sql',
+    from: '      from taken t where t.item = p_work_item_id) p\n     where p.began < p.until',
+    to: '      from taken t where t.item = p_work_item_id) p\n     where true',
+    test: 'test/sql/work_waterfall/shows_where_the_time_went.test.sql',
+  },
+  {
+    name: 'the critical path stays at a wait for a child',
+    file: 'sql/api/94_trace/work_waterfall.sql',
+    from: `from path v where v.kind = 'child') w`,
+    to: `from path v where false) w`,
+    test: 'test/sql/work_waterfall/shows_where_the_time_went.test.sql',
+  },
+  {
     name: 'what waits in the inbox is told twice in a run',
     file: 'sql/api/95_views/work_run.sql',
     from: ` and m.metadata ? 'inbox_id')`,
@@ -3488,8 +3502,12 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'code that ran again begins after its first calls in a trace',
     file: 'sql/api/94_trace/call_spans.sql',
-    from: 'coalesce(least(a.requested_at, k.started_at, c.first_at), k.created_at)',
-    to: 'coalesce(least(a.requested_at, k.started_at), k.created_at)',
+    from: `_at, p_call.started_at, (
+           select min(n.created_at) from tool_calls n
+            where p_call`,
+    to: `_at, p_call.started_at, (
+           select min(n.created_at) from tool_calls n
+            where false and p_call`,
     test: 'test/sql/work_trace/keeps_spans_within_their_parents.test.sql',
   },
   {
