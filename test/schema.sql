@@ -4005,15 +4005,15 @@ create function _faculty_value_says(p_type text, p_least numeric, p_most numeric
 create function _failed_calls(p_turn_ids uuid[], p_has_words boolean DEFAULT false) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7762e28d, comment 66e83cc9
 create function _fall_attempts(p_item work_items) returns SETOF trace_span
-  sql stable; -- body bd01401a, comment 828eac54
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bd01401a, comment 828eac54
 create function _fall_calls(p_item work_items) returns SETOF trace_span
-  sql stable; -- body e561e683, comment 40290b35
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e561e683, comment 40290b35
 create function _fall_path(p_rows trace_span[], p_work_item_id uuid) returns TABLE(span_id text, critical_from timestamp with time zone, critical_until timestamp with time zone)
   sql stable; -- body 4a691e5c, comment a047476f
 create function _fall_place(p_row trace_span) returns text
   sql stable; -- body a925aa4f, comment 13739ba2
 create function _fall_requests(p_item work_items) returns SETOF trace_span
-  sql stable; -- body 802f84ef, comment 519db918
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 802f84ef, comment 519db918
 create function _fall_row(p_kind text, p_name text, p_span_id text, p_parent text, p_started_at timestamp with time zone, p_ended_at timestamp with time zone, p_is_error boolean, p_more jsonb) returns trace_span
   sql immutable parallel safe; -- body d41d8cd9, comment 322a6026
 create function _family(p_model text, OUT context_window integer, OUT tokens_per_char double precision) returns record
@@ -4733,15 +4733,19 @@ create function _projects_queued() returns SETOF text
 create function _projects_told() returns TABLE(name text)
   sql stable; -- body 4f7f360f, comment 0c528273
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body 3179e755, comment 2217b3b2
+  sql immutable parallel safe; -- body 595ace6b, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
   sql stable; -- body c35c7b43, comment 077fa379
+create function _quote_origin(p_turn turns, p_part text, p_told_in uuid, p_quote text, OUT says text, OUT turn_id uuid, OUT call_id uuid, OUT work_item_id uuid, OUT entry_seq integer, OUT person text) returns record
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e4e4e5f6, comment 06c337da
 create function _quotes(p_ids uuid[]) returns TABLE(message_id uuid, work_item_id uuid, inbox_id uuid)
   sql stable; -- body a9ca7a43, comment b89cc5d0
 create function _quotes_erase(p_work_item_id uuid) returns integer
   plpgsql volatile; -- body ee411b01, comment 73ee38ac
+create function _quotes_of(p_said text, p_content text) returns TABLE(quote text)
+  plpgsql immutable; -- body e90d3867, comment 19e91503
 create function _raise_invalid(p_message text, p_hint text DEFAULT NULL::text) returns void
   plpgsql immutable; -- body 80ee9250, comment 5a6ed48d
 create function _raise_memory_changed(p_file memory_files, p_seen integer) returns void
@@ -5748,6 +5752,8 @@ create function work_activity(p_work_item_id uuid, p_from_turn_id uuid DEFAULT N
   sql stable; -- body b74fedd7, comment e378c569
 create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric DEFAULT NULL::numeric) returns boolean
   plpgsql stable; -- body abeddcc4, comment 77f16072
+create function work_because(p_turn_id uuid, p_tool_call_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, part text, says text, quote text, parts bigint, tokens bigint, turn_id uuid, call_id uuid, work_item_id uuid, entry_seq integer, person text)
+  plpgsql stable; -- body f267fbb0, comment 28123aa5
 create function work_cancel(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns SETOF work_items
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c6e30876, comment 36dcb757
 create function work_chain(p_work_item_id uuid) returns TABLE(n integer, work_item_id uuid, how text, by text, said text, state text, state_reason text, created_at timestamp with time zone, resolved_at timestamp with time zone)

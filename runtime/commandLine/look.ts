@@ -131,6 +131,7 @@ export function lookCommands(program: Command): void {
       ).summary('draw where the time of a work item went, or export its spans'),
     )
       .option('--otlp <url>', 'send them to this OTLP endpoint (HTTP, protobuf)')
+      .option('--because <id>', 'of a turn, or of a call: what of its answer stands in its request, and where from')
       .action(ends(async (id: string, options: TraceOptions) => (await import('../commands/trace.ts')).trace(id, options))),
     'trace ID',
     'trace ID --otlp http://localhost:4318',

@@ -2,6 +2,7 @@
 
 import type { Settings } from '../config.ts';
 import type { FallRow, FallWindow } from '../ledger/answers.ts';
+import type { Because } from '../ledger/consoleContext.ts';
 import { money } from '../money.ts';
 import { isContentWanted } from '../telemetry/traces.ts';
 import { itemIdOf } from './ids.ts';
@@ -9,11 +10,17 @@ import { io } from './io.ts';
 import { cut, exit, note, paint, print, visible } from './output.ts';
 import { withReader } from './withLedger.ts';
 
-export type TraceOptions = Settings & { otlp?: string };
+export type TraceOptions = Settings & { otlp?: string; because?: string };
 
 export function trace(id: string, options: TraceOptions): Promise<number> {
   return withReader(options, async (db) => {
     const itemId = await itemIdOf(db, id);
+    if (options.because !== undefined) {
+      const call = await db.console.callWhole(options.because);
+      const rows = await db.console.because(call?.turn_id ?? options.because, call ? options.because : null);
+      print(rows, rows.map(becauseLine).join('\n'), options.json ?? false);
+      return exit.ok;
+    }
     if (options.otlp === undefined && options.json !== true) {
       const width = io().stdout.columns ?? 100;
       print(null, drawWaterfall(await db.workWaterfall(itemId), Math.max(60, Math.min(width, 240))).join('\n'), false);
@@ -32,6 +39,16 @@ export function trace(id: string, options: TraceOptions): Promise<number> {
     note(`${spans.length} spans exported`);
     return exit.ok;
   });
+}
+
+/** A quote with where the request has it from; what else the request held, and no longer held. */
+function becauseLine({ kind, part, says, quote, parts, tokens, turn_id, call_id, work_item_id, entry_seq, person }: Because): string {
+  if (kind === 'fork')
+    return visible(`${kind.padEnd(6)} from turn ${turn_id}${quote === null ? '' : `, before "${quote.replaceAll(/\s+/g, ' ')}" was said`}`);
+  if (kind !== 'quote') return visible(`${kind.padEnd(6)} ${part}: ${parts}, ${tokens} tokens${says === null ? '' : `, ${says}`}`);
+  const entry = entry_seq === null ? null : `entry ${entry_seq} of ${work_item_id}`;
+  const origin = [part, person, entry, call_id === null ? null : `call ${call_id}`, says].filter((one) => one !== null);
+  return visible(`${kind.padEnd(6)} "${(quote ?? '').replaceAll(/\s+/g, ' ')}" (${origin.join(', ')})`);
 }
 
 /** What a bar is made of. */

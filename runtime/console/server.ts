@@ -28,6 +28,7 @@ import { html } from './html.ts';
 import { loginRoutes, stranger } from './login.ts';
 import { digest, errorWords, frame, renderPart, uuid, versionsOf } from './page.ts';
 import type { Page, Shell, View } from './page.ts';
+import { because } from './pages/because.ts';
 import { blockPage, context } from './pages/context.ts';
 import { fleet } from './pages/fleet.ts';
 import { item } from './pages/item.ts';
@@ -59,6 +60,7 @@ const pages: readonly Page[] = [
   blockPage,
   costView,
   waterfall,
+  because,
   fleet,
   sessions,
   compare,

@@ -32,6 +32,21 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/work_run/tells_it_from_the_beginning.test.sql',
   },
   {
+    name: 'four words of a request are said to be quoted',
+    file: 'sql/api/55_looking/work_because.sql',
+    from: '    v_last := v_first + 4;',
+    to: '    v_last := v_first + 3;',
+    test: 'test/sql/work_because/quotes_what_the_request_held.test.sql',
+  },
+  {
+    name: 'a fork with a sentence changed still has the sentence',
+    file: 'sql/api/55_looking/work_because.sql',
+    from: 't.id = coalesce(o.turn_id, p_turn_id)',
+    to: 't.id = p_turn_id',
+    test: 'test/console/because.test.ts',
+    title: 'a fork begins before what a person said',
+  },
+  {
     name: 'what ended beside the critical path is on it',
     file: 'sql/api/94_trace/work_waterfall.sql',
     from: '      from taken t where t.item = p_work_item_id) p\n     where p.began < p.until',
