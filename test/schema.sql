@@ -3476,6 +3476,8 @@ create function _artifacts_collect(p_hashes text[]) returns bigint
   plpgsql volatile; -- body 5146ae34, comment 8a37daa8
 create function _artifacts_unuse(p_work_item_id uuid, p_limit bigint) returns bigint
   plpgsql volatile; -- body 6ad7e775, comment 3d561d71
+create function _asked(p_turn turns) returns SETOF model_calls
+  sql stable; -- body 1c17480c, comment a06795ba
 create function _asked_ref(p_item work_items) returns text
   sql stable; -- body 1def003c, comment ff08e537
 create function _asking_turn(p_turn_id uuid) returns turns
@@ -3578,6 +3580,8 @@ create function _cache_seconds(p_cache_write numeric, p_ttl text) returns intege
   sql immutable parallel safe; -- body d41d8cd9, comment f227691c
 create function _cached_total(p_turn turns) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 02901479
+create function _call_began(p_call tool_calls, p_approval approvals) returns timestamp with time zone
+  sql stable; -- body d70e2f83, comment 56889cf3
 create function _call_begun_early(p_call tool_calls, p_results json, p_max_chars integer) returns tool_calls
   plpgsql volatile; -- body f2709a8c, comment 3c6ef83a
 create function _call_children(p_item work_items, p_call tool_calls) returns jsonb
@@ -3605,9 +3609,9 @@ create function _call_position(p_call tool_calls) returns integer
 create function _call_settle(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text) returns void
   plpgsql volatile; -- body 181592db, comment d545f427
 create function _call_spans(p_item work_items, p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a9a1221c, comment 33b0c6d1
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c048c801, comment 33b0c6d1
 create function _call_times(p_call tool_calls, p_approval approvals) returns jsonb
-  sql immutable; -- body 793391c1, comment a81d9ba6
+  sql immutable; -- body 7d03eb1d, comment a81d9ba6
 create function _call_whole(p_call tool_calls) returns text
   sql stable; -- body ab406115, comment 1a0ce3c0
 create function _called(p_turn_id uuid) returns text
@@ -3635,7 +3639,7 @@ create function _changes_of(p_work_item_id uuid, p_subscription subscriptions, p
 create function _chat_content(p_turn_id uuid) returns jsonb
   sql stable; -- body 53c9fa4c, comment 6048f900
 create function _chat_spans(p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body cd5e48fb, comment 379d4b37
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f7d266eb, comment 379d4b37
 create function _check_attempts(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
   sql stable; -- body 66008902, comment d039435f
 create function _check_calls(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
@@ -4006,6 +4010,18 @@ create function _faculty_value_says(p_type text, p_least numeric, p_most numeric
   plpgsql immutable; -- body 6e8e71f1, comment 508dfaed
 create function _failed_calls(p_turn_ids uuid[], p_has_words boolean DEFAULT false) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0dfb2566, comment 66e83cc9
+create function _fall_attempts(p_item work_items) returns SETOF trace_span
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bd01401a, comment 828eac54
+create function _fall_calls(p_item work_items) returns SETOF trace_span
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e561e683, comment 40290b35
+create function _fall_path(p_rows trace_span[], p_work_item_id uuid) returns TABLE(span_id text, critical_from timestamp with time zone, critical_until timestamp with time zone)
+  sql stable; -- body 4a691e5c, comment a047476f
+create function _fall_place(p_row trace_span) returns text
+  sql stable; -- body a925aa4f, comment 13739ba2
+create function _fall_requests(p_item work_items) returns SETOF trace_span
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 802f84ef, comment 519db918
+create function _fall_row(p_kind text, p_name text, p_span_id text, p_parent text, p_started_at timestamp with time zone, p_ended_at timestamp with time zone, p_is_error boolean, p_more jsonb) returns trace_span
+  sql immutable parallel safe; -- body d41d8cd9, comment 322a6026
 create function _family(p_model text, OUT context_window integer, OUT tokens_per_char double precision) returns record
   sql immutable parallel safe; -- body d41d8cd9, comment aa25c598
 create function _family_takes(p_model text) returns jsonb
@@ -4725,15 +4741,19 @@ create function _projects_queued() returns SETOF text
 create function _projects_told() returns TABLE(name text)
   sql stable; -- body 4f7f360f, comment 0c528273
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body 73d23d41, comment 2217b3b2
+  sql immutable parallel safe; -- body 551ce42b, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
   sql stable; -- body c35c7b43, comment 077fa379
+create function _quote_origin(p_turn turns, p_part text, p_told_in uuid, p_quote text, OUT says text, OUT turn_id uuid, OUT call_id uuid, OUT work_item_id uuid, OUT entry_seq integer, OUT person text) returns record
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e4e4e5f6, comment 06c337da
 create function _quotes(p_ids uuid[]) returns TABLE(message_id uuid, work_item_id uuid, inbox_id uuid)
   sql stable; -- body a9ca7a43, comment b89cc5d0
 create function _quotes_erase(p_work_item_id uuid) returns integer
   plpgsql volatile; -- body ee411b01, comment 73ee38ac
+create function _quotes_of(p_said text, p_content text) returns TABLE(quote text)
+  plpgsql immutable; -- body e90d3867, comment 19e91503
 create function _raise_invalid(p_message text, p_hint text DEFAULT NULL::text) returns void
   plpgsql immutable; -- body 80ee9250, comment 5a6ed48d
 create function _raise_memory_changed(p_file memory_files, p_seen integer) returns void
@@ -5352,6 +5372,8 @@ create function _waiting_calls(p_turn_id uuid) returns json
   sql stable; -- body 5cc480de, comment e8d8c21d
 create function _waits_for(p_turn_id uuid) returns text
   sql stable; -- body a6c55d0b, comment 10952f82
+create function _waits_for(p_call tool_calls) returns text
+  sql immutable; -- body a8dd89db, comment 54cd8c08
 create function _waits_for_thinking(p_head turns, p_boundary text, p_engage jsonb) returns boolean
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 84718e38, comment 96eb1b3c
 create function _waits_move(p_now timestamp with time zone, p_by interval, p_was_due timestamp with time zone, p_from uuid) returns uuid
@@ -5740,6 +5762,8 @@ create function work_activity(p_work_item_id uuid, p_from_turn_id uuid DEFAULT N
   sql stable; -- body b74fedd7, comment e378c569
 create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric DEFAULT NULL::numeric) returns boolean
   plpgsql stable; -- body abeddcc4, comment 77f16072
+create function work_because(p_turn_id uuid, p_tool_call_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, part text, says text, quote text, parts bigint, tokens bigint, turn_id uuid, call_id uuid, work_item_id uuid, entry_seq integer, person text)
+  plpgsql stable; -- body f267fbb0, comment 28123aa5
 create function work_cancel(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns SETOF work_items
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c6e30876, comment 36dcb757
 create function work_chain(p_work_item_id uuid) returns TABLE(n integer, work_item_id uuid, how text, by text, said text, state text, state_reason text, created_at timestamp with time zone, resolved_at timestamp with time zone)
@@ -5806,6 +5830,8 @@ create function work_totals(p_by text DEFAULT 'total'::text, p_from timestamp wi
   plpgsql stable; -- body ce2b7b83, comment 3a2cfa69
 create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT false) returns SETOF trace_span
   plpgsql stable; -- body e4d87861, comment 3d072933
+create function work_waterfall(p_work_item_id uuid) returns TABLE(n bigint, depth integer, span_id text, parent_span_id text, kind text, name text, work_item_id uuid, turn_id uuid, call_id uuid, attempt integer, started_at timestamp with time zone, ended_at timestamp with time zone, seconds double precision, is_error boolean, says text, cost numeric, critical_from timestamp with time zone, critical_until timestamp with time zone)
+  plpgsql stable; -- body e1564079, comment 80f9c39d
 create function worker_stop(p_worker_id text) returns void
   plpgsql volatile; -- body e7f9d6b4, comment cea21544
 create function worker_warm_up() returns void

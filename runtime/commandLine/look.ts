@@ -127,10 +127,11 @@ export function lookCommands(program: Command): void {
       command(
         program,
         'trace <id>',
-        'print the spans of a work item and of everything below it, from its rows, as a tree; or export them',
-      ).summary('print the spans of a work item as a tree, or export them'),
+        'draw where the time of a work item and of everything below it went, from its rows, as a tree with bars; --json: its spans; or export them',
+      ).summary('draw where the time of a work item went, or export its spans'),
     )
       .option('--otlp <url>', 'send them to this OTLP endpoint (HTTP, protobuf)')
+      .option('--because <id>', 'of a turn, or of a call: what of its answer stands in its request, and where from')
       .action(ends(async (id: string, options: TraceOptions) => (await import('../commands/trace.ts')).trace(id, options))),
     'trace ID',
     'trace ID --otlp http://localhost:4318',

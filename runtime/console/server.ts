@@ -28,6 +28,7 @@ import { html } from './html.ts';
 import { loginRoutes, stranger } from './login.ts';
 import { digest, errorWords, frame, renderPart, uuid, versionsOf } from './page.ts';
 import type { Page, Shell, View } from './page.ts';
+import { because } from './pages/because.ts';
 import { compare } from './pages/compare.ts';
 import { blockPage, context } from './pages/context.ts';
 import { fleet } from './pages/fleet.ts';
@@ -39,6 +40,7 @@ import { editNote, note, notes } from './pages/notes.ts';
 import { now } from './pages/now.ts';
 import { nextMark, run } from './pages/run.ts';
 import { sessions } from './pages/sessions.ts';
+import { waterfall } from './pages/waterfall.ts';
 import { callPage, workList } from './pages/workList.ts';
 import { Primary } from './primary.ts';
 import { inProject, isProject, keeping, unknownProject } from './projects.ts';
@@ -58,6 +60,8 @@ const pages: readonly Page[] = [
   context,
   blockPage,
   costView,
+  waterfall,
+  because,
   fleet,
   sessions,
   compare,

@@ -261,6 +261,41 @@ export const traceSpan = z.object({
   links: z.array(z.object({ trace_id: z.string(), span_id: z.string(), attributes: json })),
 });
 
+const orNull = z.string().nullable();
+
+/** A row of work_waterfall(). */
+export const fallRow = z.object({
+  n: z.number(),
+  depth: z.number(),
+  span_id: z.string(),
+  parent_span_id: orNull,
+  kind: z.enum(['item', 'agent', 'queue', 'model', 'tool', 'child', 'wait', 'person', 'hook']),
+  name: z.string(),
+  work_item_id: z.string(),
+  turn_id: orNull,
+  call_id: orNull,
+  attempt: z.number().nullable(),
+  started_at: instant,
+  ended_at: instant.nullable(),
+  seconds: z.number(),
+  is_error: z.boolean(),
+  says: orNull,
+  cost: z.number().nullable(),
+  critical_from: instant.nullable(),
+  critical_until: instant.nullable(),
+});
+
+/** Some rows of a waterfall; of all of them, how many there are and what they sum up to. */
+export const fallWindow = z.object({
+  rows: z.array(fallRow),
+  /** How many the window has, those that are not among `rows` as well. */
+  found: z.number(),
+  all: z.number(),
+  root: fallRow,
+  /** Of each kind: how many, how many seconds in all, those of tools without the approvals in them, and on the critical path. */
+  kinds: z.array(z.object({ kind: z.string(), rows: z.number(), seconds: z.number(), critical: z.number() })),
+});
+
 export const traceTaken = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('held') }),
   z.object({ kind: z.literal('nothing') }),
@@ -317,4 +352,6 @@ export type WorkItem = z.infer<typeof workItem>;
 export type CountedItem = z.infer<typeof countedItem>;
 export type LedgerEntry = z.infer<typeof entry>;
 export type TraceSpan = z.infer<typeof traceSpan>;
+export type FallRow = z.infer<typeof fallRow>;
+export type FallWindow = z.infer<typeof fallWindow>;
 export type ContextPart = z.infer<typeof contextPart>;

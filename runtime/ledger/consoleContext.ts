@@ -76,6 +76,21 @@ const requestPart = z.object({
 });
 export type RequestPart = z.infer<typeof requestPart>;
 
+const because = z.object({
+  kind: z.enum(['quote', 'held', 'fork', 'cut']),
+  part: z.string(),
+  says: text,
+  quote: text,
+  parts: number,
+  tokens: number,
+  turn_id: text,
+  call_id: text,
+  work_item_id: text,
+  entry_seq: number,
+  person: text,
+});
+export type Because = z.infer<typeof because>;
+
 const turnOptions = z.object({
   thinking: text,
   effort: text,
@@ -139,6 +154,10 @@ export function consoleContext({ call, run, named, invoked }: Calls) {
     /** Of the `limit` calls after call `after` only; null: from the beginning, to the end. */
     requestParts: (turnId: string, after: number | null, limit: number | null) =>
       run(() => sql.type(requestPart)`select * from ${invoked('context_parts', [turnId, after, limit])} order by n`),
+
+    /** What the request of a turn held that led to its answer, or to one call of it. */
+    because: (turnId: string, toolCallId: string | null) =>
+      run(() => sql.type(because)`select * from ${invoked('work_because', [turnId, toolCallId])}`),
 
     turnOptions: async (turnId: string) =>
       (

@@ -3,8 +3,11 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 
-import { traceSpan, traceTaken } from './answers.ts';
+import { fallWindow, traceSpan, traceTaken } from './answers.ts';
 import type { Calls } from './pool.ts';
+
+/** In seconds since the item was submitted; `after`: the number of the row before the first; `limit` null: all. */
+export type FallAsked = { from?: number | null; to?: number | null; after?: number; limit?: number | null };
 
 export const traces = ({ call, values, run, invoked }: Calls) => ({
   workTrace: async (workItemId: string, withContent: boolean) =>
@@ -13,6 +16,28 @@ export const traces = ({ call, values, run, invoked }: Calls) => ({
         () => sql.type(z.object({ span: traceSpan }))`select to_json(s) as span from ${invoked('work_trace', [workItemId, withContent])} s`,
       )
     ).map(({ span }) => span),
+
+  /** What overlaps a time, with its sums. */
+  workWaterfall: async (workItemId: string, { from = null, to = null, after = 0, limit = null }: FallAsked = {}) => {
+    const [one] = await run(
+      () => sql.type(z.object({ window: fallWindow }))`
+      with falls as materialized (select * from ${invoked('work_waterfall', [workItemId])}),
+           began as (select started_at as at from falls where n = 1),
+           found as (
+             select f.* from falls f, began b
+              where (${to}::float8 is null or f.started_at <= b.at + make_interval(secs => ${to}::float8))
+                and (${from}::float8 is null or f.started_at + make_interval(secs => f.seconds) >= b.at + make_interval(secs => ${from}::float8)))
+      select json_build_object(
+               'rows', (select coalesce(json_agg(r order by r.n), '[]') from (select * from found where n > ${after} order by n limit ${limit}::integer) r),
+               'found', (select count(*) from found), 'all', (select count(*) from falls), 'root', (select f from falls f where f.n = 1),
+               'kinds', (select coalesce(json_agg(k order by k.seconds desc), '[]') from (
+                 select kind, count(*) as rows,
+                        greatest(sum(seconds) - case kind when 'tool' then coalesce((select sum(seconds) from falls where kind = 'person'), 0) else 0 end, 0) as seconds,
+                        coalesce(sum(extract(epoch from critical_until - critical_from)), 0)::float8 as critical from falls group by kind) k)) as "window"`,
+    );
+    if (!one) throw new Error('no row');
+    return one.window;
+  },
 
   traceTake: (focusId: string, withContent: boolean) => call('trace_take', [focusId, withContent], traceTaken),
 

@@ -26,8 +26,8 @@ describe.skipIf(missing !== null)('in a browser', () => {
     const fork = await crew.db.console.fork(point?.turn_id ?? '', 'Try an index on the expression', null);
     await until(async () => (await stateOf(fork.id)) === 'completed');
     const [branch] = await crew.db.console.forks(root);
-    const [call] = await database.query<{ id: string }>(
-      `select id from tool_calls where work_item_id = '${root}' and tool_name = 'read_file' limit 1`,
+    const [call] = await database.query<{ id: string; turn_id: string }>(
+      `select id, turn_id from tool_calls where work_item_id = '${root}' and tool_name = 'read_file' limit 1`,
     );
     pages = [
       ['/', 'vacuum (full, analyze) orders'],
@@ -42,9 +42,11 @@ describe.skipIf(missing !== null)('in a browser', () => {
       [`/work/${root}/turns`, 'I begin with the import itself.'],
       [`/work/${root}/context`, /Request \d+, part by part/],
       [`/work/${root}/context?policy=clear`, 'beyond 60k, the newest 3 kept'],
+      [`/work/${root}/waterfall`, 'execute_tool await_child_work'],
       [`/work/${root}/cost`, 'claude-sonnet-5-5'],
       [`/work/${root}/block/1`, 'what recall_block() gives the agent'],
       [`/call/${call?.id}`, 'src/import.js'],
+      [`/because/${call?.turn_id}?call=${call?.id}`, 'What led to this call'],
       [`/sessions?packet=${paused}`, 'Why do two stores send their counts twice?'],
       [`/sessions/compare?a=${encodeURIComponent(branch?.own_session ?? '')}&b=${encodeURIComponent(branch?.session ?? '')}`, '9 % slower'],
       ['/fleet', 'Requests that failed'],

@@ -131,6 +131,7 @@ const partsOf = (): Record<string, Record<string, string>> => {
     [`/work/${root}/ledger`]: { ...item, ledger: 'The statement uses the index' },
     [`/work/${root}/turns`]: { ...item, turns: 'aria-label="Tree of turns: 10 turns, 0 forks"', list: 'Three parts go to colleagues' },
     [`/work/${root}/cost`]: { ...item, budget: 'of 2.00', use: 'Seconds a call', cuts: 'elision · blocks ', compactions: '' },
+    [`/work/${root}/waterfall`]: { ...item, fall: 'data-kind="child"' },
     [`/work/${root}/context`]: context,
     [`/work/${root}/context?policy=never`]: context,
     '/fleet': fleet,
@@ -666,7 +667,7 @@ test('a page of an item is not larger because the item is', async () => {
   await client.query('set search_path = ledger');
   const [small, large] = [await longItem(client, 100), await longItem(client, 2000)];
   await client.end();
-  for (const tab of ['', '/journal', '/turns', '/ledger', '/context', '/cost']) {
+  for (const tab of ['', '/journal', '/turns', '/ledger', '/context', '/waterfall', '/cost']) {
     const [few, many] = [await text(`/work/${small}${tab}`), await text(`/work/${large}${tab}`)];
     expect([tab, many.length / few.length < 2]).toEqual([tab, true]);
   }

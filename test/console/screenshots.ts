@@ -39,6 +39,7 @@ const pages: [name: string, path: string][] = [
   ['item', `/work/${root}/journal`],
   ['ledger', `/work/${root}/ledger`],
   ['turns', `/work/${root}/turns`],
+  ['waterfall', `/work/${root}/waterfall`],
   ['cost', `/work/${root}/cost`],
   ['timeline', `/work/${replayed ?? root}/context?policy=clear`],
   ['crew-timeline', `/work/${root}/context`],

@@ -478,12 +478,16 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
     ).toContain('Recorded');
   });
 
-  test('in the terminal it is a tree', async () => {
+  test('in the terminal it is a tree with bars', async () => {
     const { stdout } = await cliOrFail(['trace', root], {
       env: { PATH: process.env['PATH'], HOME: directory, DATABASE_URL: database.url },
     });
-    expect(stdout).toMatch(/^ {2}invoke_agent lead \d+\.\d{3} s failed$/m);
-    expect(stdout).toMatch(/^ {6}work\.engage\.iteration\[1\] .*\n {8}chat claude-sonnet-5-5 /m);
-    expect(stdout).toMatch(/^ {8}execute_tool spawn_child_work .*\n {10}invoke_agent lead/m);
+    expect(stdout).toMatch(/^work\.item /);
+    expect(stdout).toMatch(/^ {2}invoke_agent lead +─+/m);
+    expect(stdout).toMatch(/^ {4}chat claude-sonnet-5-5 +█+ +\*? +[\d.]+ m?s/m);
+    expect(stdout).toMatch(/^ {4}execute_tool spawn_child_work +▓+ .*\n {6}work\.item /m);
+    expect(stdout).toMatch(/on the critical path\n█ model/);
+    const [rows] = await database.query<{ n: number }>(`select count(*)::int as n from ledger.work_waterfall('${root}')`);
+    expect(stdout.split('\n\n')[0]?.split('\n')).toHaveLength(rows?.n ?? 0);
   });
 });

@@ -233,6 +233,7 @@ function plausible(): Record<string, string> {
         'journal_read',
         'journal_page',
         'work_run',
+        'work_waterfall',
         'journal_export',
         'journal_resume',
         'journal_session_begin',

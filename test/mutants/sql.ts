@@ -32,6 +32,35 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/work_run/tells_it_from_the_beginning.test.sql',
   },
   {
+    name: 'four words of a request are said to be quoted',
+    file: 'sql/api/55_looking/work_because.sql',
+    from: '    v_last := v_first + 4;',
+    to: '    v_last := v_first + 3;',
+    test: 'test/sql/work_because/quotes_what_the_request_held.test.sql',
+  },
+  {
+    name: 'a fork with a sentence changed still has the sentence',
+    file: 'sql/api/55_looking/work_because.sql',
+    from: 't.id = coalesce(o.turn_id, p_turn_id)',
+    to: 't.id = p_turn_id',
+    test: 'test/console/because.test.ts',
+    title: 'a fork begins before what a person said',
+  },
+  {
+    name: 'what ended beside the critical path is on it',
+    file: 'sql/api/94_trace/work_waterfall.sql',
+    from: '      from taken t where t.item = p_work_item_id) p\n     where p.began < p.until',
+    to: '      from taken t where t.item = p_work_item_id) p\n     where true',
+    test: 'test/sql/work_waterfall/shows_where_the_time_went.test.sql',
+  },
+  {
+    name: 'the critical path stays at a wait for a child',
+    file: 'sql/api/94_trace/work_waterfall.sql',
+    from: `from path v where v.kind = 'child') w`,
+    to: `from path v where false) w`,
+    test: 'test/sql/work_waterfall/shows_where_the_time_went.test.sql',
+  },
+  {
     name: 'what waits in the inbox is told twice in a run',
     file: 'sql/api/95_views/work_run.sql',
     from: ` and m.metadata ? 'inbox_id')`,
@@ -3516,8 +3545,12 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'code that ran again begins after its first calls in a trace',
     file: 'sql/api/94_trace/call_spans.sql',
-    from: 'coalesce(least(a.requested_at, k.started_at, c.first_at), k.created_at)',
-    to: 'coalesce(least(a.requested_at, k.started_at), k.created_at)',
+    from: `_at, p_call.started_at, (
+           select min(n.created_at) from tool_calls n
+            where p_call`,
+    to: `_at, p_call.started_at, (
+           select min(n.created_at) from tool_calls n
+            where false and p_call`,
     test: 'test/sql/work_trace/keeps_spans_within_their_parents.test.sql',
   },
   {

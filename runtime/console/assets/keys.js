@@ -58,6 +58,7 @@ function press(key) {
   if (picture && onTimeline(picture, key)) return true;
   if (onApprovals(key)) return true;
   if (onRun(key)) return true;
+  if (onFall(key)) return true;
   switch (key) {
     case '/':
       return focusSearch();
@@ -103,6 +104,14 @@ function press(key) {
     default:
       return false;
   }
+}
+
+/** The waterfall's ways to another time are links. */
+function onFall(key) {
+  const name = { '+': 'in', '-': 'out', 0: 'all', ArrowLeft: 'before', ArrowRight: 'after' }[key];
+  const link = name && $(`[data-zoom="${name}"]`);
+  link?.click();
+  return Boolean(link);
 }
 
 function focusSearch() {

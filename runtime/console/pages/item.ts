@@ -24,6 +24,7 @@ const views = [
   ['/ledger', 'Ledger'],
   ['/turns', 'Turns'],
   ['/context', 'Context'],
+  ['/waterfall', 'Waterfall'],
   ['/cost', 'Cost'],
 ] as const;
 

@@ -62,6 +62,13 @@ const groups: [string, [string[], string][]][] = [
       [['Enter'], 'the request part by part'],
     ],
   ],
+  [
+    'In the waterfall',
+    [
+      [['+', '-', '0'], 'closer, wider, all of the time'],
+      [['←', '→'], 'earlier, later'],
+    ],
+  ],
 ];
 
 export const keys: Page = {

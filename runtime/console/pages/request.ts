@@ -47,7 +47,7 @@ const layerOf: Record<string, Layer> = {
   message: 'people',
   agent_message: 'task',
 };
-const partNames: Record<string, string> = {
+export const partNames: Record<string, string> = {
   system: 'System',
   tools: 'Tools',
   task: 'Task',

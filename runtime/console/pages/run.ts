@@ -219,7 +219,7 @@ function ending(says: Says, row: RunBlock): Html {
 }
 
 const tools = (view: View, row: RunBlock, fork: Html | string): Html =>
-  html`<div class="tools"><a class="btn small" href="${linkTo(view, row)}">link</a><button class="btn small" type="button" data-copy hidden>copy</button>${fork}</div>`;
+  html`<div class="tools"><a class="btn small" href="${linkTo(view, row)}">link</a><button class="btn small" type="button" data-copy hidden>copy</button>${row.turn_id === null ? '' : html`<a class="btn small" href="/because/${row.turn_id}">because</a>`}${fork}</div>`;
 
 function article({ view }: Says, row: RunBlock, who: Html, body: Html, kind = ''): Html {
   return html`<li class="turn ${kind}" id="${row.id}" data-key="${row.id}" data-mark="${row.mark}" data-row="block"><div class="at">${row.happened_at ? exactTime(row.happened_at) : ''}</div><div class="said"><p class="who">${who}</p>${body}</div>${tools(view, row, '')}</li>`;
@@ -323,7 +323,7 @@ function entry({ view }: Says, row: RunBlock): Html {
     row.data?.['is_inherited'] === true ? 'from before the fork' : '',
     row.data?.['retracts'] === undefined ? '' : `takes back ${wordOf(row.data['retracts'])}`,
   ].filter((one) => one !== '');
-  return html`<div class="mark${row.mark === 'error' ? ' bad' : ''}" id="${row.id}" data-key="${row.id}" data-mark="${row.mark}"><span class="kind">${row.name}</span>${markdown(row.content ?? '')}<span class="quiet"><a href="/work/${view.id}/ledger?before=${seq + 1}#entry-${seq}">entry ${num(seq)}</a>${notes.map((one) => html` · ${one}`)} · <a href="${linkTo(view, row)}">link</a></span></div>`;
+  return html`<div class="mark${row.mark === 'error' ? ' bad' : ''}" id="${row.id}" data-key="${row.id}" data-mark="${row.mark}"><span class="kind">${row.name}</span>${markdown(row.content ?? '')}<span class="quiet"><a href="/work/${view.id}/ledger?before=${seq + 1}#entry-${seq}">entry ${num(seq)}</a>${notes.map((one) => html` · ${one}`)} · <a href="${linkTo(view, row)}">link</a>${row.turn_id === null ? '' : html` · <a href="/because/${row.turn_id}">because</a>`}</span></div>`;
 }
 
 /** Words as Markdown; of long ones the beginning, and the way to all of them. */

@@ -27,7 +27,7 @@ as $$
       ('people', 'erasure', '{session_work,work_export}', '{reader}'),
       ('people', 'evidence', '{ledger_verify,ledger_head}', '{reader}'),
       ('people', 'evidence', '{ledger_chain_save}', '{admin}'),
-      ('people', 'looking', '{ledger_help,work_id,work_chain,work_activity,now_sums,ledger_watch,ledger_changes,work_changes,standing,ledger_read_formatted,ledger_search,ledger_search_lines,ledger_search_newest,explain_turn,context_at,context_window,context_parts,context_timeline,context_cost,context_replay,context_replay_turns,work_approaching_limit,work_trace,work_run}', '{reader}'),
+      ('people', 'looking', '{ledger_help,work_id,work_chain,work_activity,now_sums,ledger_watch,ledger_changes,work_changes,standing,ledger_read_formatted,ledger_search,ledger_search_lines,ledger_search_newest,explain_turn,context_at,context_window,context_parts,context_timeline,context_cost,context_replay,context_replay_turns,work_approaching_limit,work_trace,work_waterfall,work_because,work_run}', '{reader}'),
       ('people', 'looking', '{context_compact}', '{client}'),
       ('people', 'other ledgers', '{awareness_digest_across,awareness_digest_linked}', '{reader}'),
       ('people', 'other ledgers', '{ledger_link,ledger_unlink}', '{admin}'),

@@ -12,14 +12,10 @@ as $$
     cross join lateral (select (called.call).*) k
     left join lateral (select p from approvals p where p.tool_call_id = k.id offset 0) as asked(approval) on true
     cross join lateral (select (asked.approval).*) a
-    -- Code that was interrupted runs again from its start; its first calls are from before.
-    cross join lateral (
-      select min(n.created_at) as first_at from tool_calls n
-       where k.tool_name = 'execute_code' and n.turn_id = t.id and n.parent_call_id = k.id) c
     cross join lateral _span(
       case when k.parent_call_id is null then 'work.tool.execute' else 'sandbox.tool.call' end, _span_id('call', k.id::text),
       case when k.parent_call_id is null then _iteration_span_id(p_focus.id, t.iteration) else _span_id('call', k.parent_call_id::text) end,
-      coalesce(least(a.requested_at, k.started_at, c.first_at), k.created_at), k.completed_at, k.is_error,
+      _call_began(called.call, asked.approval), k.completed_at, k.is_error,
       jsonb_build_object(
         'work.iteration', t.iteration, 'work.turn.id', t.id,
         'gen_ai.operation.name', 'execute_tool', 'gen_ai.tool.name', k.tool_name, 'gen_ai.tool.type', 'function', 'gen_ai.tool.call.id', k.provider_id,
@@ -38,6 +34,31 @@ $$;
 comment on function _call_spans(work_items, foci, integer, integer, boolean) is
   'A span for each call of these iterations that is over: work.tool.execute of the model''s calls; sandbox.tool.call, below the execute_code call, of those of its code. It begins when approval was requested or the call began, the last time if it ran again after a crash, but not after the first call of its code.';
 
+create or replace function _call_began(p_call tool_calls, p_approval approvals)
+  returns timestamptz
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  -- Code that was interrupted runs again from its start; its first calls are from before.
+  select coalesce(least(p_approval.requested_at, p_call.started_at, (
+           select min(n.created_at) from tool_calls n
+            where p_call.tool_name = 'execute_code' and n.turn_id = p_call.turn_id and n.parent_call_id = p_call.id)), p_call.created_at);
+$$;
+
+comment on function _call_began(tool_calls, approvals) is 'When a call began: when its approval was requested, or it ran, or the first call of its code.';
+
+create or replace function _waits_for(p_call tool_calls)
+  returns text
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case when p_call.wait_ends_at is not null then case p_call.tool_name when 'await_child_work' then 'child' when 'wait_for' then 'wait' end end;
+$$;
+
+comment on function _waits_for(tool_calls) is 'What a call waited for: child, or wait: other work or a time. Null: it ran.';
+
 create or replace function _call_times(p_call tool_calls, p_approval approvals)
   returns jsonb
   language sql
@@ -47,10 +68,10 @@ as $$
   select jsonb_build_object(
            'work.tool.approval', p_approval.decision,
            'work.tool.approval_wait', _milliseconds(p_approval.requested_at, p_approval.decided_at),
-           'work.tool.children_wait', case w.by when 'await_child_work' then _milliseconds(p_call.started_at, p_call.completed_at) end,
-           'work.tool.wait', case w.by when 'wait_for' then _milliseconds(p_call.started_at, p_call.completed_at) end,
+           'work.tool.children_wait', case w.by when 'child' then _milliseconds(p_call.started_at, p_call.completed_at) end,
+           'work.tool.wait', case w.by when 'wait' then _milliseconds(p_call.started_at, p_call.completed_at) end,
            'work.tool.run_time', case when w.by is null then _milliseconds(p_call.started_at, p_call.completed_at) end)
-    from (select case when _is_wait(p_call.tool_name) and p_call.wait_ends_at is not null then p_call.tool_name end) as w(by);
+    from (select _waits_for(p_call)) as w(by);
 $$;
 
 comment on function _call_times(tool_calls, approvals) is 'How long a call waited for approval, waited for children, waited for other work or a time, and ran, in milliseconds.';

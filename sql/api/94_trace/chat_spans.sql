@@ -15,16 +15,7 @@ as $$
   )
   select s.*
     from asked a
-    cross join lateral (
-      select m.turn_id, m.attempt, m.model, m.started_at, m.ended_at, m.error_class, m.status, m.request_id
-        from model_calls m
-       where m.turn_id = (a.turn).id and m.ended_at is not null
-      union all
-      -- Of a recorded run only the answer is known, and when it was given.
-      select (a.turn).id, 1, (a.turn).model, (a.turn).started_at, (a.turn).completed_at, null, null, null
-       where (a.turn).external_id is not null and (a.turn).completed_at is not null
-         and not exists (select from model_calls m where m.turn_id = (a.turn).id)
-      offset 0) c -- in this order
+    cross join lateral _asked(a.turn) c
     cross join lateral (
       select case when c.error_class is null then _answer_attributes(a.turn) else jsonb_build_object(
                'error.type', c.error_class, 'http.response.status_code', c.status, 'work.request.id', c.request_id) end) as r(attributes)
@@ -37,10 +28,27 @@ as $$
         'server.address', _server_address(_faculty_config(p_focus) #>> '{engage,base_url}'))
       || coalesce(_request_attributes((a.turn).config_hash), '{}')
       || r.attributes
-      || case when p_with_content and c.error_class is null then _chat_content((a.turn).id) else '{}' end) s;
+      || case when p_with_content and c.error_class is null then _chat_content((a.turn).id) else '{}' end) s
+   where c.ended_at is not null;
 $$;
 
 comment on function _chat_spans(foci, integer, integer, boolean) is 'A gen_ai.chat span for each request sent for these iterations that is over.';
+
+create or replace function _asked(p_turn turns)
+  returns setof model_calls
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select m from model_calls m where m.turn_id = p_turn.id
+  union all
+  -- Of a recorded run only the answer is known, and when it was given.
+  select row(p_turn.id, 1, p_turn.model, p_turn.started_at, p_turn.completed_at, null, null, null)::model_calls
+   where p_turn.external_id is not null and p_turn.completed_at is not null
+     and not exists (select from model_calls m where m.turn_id = p_turn.id);
+$$;
+
+comment on function _asked(turns) is 'The requests that were sent for a turn; one that is under way has no ended_at.';
 
 create or replace function _request_attributes(p_config_hash text)
   returns jsonb

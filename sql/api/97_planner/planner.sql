@@ -27,6 +27,7 @@ begin
           _loop_thinks
 
           _said_before _parts_of_page context_replay context_replay_turns context_timeline _turn_of_call _timeline explain_turn
+          _fall_attempts _fall_requests _fall_calls _quote_origin
           _edited_ahead _edited_lines_ahead _branch_turns _branch_sums _branch_entries _branch_files _tree_turns _tree_lanes
 
           _turns_seal _wire_ids _runs_behind _calls_held _order_kept _stalled _round_hash _called
