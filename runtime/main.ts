@@ -24,6 +24,10 @@ export function main(argv: readonly string[], streams: Io = process): Promise<vo
     /** Where the database's address was given. */
     const address = { from: 'DATABASE_URL' };
     try {
+      if (argv[0] === '--complete') {
+        io().stdout.write(await (await import('./commands/complete.ts')).complete(argv[1] ?? '', argv[2] ?? ''));
+        return;
+      }
       const typed = argv.length > 0 ? argv : (await import('./commands/unasked.ts')).unasked();
       await makeProgram(typed)
         .hook('preAction', (_, called) => settle(called, typed, address))

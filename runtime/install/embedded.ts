@@ -124,10 +124,14 @@ async function serverUser(): Promise<Owner> {
 }
 
 /** The percent-encoded directory as host is the only form that pg, slonik, graphile-worker and psql all understand. */
+const urlAt = (socketDir: string, database: string): string => `postgresql://postgres@${encodeURIComponent(socketDir)}/${database}`;
 const urlOf =
-  (layout: Layout) =>
+  ({ socketDir }: Layout) =>
   (database: string): string =>
-    `postgresql://postgres@${encodeURIComponent(layout.socketDir)}/${database}`;
+    urlAt(socketDir, database);
+
+/** The address of the embedded database, whether or not its server runs. */
+export const embeddedUrl = (dataDir: string = defaultDataDir()): string => urlAt(socketDirOf(dataDir), 'work_ledger');
 
 const as = (layout: Layout) => ({ cwd: '/', env: { PATH: process.env['PATH'], LC_ALL: 'C' }, ...layout.owner });
 

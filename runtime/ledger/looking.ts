@@ -9,7 +9,12 @@ import { reads } from './reads.ts';
 
 export type Looking = Opened<ReturnType<typeof callsOf>>;
 
-export const openLooking = (url: string, schema: string, maximumPoolSize: number): Promise<Looking> =>
-  openGroups(url, schema, maximumPoolSize, callsOf);
+/** `patienceMs`: how long a call is repeated while the server cannot be reached; default: 20,000. */
+export const openLooking = (
+  url: string,
+  schema: string,
+  maximumPoolSize: number,
+  options: { patienceMs?: number } = {},
+): Promise<Looking> => openGroups(url, schema, maximumPoolSize, callsOf, options);
 
 const callsOf = (calls: Calls) => ({ ...reads(calls), ...overview(calls), ...lag(calls) });

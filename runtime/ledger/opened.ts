@@ -18,7 +18,7 @@ export async function openGroups<Groups extends object>(
   schema: string,
   maximumPoolSize: number,
   groupsOf: (calls: Calls) => Groups,
-  options: { holdsProcess?: boolean } = {},
+  options: { holdsProcess?: boolean; patienceMs?: number } = {},
 ): Promise<Opened<Groups>> {
   const { pool, calls, callsAs, warm } = await openPool(url, schema, maximumPoolSize, options);
   const by = (used: Calls): Opened<Groups> => ({

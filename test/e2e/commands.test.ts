@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chown, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -689,6 +690,59 @@ test('bash completes commands, options and the words that they take', async () =
   expect((await cli('--completion', 'fish')).stdout).toContain("complete -c work-ledger -n __fish_use_subcommand -a list -d '");
   expect(await cli('--completion', 'tcsh')).toMatchObject({ code: 2 });
 });
+
+/** A shell in which work-ledger is this program, on the ledger of these tests. */
+async function inShellWithLedger(shell: string, text: string, more: NodeJS.ProcessEnv = {}): Promise<string[]> {
+  const bin = join(directory, 'bin');
+  await mkdir(bin, { recursive: true });
+  await writeFile(join(bin, 'work-ledger'), `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`, { mode: 0o755 });
+  const env = environment({ PATH: `${bin}:${process.env['PATH']}`, ...more });
+  const { code, stdout, stderr } = await start(directory, env, shell, '-c', text);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout.split('\n').filter((line) => line !== '');
+}
+
+test('ids of work items and names of faculties are completed from the ledger, and never run', async () => {
+  const id = await submit('Complete\tme', '--type', 'completed');
+  const odd = `odd $(touch ${join(directory, 'ran')})`;
+  for (const name of ['oddly', odd])
+    await database.query(`select from ledger.faculty_save(jsonb_build_object('name', '${name}', 'accepts', jsonb_build_array('nothing')))`);
+  expect((await cli('--complete', 'items', id.slice(-6))).stdout).toBe(`${id.slice(-6)}\tqueued: Complete␉me\n`);
+  expect((await cli('--complete', 'items', id)).stdout).toMatch(new RegExp(`^${id}\t`));
+  expect((await cli('--complete', 'faculties', 'odd')).stdout).toBe(`${odd}\tof all projects\noddly\tof all projects\n`);
+  expect(await cli('--complete', 'anything', '')).toMatchObject({ code: 0, stdout: '', stderr: '' });
+  await writeFile(join(directory, 'completion'), (await cli('--completion', 'bash')).stdout);
+  const complete = (...words: string[]): Promise<string[]> =>
+    inShellWithLedger(
+      'bash',
+      `source completion; COMP_WORDS=(work-ledger ${words.join(' ')}); COMP_CWORD=${words.length}; _work_ledger; printf '%s\\n' "\${COMPREPLY[@]}"`,
+    );
+  expect(await complete('show', id.slice(-6, -1))).toContain(id.slice(-6));
+  expect(await complete('ledger', 'append', id)).toEqual([id]);
+  expect(await complete('submit', 'x', '--parent', id)).toEqual([id]);
+  expect(await complete('submit', 'x', '--faculty', 'odd')).toEqual([odd, 'oddly']);
+  expect(await complete('show', 'complet')).toEqual(['completion']); // no id begins so: a file
+  await expect(readFile(join(directory, 'ran'))).rejects.toThrow('ENOENT');
+});
+
+test('where the ledger does not answer nothing is completed, nothing said and nothing started', async () => {
+  const silent = createTcpServer(() => {});
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const { port } = silent.address() as AddressInfo;
+  const complete = (env: NodeJS.ProcessEnv): Promise<Ran> =>
+    start(directory, environment(env), process.execPath, main, '--complete', 'items', '');
+  const nothing = { code: 0, stdout: '', stderr: '' };
+  try {
+    expect(await complete({ DATABASE_URL: `postgresql://127.0.0.1:${port}/x` })).toMatchObject(nothing);
+  } finally {
+    silent.close();
+  }
+  expect(await complete({ DATABASE_URL: 'postgresql://127.0.0.1:1/x' })).toMatchObject(nothing);
+  const data = join(directory, 'no-data');
+  expect(await complete({ DATABASE_URL: '', WORK_LEDGER_DATA_DIR: data })).toMatchObject(nothing);
+  await expect(realpath(data)).rejects.toThrow('ENOENT');
+});
+
 for (const [shell, name] of [
   ['zsh', '_work-ledger'],
   ['fish', 'work-ledger.fish'],
@@ -701,6 +755,10 @@ for (const [shell, name] of [
   test.skipIf(!isThere)(`${shell} reads its completion`, async () => {
     await writeFile(join(directory, name), (await cli('--completion', shell)).stdout);
     await inShell(shell, `${shell === 'zsh' ? 'zsh -n' : 'fish --no-execute'} ${join(directory, name)}`);
+    if (shell !== 'fish') return;
+    const id = await submit('Complete me in a fish', '--type', 'completed');
+    const asked = `source ${name}; complete -C 'work-ledger show ${id.slice(-6)}'`;
+    expect(await inShellWithLedger('fish', asked)).toEqual([`${id.slice(-6)}\tqueued: Complete me in a fish`]);
   });
 }
 

@@ -4,6 +4,22 @@ import type { Mutant } from './mutant.ts';
 
 export const runtimeMutants: readonly Mutant[] = [
   {
+    name: 'a name is shown to a shell as it is',
+    file: 'runtime/commands/complete.ts',
+    from: 'literalName(cut(says, 60))',
+    to: 'cut(says, 60)',
+    test: 'test/e2e/commands.test.ts',
+    title: 'ids of work items and names of faculties are completed',
+  },
+  {
+    name: 'completion waits for a ledger that never answers',
+    file: 'runtime/commands/complete.ts',
+    from: 'setTimeout(() => process.exit(0), PATIENCE_MS)',
+    to: 'setTimeout(() => process.exit(1), PATIENCE_MS)',
+    test: 'test/e2e/commands.test.ts',
+    title: 'where the ledger does not answer',
+  },
+  {
     name: 'a program is refused without being told what to do',
     file: 'runtime/ledger/clientError.ts',
     from: "error.hint === ''",
