@@ -13,7 +13,7 @@ import { head, headInputs, itemFrame } from './item.ts';
 import { address } from './journal.ts';
 
 /** Rows of a page. */
-const ROWS = 300;
+const ROWS = 200;
 /** The shortest time that is shown, in seconds. */
 const LEAST = 0.01;
 
