@@ -43,8 +43,7 @@ export const sqlMutants: readonly Mutant[] = [
     file: 'sql/api/55_looking/work_because.sql',
     from: 't.id = coalesce(o.turn_id, p_turn_id)',
     to: 't.id = p_turn_id',
-    test: 'test/console/because.test.ts',
-    title: 'a fork begins before what a person said',
+    test: 'test/sql/work_because/quotes_what_the_request_held.test.sql',
   },
   {
     name: 'what ended beside the critical path is on it',

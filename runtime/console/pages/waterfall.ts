@@ -52,8 +52,12 @@ async function fall(view: View): Promise<Html> {
   );
 }
 
-const axis = (seconds: number): string =>
-  seconds < 1 ? `${Number(seconds.toFixed(3))} s` : seconds < 90 ? `${Number(seconds.toFixed(1))} s` : lasting(seconds);
+/** 0.25 s, 25 s, 2:05, 1:00:00. */
+function axis(seconds: number): string {
+  if (seconds < 90) return `${Number(seconds.toFixed(seconds < 1 ? 3 : 1))} s`;
+  const [h, m, s] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60), Math.round(seconds % 60)];
+  return [...(h > 0 ? [h] : []), h > 0 ? String(m).padStart(2, '0') : m, String(s).padStart(2, '0')].join(':');
+}
 
 const legend = [
   ['model', 'the model'],

@@ -25,7 +25,7 @@ begin
               from (select content, 0 as n from messages where turn_id = p_turn_id and role = 'assistant' and p_tool_call_id is null) m
             union all
             select 1, v.value #>> '{}'
-              from tool_calls k cross join lateral jsonb_path_query(_call_input(k)::jsonb, 'strict $.** ? (@.type() == "string")') v(value)
+              from tool_calls k cross join lateral jsonb_path_query(_jsonb_of(_call_input(k)), 'strict $.** ? (@.type() == "string")') v(value)
              where k.turn_id = p_turn_id and case when p_tool_call_id is null then k.parent_call_id is null else k.id = p_tool_call_id end) s), 4000);
   return query
     with held as materialized (select * from context_parts(p_turn_id)),
