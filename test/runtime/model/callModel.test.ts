@@ -446,7 +446,7 @@ it('sends betas as a header, and everything else as it is', async () => {
 
 it('asks by a client that is given, which repeats nothing, and understands its errors', async () => {
   const model = await startScriptedModel((_request, { attempt }) =>
-    attempt === 1 ? { error: { status: 429, type: 'rate_limit_error', headers: { 'retry-after': '3' } } } : { content: [text('By it.')] },
+    attempt === 0 ? { error: { status: 429, type: 'rate_limit_error', headers: { 'retry-after': '3' } } } : { content: [text('By it.')] },
   );
   opened.push(() => model.close());
   const given = createModelClient({ client: new Anthropic({ apiKey: 'key-of-the-client', baseURL: model.url, logLevel: 'off' }) });
