@@ -6,6 +6,7 @@ const entries: Record<string, string> = {
   'work-ledger': '../runtime/index.ts',
   'work-ledger/testing': '../runtime/testing/index.ts',
   'work-ledger/claude-agent-sdk': '../runtime/agentSdk/index.ts',
+  'work-ledger/ai-sdk': '../runtime/aiSdk/index.ts',
 };
 
 registerHooks({

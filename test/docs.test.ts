@@ -439,6 +439,7 @@ test('TypeScript compiles strictly', async () => {
   const paths = {
     'work-ledger': ['../../../runtime/index.ts'],
     'work-ledger/claude-agent-sdk': ['../../../runtime/agentSdk/index.ts'],
+    'work-ledger/ai-sdk': ['../../../runtime/aiSdk/index.ts'],
     'work-ledger/testing': ['../../../runtime/testing/index.ts'],
     '@anthropic-ai/claude-agent-sdk': ['../../../test/agentSdk.d.ts'], // which is not installed here
   };

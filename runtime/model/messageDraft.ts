@@ -32,6 +32,8 @@ const delta = z.discriminatedUnion('type', [
   z.object({ type: z.literal('thinking_delta'), thinking: z.string() }),
   z.object({ type: z.literal('signature_delta'), signature: z.string() }),
   z.object({ type: z.literal('citations_delta'), citation: record }),
+  // Of providers of another kind (runtime/aiSdk): what they want back with the block.
+  z.object({ type: z.literal('metadata_delta'), metadata: record }),
 ]);
 // An unknown kind of event is ignored, as the API asks of its clients; an unknown kind of delta is not, since the
 // block would be stored with a part missing.
@@ -56,6 +58,9 @@ export class Draft {
   private stopReason: string | null = null;
   private stopDetails: unknown = null;
   private usage: z.infer<typeof usage> = {};
+
+  /** Something of its content has come. */
+  hasContent = false;
 
   /** Takes one event and returns the visible text that it brought. */
   take(raw: unknown): string {
@@ -114,6 +119,7 @@ export class Draft {
   }
 
   private grow(index: number, it: z.infer<typeof delta>): void {
+    this.hasContent = true;
     const draft = this.blocks[index];
     if (!draft) throw new MalformedError(`a delta came for content block ${index}, which had not begun`);
     const { block } = draft;
@@ -132,6 +138,9 @@ export class Draft {
         break;
       case 'citations_delta':
         block['citations'] = [...(Array.isArray(block['citations']) ? block['citations'] : []), it.citation];
+        break;
+      case 'metadata_delta':
+        block['provider_metadata'] = it.metadata;
         break;
     }
   }

@@ -4,6 +4,7 @@
 import type { z } from 'zod';
 
 import * as answers from '../../runtime/ledger/answers.ts';
+import { byAiSdk } from './aiSdk.ts';
 import { refresh, runCalls, settled } from './calls.ts';
 import type { HookAnswer, Work } from './commands.ts';
 import { Refused } from './ledger.ts';
@@ -195,7 +196,8 @@ export class Worker {
       await this.#fail(work.answer.error, 'said [engine] so');
       return null;
     }
-    const reply = answerOf(stage.world, item, work.answer, request);
+    const said = answerOf(stage.world, item, work.answer, request);
+    const reply = { ...said, response: await byAiSdk(said, request) };
     if (work.goesOn === 'not') {
       const { calls } = (await this.call('turn_record', turnId, reply.response)) as { calls: z.output<typeof answers.call>[] };
       await this.#heard(reply.exchange);

@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import Anthropic from '@anthropic-ai/sdk';
 import * as fc from 'fast-check';
 import { afterEach, expect, it, vi } from 'vitest';
 
@@ -441,4 +442,28 @@ it('sends betas as a header, and everything else as it is', async () => {
     { beta: 'one-2026-01-01,two-2026-01-01', body: JSON.stringify({ ...request, ...options }) },
     { beta: undefined, body: JSON.stringify({ ...request, ...options }) },
   ]);
+});
+
+it('asks by a client that is given, which repeats nothing, and understands its errors', async () => {
+  const model = await startScriptedModel((_request, { attempt }) =>
+    attempt === 0 ? { error: { status: 429, type: 'rate_limit_error', headers: { 'retry-after': '3' } } } : { content: [text('By it.')] },
+  );
+  opened.push(() => model.close());
+  const given = createModelClient({ client: new Anthropic({ apiKey: 'key-of-the-client', baseURL: model.url, logLevel: 'off' }) });
+  const how = { signal: new AbortController().signal };
+  expect(await failed(given.call(request, how))).toMatchObject({ class: 'rate_limited', status: 429, retryAfterSeconds: 3 });
+  expect(model.requests).toHaveLength(1);
+  expect(await answered(given.call({ ...request, betas: ['a-beta'] }, how))).toMatchObject({ content: [text('By it.')] });
+  expect(model.requests.map(({ body }) => body)).toEqual([JSON.stringify(request), JSON.stringify(request)]);
+});
+
+it('knows the errors of a copy of the SDK that it did not load', async () => {
+  class APIError extends Error {
+    status = 529;
+    type = 'overloaded_error';
+  }
+  class InternalServerError extends APIError {}
+  const client = { messages: { create: () => ({ withResponse: () => Promise.reject(new InternalServerError('full')) }) } };
+  const outcome = createModelClient({ client }).call(request, { signal: new AbortController().signal });
+  expect(await failed(outcome)).toMatchObject({ class: 'overloaded', status: 529, message: 'full' });
 });

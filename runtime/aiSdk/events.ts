@@ -1,0 +1,205 @@
+// What a model of the AI SDK streams, as the stream events of the Messages API.
+
+import type {
+  LanguageModelV4FinishReason,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+  SharedV4ProviderMetadata,
+} from '@ai-sdk/provider';
+
+import { MalformedError } from '../model/messageDraft.ts';
+import { CutOffError } from '../model/streamedCall.ts';
+import { signatureOf } from './metadata.ts';
+import { Unmappable } from './prompt.ts';
+
+type Event = { type: string; [key: string]: unknown };
+type Part = LanguageModelV4StreamPart;
+type Metadata = SharedV4ProviderMetadata | undefined;
+type Block = { index: number; kind: 'text' | 'thinking' | 'redacted_thinking' | 'tool_use'; metadata: Metadata; input: string };
+
+/** The events of a whole message. Throws what the stream tells as an error, Unmappable for content that no request could send back. */
+export async function* eventsOf(stream: AsyncIterable<Part>, modelId: string): AsyncGenerator<Event> {
+  const message = new Streamed(modelId);
+  for await (const part of stream) yield* message.take(part);
+}
+
+class Streamed {
+  #start: { id: string; model: string };
+  #hasStarted = false;
+  #blocks: Block[] = [];
+  /** Those that may still grow, by kind and id: the same id may come again when one has ended. */
+  #open = new Map<string, Block>();
+  /** Sources that came before any text. */
+  #sources: unknown[] = [];
+
+  constructor(modelId: string) {
+    this.#start = { id: '', model: modelId };
+  }
+
+  take(part: Part): Iterable<Event> {
+    switch (part.type) {
+      case 'stream-start':
+      case 'ping':
+      case 'raw':
+        return [];
+      case 'response-metadata':
+        this.#start = { id: part.id ?? this.#start.id, model: part.modelId ?? this.#start.model };
+        return [];
+      case 'text-start':
+        return this.#begin(`text ${part.id}`, 'text', part.providerMetadata, { text: '' });
+      case 'text-delta':
+        return this.#grow(`text ${part.id}`, part.providerMetadata, { type: 'text_delta', text: part.delta });
+      case 'text-end':
+        return this.#said(`text ${part.id}`, part.citations ?? [], part.providerMetadata);
+      case 'reasoning-start':
+        return this.#think(`reasoning ${part.id}`, part.providerMetadata);
+      case 'reasoning-delta':
+        return this.#grow(`reasoning ${part.id}`, part.providerMetadata, { type: 'thinking_delta', thinking: part.delta });
+      case 'reasoning-end':
+        this.#end(`reasoning ${part.id}`, part.providerMetadata);
+        return [];
+      case 'tool-input-start':
+        return this.#call(part.id, part);
+      case 'tool-input-delta':
+        return this.#write(`call ${part.id}`, part.delta);
+      case 'tool-input-end':
+        return [];
+      case 'tool-call':
+        return this.#called(part);
+      case 'source':
+        return this.#cite(part);
+      case 'finish':
+        return this.#finish(part.finishReason, part.usage);
+      case 'error':
+        throw part.error;
+      case 'tool-result':
+      case 'tool-approval-request':
+      case 'file':
+      case 'reasoning-file':
+      case 'custom':
+    }
+    throw new Unmappable(`the model answered with a ${part.type}, which no later request could show it`);
+  }
+
+  *#begin(key: string, kind: Block['kind'], metadata: Metadata, content: object): Generator<Event> {
+    yield* this.#started();
+    const block: Block = { index: this.#blocks.length, kind, metadata, input: '' };
+    this.#blocks.push(block);
+    this.#open.set(key, block);
+    yield { type: 'content_block_start', index: block.index, content_block: { type: kind, ...content } };
+    if (kind !== 'text') return;
+    for (const citation of this.#sources.splice(0)) yield this.#delta(block, { type: 'citations_delta', citation });
+  }
+
+  *#started(): Generator<Event> {
+    if (this.#hasStarted) return;
+    this.#hasStarted = true;
+    yield { type: 'message_start', message: { ...this.#start, usage: {} } };
+  }
+
+  #delta({ index }: Block, delta: object): Event {
+    return { type: 'content_block_delta', index, delta };
+  }
+
+  *#grow(key: string, metadata: Metadata, delta: object): Generator<Event> {
+    const block = this.#open.get(key);
+    if (!block) throw new MalformedError(`the model went on with ${key}, which it had not begun`);
+    block.metadata = metadata ?? block.metadata;
+    if (block.kind !== 'redacted_thinking') yield this.#delta(block, delta);
+  }
+
+  *#said(key: string, citations: readonly object[], metadata: Metadata): Generator<Event> {
+    for (const citation of citations) yield* this.#grow(key, undefined, { type: 'citations_delta', citation });
+    this.#end(key, metadata);
+  }
+
+  #end(key: string, metadata: Metadata): void {
+    const block = this.#open.get(key);
+    if (block) block.metadata = metadata ?? block.metadata;
+    this.#open.delete(key);
+  }
+
+  #think(key: string, metadata: Metadata): Generator<Event> {
+    const data = metadata?.['anthropic']?.['redactedData'];
+    return typeof data === 'string'
+      ? this.#begin(key, 'redacted_thinking', metadata, { data })
+      : this.#begin(key, 'thinking', metadata, { thinking: '', signature: '' });
+  }
+
+  *#call(id: string, part: { toolName: string; providerExecuted?: boolean; inputEncoding?: 'json' | 'text'; providerMetadata?: Metadata }) {
+    if (part.providerExecuted) throw new Unmappable(`the provider ran ${part.toolName} itself, which no later request could show it`);
+    // Where the beginning is no JSON, all of it comes with the call.
+    const key = part.inputEncoding === 'text' ? `text of call ${id}` : `call ${id}`;
+    yield* this.#begin(key, 'tool_use', part.providerMetadata, { id, name: part.toolName, input: {} });
+  }
+
+  *#write(key: string, json: string): Generator<Event> {
+    const block = this.#open.get(key);
+    if (!block) return;
+    block.input += json;
+    yield this.#delta(block, { type: 'input_json_delta', partial_json: json });
+  }
+
+  /** A call as a whole, of which its input may have come before, bit by bit. */
+  *#called(part: Extract<Part, { type: 'tool-call' }>): Generator<Event> {
+    const { toolCallId: id, input } = part;
+    const isBegun = (): string | undefined => [`call ${id}`, `text of call ${id}`].find((key) => this.#open.has(key));
+    if (isBegun() === undefined) yield* this.#call(id, part);
+    const key = isBegun() ?? '';
+    const written = this.#open.get(key)?.input ?? '';
+    if (input.startsWith(written) && input.length > written.length) yield* this.#write(key, input.slice(written.length));
+    this.#end(key, part.providerMetadata);
+  }
+
+  *#cite(source: Extract<Part, { type: 'source' }>): Generator<Event> {
+    const block = this.#blocks.findLast(({ kind }) => kind === 'text');
+    if (block) yield this.#delta(block, { type: 'citations_delta', citation: source });
+    else this.#sources.push(source);
+  }
+
+  *#finish(reason: LanguageModelV4FinishReason, usage: LanguageModelV4Usage): Generator<Event> {
+    const stopReason = stopReasonOf(
+      reason,
+      this.#blocks.some(({ kind }) => kind === 'tool_use'),
+    );
+    yield* this.#started();
+    for (const block of this.#blocks) {
+      const { kind, metadata } = block;
+      if (kind === 'thinking') yield this.#delta(block, { type: 'signature_delta', signature: signatureOf(metadata) });
+      else if (kind !== 'redacted_thinking' && metadata) yield this.#delta(block, { type: 'metadata_delta', metadata });
+    }
+    yield { type: 'message_delta', delta: { stop_reason: stopReason }, usage: countsOf(usage) };
+    yield { type: 'message_stop' };
+  }
+}
+
+function stopReasonOf({ unified, raw }: LanguageModelV4FinishReason, hasCalls: boolean): string {
+  switch (unified) {
+    case 'length':
+      return 'max_tokens';
+    case 'content-filter':
+      return 'refusal';
+    case 'error':
+      throw new MalformedError(`the model ended with an error${raw === undefined ? '' : `: ${raw}`}`);
+    case 'interrupted':
+      throw new CutOffError('the model was interrupted before its message was complete');
+    case 'other':
+      // Some providers end so when their server broke off.
+      if (raw === undefined) throw new CutOffError('the stream ended without a reason');
+      break;
+    case 'stop':
+    case 'tool-calls':
+  }
+  return hasCalls ? 'tool_use' : 'end_turn';
+}
+
+function countsOf({ inputTokens, outputTokens }: LanguageModelV4Usage): object {
+  const { total, noCache, cacheRead = 0, cacheWrite = 0 } = inputTokens;
+  return {
+    input_tokens: noCache ?? Math.max(0, (total ?? 0) - cacheRead - cacheWrite),
+    cache_read_input_tokens: cacheRead,
+    cache_creation_input_tokens: cacheWrite,
+    output_tokens: outputTokens.total ?? (outputTokens.text ?? 0) + (outputTokens.reasoning ?? 0),
+    output_tokens_details: { thinking_tokens: outputTokens.reasoning ?? 0 },
+  };
+}

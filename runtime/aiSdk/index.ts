@@ -1,0 +1,79 @@
+// For programs whose agents ask a model of the AI SDK: `run({ task, modelClient: modelFromAiSdk(provider) })`. Only its types are imported:
+// nobody needs the SDK who does not use it.
+
+import type { LanguageModelV4, LanguageModelV4StreamPart, SharedV4Warning } from '@ai-sdk/provider';
+
+import type { ModelClient } from '../model/message.ts';
+import { streamedCalls } from '../model/streamedCall.ts';
+import type { CallTimes } from '../model/streamedCall.ts';
+import { keepSecret } from '../secrets/known.ts';
+import { tell } from './errors.ts';
+import { eventsOf } from './events.ts';
+import { callOptions } from './prompt.ts';
+
+/** A model, or what makes one by the name that a faculty gives: a provider of the AI SDK does. */
+export type AiSdkModel = LanguageModelV4 | ((name: string) => LanguageModelV4);
+
+export type AiSdkOptions = CallTimes & {
+  /**
+   * Images that tools return go to the model in their results. Default: in a message behind them, since servers with OpenAI's chat API take
+   * none in results; those of Anthropic, Google and OpenAI's responses do.
+   */
+  imagesInResults?: boolean;
+  /** What must never reach a row or a log, such as the provider's key, if no variable of the environment holds it. */
+  secrets?: readonly string[];
+  /** Is told what of a request the model will not do, such as a temperature that it does not take. */
+  onWarnings?: (warnings: readonly SharedV4Warning[]) => void;
+};
+
+/** A client for run() and startWorker() that asks a model of the AI SDK 7. Throws a TypeError for one of another version. */
+export function modelFromAiSdk(model: AiSdkModel, options: AiSdkOptions = {}): ModelClient {
+  if (typeof model !== 'function') checkVersion(model);
+  const { imagesInResults = false, secrets = [], onWarnings, ...times } = options;
+  for (const secret of secrets) keepSecret(secret);
+  const modelFor = (name: string): LanguageModelV4 => checkVersion(typeof model === 'function' ? model(name) : model);
+  return streamedCalls({
+    ...times,
+    tell,
+    open: async (request, signal) => {
+      const asked = modelFor(request.model);
+      const { stream, response } = await asked.doStream({ ...callOptions(request, { imagesInResults }), abortSignal: signal });
+      const { headers = {} } = response ?? {};
+      return {
+        events: eventsOf(partsOf(stream, signal, onWarnings), asked.modelId),
+        requestId: headers['x-request-id'] ?? headers['request-id'] ?? null,
+        provider: asked.provider,
+      };
+    },
+  });
+}
+
+function checkVersion(model: LanguageModelV4): LanguageModelV4 {
+  const { specificationVersion: version } = model as { specificationVersion: unknown };
+  if (version === 'v4') return model;
+  throw new TypeError(
+    `modelFromAiSdk takes a model of the AI SDK 7 (v4), not ${String(version)}: wrapLanguageModel({ model, middleware: [] }) of "ai" makes one`,
+  );
+}
+
+/** The parts of a stream until the signal fires, also of a model that does not heed it. */
+async function* partsOf(
+  stream: ReadableStream<LanguageModelV4StreamPart>,
+  signal: AbortSignal,
+  onWarnings: AiSdkOptions['onWarnings'],
+): AsyncGenerator<LanguageModelV4StreamPart> {
+  const reader = stream.getReader();
+  const cancel = (): void => void reader.cancel().catch(() => {});
+  signal.addEventListener('abort', cancel, { once: true });
+  if (signal.aborted) cancel();
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      const part = read.value;
+      if (part.type === 'stream-start' && part.warnings.length > 0) onWarnings?.(part.warnings);
+      yield part;
+    }
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    cancel();
+  }
+}
