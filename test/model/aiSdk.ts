@@ -48,7 +48,7 @@ export async function byAiSdk({ exchange, response }: Reply, request: unknown): 
   });
   // These the AI SDK has no words for, and refuses.
   const { thinking: _thinking, service_tier: _tier, betas: _betas, ...sayable } = request as ModelRequest;
-  const outcome = await modelFromAiSdk(model).call(sayable as ModelRequest, { signal: new AbortController().signal });
+  const outcome = await modelFromAiSdk(model).call(sayable, { signal: new AbortController().signal });
   if (outcome.kind !== 'response') throw new Error(`the AI SDK's way: ${JSON.stringify(outcome)}`);
   const { response: came } = outcome;
   expect(

@@ -975,7 +975,7 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'pings keep a silent stream alive',
-    file: 'runtime/model/callModel.ts',
+    file: 'runtime/model/streamedCall.ts',
     from: '  let idle = after(idleTimeoutMs, ',
     to: '  let idle = after(2 ** 30, ',
     test: 'test/runtime/model/callModel.test.ts',
@@ -983,7 +983,7 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'a stream that breaks off is a message',
-    file: 'runtime/model/callModel.ts',
+    file: 'runtime/model/streamedCall.ts',
     from: 'if (!draft.isComplete) failure = new CutOffError',
     to: 'if (!draft.isComplete && draft.soFar().length === 0) failure = new CutOffError',
     test: 'test/runtime/model/callModel.test.ts',
@@ -991,15 +991,15 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'the key stands in an error',
-    file: 'runtime/model/callModel.ts',
-    from: `const message = withoutSecrets(said(error), 'model_error');`,
-    to: `const message = said(error);`,
+    file: 'runtime/model/streamedCall.ts',
+    from: `const message = withoutSecrets(told.message, 'model_error');`,
+    to: `const message = told.message;`,
     test: 'test/runtime/model/callModel.test.ts',
     title: 'never lets the key into an error',
   },
   {
     name: 'a spend limit is waited for',
-    file: 'runtime/model/callModel.ts',
+    file: 'runtime/model/streamedCall.ts',
     from: 'if (/spend_limit_reached$|^organization_on_hold$/.test(code) ||',
     to: 'if (',
     test: 'test/runtime/model/callModel.test.ts',
