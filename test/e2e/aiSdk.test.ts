@@ -5,8 +5,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 
 import { modelFromAiSdk } from '../../runtime/aiSdk/index.ts';
-import { defineTool, ok, openDb, run } from '../../runtime/index.ts';
-import type { Db, ModelClient, RunOptions, WorkEvent } from '../../runtime/index.ts';
+import { defineTool, ok, run } from '../../runtime/index.ts';
+import type { ModelClient, RunOptions, WorkEvent } from '../../runtime/index.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import type { Db } from '../../runtime/ledger/db.ts';
 import type { ModelRequest } from '../../runtime/model/message.ts';
 import { withConnection } from '../../runtime/ledger/connection.ts';
 import { createDatabase } from '../database.ts';
