@@ -3611,7 +3611,7 @@ create function _call_settle(p_call tool_calls, p_content text, p_is_error boole
 create function _call_spans(p_item work_items, p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c048c801, comment 33b0c6d1
 create function _call_times(p_call tool_calls, p_approval approvals) returns jsonb
-  sql immutable; -- body 7d03eb1d, comment a81d9ba6
+  sql immutable; -- body 2a9500a1, comment a81d9ba6
 create function _call_whole(p_call tool_calls) returns text
   sql stable; -- body ab406115, comment 1a0ce3c0
 create function _called(p_turn_id uuid) returns text
@@ -4013,9 +4013,9 @@ create function _failed_calls(p_turn_ids uuid[], p_has_words boolean DEFAULT fal
 create function _fall_attempts(p_item work_items) returns SETOF trace_span
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bd01401a, comment 828eac54
 create function _fall_calls(p_item work_items) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e561e683, comment 40290b35
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8653168c, comment 40290b35
 create function _fall_path(p_rows trace_span[], p_work_item_id uuid) returns TABLE(span_id text, critical_from timestamp with time zone, critical_until timestamp with time zone)
-  sql stable; -- body 4a691e5c, comment a047476f
+  sql stable; -- body f494f337, comment a047476f
 create function _fall_place(p_row trace_span) returns text
   sql stable; -- body a925aa4f, comment 13739ba2
 create function _fall_requests(p_item work_items) returns SETOF trace_span
@@ -5366,14 +5366,14 @@ create function _wait_cycle(p_work_item_id uuid, p_work_item_ids uuid[]) returns
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 068f5fff, comment bb376774
 create function _wait_ends_at(p_input json) returns timestamp with time zone
   plpgsql stable; -- body a12b4b93, comment 1bbed735
+create function _wait_kind(p_call tool_calls) returns text
+  sql immutable; -- body a8dd89db, comment 54cd8c08
 create function _wait_said(p_item work_items, p_call_id uuid, p_tool_name text, p_input json, p_ends_at timestamp with time zone, p_is_interrupted boolean) returns text
   plpgsql volatile; -- body 30563790, comment f0dedad3
 create function _waiting_calls(p_turn_id uuid) returns json
   sql stable; -- body 5cc480de, comment e8d8c21d
 create function _waits_for(p_turn_id uuid) returns text
   sql stable; -- body a6c55d0b, comment 10952f82
-create function _waits_for(p_call tool_calls) returns text
-  sql immutable; -- body a8dd89db, comment 54cd8c08
 create function _waits_for_thinking(p_head turns, p_boundary text, p_engage jsonb) returns boolean
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 84718e38, comment 96eb1b3c
 create function _waits_move(p_now timestamp with time zone, p_by interval, p_was_due timestamp with time zone, p_from uuid) returns uuid
@@ -5831,7 +5831,7 @@ create function work_totals(p_by text DEFAULT 'total'::text, p_from timestamp wi
 create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT false) returns SETOF trace_span
   plpgsql stable; -- body e4d87861, comment 3d072933
 create function work_waterfall(p_work_item_id uuid) returns TABLE(n bigint, depth integer, span_id text, parent_span_id text, kind text, name text, work_item_id uuid, turn_id uuid, call_id uuid, attempt integer, started_at timestamp with time zone, ended_at timestamp with time zone, seconds double precision, is_error boolean, says text, cost numeric, critical_from timestamp with time zone, critical_until timestamp with time zone)
-  plpgsql stable; -- body e1564079, comment 80f9c39d
+  plpgsql stable; -- body a58abb9e, comment 80f9c39d
 create function worker_stop(p_worker_id text) returns void
   plpgsql volatile; -- body e7f9d6b4, comment cea21544
 create function worker_warm_up() returns void

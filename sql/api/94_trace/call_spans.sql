@@ -48,7 +48,7 @@ $$;
 
 comment on function _call_began(tool_calls, approvals) is 'When a call began: when its approval was requested, or it ran, or the first call of its code.';
 
-create or replace function _waits_for(p_call tool_calls)
+create or replace function _wait_kind(p_call tool_calls)
   returns text
   language sql
   immutable
@@ -57,7 +57,7 @@ as $$
   select case when p_call.wait_ends_at is not null then case p_call.tool_name when 'await_child_work' then 'child' when 'wait_for' then 'wait' end end;
 $$;
 
-comment on function _waits_for(tool_calls) is 'What a call waited for: child, or wait: other work or a time. Null: it ran.';
+comment on function _wait_kind(tool_calls) is 'What a call waited for: child, or wait: other work or a time. Null: it ran.';
 
 create or replace function _call_times(p_call tool_calls, p_approval approvals)
   returns jsonb
@@ -71,7 +71,7 @@ as $$
            'work.tool.children_wait', case w.by when 'child' then _milliseconds(p_call.started_at, p_call.completed_at) end,
            'work.tool.wait', case w.by when 'wait' then _milliseconds(p_call.started_at, p_call.completed_at) end,
            'work.tool.run_time', case when w.by is null then _milliseconds(p_call.started_at, p_call.completed_at) end)
-    from (select _waits_for(p_call)) as w(by);
+    from (select _wait_kind(p_call)) as w(by);
 $$;
 
 comment on function _call_times(tool_calls, approvals) is 'How long a call waited for approval, waited for children, waited for other work or a time, and ran, in milliseconds.';

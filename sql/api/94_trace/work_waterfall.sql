@@ -80,10 +80,11 @@ as $$
       left join approvals a on a.tool_call_id = k.id
      where t.work_item_id = p_item.id
   )
-  select _fall_row(coalesce(_waits_for(c.call), 'tool'), 'execute_tool ' || (c.call).tool_name, c.span_id, c.parent, _call_began(c.call, c.approval),
+  select _fall_row(coalesce(_wait_kind(c.call), 'tool'), 'execute_tool ' || (c.call).tool_name, c.span_id, c.parent, _call_began(c.call, c.approval),
                    (c.call).completed_at, coalesce((c.call).is_error, false), jsonb_build_object('turn', c.turn_id, 'call', c.id,
-                     'attempt', nullif((c.call).attempts, 0), 'says', (c.call).status, 'ran', (c.call).started_at, 'is_below', (c.call).parent_call_id is not null,
-                     'awaits', case when _waits_for(c.call) = 'child' then to_jsonb(_awaits((c.call).input)) end))
+                     'attempt', nullif((c.call).attempts, 0), 'says', (c.call).status, 'ran', (c.call).started_at,
+                     'is_below', (c.call).parent_call_id is not null,
+                     'awaits', case when _wait_kind(c.call) = 'child' then to_jsonb(_awaits((c.call).input)) end))
     from called c
   union all
   select _fall_row('person', 'approval of ' || (c.call).tool_name, _span_id('approval', c.id::text), c.span_id, (c.approval).requested_at,
@@ -116,7 +117,8 @@ as $$
     union all
     select p.* from (
       select t.item, t.span_id, t.kind, t.began, t.ended, t.awaits, w.span_id, w.since,
-             least(t.ended, w.until, min(t.began) over (partition by w.span_id order by t.ended desc, t.began rows between unbounded preceding and 1 preceding)) as until
+             least(t.ended, w.until, min(t.began) over (partition by w.span_id order by t.ended desc, t.began
+                                                        rows between unbounded preceding and 1 preceding)) as until
         from (select v.span_id, greatest(v.began, v.since) as since, v.until, v.awaits from path v where v.kind = 'child') w
         cross join lateral (
           select i.id from jsonb_array_elements_text(w.awaits) a(id) join work_items i on i.id = a.id::uuid
@@ -178,7 +180,8 @@ begin
     )
     select row_number() over (order by t.place), t.depth, s.span_id, s.parent_span_id, s.kind, s.name, s.item::uuid, (s.attributes ->> 'turn')::uuid,
            (s.attributes ->> 'call')::uuid, (s.attributes ->> 'attempt')::integer, s.started_at, s.ended_at,
-           greatest(extract(epoch from coalesce(s.ended_at, _now()) - s.started_at), 0)::double precision, s.status = 'error', nullif(s.attributes ->> 'says', ''),
+           greatest(extract(epoch from coalesce(s.ended_at, _now()) - s.started_at), 0)::double precision, s.status = 'error',
+           nullif(s.attributes ->> 'says', ''),
            coalesce(s.own_cost, c.cost), p.critical_from, p.critical_until
       from tree t
       join spans s on s.span_id = t.span_id
