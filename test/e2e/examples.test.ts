@@ -133,12 +133,16 @@ test('reviewer-team delegates the parts of a repository, and sums up what its re
   const parts = ['src/a.ts', 'src/b.ts'].map((path) =>
     use('spawn_child_work', { work_type: 'review-part', description: `Review ${path}` }),
   );
-  const scripts = {
-    lead: scriptOf([
+  const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+  const spawned = (request: ModelRequest): string[] => JSON.stringify(request.messages.at(-1)).match(uuid) ?? [];
+  const lead: Script = (request, position) =>
+    scriptOf([
       calls(use('glob', { pattern: '**' }), ...parts),
-      calls(use('await_child_work', {})),
+      calls(use('await_child_work', { work_item_ids: [...new Set(spawned(request))] })),
       calls(use('work_complete', { summary: 'Two parts, one finding each' })),
-    ]),
+    ])(request, position);
+  const scripts = {
+    lead,
     reviewer: scriptOf([
       calls(use('ledger_append', { entry_type: 'finding', content: 'Line 3 forgets to close the file' })),
       calls(use('work_complete', { summary: 'Reviewed' })),
