@@ -42,12 +42,15 @@ export async function fileSettings({ isTyped }: { isTyped: boolean }): Promise<F
 
 /**
  * What the nearest file calls the project of a directory. Unlike a database, a project may be named by a directory of anybody's making; a
- * file that cannot be read names none, which typed commands have complained of.
+ * file that cannot be read names none, which typed commands have complained of. Hooks ask at each call of a tool, so that only this key is
+ * looked at: to check the others takes as long as the rest of a hook.
  */
 export async function projectNamedIn(directory: string): Promise<string | null> {
   try {
     const path = nearest(directory);
-    return path === null ? null : ((await settingsIn(path)).project ?? null);
+    if (path === null) return null;
+    const { project } = (await import('../faculty/toml.ts')).parseToml(readFileSync(path, 'utf8')).value;
+    return typeof project === 'string' && project !== '' ? project : null;
   } catch {
     return null;
   }

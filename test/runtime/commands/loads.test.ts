@@ -1,7 +1,7 @@
 // Each command loads what it uses and nothing else: of the packages in package.json, by name, and SQLite, which is Node's own.
 
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 /** What a command loaded, and the code that it ended with. */
-async function loads(args: readonly string[]): Promise<{ exitCode: number; packages: string[] }> {
+async function loads(args: readonly string[], cwd?: string): Promise<{ exitCode: number; packages: string[] }> {
   const file = join(directory, 'loaded');
   const env = {
     PATH: process.env['PATH'],
@@ -37,7 +37,7 @@ async function loads(args: readonly string[]): Promise<{ exitCode: number; packa
     LOADED: file,
   };
   const exitCode = await new Promise<number>((resolve) => {
-    const child = execFile(process.execPath, ['--import', recorder, start, ...args], { env }, (error) =>
+    const child = execFile(process.execPath, ['--import', recorder, start, ...args], { env, cwd }, (error) =>
       resolve(typeof error?.code === 'number' ? error.code : 0),
     );
     child.stdin?.end();
@@ -74,6 +74,13 @@ test.each([
   ['mcp', ['@modelcontextprotocol/server', 'commander', 'zod']],
 ] as [string, string[], number?][])('%s', async (line, packages, exitCode = 0) => {
   expect(await loads(line.split(' '))).toEqual({ exitCode, packages });
+});
+
+test('a hook in a project that has a name: TOML is read, no other key is checked', async () => {
+  const project = await mkdtemp(join(directory, 'project-'));
+  await writeFile(join(project, 'work-ledger.toml'), 'project = "shop"\nnonsense = 1\n');
+  expect(await loads(['hook', 'user-prompt'], project)).toEqual({ exitCode: 0, packages: ['pg', 'toml-eslint-parser'] });
+  expect(await database.query(`select project from ledger.work_items where project = 'shop'`)).toEqual([{ project: 'shop' }]);
 });
 
 test('work, which has no server of tools and no model to call', async () => {
