@@ -23,7 +23,7 @@ describe.skipIf(missing !== null)('in a browser', async () => {
   const take = (key: string): Promise<unknown> =>
     database.query(`select claim_take('${holder}', '${key}', p_why => 'It moves tonight', ${held})`);
   for (const name of names)
-    for (const n of Array.from({ length: name === 'github.com/acme/shop' ? 60 : 2 }, (_, i) => i + 1))
+    for (const n of Array.from({ length: name === 'github.com/acme/shop' ? 120 : 2 }, (_, i) => i + 1))
       await database.query(
         `select count(*) from work_submit('analyze', 'Task ${n} of project ${names.indexOf(name)}', p_project => '${name.replaceAll("'", "''")}')`,
       );

@@ -189,9 +189,10 @@ test('the primary is frozen, overtaken, and wakes up: nobody writes to it, thoug
     () => 'broken off',
   );
   await withConnection({ connectionString: primary.url }, async (client) => {
+    // For the standby, or behind somebody who waits for it.
     const [waiting] = await until(async () => {
       const { rows } = await client.query<{ pid: number }>(
-        `select pid from pg_stat_activity where wait_event = 'SyncRep' and query like '%to the old one%'`,
+        `select pid from pg_stat_activity where (wait_event = 'SyncRep' or wait_event_type = 'Lock') and query like 'select from%to the old one%'`,
       );
       return rows.length > 0 ? rows : null;
     });

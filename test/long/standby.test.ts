@@ -359,7 +359,7 @@ test('what reads goes to WORK_LEDGER_READ_URL, what writes does not, and a datab
 
 test('a standby that is behind is said to be', async () => {
   const apart = { DATABASE_URL: primaryUrl, WORK_LEDGER_READ_URL: standby.url };
-  expect((await cliIn(apart, 'ledger', crew.ids.untaken)).stderr).toBe('');
+  await until(async () => (await cliIn(apart, 'ledger', crew.ids.untaken)).stderr === '');
   await whileBehind(async () => {
     await crew.db.ledgerAppend(crew.ids.untaken, 'note', 'Not there yet');
     const read = await until(async () => {

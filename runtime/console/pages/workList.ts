@@ -15,7 +15,7 @@ import { address } from './journal.ts';
 const PAGE = 100;
 const states = ['open', 'running', 'waiting', 'queued', 'paused', 'completed', 'failed', 'dead', 'cancelled'];
 /** Of the address, with what it is called. */
-const fields = { type: 'type', faculty: 'faculty', source: 'program', q: 'words' } as const;
+const fields = { type: 'work type', faculty: 'faculty', source: 'program', q: 'words' } as const;
 
 export const workList: Page = {
   pattern: /^\/work$/,
