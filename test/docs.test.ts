@@ -84,6 +84,26 @@ test('README has at most 900 words', () => {
   expect(readFileSync(`${root}README.md`, 'utf8').match(/\S+/g)?.length).toBeLessThanOrEqual(900);
 });
 
+/** README and what it names for a start. */
+const startShelf = /^- \*\*Start\*\*: [^]*?(?=\n- )/m.exec(readFileSync(`${root}README.md`, 'utf8'))?.[0] ?? '';
+const forAStart = ['README.md', ...[...startShelf.matchAll(/\((docs\/[^)#]+\.md)\)/g)].map(([, path = '']) => path)];
+
+test.each(forAStart.filter((path) => path !== 'docs/typescript-reference.md'))(
+  'a sentence of %s has at most 18 words on average',
+  (path) => {
+    const prose = readFileSync(`${root}${path}`, 'utf8')
+      .replaceAll(/^```.*\n[^]*?^```$|<!--[^]*?-->|^[#|!].*$/gm, '')
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .replaceAll(/`[^`]*`/g, 'X');
+    const lengths = prose
+      .split(/\n\s*\n|\n(?=- )/)
+      .flatMap((paragraph) => paragraph.split(/(?<=[.!?:;])\s+(?=[A-Z*])/))
+      .map((sentence) => sentence.match(/[\p{L}\p{N}'’-]+/gu)?.length ?? 0)
+      .filter((words) => words > 2);
+    expect(lengths.reduce((sum, words) => sum + words, 0)).toBeLessThanOrEqual(18 * lengths.length);
+  },
+);
+
 /** All that is written for people, but for what is recorded. */
 const written = globSync(['*.md', 'docs/**/*.md', '{sql,runtime,test,sandbox,plugin,plv8,examples}/**/README.md'], {
   cwd: root,
@@ -249,10 +269,10 @@ test("every command line is one of work-ledger's or a target of make, with optio
   const others = lines.filter(({ program, notRun }) => !['make', 'work-ledger', 'export', 'echo'].includes(program) && notRun === null);
   expect(others, 'a line of another program needs a comment before its block that says why it is not run').toEqual([]);
 
-  // The table of commands in docs/operating.md has each of them, and no other.
+  // The table of commands in docs/commands.md has each of them, and no other.
   const table =
     pages
-      .find(({ path }) => path === 'docs/operating.md')
+      .find(({ path }) => path === 'docs/commands.md')
       ?.text.split('| Command | |')[1]
       ?.split('\n\n')[0] ?? '';
   const cells = table
@@ -486,7 +506,7 @@ test('every program of a page is one that a test below runs', () => {
     'docs/typescript.md: ts',
     'docs/typescript.md: ts',
     'docs/code.md: python',
-    'docs/operating.md: json',
+    'docs/commands.md: json',
   ]);
 });
 
@@ -712,8 +732,8 @@ describe('with a model', () => {
        where c.work_item_id = (select id from work_ledger.work_items where work_type = 'call' order by id desc limit 1) and c.tool_name <> 'work_complete' and c.parent_call_id is null order by c.id`);
   }
 
-  test('the replies of docs/operating.md are played by the command above them', async () => {
-    const page = pages.find(({ path }) => path === 'docs/operating.md');
+  test('the replies of docs/commands.md are played by the command above them', async () => {
+    const page = pages.find(({ path }) => path === 'docs/commands.md');
     const command = page?.codes.find((code) => code.includes('--scripted replies.json')) ?? 'false';
     await writeFile(join(shell.home, 'replies.json'), page?.blocks.find(({ language }) => language === 'json')?.code ?? '');
     const { code, stdout, stderr } = await run(shell.home, shell.env, 'sh', '-c', command);

@@ -8,7 +8,7 @@ import type { CountedItem, WorkItem } from '../ledger/answers.ts';
 import { visible as shown } from '../visible.ts';
 import { io } from './io.ts';
 
-/** Exit codes, as docs/operating.md has them. */
+/** Exit codes, as docs/commands.md has them. */
 export const exit = { ok: 0, error: 1, usage: 2, workItemFailed: 3, interrupted: 130 } as const;
 
 export function print(data: unknown, text: string, isJson: boolean): void {

@@ -99,7 +99,7 @@ test('heads that were kept elsewhere show what was cut off with all its counters
   await db.ledgerAppend(id, 'note', 'Another third');
 });
 
-/** Columns that no seal covers, since they change after the end or say nothing of what was done; docs/operating.md names them. */
+/** Columns that no seal covers, since they change after the end or say nothing of what was done; docs/backup.md names them. */
 const outside: Record<string, string[]> = {
   work_items: [
     'dedup_key',

@@ -1,4 +1,4 @@
-// A dump comes back by pg_restore, under another name by `install`, as docs/operating.md types it: with the same rows and chains, and a
+// A dump comes back by pg_restore, under another name by `install`, as docs/backup.md types it: with the same rows and chains, and a
 // worker goes on with its work. Dumps are those of pg_dump 15.
 
 import { spawnSync } from 'node:child_process';
@@ -29,7 +29,7 @@ if (noDump !== null) console.warn(`no dump is restored: ${noDump}`);
 /** What belongs to an installation, and what is on its way. */
 const ofInstallation = ['installed_code', 'turn_streams'];
 const [ofScript, ofExtension] = blocksOf('sh').filter(
-  ({ page, code }) => page === 'docs/operating.md' && /^pg_restore .*"\$COPY"/m.test(code),
+  ({ page, code }) => page === 'docs/backup.md' && /^pg_restore .*"\$COPY"/m.test(code),
 );
 
 describe.skipIf(noDump !== null)('a dump', () => {

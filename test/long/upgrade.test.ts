@@ -167,7 +167,7 @@ describe.each(servers)('on $server', ({ start, missing }) => {
 const noDump = noOldest ?? spawnSync('pg_dump', ['--version']).error?.message ?? null;
 if (noDump !== null) console.warn(`a dump is not restored: ${noDump}`);
 test.skipIf(noDump !== null)(
-  'a dump of an earlier version is restored where a new one was, as docs/operating.md says, and upgraded',
+  'a dump of an earlier version is restored where a new one was, as docs/backup.md says, and upgraded',
   async () => {
     const [earlier = ''] = earlierVersions();
     const at = await oldest();
