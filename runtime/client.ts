@@ -260,8 +260,8 @@ export class LedgerClient implements AsyncDisposable {
   // The ledger
 
   /**
-   * Appends an entry to the ledger of an item, and returns it; while a worker drives that, with its `lease`. `entryType`: plan, finding, decision, step, error or note.
-   * `content`: up to 16 KiB. WL001, WL002, WL003, WL005 (a worker drives it), WL006 (the key is another entry's), WL009 (10,000 entries).
+   * Appends an entry to the ledger of an item, and returns it; while a worker drives that, with its `lease`. `entryType`: plan, finding,
+   * decision, step, error or note. `content`: up to 16 KiB. WL001, WL002, WL003, WL005 (a worker drives it), WL006 (the key is another entry's), WL009 (10,000 entries).
    */
   append(id: string, entryType: string, content: string, options: AppendOptions = {}): Promise<LedgerEntry> {
     return this.#ask((db) => db.ledgerAppend(id, entryType, content, options));
@@ -367,8 +367,10 @@ export class LedgerClient implements AsyncDisposable {
 
   // Faculties
 
-  /** Saves a faculty in place of the one of its name and project; returns its name. WL002: `detail` lists what is wrong, a
-   * line each, where it is more than one thing. */
+  /**
+   * Saves a faculty in place of the one of its name and project; returns its name. WL002: `detail` lists what is wrong, a line each, where
+   * it is more than one thing.
+   */
   saveFaculty(faculty: Faculty): Promise<string> {
     return this.#ask((db) => db.facultySave(faculty));
   }
