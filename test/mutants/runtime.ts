@@ -4,6 +4,46 @@ import type { Mutant } from './mutant.ts';
 
 export const runtimeMutants: readonly Mutant[] = [
   {
+    name: 'work begins on a worker that lacks its hook function',
+    file: 'runtime/focus/runFocus.ts',
+    from: 'return lacks === null ? null',
+    to: 'return true || lacks === null ? null',
+    test: 'test/e2e/hookFunctions.test.ts',
+    title: 'work whose function a worker lacks',
+  },
+  {
+    name: 'a function stands in for a hook of another point',
+    file: 'runtime/tools/hook.ts',
+    from: 'hooks.get(name)?.stage !== stage',
+    to: '!hooks.has(name)',
+    test: 'test/e2e/hookFunctions.test.ts',
+    title: 'work whose function a worker lacks',
+  },
+  {
+    name: 'a function that hangs is waited for',
+    file: 'runtime/focus/runHook.ts',
+    from: 'AbortSignal.any([focus.signal, limit])',
+    to: 'AbortSignal.any([focus.signal])',
+    test: 'test/e2e/hookFunctions.test.ts',
+    title: 'a guard that',
+  },
+  {
+    name: 'a function that a worker stops has failed',
+    file: 'runtime/focus/runHook.ts',
+    from: 'return focus.signal.aborted ? null : ended(',
+    to: 'return ended(',
+    test: 'test/e2e/hookFunctions.test.ts',
+    title: 'a function that a kill broke off',
+  },
+  {
+    name: 'a function that throws has answered nothing',
+    file: 'runtime/focus/runHook.ts',
+    from: 'exit_code: 1 })',
+    to: 'exit_code: 0 })',
+    test: 'test/e2e/hookFunctions.test.ts',
+    title: 'a guard that',
+  },
+  {
     name: 'a name is shown to a shell as it is',
     file: 'runtime/commands/complete.ts',
     from: 'literalName(cut(says, 60))',
