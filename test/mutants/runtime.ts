@@ -4,6 +4,30 @@ import type { Mutant } from './mutant.ts';
 
 export const runtimeMutants: readonly Mutant[] = [
   {
+    name: 'a repeated request of a replay gets the next answer',
+    file: 'runtime/testing/recording.ts',
+    from: 'const n = answered.get(asked) ?? answered.size;',
+    to: 'const n = answered.size;',
+    test: 'test/e2e/testing.test.ts',
+    title: 'a replay says what',
+  },
+  {
+    name: 'a replay does the calls of the engine itself',
+    file: 'runtime/testing/recording.ts',
+    from: '.filter((name) => !own.has(name))',
+    to: '',
+    test: 'test/e2e/testing.test.ts',
+    title: 'a recorded item is played again',
+  },
+  {
+    name: 'time passes for an approval alone by the clock',
+    file: 'runtime/testing/passTime.ts',
+    from: 'set expires_at = expires_at - $1::interval',
+    to: 'set expires_at = expires_at',
+    test: 'test/e2e/testing.test.ts',
+    title: 'time passes for what waits',
+  },
+  {
     name: 'work begins on a worker that lacks its hook function',
     file: 'runtime/focus/runFocus.ts',
     from: 'return lacks === null ? null',
