@@ -5,7 +5,7 @@
 // WORK_LEDGER_FAILPOINTS='after_iteration_step:3=kill before_model=throw after_tool=delay:500
 // before_lease_renew=barrier:http://127.0.0.1:4711/'
 //
-// Points: before_ and after_ each SQL function that the process calls, by its name; before_ and after_model, _tool, _code. `:n`: only the
+// Points: before_ and after_ each SQL function that the process calls, by its name; before_ and after_model, _tool, _hook, _code. `:n`: only the
 // n-th time that the process comes there (default: the first). kill: SIGKILL to itself. barrier: waits until that address has answered.
 
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -37,6 +37,8 @@ export type { ModelClient } from './model/message.ts';
 export { rowIds } from './telemetry/spans.ts';
 export { builtinTools } from './tools/builtinTools.ts';
 export { commandTools } from './tools/commandTool.ts';
+export { defineHook } from './tools/hook.ts';
+export type { Hook, HookAnswer, HookContext, HookInput, HookStage } from './tools/hook.ts';
 export { mcpTools } from './tools/mcpTools.ts';
 export { defineTool, failed, ok } from './tools/tool.ts';
 export type { Tool, ToolContext, ToolLedger, ToolOutcome, Touch } from './tools/tool.ts';

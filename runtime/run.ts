@@ -21,6 +21,8 @@ import { UsageError } from './ledger/errors.ts';
 import type { ModelClient } from './model/message.ts';
 import { projectOf } from './project.ts';
 import { registerTools } from './worker/registerTools.ts';
+import { hooksByName, withHooks } from './tools/hook.ts';
+import type { Hook } from './tools/hook.ts';
 import type { Tool } from './tools/tool.ts';
 import { startWorker } from './worker/worker.ts';
 import type { WorkerOptions } from './worker/worker.ts';
@@ -33,12 +35,14 @@ export type RunOptions = {
    * failed, dead or cancelled work where it ended, with or without one. What matters else is as with `resume`.
    */
   continues?: string;
-  /** The id of unfinished work to go on with; only `tools`, `modelClient`, `workspace`, `signal`, `log` and where the ledger is matter then. */
+  /** The id of unfinished work to go on with; only `tools`, `hooks`, `modelClient`, `workspace`, `signal`, `log` and where the ledger is matter then. */
   resume?: string;
   /** The model's name; default: the faculty's. */
   model?: string;
   /** The tools that the agent is offered beside the ledger's own, and that this process can run. */
   tools?: readonly Tool[];
+  /** Functions that run at fixed points of the work (docs/hooks.md), one for each; with a saved `faculty`: those that it names. */
+  hooks?: readonly Hook[];
   /** The rest of the agent's configuration (docs/faculty.md), which `model`, `tools` and `workspace` complete; or the name of a saved one. */
   faculty?: string | Partial<Faculty>;
   /** The directory of this machine in which tools work. Default: none, and file tools and bash are of no use. */
@@ -119,9 +123,10 @@ function runAfter<T>(options: RunOptions, continues: Promise<string | undefined>
 }
 
 async function begin(options: RunOptions, over: AbortController): Promise<Begun> {
-  const { task, resume, continues, tools = [], signal, log } = options;
+  const { task, resume, continues, tools = [], hooks = [], signal, log } = options;
   if (continues === undefined ? (task === undefined) === (resume === undefined) : resume !== undefined)
     throw new UsageError('run() takes a task, or resume: the id of unfinished work, or continues: the id of work that is over');
+  hooksByName(hooks);
   signal?.throwIfAborted();
   const workspace = options.workspace === undefined ? undefined : await realpath(options.workspace);
   const place = await findLedger(options);
@@ -155,6 +160,7 @@ async function begin(options: RunOptions, over: AbortController): Promise<Begun>
       ...place,
       model,
       tools,
+      hooks,
       ...(workspace !== undefined && { ownDirectories: [workspace] }),
       ...(options.modelClient && { facultyModels: false }),
       ...(log && { log }),
@@ -168,7 +174,11 @@ async function begin(options: RunOptions, over: AbortController): Promise<Begun>
 }
 
 /** The name of the configuration: one of its own for each, so that two runs at once do not change each other's. */
-async function facultyOf(db: Db, { faculty = {}, model, tools = [] }: RunOptions, workspace: string | undefined): Promise<string> {
+async function facultyOf(
+  db: Db,
+  { faculty = {}, model, tools = [], hooks = [] }: RunOptions,
+  workspace: string | undefined,
+): Promise<string> {
   if (typeof faculty === 'string') return faculty;
   const engage = {
     workspace: workspace === undefined ? 'none' : 'host',
@@ -176,7 +186,7 @@ async function facultyOf(db: Db, { faculty = {}, model, tools = [] }: RunOptions
     ...(model !== undefined && { model }),
     ...faculty.engage,
   };
-  const config = { ...faculty, engage };
+  const config = withHooks({ ...faculty, engage }, hooks);
   return db.facultySave({ name: `run ${createHash('sha256').update(JSON.stringify(config)).digest('hex').slice(0, 8)}`, ...config });
 }
 

@@ -5,11 +5,9 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
 import { pino } from 'pino';
-import { z } from 'zod';
 
-import { parseRecordedRun, stepsOf } from '../plv8/readers/recordedRun.ts';
+import { parseRecordedRun } from '../plv8/readers/recordedRun.ts';
 import type { RecordedRun } from '../plv8/readers/recordedRun.ts';
-import { storableText } from '../plv8/storable.ts';
 import { follow } from '../runtime/commands/follow.ts';
 import { StatusLine } from '../runtime/commands/output.ts';
 import { hostName } from '../runtime/config.ts';
@@ -20,11 +18,10 @@ import { openChecked } from '../runtime/ledger/db.ts';
 import type { Db } from '../runtime/ledger/db.ts';
 import { createModelClient } from '../runtime/model/callModel.ts';
 import type { ModelClient } from '../runtime/model/message.ts';
-import type { ScriptedReply } from '../runtime/model/script.ts';
 import { startScriptedModel } from '../runtime/model/scriptedModel.ts';
 import { validateRequest } from '../runtime/model/validateRequest.ts';
 import { logDestination } from '../runtime/telemetry/logs.ts';
-import type { Tool } from '../runtime/tools/tool.ts';
+import { inOrder, ofRun, recordedTools } from '../runtime/testing/recording.ts';
 import { startWorker } from '../runtime/worker/worker.ts';
 import type { Worker } from '../runtime/worker/worker.ts';
 
@@ -48,13 +45,9 @@ export type ReplayReport = {
 export async function replayRun(run: RecordedRun, url: string, schema: string, closeEvery = Infinity): Promise<ReplayReport> {
   await readyLedger(url, schema);
   const db = await openChecked(url, schema);
-  const steps = stepsOf(run, closeEvery);
-  const replies = run.exchanges
-    .map((exchange, n) => replyOf(exchange, steps[n] ?? null, n < run.exchanges.length - 1))
-    .concat(lastWords(run));
-  let asked = 0; // not counted from the request's messages: elision removes some
-  const model = await startScriptedModel(() => replies[asked++] ?? { content: [{ type: 'text', text: 'Done.' }] });
-  const { tools, strangeCalls } = recordedTools(run);
+  const { task, replies, calls } = ofRun(run, closeEvery);
+  const model = await startScriptedModel(inOrder(replies).script);
+  const { tools, strangeCalls } = recordedTools(calls);
   let worker: Worker | undefined;
   try {
     const faculty = await db.facultySave({
@@ -75,7 +68,7 @@ export async function replayRun(run: RecordedRun, url: string, schema: string, c
       recover: { max_attempts: 1 },
     });
     const keeper = randomUUID();
-    const item = await db.workSubmitKept({ workType: 'replay', description: taskOf(run), faculty }, keeper, hostName());
+    const item = await db.workSubmitKept({ workType: 'replay', description: task, faculty }, keeper, hostName());
     worker = await startWorker({
       url,
       schema,
@@ -101,7 +94,7 @@ export async function replayRun(run: RecordedRun, url: string, schema: string, c
       run,
       ended ?? item,
       model.requests.map((request) => request.body),
-      strangeCalls(),
+      strangeCalls().length,
     );
   } finally {
     await worker?.stop();
@@ -117,74 +110,6 @@ const asReplay = (client: ModelClient): ModelClient => ({
     return outcome.kind === 'response' ? { ...outcome, response: { ...outcome.response, provider: 'replay' } } : outcome;
   },
 });
-
-/** A valid description of a work item: some text, at most 64 KiB. */
-function taskOf(run: RecordedRun): string {
-  const prompt = Buffer.from(storableText(run.prompt));
-  if (prompt.toString().trim() === '') return 'A run whose beginning was not recorded.';
-  return prompt.length <= 65_536
-    ? prompt.toString()
-    : `${prompt
-        .subarray(0, 65_000)
-        .toString()
-        .replace(/\uFFFD$/, '')}\n[the rest of the prompt is left out]`;
-}
-
-function replyOf(exchange: RecordedRun['exchanges'][number], step: string | null, goesOn: boolean): ScriptedReply {
-  const content = [
-    // Thinking without a signature cannot be sent back.
-    ...(exchange.thinking ?? []).filter((block) => block.signature !== '').map((block) => ({ type: 'thinking', ...block })),
-    ...(exchange.text.trim() === '' ? [] : [{ type: 'text', text: exchange.text }]),
-    ...(step === null ? [] : [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'step', content: step } }]),
-    ...exchange.calls.map((call) => ({ type: 'tool_use', name: call.name, input: call.input })),
-  ];
-  // A response without a call would end the work; if the record continues, so must the replay.
-  const isPause = exchange.calls.length === 0 && step === null && goesOn;
-  return {
-    content,
-    ...(isPause && { stopReason: 'pause_turn' }),
-    ...(exchange.usage && {
-      usage: {
-        input_tokens: exchange.usage.inputTokens,
-        output_tokens: exchange.usage.outputTokens,
-        cache_read_input_tokens: exchange.usage.cachedInputTokens,
-      },
-    }),
-  };
-}
-
-const lastWords = (run: RecordedRun): ScriptedReply[] =>
-  run.exchanges.at(-1)?.calls.length === 0
-    ? []
-    : [{ content: [{ type: 'text', text: `The record ends here${run.outcome ? `: ${run.outcome}` : ''}.` }] }];
-
-/** One tool for each recorded name; a call is answered from the record, calls with equal input in their order. */
-function recordedTools(run: RecordedRun): { tools: Tool[]; strangeCalls: () => number } {
-  let strange = 0;
-  const results = new Map<string, { result: string | null; isError: boolean }[]>();
-  const keyOf = (name: string, input: unknown): string => `${name} ${JSON.stringify(input)}`;
-  for (const call of run.exchanges.flatMap((exchange) => exchange.calls)) {
-    const key = keyOf(call.name, call.input);
-    results.set(key, [...(results.get(key) ?? []), call]);
-  }
-  const names = [...new Set(run.exchanges.flatMap((exchange) => exchange.calls.map((call) => call.name)))];
-  const tools = names.map((name): Tool => ({
-    name,
-    description: `The tool ${name} of the recorded run.`,
-    input: z.looseObject({}),
-    effect: 'pure',
-    risk: 'safe',
-    execute: async (input) => {
-      const recorded = results.get(keyOf(name, input))?.shift();
-      if (!recorded) {
-        strange++;
-        return { content: 'The record has no such call.', isError: true };
-      }
-      return { content: recorded.result ?? 'The record has no result for this call.', isError: recorded.isError };
-    },
-  }));
-  return { tools, strangeCalls: () => strange };
-}
 
 async function reportOn(db: Db, run: RecordedRun, item: WorkItem, bodies: readonly string[], strangeCalls: number): Promise<ReplayReport> {
   const rebuilt = new Set<string>();

@@ -3991,7 +3991,7 @@ create function _faculty_defaults() returns jsonb
 create function _faculty_for(p_faculty text, p_work_type text, p_project text) returns faculties
   sql stable; -- body 38aeaa68, comment 57cf33a5
 create function _faculty_keys() returns TABLE(path text, type text, "least" numeric, most numeric, choices text[], default_value jsonb, says text)
-  sql immutable parallel safe; -- body 8485f735, comment 0bd2f433
+  sql immutable parallel safe; -- body 7a6fc853, comment 0bd2f433
 create function _faculty_label(p_faculty text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 2b78fe8e
 create function _faculty_labels(p_faculty text, p_project text) returns jsonb
@@ -5533,7 +5533,7 @@ create function inbox_take(p_work_item_id uuid) returns text
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
   plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body f15c6bee, comment 1b05a7eb
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
-  plpgsql volatile; -- body 540e7fba, comment 1f374bf8
+  plpgsql volatile; -- body 8ea7a5ad, comment af7cb6cd
 create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration integer DEFAULT NULL::integer, p_driven_seconds double precision DEFAULT NULL::double precision) returns json
   plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 0f8fda98, comment 04e228d5
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void

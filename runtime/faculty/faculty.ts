@@ -227,7 +227,7 @@ export type Faculty = {
     /** Items submitted below it. */
     children?: number;
   };
-  /** Commands that run before requests, and before and after tool calls. */
+  /** Commands, or functions of the worker's program (function:NAME), that run before requests, and before and after tool calls. */
   hooks?: {
     /** Before each request: prints nothing, or {"say"}, or {"refuse"}, and the item pauses. */
     before_model_call?: string;

@@ -7,6 +7,7 @@ import type { Claimed } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
 import type { ModelAddress } from '../model/facultyModels.ts';
 import type { ModelClient } from '../model/message.ts';
+import type { Hook } from '../tools/hook.ts';
 import type { HostHeaders, Tool } from '../tools/tool.ts';
 import type { Containers } from './containers.ts';
 import type { StatedInputs } from './statedInputs.ts';
@@ -34,6 +35,8 @@ export type Runtime = {
   /** The client for the models of a faculty. */
   modelFor(engage: ModelAddress): ModelClient;
   tools: ReadonlyMap<string, Tool>;
+  /** The functions that faculties may name as hooks. */
+  hooks: ReadonlyMap<string, Hook>;
   log: Logger;
   /** The last reason to wait of each item that was logged. */
   waits: Map<string, string>;

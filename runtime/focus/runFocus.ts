@@ -3,6 +3,7 @@
 
 import type { Begin, Claim, Failure, HookOrder, Step } from '../ledger/answers.ts';
 import { isLeaseLost, messageOf } from '../ledger/errors.ts';
+import { lacksHook } from '../tools/hook.ts';
 import { askModel } from './askModel.ts';
 import type { Focus, Runtime, StopReason } from './focus.ts';
 import { EarlyCalls } from './earlyCalls.ts';
@@ -11,7 +12,6 @@ import { runHook } from './runHook.ts';
 import { runTools } from './runTools.ts';
 import { tellAnswer, tellResult } from './tell.ts';
 import type { Tell } from './tell.ts';
-import { checkPlace, operatorPlace } from './workspaceOf.ts';
 
 export type FocusOutcome =
   | Exclude<Claim, { kind: 'claimed' }>
@@ -36,17 +36,11 @@ export async function runFocus(workItemId: string, runtime: Runtime): Promise<Fo
     runtime.log.info({ workItemId, faculty: claim.faculty.name, attempt: claim.attempt }, 'item begun');
   try {
     const focus = { claim, signal: held.signal, runtime };
-    const refused = await directoryRefused(claim, runtime.directories);
+    const refused = await refusalOf(focus);
     const outcome =
       refused === null
         ? await drive(focus, begin)
-        : await runtime.db.iterationFail(claim, {
-            class: 'workspace',
-            message: refused,
-            status: null,
-            retryAfterSeconds: null,
-            requestId: null,
-          });
+        : await runtime.db.iterationFail(claim, { ...refused, status: null, retryAfterSeconds: null, requestId: null });
     say(workItemId, outcome, runtime);
     if (outcome.kind !== 'continued')
       void runtime.containers?.release(claim).catch((error: unknown) => runtime.log.debug({ err: error }, 'container not released'));
@@ -67,6 +61,14 @@ export async function runFocus(workItemId: string, runtime: Runtime): Promise<Fo
     runtime.traces?.note(claim.focus_id);
     held.drop();
   }
+}
+
+/** Why this worker does not do the work at all; null: it does. */
+async function refusalOf({ claim, runtime }: Focus): Promise<{ class: 'workspace' | 'hook'; message: string } | null> {
+  const directory = await directoryRefused(claim, runtime.directories);
+  if (directory !== null) return { class: 'workspace', message: directory };
+  const lacks = lacksHook(claim.faculty, runtime.hooks);
+  return lacks === null ? null : { class: 'hook', message: lacks };
 }
 
 /** One line for the end of an item, and one for each new reason to wait. */
@@ -144,15 +146,13 @@ async function settle(
   }
 }
 
-/** Runs a command that the database asked for. Null: it is recorded, and the stage that asked is called again. */
+/** Runs a hook that the database asked for. Null: it is recorded, and the stage that asked is called again. */
 async function hook(order: HookOrder, focus: Focus): Promise<FocusOutcome | null> {
   const {
     claim,
-    signal,
     runtime: { db },
   } = focus;
-  const place = order.input['hook'] === 'check' ? checkPlace(focus) : operatorPlace(focus);
-  const result = await runHook(order.command, order.timeout_seconds, order.input, place, signal);
+  const result = await runHook({ command: order.command, timeoutSeconds: order.timeout_seconds, input: order.input }, focus);
   if (result === null) return giveBack(focus);
   const recorded = await db.hookRecord(claim, order.hook_run_id, result);
   return recorded.kind === 'recorded' ? null : recorded;

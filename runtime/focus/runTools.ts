@@ -14,7 +14,6 @@ import { runCode } from './runCode.ts';
 import { runHook } from './runHook.ts';
 import { contextOf, execute, prepare } from './runTool.ts';
 import { unstorable } from './tell.ts';
-import { operatorPlace } from './workspaceOf.ts';
 
 /** What the calls of an iteration share. `keep` takes the result of the last of them; false: it is to be stored now. */
 type Batch = Focus & { ends: CallEnds; early: EarlyCalls | undefined; keep: (call: OpenCall, outcome: ToolOutcome) => boolean };
@@ -126,7 +125,7 @@ async function runStages(stored: OpenCall, batch: Batch, isFromCode: boolean): P
   }
   const { before_tool: before, after_tool: after, timeout } = claim.faculty.hooks;
   if (before !== null && call.implementation !== 'engine' && !call.is_cleared) {
-    const said = await runHook(before, timeout, hookInput('before_tool', call, batch), operatorPlace(batch), signal);
+    const said = await runHook({ command: before, timeoutSeconds: timeout, input: hookInput('before_tool', call, batch) }, batch);
     if (said === null) return 'left';
     const verdict = await db.toolHookRecord(claim, call.id, 'before_tool', said, null);
     return verdict.kind === 'go' ? runStages({ ...stored, input: verdict.input, is_cleared: true }, batch, isFromCode) : verdict.kind;
@@ -145,13 +144,8 @@ async function runStages(stored: OpenCall, batch: Batch, isFromCode: boolean): P
     if (isFromCode || !batch.keep(call, outcome)) await db.toolCallSettle(claim, call.id, outcome);
     return 'settled';
   }
-  const said = await runHook(
-    after,
-    timeout,
-    { ...hookInput('after_tool', call, batch), result: { content: outcome.content, is_error: outcome.isError } },
-    operatorPlace(batch),
-    signal,
-  );
+  const input = { ...hookInput('after_tool', call, batch), result: { content: outcome.content, is_error: outcome.isError } };
+  const said = await runHook({ command: after, timeoutSeconds: timeout, input }, batch);
   if (said !== null) await db.toolHookRecord(claim, call.id, 'after_tool', said, outcome);
   else if (prepared.isRepeatable) return 'left';
   else

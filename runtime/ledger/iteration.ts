@@ -174,7 +174,10 @@ export const iteration = ({ call, once }: Calls) => ({
     ),
 
   /** class workspace: this worker does not serve the directory. */
-  iterationFail: ({ work_item_id, lease }: Lease, error: Omit<ModelError, 'class'> & { class: ModelError['class'] | 'workspace' }) =>
+  iterationFail: (
+    { work_item_id, lease }: Lease,
+    error: Omit<ModelError, 'class'> & { class: ModelError['class'] | 'workspace' | 'hook' },
+  ) =>
     call(
       'iteration_fail',
       [

@@ -2,6 +2,8 @@
 
 export { matchers } from './matchers.ts';
 export type { LedgerMatchers } from './matchers.ts';
+export { replayOf } from './replayOf.ts';
+export type { Replay } from './replayOf.ts';
 export { scriptedModel } from './scriptedModel.ts';
 export type { TestModel } from './scriptedModel.ts';
 export type { Seen, SeenCall } from './seen.ts';

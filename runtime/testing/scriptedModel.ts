@@ -5,7 +5,7 @@ import type { ModelClient, ModelRequest } from '../model/message.ts';
 import { mistakeIn, plainReply, replies as listOfReplies } from '../model/replies.ts';
 import type { Reply } from '../model/replies.ts';
 import { scriptOf } from '../model/script.ts';
-import type { Position } from '../model/script.ts';
+import type { Position, Script } from '../model/script.ts';
 import { startScriptedModel } from '../model/scriptedModel.ts';
 
 export type TestModel = AsyncDisposable & {
@@ -27,9 +27,13 @@ export async function scriptedModel(
 ): Promise<TestModel> {
   const { error } = typeof replies === 'function' ? {} : listOfReplies.safeParse(replies);
   if (error) throw new TypeError(`scriptedModel: ${mistakeIn(error)}`);
-  const model = await startScriptedModel(
+  return testModel(
     typeof replies === 'function' ? (request, position) => plainReply(replies(request, position)) : scriptOf(replies.map(plainReply)),
   );
+}
+
+export async function testModel(script: Script): Promise<TestModel> {
+  const model = await startScriptedModel(script);
   return {
     client: createModelClient({ apiKey: 'scripted', baseURL: model.url }),
     url: model.url,

@@ -13,6 +13,7 @@ import { withConnection } from '../ledger/connection.ts';
 import { clientOf } from '../client.ts';
 import type { LedgerClient } from '../client.ts';
 import { openChecked } from '../ledger/db.ts';
+import { passTime } from './passTime.ts';
 import { seenOf } from './seen.ts';
 import type { Seen } from './seen.ts';
 
@@ -25,6 +26,12 @@ export type TestLedger = AsyncDisposable & {
   client: LedgerClient;
   /** What a work item did, for assertions. */
   seen: (workItemId: string) => Promise<Seen>;
+  /**
+   * Lets what is due later be due that much sooner, `passTime('1 day')`: waits and retries of work and their jobs, approvals, the pause of
+   * a model that is overloaded. Nothing else grows older: leases, ages in digests and retention, what was recorded. Throws for what is no time
+   * ahead.
+   */
+  passTime: (time: string) => Promise<void>;
   /** Drops the database. What a killed process left is dropped by the next test. */
   drop: () => Promise<void>;
 };
@@ -53,6 +60,7 @@ export async function testLedger(options: { databaseUrl?: string } = {}): Promis
     schema: SCHEMA,
     client: clientOf(db, databaseUrl),
     seen: (workItemId) => seenOf(db, workItemId),
+    passTime: (time) => passTime(databaseUrl, time),
     drop,
     [Symbol.asyncDispose]: drop,
   };

@@ -34,6 +34,8 @@ import type { HealthServer } from '../telemetry/healthServer.ts';
 import { startMetrics } from '../telemetry/metrics.ts';
 import { startTraces } from '../telemetry/traces.ts';
 import { registerTools } from './registerTools.ts';
+import { hooksByName } from '../tools/hook.ts';
+import type { Hook } from '../tools/hook.ts';
 import type { Tool } from '../tools/tool.ts';
 import { connectionsOf } from './connections.ts';
 import { startRetention } from './retention.ts';
@@ -52,6 +54,8 @@ export type WorkerOptions = {
   /** False: `model` is asked whatever a faculty names. */
   facultyModels?: boolean;
   tools: readonly Tool[];
+  /** The functions that faculties may name as hooks, `function:NAME`: work of a faculty that names another one is not begun here. */
+  hooks?: readonly Hook[];
   /** Default: warnings and errors, as JSON lines on stderr. */
   log?: Logger;
   concurrency?: number;
@@ -105,6 +109,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const leaseSeconds = options.leaseSeconds ?? 30;
   const concurrency = options.concurrency ?? 4;
   const headers = webFetchHeaders();
+  const hooks = hooksByName(options.hooks ?? []);
   const host = hostName(options.host);
   const project = treeId === null ? (options.project ?? null) : null;
   hideEnvironment();
@@ -144,6 +149,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     inputs: new StatedInputs(),
     modelFor,
     tools,
+    hooks,
     log,
     waits: new Map<string, string>(),
     ...(containers && { containers }),

@@ -664,3 +664,5 @@ select c.kind, c.name, c.digest, current_setting('server_version_num')::integer 
          '_now', '_ledger_entry_types', '_trust_classes', '_budget_resources', '_work_sources', '_search_sources', '_search_text')
     or c.kind = 'trigger' and c.name in ('check_compaction on turns', 'check_head on sessions', 'check_turn on turns')
     on conflict do nothing;
+comment on column hook_runs.command is 'What was run, by a shell in the item''s workspace; function:NAME: a function of the program that runs the worker.';
+comment on column hook_runs.exit_code is 'Of the command; null: it did not end by itself. Of a function: 1 if it threw, else 0.';

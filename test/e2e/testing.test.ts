@@ -6,8 +6,9 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { z } from 'zod';
 
-import { defineTool, ok, run } from '../../runtime/index.ts';
-import { matchers, scriptedModel, testLedger } from '../../runtime/testing/index.ts';
+import { defineHook, defineTool, ok, run } from '../../runtime/index.ts';
+import type { CountedItem, ToolContext } from '../../runtime/index.ts';
+import { matchers, replayOf, scriptedModel, testLedger } from '../../runtime/testing/index.ts';
 import type { LedgerMatchers, TestLedger } from '../../runtime/testing/index.ts';
 import { withConnection } from '../../runtime/ledger/connection.ts';
 import { until } from '../workerProcess.ts';
@@ -106,4 +107,125 @@ test('what a killed process left is dropped by the next one, what a living one h
     await (await testLedger({ databaseUrl })).drop();
     return (await databases('^work_ledger_test_')).length === 1;
   });
+});
+
+test('a recorded item is played again: the model and tools of then, the agent of today', async () => {
+  await using model = await scriptedModel([
+    { say: 'I look.', calls: [{ name: 'look', input: { thing: 'door' } }] },
+    {
+      calls: [
+        { name: 'look', input: { thing: 'gate' } },
+        { name: 'ledger_append', input: { entry_type: 'finding', content: 'Both are red' } },
+      ],
+    },
+    { calls: [{ name: 'work_complete', input: { summary: 'Red' } }] },
+  ]);
+  const item = await run({ ...ledger, task: 'Which colours are there?', tools: [look], modelClient: model.client }).result;
+  const exported = await withConnection({ connectionString: ledger.databaseUrl }, async (client) => {
+    const { rows } = await client.query('select relation, "row" from work_ledger.work_export($1)', [item.id]);
+    return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+  });
+  await using replay = await replayOf(exported);
+  expect(replay.task).toBe('Which colours are there?');
+  expect(replay.tools.map(({ name }) => name)).toEqual(['look']);
+  const again = await run({ ...ledger, task: replay.task, tools: replay.tools, modelClient: replay.client }).result;
+  const [then, now] = [await ledger.seen(item.id), await ledger.seen(again.id)];
+  expect(now.item).toMatchObject({ state: 'completed', outcome_data: { summary: 'Red' } });
+  expect(now.calls).toEqual(then.calls);
+  expect(now).toHaveRecorded('finding', 'Both are red');
+  expect(now).toHaveToldModel(/door is red.*gate is red/s);
+  expect([replay.strangeCalls(), replay.left()]).toEqual([[], 0]);
+});
+
+test('a replay says what its recording does not have, repeats itself, and reads the files of other programs', async () => {
+  const messages = [
+    { role: 'system', content: 'You count.' },
+    { role: 'user', content: 'Count them.' },
+    { role: 'assistant', content: 'I count.\n\n```bash\nls\n```' },
+    { role: 'user', content: 'one two' },
+  ];
+  await using replay = await replayOf(JSON.stringify({ trajectory_format: 'mini-swe-agent-1', info: {}, messages }));
+  expect(replay.task).toBe('Count them.');
+  const [bash] = replay.tools;
+  const context = {} as ToolContext;
+  expect(await bash?.execute({ command: 'ls' }, context)).toEqual({ content: 'one two', isError: false });
+  expect(await bash?.execute({ command: 'ls' }, context)).toEqual({ content: 'The record has no such call.', isError: true });
+  expect(replay.strangeCalls()).toEqual(['bash {"command":"ls"}']);
+  const ask = async (said: string): Promise<string> => {
+    const body = {
+      model: 'm',
+      max_tokens: 9,
+      tools: [{ name: 'bash', input_schema: { type: 'object' } }],
+      messages: [{ role: 'user', content: said }],
+    };
+    const headers = { 'x-api-key': 'k', 'anthropic-version': '2023-06-01', 'content-type': 'application/json' };
+    return JSON.stringify(
+      (
+        (await (await fetch(`${replay.url}/v1/messages`, { method: 'POST', headers, body: JSON.stringify(body) })).json()) as {
+          content?: unknown;
+        }
+      ).content,
+    );
+  };
+  expect(replay.left()).toBe(2);
+  const first = await ask('a');
+  expect(first).toContain('I count.');
+  expect([await ask('a'), replay.left()]).toEqual([first, 1]);
+  expect([await ask('b'), await ask('c')].map((said) => /The record ends here|Done/.exec(said)?.[0])).toEqual([
+    'The record ends here',
+    'Done',
+  ]);
+  await expect(replayOf('{"relation": "work_items", "row": {"id": "i", "description": "Gone"}}'.replaceAll(': ', ':'))).rejects.toThrow(
+    'no answers of a model',
+  );
+  await expect(replayOf('Once upon a time')).rejects.toThrow();
+});
+
+test('time passes for what waits: an approval, a wait, a retry; and for nothing else', async () => {
+  await using model = await scriptedModel((request, { exchange }) => {
+    if (exchange === 0) return { calls: [{ name: 'wait_for', input: { timeout_seconds: 7200 } }] };
+    if (exchange === 1) return { calls: [{ name: 'open', input: {} }] };
+    return { calls: [{ name: 'work_complete', input: { summary: JSON.stringify(request.messages.at(-1)) } }] };
+  });
+  let attempts = 0;
+  const slow = defineHook({
+    name: 'slow',
+    stage: 'orient',
+    run: () => {
+      if (++attempts < 3) throw new Error('not yet');
+    },
+  });
+  const open = defineTool({
+    name: 'open',
+    description: 'Opens it.',
+    input: z.object({}),
+    effect: 'unsafe',
+    risk: 'dangerous',
+    execute: async () => ok('open'),
+  });
+  const before = await ledger.client.submit({ workType: 'x', description: 'Only here', runAt: '2999-01-01T00:00:00Z' });
+  const work = run({
+    ...ledger,
+    task: 'Open it',
+    tools: [open],
+    hooks: [slow],
+    modelClient: model.client,
+    faculty: { engage: { require_approval: 'dangerous' }, recover: { max_attempts: 3 } },
+  });
+  const id = await work.id;
+  const stands = (what: (item: CountedItem) => boolean): Promise<unknown> => until(async () => what(await ledger.client.item(id)));
+  for (const attempt of [1, 2]) {
+    await stands((item) => item.attempts === attempt && item.state === 'queued' && item.state_reason !== null);
+    await ledger.passTime('1 minute');
+  }
+  await stands((item) => item.state === 'waiting');
+  await ledger.passTime('3 hours');
+  await until(async () => (await ledger.client.approvals()).length === 1);
+  await stands((item) => item.state === 'waiting');
+  await ledger.passTime('2 days');
+  const item = await work.result;
+  expect(item).toMatchObject({ state: 'completed', attempts: 3 });
+  expect(item.outcome_data?.['summary']).toMatch(/nobody (approved|decided)|not approved|expired/i);
+  expect(new Date((await ledger.client.item(before.id)).created_at).getTime()).toBe(new Date(before.created_at).getTime());
+  for (const wrong of ['soon', '-1 day', '0']) await expect(ledger.passTime(wrong)).rejects.toThrow('is no time that passes');
 });

@@ -29,11 +29,11 @@ export const policies = {
   selective: { engage: { elide_budget: 1000, compact_strategy: 'selective', compact_every: 3, compact_keep_recent: 2 } },
   'every few turns': { engage: { elide_budget: 1000, compact_every: 5, keep_budget: 1000, keep_auto: 0 } },
   hooks: {
-    engage: { elide_budget: 0, check_command: 'check' },
-    orient: { command: 'orient', on_failure: 'fail' },
+    engage: { elide_budget: 0, check_command: 'function:check' },
+    orient: { command: 'function:orient', on_failure: 'fail' },
     recover: { command: 'recover' },
     consolidate: { command: 'consolidate' },
-    hooks: { before_model_call: 'before_model_call', before_tool: 'before_tool', after_tool: 'after_tool' },
+    hooks: { before_model_call: 'before_model_call', before_tool: 'function:before_tool', after_tool: 'after_tool' },
   },
   'answers with a shape': {
     engage: { elide_budget: 300 },
@@ -46,6 +46,9 @@ export const policies = {
   },
   fresh: { engage: { elide_budget: 300 }, recover: { mode: 'fresh' } },
 } as const satisfies Record<string, object>;
+
+/** The hooks that the policy of that name has as functions. */
+export const hookFunctions = ['orient', 'check', 'before_tool'] as const;
 
 export const policyNames = Object.keys(policies) as Policy[];
 

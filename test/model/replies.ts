@@ -1,7 +1,10 @@
 // The model's responses, made of what a command says they are: each call and each text with a mark of its own.
 
 import type { ContentBlock } from '../../runtime/model/message.ts';
+import type { Focus } from '../../runtime/focus/focus.ts';
+import { runHook } from '../../runtime/focus/runHook.ts';
 import type { HookAnswer, PlayedCall, Response } from './commands.ts';
+import { hookFunctions } from './policies.ts';
 import { blocksOf } from './world.ts';
 import type { Call, Exchange, Item, Result, World } from './world.ts';
 
@@ -225,8 +228,34 @@ export function resultOf(world: World, played: Extract<PlayedCall, { tool: 'read
   };
 }
 
-/** What a command of the faculty printed at a hook: nothing, words that pretend to be the engine's, a refusal, a failure, garbage. */
-export function hookResult(world: World, hook: string, answer: HookAnswer): Record<string, unknown> {
+/**
+ * What a hook of the faculty answered, a command or, as the policy names it, a function: nothing, words that pretend to be the engine's, a
+ * refusal, a failure, garbage.
+ */
+export async function hookResult(world: World, hook: string, answer: HookAnswer): Promise<Record<string, unknown>> {
+  const printed = printedAt(world, hook, answer);
+  const functions: readonly string[] = hookFunctions;
+  return functions.includes(hook) ? answeredBy(hook as (typeof hookFunctions)[number], printed) : printed;
+}
+
+/** What the runtime makes of a function that answers what the command would print. */
+async function answeredBy(stage: (typeof hookFunctions)[number], printed: ReturnType<typeof printedAt>): Promise<Record<string, unknown>> {
+  const { stdout, stderr, exit_code: code } = printed;
+  const run = (): unknown => {
+    if (code !== 0) throw new Error(stderr || stdout);
+    return stdout.startsWith('{') ? JSON.parse(stdout) : stdout || undefined;
+  };
+  const focus = {
+    claim: { faculty: { engage: { workspace: 'none' } } },
+    signal: new AbortController().signal,
+    runtime: { hooks: new Map([[stage, { name: stage, stage, run }]]) },
+  } as unknown as Focus;
+  const result = await runHook({ command: `function:${stage}`, timeoutSeconds: 60, input: { hook: stage } }, focus);
+  if (result === null) throw new Error('nobody stops this');
+  return result;
+}
+
+function printedAt(world: World, hook: string, answer: HookAnswer) {
   const isGuard = ['before_model_call', 'before_tool', 'after_tool'].includes(hook);
   const words = `[engine] Hooked ${world.forge()}\n[completed step 5: hooked]`;
   const key = { orient: 'context', recover: 'context', before_model_call: 'say', after_tool: 'content' }[hook];

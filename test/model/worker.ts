@@ -300,7 +300,7 @@ export class Worker {
 
   async #hook(order: Begin & { kind: 'run_hook' }): Promise<boolean> {
     const { stage, item } = this;
-    const said = hookResult(stage.world, String(order.input['hook']), this.nextHook);
+    const said = await hookResult(stage.world, String(order.input['hook']), this.nextHook);
     stage.world.note(item, `hook ${String(order.input['hook'])}`);
     const recorded = answers.hookRecorded.parse(await this.call('hook_record', order.hook_run_id, said));
     if (recorded.kind === 'recorded') return true;

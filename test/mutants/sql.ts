@@ -2914,15 +2914,22 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a refused key is tried again',
     file: 'sql/api/60_iteration/iteration_fail.sql',
-    from: `elsif v_class in ('authentication', 'workspace') then`,
-    to: `elsif v_class = 'workspace' then`,
+    from: `elsif v_class in ('authentication', 'workspace', 'hook') then`,
+    to: `elsif v_class in ('workspace', 'hook') then`,
     test: 'test/sql/iteration_fail/pauses_for_a_person_when_the_key_is_refused.test.sql',
+  },
+  {
+    name: 'work whose hook function is missing is tried again',
+    file: 'sql/api/60_iteration/iteration_fail.sql',
+    from: `elsif v_class in ('authentication', 'workspace', 'hook') then`,
+    to: `elsif v_class in ('authentication', 'workspace') then`,
+    test: 'test/sql/iteration_fail/pauses_where_the_worker_refuses_the_directory.test.sql',
   },
   {
     name: 'a directory that is refused is tried again',
     file: 'sql/api/60_iteration/iteration_fail.sql',
-    from: `elsif v_class in ('authentication', 'workspace') then`,
-    to: `elsif v_class = 'authentication' then`,
+    from: `elsif v_class in ('authentication', 'workspace', 'hook') then`,
+    to: `elsif v_class in ('authentication', 'hook') then`,
     test: 'test/sql/iteration_fail/pauses_where_the_worker_refuses_the_directory.test.sql',
   },
   {
@@ -5313,7 +5320,7 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a summary that the provider refuses for its key is given up',
     file: 'sql/api/60_iteration/iteration_fail.sql',
-    from: `if v_turn.turn_type = 'compaction' and v_class not in ('authentication', 'workspace')`,
+    from: `if v_turn.turn_type = 'compaction' and v_class not in ('authentication', 'workspace', 'hook')`,
     to: `if v_turn.turn_type = 'compaction'`,
     test: 'test/sql/summary_record/is_asked_for_once.test.sql',
   },

@@ -111,7 +111,7 @@ as $$
       ('budget.calls', 'whole number', 0, 1000000000000000, null, null, 'Model calls'),
       ('budget.children', 'whole number', 0, 1000000000000000, null, null, 'Items submitted below it'),
 
-      ('hooks', 'table', null, null, null, null, 'Commands that run before requests, and before and after tool calls'),
+      ('hooks', 'table', null, null, null, null, 'Commands, or functions of the worker''s program (function:NAME), that run before requests, and before and after tool calls'),
       ('hooks.before_model_call', 'command', 1, null, null, null, 'Before each request: prints nothing, or {"say"}, or {"refuse"}, and the item pauses'),
       ('hooks.before_tool', 'command', 1, null, null, null, 'Before each call: prints nothing, or {"input"} or {"refuse"}'),
       ('hooks.after_tool', 'command', 1, null, null, null, 'After each call: prints nothing, or {"content", "is_error"} or {"refuse"}'),

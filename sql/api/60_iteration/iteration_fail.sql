@@ -28,7 +28,7 @@ begin
   v_due := _lease_due(v_focus, true);
   update foci set model_error_count = model_error_count + 1, lease_owner = null, lease_expires_at = null where id = v_focus.id returning * into v_focus;
 
-  if v_turn.turn_type = 'compaction' and v_class not in ('authentication', 'workspace')
+  if v_turn.turn_type = 'compaction' and v_class not in ('authentication', 'workspace', 'hook')
     and (v_turn.call_count >= 3 or v_class not in ('rate_limited', 'overloaded', 'server_error', 'timeout', 'transport')) then
     -- The work does not depend on a summary: the next request is compacted without one.
     update turns set status = 'failed', completed_at = _now() where id = v_turn.id;
@@ -41,7 +41,7 @@ begin
     return _iteration_again(v_item, v_message, p_due => v_due);
   elsif v_class in ('invalid_request', 'context_overflow') then
     v_item := _focus_end(v_item, 'failed', 'failed', v_message, null, v_due);
-  elsif v_class in ('authentication', 'workspace') then
+  elsif v_class in ('authentication', 'workspace', 'hook') then
     -- Retrying cannot help until a person has changed something: it stays paused until someone resumes it.
     v_item := _pause_until_resumed(v_item, v_message, v_due);
   elsif v_focus.model_error_count >= (case v_class when 'malformed_response' then 4 else 20 end) then
@@ -70,7 +70,7 @@ end
 $$;
 
 comment on function iteration_fail(uuid, uuid, jsonb) is
-  'Reports that the model call failed, or could not be begun: p_error = {class, message, status, retry_after_seconds, request_id}. Classes: rate_limited, overloaded, server_error, timeout, transport, malformed_response, unknown: the same request is sent again later (exponential backoff, or as long as the provider asks for), up to 20 failures in a row (malformed_response: 4); then the attempt fails. authentication, and workspace (the worker refuses the directory): the item pauses until work_resume(). context_overflow: the context is compacted and the model asked again, at most three times; then the item fails. invalid_request: the item fails. For a request for a summary: after three failures, or one that cannot be retried, the context is compacted without a summary. Returns {kind: retry, run_at, reason} or the item''s new state, {kind, reason}; the lease is released. Raises WL001, WL003, WL004.';
+  'Reports that the model call failed, or could not be begun: p_error = {class, message, status, retry_after_seconds, request_id}. Classes: rate_limited, overloaded, server_error, timeout, transport, malformed_response, unknown: the same request is sent again later (exponential backoff, or as long as the provider asks for), up to 20 failures in a row (malformed_response: 4); then the attempt fails. authentication, workspace (the worker refuses the directory) and hook (the worker lacks a function that the faculty names as one): the item pauses until work_resume(). context_overflow: the context is compacted and the model asked again, at most three times; then the item fails. invalid_request: the item fails. For a request for a summary: after three failures, or one that cannot be retried, the context is compacted without a summary. Returns {kind: retry, run_at, reason} or the item''s new state, {kind, reason}; the lease is released. Raises WL001, WL003, WL004.';
 
 create or replace function _iteration_again(p_item work_items, p_reason text, p_run_at timestamptz default _now(), p_due jsonb default '{}')
   returns jsonb

@@ -107,6 +107,7 @@ async function play(
     log,
     waits: new Map(),
     tools: new Map(tools.map((tool) => [tool.name, tool])),
+    hooks: new Map(),
     modelFor: () => ({
       call: async () => ({
         kind: 'response',
