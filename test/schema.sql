@@ -985,6 +985,7 @@ CREATE INDEX turns_depth ON ledger.turns USING btree (work_item_id, depth);
 CREATE UNIQUE INDEX turns_external_id ON ledger.turns USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX turns_given_up ON ledger.turns USING btree (focus_id, iteration) WHERE (status = 'failed'::text);
 CREATE INDEX turns_of_others ON ledger.turns USING btree (work_item_id) WHERE ((focus_id IS NULL) OR (external_id IS NOT NULL));
+CREATE INDEX turns_of_responses ON ledger.turns USING btree (focus_id, response_id) WHERE (external_id IS NOT NULL);
 CREATE UNIQUE INDEX turns_one_an_iteration ON ledger.turns USING btree (focus_id, iteration) WHERE (status <> 'failed'::text);
 CREATE UNIQUE INDEX turns_one_pending ON ledger.turns USING btree (focus_id) WHERE (status = ANY (ARRAY['pending'::text, 'streaming'::text]));
 CREATE INDEX turns_parent ON ledger.turns USING btree (parent_turn_id);
@@ -4130,14 +4131,18 @@ create function _images_of(p_turn_ids uuid[]) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7fc53dd8, comment 564de069
 create function _import_adopt(p_label text, p_conversation_id text, p_submitter name) returns void
   plpgsql volatile; -- body 3cd539e8, comment 31aae80a
+create function _import_blocks(p_turn turns, p_exchange record, p_part record, p_n integer, p_known integer) returns TABLE(n integer, m bigint, block text, sent text)
+  plpgsql stable; -- body ab681c44, comment ec492680
 create function _import_branch(p_label text, p_head turns) returns void
   plpgsql volatile; -- body c9d1f6db, comment d98cfd96
+create function _import_calls(p_turn turns, p_exchange record, p_n integer) returns TABLE(call_id uuid, result text, is_error boolean, spawns text, images json, input json)
+  plpgsql stable; -- body 0f6d3b89, comment 5ba2d419
 create function _import_compaction(p_focus foci, p_last turns, p_summary text, p_at timestamp with time zone) returns turns
   plpgsql volatile; -- body 9ac724ba, comment 3ca69677
 create function _import_config(p_model text, p_system text, p_tools json) returns text
   plpgsql volatile; -- body 7707559a, comment 76b4128a
-create function _import_exchanges(p_run record, p_focus foci, p_head turns, INOUT last_at timestamp with time zone, OUT parent turns, OUT turns_added integer, OUT calls_added integer, OUT last_iteration integer, OUT shared_turn_id uuid) returns record
-  plpgsql volatile; -- body 758b6ae2, comment 3bb1f22c
+create function _import_exchanges(p_run record, p_focus foci, p_head turns, INOUT last_at timestamp with time zone, OUT parent turns, OUT turns_added integer, OUT calls_added integer, OUT last_iteration integer, OUT shared_turn_id uuid, OUT is_filled boolean) returns record
+  plpgsql volatile; -- body b71a5085, comment bf994974
 create function _import_faculty() returns text
   plpgsql volatile; -- body 936b04e4, comment 772e73f7
 create function _import_focus(p_work_item_id uuid, p_label text, p_at timestamp with time zone) returns foci
@@ -4148,28 +4153,38 @@ create function _import_item(p_label text, p_description text, p_params jsonb, p
   plpgsql volatile; -- body c4d2ec7e, comment 44869953
 create function _import_kept(p_of transcripts, p_item work_items, p_is_live boolean, p_is_followed boolean) returns void
   plpgsql volatile; -- body 3f3501b2, comment 9ae8eddc
-create function _import_known(p_focus foci, p_parent turns, p_external_ids text[]) returns turns
-  sql stable; -- body 09d1a53d, comment 8340fa9a
+create function _import_known(p_focus foci, p_parent turns, p_external_ids text[], p_response_id text) returns turns
+  sql stable; -- body 68e9e8fa, comment 8340fa9a
+create function _import_left_out(p_label text, p_exchange json, p_reason text) returns void
+  sql volatile; -- body 49ce4e1f, comment 95bc7c52
+create function _import_missed(p_turn turns, p_exchange record, p_n integer, OUT calls_added integer, OUT is_filled boolean) returns record
+  plpgsql volatile; -- body a5d07315, comment c5e07f1a
+create function _import_new_calls(p_turn turns, p_calls json, p_part record, p_n integer, p_known integer) returns TABLE(ordinal bigint, id text, name text, input json, result text, is_error boolean, spawns text, file text, images json, place integer, wire_id text)
+  plpgsql stable; -- body 06c3a91f, comment 66ebd986
+create function _import_part(p_turn turns, p_exchange record, p_part record, p_n integer, p_is_past boolean) returns integer
+  plpgsql volatile; -- body e4501728, comment 7045706e
+create function _import_place(p_turn_id uuid, p_previous jsonb, OUT sequence integer, OUT is_last boolean, OUT is_grown boolean) returns record
+  plpgsql stable; -- body 9baf3f57, comment ce51ea88
 create function _import_records(p_label text, p_raw json) returns void
   sql volatile; -- body cf92433a, comment aa4b5c78
-create function _import_refused(p_label text, p_exchange json, p_reason text) returns void
-  sql volatile; -- body f728c970, comment 5edcad0e
-create function _import_response(p_turn turns, p_text text, p_thinking json, p_calls json, p_n integer, p_is_past boolean) returns integer
-  plpgsql volatile; -- body 20527373, comment b6a16d0f
+create function _import_response(p_turn turns, p_exchange record, p_n integer, p_is_past boolean) returns integer
+  plpgsql volatile; -- body 7a4ceaae, comment b6a16d0f
+create function _import_results(p_turn turns, p_exchange record, p_n integer) returns TABLE(call_id uuid, result text, is_error boolean, images json)
+  plpgsql stable; -- body b641b05a, comment 61e9a365
 create function _import_said(p_turn turns, p_parts json, p_speaker text) returns void
   plpgsql volatile; -- body 91d6ca3e, comment bbd16568
 create function _import_session(p_format text, p_session text, p_parent text, p_description text, p_at timestamp with time zone) returns void
   plpgsql volatile; -- body c724bf76, comment c49af3a8
 create function _import_spawned(p_label text, p_parent_label text, p_call_id text) returns void
   sql volatile; -- body eb6fafcb, comment dd7b914a
-create function _import_spawns(p_turn turns, p_format text, p_session text, p_calls json, p_n integer) returns void
-  plpgsql volatile; -- body 35fe77e4, comment f156298a
+create function _import_spawns(p_turn turns, p_format text, p_session text, p_exchange record, p_n integer) returns void
+  plpgsql volatile; -- body d2f6c7f8, comment f156298a
 create function _import_transcript(p_key json) returns transcripts
   plpgsql stable; -- body 75646d2c, comment e6360b1d
 create function _import_turn(p_run record, p_exchange record, p_focus foci, p_parent turns, p_external_ids text[], p_iteration integer, p_config_hash text, p_at timestamp with time zone) returns turns
-  plpgsql volatile; -- body dc4d4c0e, comment 39fac381
-create function _import_turns(p_focus foci, p_external_ids text[]) returns SETOF turns
-  sql stable set enable_seqscan=off; -- body 7e2eab5a, comment c51c8954
+  plpgsql volatile; -- body 7e79a77b, comment 39fac381
+create function _import_turns(p_focus foci, p_external_ids text[], p_response_id text DEFAULT NULL::text) returns SETOF turns
+  sql stable set enable_seqscan=off; -- body 034db797, comment 0c5e84c9
 create function _in_tool() returns boolean
   plpgsql stable; -- body c8124b74, comment 7de9c1e8
 create function _inbox_deliver(p_item work_items, p_turn turns) returns void
@@ -4181,7 +4196,7 @@ create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid,
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
-  sql immutable; -- body 06b89bbc, comment 49026c17
+  sql immutable; -- body e9f06124, comment 49026c17
 create function _input_lines(p_input json, p_name text DEFAULT NULL::text, p_depth integer DEFAULT 0) returns text
   plpgsql immutable; -- body b08df6ae, comment 0edacfc7
 create function _input_total(p_turn turns) returns integer
@@ -4190,6 +4205,8 @@ create function _integer(p_what text, p_number text, p_least integer, p_most int
   plpgsql stable; -- body 353dbf76, comment 350e64ea
 create function _interrupt(p_item work_items) returns void
   plpgsql volatile; -- body 001c8951, comment 38a20b89
+create function _is_asked_about(p_turn_id uuid) returns boolean
+  sql stable; -- body 395ee2a7, comment ace97162
 create function _is_branched(p_head turns) returns boolean
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4ea27e38, comment af5a9e24
 create function _is_chained() returns boolean
@@ -4784,8 +4801,8 @@ create function _recorded_end(p_work_item_id uuid, p_result text, p_images json,
   plpgsql volatile; -- body efac2846, comment 44355783
 create function _recorded_entries(p_item work_items) returns TABLE(seq bigint, entry_type text, content text)
   sql stable; -- body 3ea2b987, comment 197c96b9
-create function _recorded_exchanges(p_exchanges json) returns TABLE(id text, after text, at text, model text, "compactSummary" text, text text, thinking json, calls json, usage jsonb, said text, "saidParts" json, "followUp" text, "isFollowUpByHarness" boolean, "followUpParts" json, lints jsonb, ordinality bigint)
-  sql stable; -- body 66bd1187, comment c4cf5034
+create function _recorded_exchanges(p_exchanges json) returns TABLE(id text, "responseId" text, after text, "afterResponse" text, at text, model text, "compactSummary" text, text text, thinking json, calls json, records jsonb, results json, usage jsonb, said text, "saidParts" json, "followUp" text, "isFollowUpByHarness" boolean, "followUpParts" json, lints jsonb, ordinality bigint)
+  sql stable; -- body 1d9a6b48, comment c4cf5034
 create function _recorded_failures(p_turn_ids uuid[]) returns TABLE(n bigint, what text)
   sql stable; -- body 1c304b3b, comment 392db4e8
 create function _recorded_images(p_work_item_id uuid, p_images json) returns text
@@ -4882,6 +4899,8 @@ create function _resources_limited(p_work_item_id uuid) returns budget_resource[
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0faf19e9, comment eab36145
 create function _response_begins(p_turn turns) returns text
   sql stable; -- body 5de7c8bc, comment 61460962
+create function _response_missing(p_turn turns, p_exchange record) returns TABLE(records jsonb, previous jsonb, text text, first_thought bigint, last_thought bigint, first_call bigint, last_call bigint)
+  plpgsql stable; -- body 9d7f6089, comment baf11544
 create function _response_store(p_turn turns, p_config jsonb, p_content json, p_begins boolean, p_results json DEFAULT NULL::json) returns text[]
   plpgsql volatile; -- body afb11381, comment afb5c7a6
 create function _response_text(p_turn_id uuid) returns text
@@ -5039,7 +5058,7 @@ create function _session_gone_on(p_item work_items) returns text
 create function _session_has_news(p_item work_items, p_scope text) returns boolean
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 348c4946, comment 56c7d11a
 create function _session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 3d0d0224, comment a506fcbb
+  plpgsql volatile; -- body 618ec723, comment a506fcbb
 create function _session_name(p_work_item_id uuid, p_description text, p_named_by uuid) returns work_items
   plpgsql volatile; -- body 1206b27a, comment ca9302b8
 create function _session_named(p_name text) returns sessions
@@ -5313,7 +5332,7 @@ create function _turn_create(p_item work_items, p_focus foci, p_config jsonb, p_
 create function _turn_error(p_turn turns) returns text
   sql stable; -- body 36ee01bb, comment ed910df9
 create function _turn_hash(p_salt uuid, p_turn turns, p_message_count integer, p_call_count integer) returns bytea
-  sql stable; -- body e9221b3e, comment 89e03473
+  sql stable; -- body bf8b4a41, comment 140e59a5
 create function _turn_heard(p_turn turns) returns void
   plpgsql volatile; -- body 93d70db3, comment 05726ec1
 create function _turn_of_call(p_head_id uuid, p_number integer) returns turns
@@ -5336,6 +5355,8 @@ create function _turn_told(p_item work_items, p_focus foci, p_config jsonb, p_tu
   plpgsql volatile; -- body 873db357, comment a24eed11
 create function _turns_abandon(p_focus_id uuid, p_error jsonb) returns void
   plpgsql volatile; -- body 9e4223fe, comment 6d4e251c
+create function _turns_behind(p_turn_id uuid) returns SETOF uuid
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4729cce5, comment b3d8e516
 create function _turns_of_block(p_head_id uuid, p_block integer) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bdba1daf, comment 4f385eb2
 create function _turns_seal(p_work_item_id uuid, p_is_over boolean) returns void
@@ -5689,7 +5710,7 @@ create function session_fork(p_session text, p_turn_id uuid, p_new_label text) r
 create function session_head_at(p_session text, p_at timestamp with time zone) returns uuid
   sql stable; -- body 78e7d17f, comment 66b51045
 create function session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 18869b1d, comment 6d3ab37e
+  plpgsql volatile; -- body 18869b1d, comment cd16b8ed
 create function session_import(p_format text, p_content text) returns jsonb
   plpgsql volatile; -- body 0f1f3b9e, comment 5183553a
 create function session_open(p_name text) returns sessions

@@ -3,8 +3,9 @@
 // only show where somebody went back, and which records of a subagent belong together.
 
 import { Conversation } from './conversation.ts';
+import type { Place } from './conversation.ts';
 import { field, idOf, newCall, stringOf, tokensOf } from './reading.ts';
-import type { RecordedRun, RecordReader } from './reading.ts';
+import type { RecordedExchange, RecordedRun, RecordReader, ResponseRecord } from './reading.ts';
 
 export function isClaudeCode(record: unknown): boolean {
   const type = field(record, 'type');
@@ -29,7 +30,7 @@ class ClaudeCodeReader implements RecordReader {
   /** By agentId, or by their order if the records name none. */
   readonly #agents = new Map<string, Conversation>();
   /** For each record: the newest exchange of the main thread at that moment, and how many there were. */
-  readonly #places = new Map<string, { id: string | null; count: number }>();
+  readonly #places = new Map<string, { exchange: Place | null; count: number }>();
   /** For records of subagents that do not name their agent. */
   readonly #agentOf = new Map<string, string>();
   /** When a human first spoke after a record. */
@@ -87,10 +88,16 @@ class ClaudeCodeReader implements RecordReader {
     else {
       thread.sessionId ??= idOf(field(record, 'sessionId')) ?? undefined;
       thread.cwd ??= stringOf(field(record, 'cwd')) ?? undefined;
-      if (type === 'assistant') readAssistant(record, uuid, thread);
+      if (type === 'assistant') readAssistant(record, uuid, thread, this.#missedBefore(record));
       else this.#readUser(record, uuid, thread);
     }
-    if (uuid !== null) this.#places.set(uuid, { id: this.#main.lastId, count: this.#main.count });
+    if (uuid !== null) this.#places.set(uuid, { exchange: this.#main.last, count: this.#main.count });
+  }
+
+  /** The id of the record that it continues, if that is not there. */
+  #missedBefore(record: unknown): string | null {
+    const parent = idOf(field(record, 'parentUuid'));
+    return parent !== null && this.#places.has(parent) ? null : parent;
   }
 
   /** The subagent that a record belongs to; early versions do not name it, but each has a root of its own. */
@@ -145,8 +152,13 @@ class ClaudeCodeReader implements RecordReader {
     const at = stringOf(field(record, 'timestamp'));
     const place = this.#places.get(parent);
     if (!this.#spokenAfter.has(parent)) this.#spokenAfter.set(parent, at);
-    else if (place && place.count < this.#main.count && (place.id !== null || place.count === 0) && this.#spokenAfter.get(parent) !== at)
-      this.#main.goBackTo(place.id);
+    else if (
+      place &&
+      place.count < this.#main.count &&
+      (place.exchange?.id !== undefined || place.count === 0) &&
+      this.#spokenAfter.get(parent) !== at
+    )
+      this.#main.goBackTo(place.exchange);
   }
 
   #readResult(record: unknown, block: unknown, thread: Conversation): void {
@@ -159,7 +171,7 @@ class ClaudeCodeReader implements RecordReader {
 }
 
 /** Each content block of a message has a line of its own, with the usage of the whole; early versions count the output while it streams. */
-function readAssistant(record: unknown, uuid: string | null, run: Conversation): void {
+function readAssistant(record: unknown, uuid: string | null, run: Conversation, after: string | null): void {
   const message = field(record, 'message');
   const model = stringOf(field(message, 'model'));
   if (model === '<synthetic>' || field(record, 'isApiErrorMessage') === true) return run.skip('message written by the client', record);
@@ -177,6 +189,8 @@ function readAssistant(record: unknown, uuid: string | null, run: Conversation):
       cachedInputTokens: number('cache_read_input_tokens'),
     };
   }
+  const before = sizesOf(exchange);
+  const texts: string[] = [];
   const content = field(message, 'content');
   for (const block of typeof content === 'string'
     ? [{ type: 'text', text: content }]
@@ -185,11 +199,35 @@ function readAssistant(record: unknown, uuid: string | null, run: Conversation):
       : []) {
     const type = field(block, 'type');
     const text = stringOf(field(block, 'text'));
-    if (type === 'text' && text !== null) exchange.text = exchange.text === '' ? text : `${exchange.text}\n\n${text}`;
-    else if (type === 'thinking')
+    if (type === 'text' && text !== null) {
+      exchange.text = exchange.text === '' ? text : `${exchange.text}\n\n${text}`;
+      texts.push(text);
+    } else if (type === 'thinking')
       run.thought(exchange, stringOf(field(block, 'thinking')) ?? '', stringOf(field(block, 'signature')) ?? '');
     else if (type === 'tool_use') run.call(idOf(field(block, 'id')), newCall(field(block, 'name'), field(block, 'input')), exchange, uuid);
     else run.skip(`content block of type ${stringOf(type) ?? 'unknown'}`, block);
+  }
+  noteRecord(exchange, uuid, before, { ...(texts.length > 0 && { text: texts.join('\n\n') }), ...(after !== null && { after }) });
+}
+
+const sizesOf = ({ text, thinking = [], calls }: RecordedExchange): { thoughts: number; calls: number; isEmpty: boolean } => ({
+  thoughts: thinking.length,
+  calls: calls.length,
+  isEmpty: text === '' && thinking.length + calls.length === 0,
+});
+
+/** Notes what a record added to a response, unless one of its records has no id: then they are not told apart. */
+function noteRecord(
+  exchange: RecordedExchange,
+  id: string | null,
+  before: ReturnType<typeof sizesOf>,
+  of: Pick<ResponseRecord, 'text' | 'after'>,
+): void {
+  if (id === null) delete exchange.records;
+  else if (exchange.records !== undefined || before.isEmpty) {
+    const after = sizesOf(exchange);
+    const [thoughts, calls] = [after.thoughts - before.thoughts, after.calls - before.calls];
+    (exchange.records ??= []).push({ id, ...of, ...(thoughts > 0 && { thoughts }), ...(calls > 0 && { calls }) });
   }
 }
 

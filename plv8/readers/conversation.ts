@@ -3,6 +3,9 @@
 import { field, imageOf, inOrder, stringOf, timeOf } from './reading.ts';
 import type { RecordedCall, RecordedExchange, RecordedImage, RecordedRun, RecordReader, Told } from './reading.ts';
 
+/** By what an exchange is known. */
+export type Place = Pick<RecordedExchange, 'id' | 'responseId'>;
+
 /** What a reader of records reports of one conversation, in the order of the file; take() makes a RecordedRun of it. */
 export class Conversation {
   model: string | null = null;
@@ -32,7 +35,7 @@ export class Conversation {
   #summary: string | undefined;
   /** Images of the content that was read last: they go with the next message or result. */
   #images: RecordedImage[] = [];
-  #branch: { after: string; said: Told[] } | undefined;
+  #branch: { after: Place | null; said: Told[] } | undefined;
 
   constructor(format: RecordedRun['format']) {
     this.#format = format;
@@ -43,10 +46,16 @@ export class Conversation {
     return this.#taken + this.#exchanges.length;
   }
 
-  /** The id of the exchange that the next one continues, null before the first. */
-  get lastId(): string | null {
-    if (this.#branch) return this.#branch.after || null;
-    return (this.#exchanges.at(-1) ?? this.#lastTaken)?.id ?? null;
+  /** The exchange that the next one continues, null before the first. */
+  get last(): Place | null {
+    if (this.#branch) return this.#branch.after;
+    const exchange = this.#exchanges.at(-1) ?? this.#lastTaken;
+    return exchange === undefined
+      ? null
+      : {
+          ...(exchange.id !== undefined && { id: exchange.id }),
+          ...(exchange.responseId !== undefined && { responseId: exchange.responseId }),
+        };
   }
 
   /** The exchange of a response, an existing or a new one. */
@@ -60,13 +69,17 @@ export class Conversation {
     }
     if (this.#summary !== undefined) exchange.compactSummary = this.#summary;
     if (this.#branch !== undefined) {
-      exchange.after = this.#branch.after;
+      exchange.after = this.#branch.after?.id ?? '';
+      if (this.#branch.after?.responseId !== undefined) exchange.afterResponse = this.#branch.after.responseId;
       exchange.said = textOfAll(this.#branch.said);
       if (isInParts(this.#branch.said)) exchange.saidParts = this.#branch.said;
     }
     this.#summary = this.#branch = undefined;
     this.#exchanges.push(exchange);
-    if (responseId !== null) this.#byId.set(responseId, exchange);
+    if (responseId !== null) {
+      this.#byId.set(responseId, exchange);
+      exchange.responseId = responseId.slice(0, 200);
+    }
     return exchange;
   }
 
@@ -101,13 +114,15 @@ export class Conversation {
     const open = calls?.filter((one) => one.call.result === null) ?? [];
     const call = (open.find(({ exchange }) => exchange === open.at(-1)?.exchange) ?? calls?.at(-1))?.call;
     const images = this.#images.splice(0);
-    if (!call)
+    if (!call) {
       this.skip(calls ? 'result that came too late' : 'result without its call', {
         id,
         text,
         ...(images.length > 0 && { images }),
       });
-    else if (call.result !== null) this.skip('second result of a call', { id, text, ...(images.length > 0 && { images }) });
+      const last = this.#exchanges.at(-1);
+      if (last && id !== null) (last.results ??= []).push({ id, result: text, isError, ...(images.length > 0 && { images }) });
+    } else if (call.result !== null) this.skip('second result of a call', { id, text, ...(images.length > 0 && { images }) });
     else Object.assign(call, { result: text, isError, ...(images.length > 0 && { images }) });
     return call;
   }
@@ -150,8 +165,8 @@ export class Conversation {
   }
 
   /** Somebody went back: what follows continues that exchange (null: the beginning), not the newest. */
-  goBackTo(exchangeId: string | null): void {
-    this.#branch = { after: exchangeId ?? '', said: [] };
+  goBackTo(place: Place | null): void {
+    this.#branch = { after: place, said: [] };
     this.#summary = undefined;
   }
 
@@ -277,6 +292,7 @@ export class Conversation {
       tools: inOrder(this.#tools),
       ...(first > 0 && { first }),
       ...(before?.id !== undefined && { firstAfter: before.id }),
+      ...(before?.responseId !== undefined && { firstAfterResponse: before.responseId }),
       ...(!isEnd && { isPart: true }),
       outcome: this.outcome,
       ...(this.sessionId !== undefined && { sessionId: this.sessionId }),

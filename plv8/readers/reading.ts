@@ -25,11 +25,26 @@ export type RecordedImage = { media_type: string; data: string };
 /** One of several messages to the model between two of its own. */
 export type Told = { text: string; isByHarness?: true; images?: RecordedImage[] };
 
+export type RecordedResult = { id: string; result: string; isError: boolean; images?: RecordedImage[] };
+
+/** A record of a response: its text, and how many of the thoughts and calls. */
+export type ResponseRecord = {
+  id: string;
+  text?: string;
+  thoughts?: number;
+  calls?: number;
+  /** The id of the record before it, if that was missed. */
+  after?: string;
+};
+
 export type RecordedExchange = {
   /** As in the record, if it is the same in every copy of the session. */
   id?: string;
+  /** The provider's id of the response, by which it is known where the record that gave it its id was missed. */
+  responseId?: string;
   /** The id of the exchange that it continues, if that is not the one before it: somebody went back. Empty: the beginning. */
   after?: string;
+  afterResponse?: string;
   /** The time of its first record, as recorded. */
   at?: string;
   /** The model that answered, if it is not the run's model. */
@@ -40,6 +55,10 @@ export type RecordedExchange = {
   text: string;
   calls: RecordedCall[];
   thinking?: { thinking: string; signature: string }[];
+  /** Which of it came in which record, if each record has an id: whoever missed some is given those. */
+  records?: ResponseRecord[];
+  /** Results of calls that the record does not have. */
+  results?: RecordedResult[];
   /** Tokens; inputTokens are those not read from a cache. */
   usage: { inputTokens: number; outputTokens: number; cachedInputTokens: number } | null;
   /** What the model was told before this, by a human or a harness, apart from results of calls, if there is an `after`. */
@@ -82,6 +101,7 @@ export type RecordedRun = {
   /** For a run that is read in parts: how many exchanges come before these, and the id of the newest of them. */
   first?: number;
   firstAfter?: string;
+  firstAfterResponse?: string;
   /** More parts follow. */
   isPart?: true;
   outcome: string | null;

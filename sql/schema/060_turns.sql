@@ -65,6 +65,7 @@ create index turns_work_item on turns (work_item_id, id);
 -- Without those that are not answered yet: each answer writes a turn's row, and an entry of each index, anew.
 create index turns_completed on turns (work_item_id, completed_at) where completed_at is not null;
 create index turns_of_others on turns (work_item_id) where focus_id is null or external_id is not null;
+create index turns_of_responses on turns (focus_id, response_id) where external_id is not null;
 
 alter table sessions add foreign key (head_turn_id) references turns (id);
 alter table sessions add foreign key (parent_turn_id) references turns (id);

@@ -212,6 +212,8 @@ comment on column subscriptions.told_at is 'When a request that was answered, or
 comment on column retention_policies.faculty is 'The faculty that worked on the root last: its name or, if it is a project''s, name@project; null: any.';
 comment on column v_retention_policies.faculty is null; -- it is filled in from the table's
 
+create index turns_of_responses on turns (focus_id, response_id) where external_id is not null;
+
 -- Transcripts that other programs keep here.
 create table transcripts (
   id uuid primary key default _uuidv7(),
@@ -497,6 +499,13 @@ alter table work_items add constraint only_driven_items_are_to_pause check (not 
 -- With them hashes of erased words could be told from others; the chain keeps its salts in fences.
 drop table content_salts;
 drop function if exists _salted_hash(uuid, text[]);
+drop function if exists _import_exchanges(record, foci, turns, timestamptz);
+drop function if exists _recorded_exchanges(json);
+drop function if exists _import_known(foci, turns, text[]);
+drop function if exists _import_turns(foci, text[]);
+drop function if exists _import_response(turns, text, json, json, integer, boolean);
+drop function if exists _import_spawns(turns, text, text, json, integer);
+drop function if exists _import_refused(text, json, text);
 drop function if exists _spawning_faculty(work_items);
 drop function if exists _span(text, text, text, timestamptz, timestamptz, boolean, jsonb, jsonb, jsonb);
 drop function if exists _replay_names(text[], turns, turns[], integer);

@@ -1,6 +1,6 @@
 // Sessions that their program keeps in the ledger while anything happens to them, at random: batches come twice, from two processes, over
 // connections that break, or not at all; what was said is read at any moment, met by an import of its file, forked, erased. Whatever
-// happens, what was appended comes back, and each turn and call that the ledger was told of is there once.
+// happens, what was appended comes back, and each turn and call that the ledger was told of is there once, in the order of the file.
 // RUNS and SEED play others.
 
 import { randomUUID } from 'node:crypto';
@@ -16,7 +16,7 @@ import type { SessionStoreEntry } from '../../runtime/agentSdk/sdkTypes.ts';
 import { TranscriptReader } from '../../runtime/import/readTranscript.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
-import { claudeSession, Importer } from '../importer.ts';
+import { Importer } from '../importer.ts';
 
 const { RUNS = '20', SEED = '31' } = process.env;
 
@@ -61,16 +61,16 @@ class Session {
   said = 0;
   /** What is in the transcript, in its order. */
   kept: SessionStoreEntry[] = [];
-  /** Ids of the calls, and of the responses, of which the ledger was told. */
-  readonly known = new Set<string>();
+  /** The lines of which the ledger was told. */
+  readonly told = new Set<SessionStoreEntry>();
   /** Of those that are in the transcript, whether they are read or not. */
   readonly unread: SessionStoreEntry[] = [];
   forks = 0;
 
   constructor() {
     const { sessionId } = this.key;
-    this.lines = claudeSession(EXCHANGES).flatMap((line, n) => [
-      JSON.parse(line.replaceAll('session-1', sessionId)) as SessionStoreEntry,
+    this.lines = linesOf(sessionId).flatMap((line, n) => [
+      line,
       ...(n % 4 === 2 ? [{ type: 'mode', mode: 'default', sessionId } as SessionStoreEntry] : []),
     ]);
   }
@@ -86,7 +86,7 @@ class Session {
       const again = this.kept.filter(({ uuid }) => uuid).slice(-size);
       return store.append(this.key, again);
     }
-    if (what === 'not appended') return this.#isMissed(store);
+    if (what === 'not appended') return void (this.said = Math.min(this.said + size, this.lines.length));
     const batch = this.lines.slice(this.said, this.said + size);
     this.said += batch.length;
     if (batch.length === 0) return;
@@ -108,24 +108,11 @@ class Session {
     this.unread.push(...batch);
   }
 
-  /** The store is down for a whole exchange: a turn whose response is torn apart by the gap is known by another line then. */
-  async #isMissed(store: LedgerSessionStore): Promise<void> {
-    const begins = (n: number): boolean => n >= this.lines.length || JSON.stringify(this.lines[n]).includes('I look at');
-    while (!begins(this.said)) {
-      const entry = this.lines[this.said++]!;
-      await store.append(this.key, [entry]);
-      this.kept.push(entry);
-      this.unread.push(entry);
-    }
-    do this.said = Math.min(this.said + 1, this.lines.length);
-    while (!begins(this.said));
-  }
-
   async #isRead(read: () => Promise<void>): Promise<void> {
     // What both processes appended is read by both: whoever reads last has all of it.
     await read();
     for (const store of stores) await store.understood();
-    this.#tell(this.unread.splice(0));
+    for (const entry of this.unread.splice(0)) this.told.add(this.lines.find(({ uuid }) => uuid === entry.uuid) ?? entry);
     await this.check();
   }
 
@@ -137,7 +124,7 @@ class Session {
     await writeFile(file, said.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
     await importer.import(file);
     expect((await importer.import(file)).added).toEqual({ turns: 0, calls: 0 });
-    this.#tell(said);
+    for (const entry of said) this.told.add(entry);
     await this.check();
   }
 
@@ -151,13 +138,14 @@ class Session {
     this.forks++;
   }
 
-  #tell(entries: readonly SessionStoreEntry[]): void {
-    for (const { message } of entries as readonly { message?: { role: string; id?: string; content: unknown } }[]) {
-      if (message?.role !== 'assistant') continue;
-      this.known.add(`turn ${message.id}`);
-      for (const block of message.content as { type: string; id: string }[])
-        if (block.type === 'tool_use') this.known.add(`call ${block.id}`);
+  /** What of each response the ledger was told, in the order of the file. */
+  #responses(): Record<string, string[]> {
+    const responses: Record<string, string[]> = {};
+    for (const entry of this.lines) {
+      const { message } = entry as { message?: { role: string; id: string; content: Block[] } };
+      if (message?.role === 'assistant' && this.told.has(entry)) (responses[message.id] ??= []).push(...message.content.map(nameOf));
     }
+    return responses;
   }
 
   get #externalId(): string {
@@ -172,11 +160,21 @@ class Session {
       select (select count(*)::int ${of('turns')} and x.turn_type = 'normal') as turns,
              (select coalesce(array_agg(x.provider_id order by x.provider_id), '{}') ${of('tool_calls')}) as calls,
              (select problem from ledger.transcripts where session_id = '${this.key.sessionId}') as problem`);
-    const known = (kind: string): string[] =>
-      [...this.known].filter((one) => one.startsWith(kind)).map((one) => one.slice(kind.length + 1));
+    const blocks = await importer.database.query<{ response_id: string; content: Block[] }>(
+      `select response_id, m.content from ledger.messages m join (select x.* ${of('turns')}) t on t.id = m.turn_id where m.role = 'assistant' order by m.sequence`,
+    );
+    const stored: Record<string, string[]> = {};
+    for (const { response_id: id, content } of blocks) (stored[id] ??= []).push(...content.map(nameOf));
+    const responses = this.#responses();
     expect(row!.problem ?? null).toBeNull();
-    expect(row!.calls).toEqual(known('call').toSorted());
-    expect(row!.turns).toBe(known('turn').length);
+    expect(stored).toEqual(responses);
+    expect(row!.calls).toEqual(
+      Object.values(responses)
+        .flat()
+        .filter((name) => name.startsWith('t'))
+        .toSorted(),
+    );
+    expect(row!.turns).toBe(Object.keys(responses).length);
   }
 
   /** A fork shares its turns: until it is erased, too, it stays. Then nothing of it is left, and it takes nothing more. */
@@ -194,6 +192,36 @@ class Session {
   }
 }
 
+type Block = { type: string; id?: string; text?: string; thinking?: string };
+const nameOf = ({ id, text, thinking }: Block): string => id ?? text ?? thinking ?? '';
+
+/** A line for each block, as the SDK writes them; every other response has thought and made two calls. */
+function linesOf(sessionId: string): SessionStoreEntry[] {
+  const usage = { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 100, cache_creation_input_tokens: 0 };
+  const messages = [{ role: 'user', content: 'Mend the import' } as object];
+  for (let n = 1; n <= EXCHANGES; n++) {
+    const calls = n % 2 === 0 ? [`t${n}a`, `t${n}b`] : [`t${n}`];
+    const blocks: object[] = [
+      { type: 'text', text: `I look at ${n}.` },
+      ...calls.map((id) => ({ type: 'tool_use', id, name: 'Read', input: { file_path: id } })),
+    ];
+    if (n % 2 === 0) blocks.unshift({ type: 'thinking', thinking: `What about ${n}?`, signature: 'signed' });
+    messages.push(
+      ...blocks.map((block) => ({ role: 'assistant', id: `m${n}`, model: 'claude-opus-5', usage, content: [block] })),
+      ...calls.map((id) => ({ role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: `content of ${id}` }] })),
+    );
+  }
+  return messages.map((message, n) => ({
+    type: (message as { role: string }).role,
+    uuid: `${sessionId}-${n}`,
+    parentUuid: n === 0 ? null : `${sessionId}-${n - 1}`,
+    sessionId,
+    cwd: '/work',
+    timestamp: new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString(),
+    message,
+  }));
+}
+
 const inOrder = (one: SessionStoreEntry, other: SessionStoreEntry): number => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1);
 
 test('whatever happens to a session, what was appended comes back, and is understood once', { timeout: 600_000 }, async () => {
@@ -207,4 +235,5 @@ test('whatever happens to a session, what was appended comes back, and is unders
   );
   expect([...met.keys()].toSorted()).toHaveLength(9);
   expect(await importer.database.query('select * from ledger.work_ledger_check()')).toEqual([]);
+  expect(await importer.database.query('select * from ledger.ledger_verify()')).toEqual([]);
 });

@@ -47,12 +47,12 @@ as $$
          p_turn.cache_write_tokens, p_turn.reasoning_tokens, p_turn.chain_tokens, p_turn.reserved_tokens, p_turn.reserved_money, p_turn.duration_ms,
          p_turn.first_token_ms, p_turn.external_id)::text, 'UTF8'))
     || coalesce((select string_agg(_message_hash(p_salt, m), '' order by m.sequence)
-                   from (select * from messages where turn_id = p_turn.id order by sequence limit p_message_count) m), '')
+                   from (select * from messages where turn_id = p_turn.id order by id limit p_message_count) m), '')
     || coalesce((select string_agg(_call_hash(p_salt, k), '' order by k.parent_call_id is not null, k.ordinal, k.id)
                    from (select * from tool_calls where turn_id = p_turn.id order by parent_call_id is not null, ordinal, id limit p_call_count) k), ''));
 $$;
 
-comment on function _turn_hash(uuid, turns, integer, integer) is 'The hash of a turn that is over, of its first p_message_count messages and its first p_call_count calls.';
+comment on function _turn_hash(uuid, turns, integer, integer) is 'The hash of a turn that is over, of the first p_message_count messages that were stored with it and its first p_call_count calls.';
 
 create or replace function _item_hash(p_salt uuid, p_item work_items)
   returns bytea

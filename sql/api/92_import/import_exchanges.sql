@@ -9,7 +9,8 @@ create or replace function _import_exchanges(
     out turns_added integer,
     out calls_added integer,
     out last_iteration integer,
-    out shared_turn_id uuid)
+    out shared_turn_id uuid,
+    out is_filled boolean)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -27,21 +28,25 @@ declare
   v_left turns;
   v_turn turns;
   v_added integer;
+  v_missed record;
 begin
+  is_filled := false;
   turns_added := 0;
   calls_added := 0;
   last_iteration := p_focus.iteration;
-  select * into parent from _import_turns(p_focus, array[p_run.format || ':' || p_run."firstAfter", v_label || '/' || (v_n - 1)]) where v_n > 0 limit 1;
+  select * into parent
+    from _import_turns(p_focus, array[p_run.format || ':' || p_run."firstAfter", v_label || '/' || (v_n - 1)], p_run."firstAfterResponse")
+   where v_n > 0 limit 1;
   for v_exchange in select * from _recorded_exchanges(p_run.exchanges) loop
     v_ids := array[coalesce(p_run.format || ':' || v_exchange.id, v_label || '/' || v_n), v_label || '/' || v_n];
     v_parent := parent;
     v_left := case when v_exchange.after is not null then parent end;
     begin
       if v_exchange.after is not null then
-        select * into v_parent from _import_turns(p_focus, array[p_run.format || ':' || v_exchange.after]) limit 1;
+        select * into v_parent from _import_turns(p_focus, array[p_run.format || ':' || v_exchange.after], v_exchange."afterResponse") limit 1;
         v_parts := _recorded_parts(v_exchange."saidParts", v_exchange.said, false);
       end if;
-      v_turn := _import_known(p_focus, v_parent, v_ids);
+      v_turn := _import_known(p_focus, v_parent, v_ids, v_exchange."responseId");
       if v_turn.id is null then
         -- The conversation went back; or it did so since the last import, and the file no longer has the abandoned turns.
         perform _import_branch(v_label, case
@@ -52,24 +57,30 @@ begin
         end if;
         v_turn := _import_turn(p_run, v_exchange, p_focus, v_parent, v_ids, last_iteration + 1, v_config, last_at);
         perform _import_said(v_turn, v_parts, v_speaker);
-        v_added := _import_response(v_turn, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past);
+        v_added := _import_response(v_turn, v_exchange, v_n, v_n < v_past);
         perform message_lints_save(m.id, v_exchange.lints)
            from messages m where v_exchange.lints is not null and m.turn_id = v_turn.id and m.role = 'assistant';
         last_iteration := v_turn.iteration;
         turns_added := turns_added + 1;
       else
         shared_turn_id := case when v_turn.focus_id <> p_focus.id then v_turn.id else shared_turn_id end;
-        -- Nothing follows it yet: results and more of the response may have come since the previous import.
-        v_added := case when not exists (select from turns c where c.parent_turn_id = v_turn.id and c.focus_id = v_turn.focus_id)
-          then _import_response(v_turn, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past) else 0 end;
+        -- Nothing follows it yet: results and more of the response may have come since the previous import. Or records of it were missed.
+        v_added := 0;
+        if not exists (select from turns c where c.parent_turn_id = v_turn.id and c.focus_id = v_turn.focus_id) then
+          v_added := _import_response(v_turn, v_exchange, v_n, v_n < v_past);
+        elsif v_turn.focus_id = p_focus.id then
+          v_missed := _import_missed(v_turn, v_exchange, v_n);
+          v_added := v_missed.calls_added;
+          is_filled := is_filled or v_missed.is_filled;
+        end if;
       end if;
-      perform _import_spawns(v_turn, p_run.format, coalesce(p_run."parentSessionId", p_run."sessionId"), v_exchange.calls, v_n);
+      perform _import_spawns(v_turn, p_run.format, coalesce(p_run."parentSessionId", p_run."sessionId"), v_exchange, v_n);
       parent := v_turn;
       calls_added := calls_added + v_added;
       v_parts := _recorded_parts(v_exchange."followUpParts", v_exchange."followUp", v_exchange."isFollowUpByHarness");
     exception when data_exception or integrity_constraint_violation or program_limit_exceeded or sqlstate 'WL002' then
       -- An exchange that cannot be stored is kept as it came; what was said before it is stored with the next one.
-      perform _import_refused(v_label, to_json(v_exchange), sqlerrm);
+      perform _import_left_out(v_label, to_json(v_exchange), 'exchange that cannot be stored: ' || sqlerrm);
       last_iteration := (select coalesce(max(t.iteration), 0) from turns t where t.work_item_id = p_focus.work_item_id and t.focus_id = p_focus.id);
       v_parts := _recorded_joined(v_parts,
         _recorded_parts(v_exchange."followUpParts", v_exchange."followUp", v_exchange."isFollowUpByHarness"));
@@ -80,20 +91,22 @@ end
 $$;
 
 comment on function _import_exchanges(record, foci, turns, timestamptz) is
-  'Stores the exchanges of a recorded run (p_run, as session_import() reads it) whose session ends with p_head so far. last_at: in: when the run began; out: when its last new exchange began. Returns the turn of the last exchange, what was added, the last iteration, and, if the run begins with a copy of another session, the last turn shared with it.';
+  'Stores the exchanges of a recorded run (p_run, as session_import() reads it) whose session ends with p_head so far. last_at: in: when the run began; out: when its last new exchange began. Returns the turn of the last exchange, what was added, the last iteration, the last turn shared with another session, if the run begins with a copy of it, and is_filled: something was added to an earlier turn.';
 
 create or replace function _recorded_exchanges(p_exchanges json)
   returns table (
-    id text, after text, at text, model text, "compactSummary" text, text text, thinking json, calls json, usage jsonb,
-    said text, "saidParts" json, "followUp" text, "isFollowUpByHarness" boolean, "followUpParts" json, lints jsonb, ordinality bigint)
+    id text, "responseId" text, after text, "afterResponse" text, at text, model text, "compactSummary" text, text text, thinking json, calls json,
+    records jsonb, results json, usage jsonb, said text, "saidParts" json, "followUp" text, "isFollowUpByHarness" boolean, "followUpParts" json,
+    lints jsonb, ordinality bigint)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select e.*
     from rows from (json_to_recordset(p_exchanges) as (
-      id text, after text, at text, model text, "compactSummary" text, text text, thinking json, calls json, usage jsonb,
-      said text, "saidParts" json, "followUp" text, "isFollowUpByHarness" boolean, "followUpParts" json, lints jsonb)) with ordinality as e
+      id text, "responseId" text, after text, "afterResponse" text, at text, model text, "compactSummary" text, text text, thinking json, calls json,
+      records jsonb, results json, usage jsonb, said text, "saidParts" json, "followUp" text, "isFollowUpByHarness" boolean, "followUpParts" json,
+      lints jsonb)) with ordinality as e
    order by e.ordinality;
 $$;
 
@@ -117,40 +130,45 @@ create or replace function _recorded_joined(p_parts json, p_more json)
 
 comment on function _recorded_joined(json, json) is 'Two lists of parts joined.';
 
-create or replace function _import_known(p_focus foci, p_parent turns, p_external_ids text[])
+create or replace function _import_known(p_focus foci, p_parent turns, p_external_ids text[], p_response_id text)
   returns turns
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select k.*
-    from (select t.* from _import_turns(p_focus, p_external_ids) t limit 1) k
+    from (select t.* from _import_turns(p_focus, p_external_ids, p_response_id) t limit 1) k
    where k.focus_id = p_focus.id
       or p_parent.id is null
       or p_parent.id in (k.parent_turn_id, (select c.parent_turn_id from turns c where c.id = k.parent_turn_id and c.turn_type = 'compaction'));
 $$;
 
-comment on function _import_known(foci, turns, text[]) is
+comment on function _import_known(foci, turns, text[], text) is
   'The existing turn of an exchange of a recorded run: this focus''s own, or another focus''s that follows p_parent (a compaction between them is ignored). Null: the exchange is new.';
 
-create or replace function _import_turns(p_focus foci, p_external_ids text[])
+create or replace function _import_turns(p_focus foci, p_external_ids text[], p_response_id text default null)
   returns setof turns
   language sql
   stable
   rows 1
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select t.*
-    from work_items own
-    cross join lateral unnest(p_external_ids) with ordinality as i(id, n)
-    cross join lateral (values (i.id), (_import_id_of(i.id, own.submitted_by))) as k(id)
-    join turns t on t.external_id = k.id
-    join work_items w on w.id = t.work_item_id and w.submitted_by = own.submitted_by
-   where own.id = p_focus.work_item_id
-   order by t.focus_id = p_focus.id desc, i.n;
+  select (f.turn).*
+    from (
+      select t as turn, i.n
+        from work_items own
+        cross join lateral unnest(p_external_ids) with ordinality as i(id, n)
+        cross join lateral (values (i.id), (_import_id_of(i.id, own.submitted_by))) as k(id)
+        join turns t on t.external_id = k.id
+        join work_items w on w.id = t.work_item_id and w.submitted_by = own.submitted_by
+       where own.id = p_focus.work_item_id
+      union all
+      -- Within a session: elsewhere another provider may have given it again.
+      select t, 1.5 from turns t where t.focus_id = p_focus.id and t.response_id = p_response_id and t.external_id is not null) f
+   order by (f.turn).focus_id = p_focus.id desc, f.n;
 $$;
 
-comment on function _import_turns(foci, text[]) is 'The turns with one of these ids, of the focus and of whatever its submitter imported, those of the focus first: nothing is shared with others.';
+comment on function _import_turns(foci, text[], text) is 'The turns with one of these ids, of the focus and of whatever its submitter imported, those of the focus first: nothing is shared with others. p_response_id: and that of the focus which is this response. The first id counts for more, the others for less.';
 
 create or replace function _import_id_of(p_external_id text, p_submitter name)
   returns text
@@ -188,12 +206,12 @@ begin
   end if;
   insert into turns (
     parent_turn_id, fork_turn_id, depth, status, work_item_id, focus_id, iteration, config_hash, elision_id,
-    provider, model, stop_reason, call_count, input_tokens, output_tokens, cached_input_tokens, chain_tokens,
+    provider, model, stop_reason, response_id, call_count, input_tokens, output_tokens, cached_input_tokens, chain_tokens,
     external_id, workspace_path, started_at, completed_at)
   values (
     p_parent.id, _fork_turn(p_parent, p_focus.work_item_id), coalesce(p_parent.depth + 1, 0), 'completed', p_focus.work_item_id,
     p_focus.id, p_iteration, p_config_hash, p_parent.elision_id,
-    p_run.format, coalesce(p_exchange.model, p_run.model), 'tool_use', 1, v_input, v_output, v_cached,
+    p_run.format, coalesce(p_exchange.model, p_run.model), 'tool_use', p_exchange."responseId", 1, v_input, v_output, v_cached,
     coalesce(p_parent.chain_tokens, 0) + coalesce(v_input, 0)::bigint + coalesce(v_output, 0) + coalesce(v_cached, 0),
     v_id, p_run.cwd, p_at, p_at)
   returning * into v_turn;
@@ -233,18 +251,18 @@ $$;
 comment on function _import_said(turns, json, text) is
   'Stores what the model of a recorded run was told before a turn, one message for each part, and the sizes of its request. A first turn that was told nothing is told the work item''s description.';
 
-create or replace function _import_refused(p_label text, p_exchange json, p_reason text)
+create or replace function _import_left_out(p_label text, p_exchange json, p_reason text)
   returns void
   language sql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   insert into session_records (session_label, line, ordinal, reason, content)
-  values (p_label, 0, hashtext(p_exchange::text), 'exchange that cannot be stored: ' || p_reason, p_exchange::text)
+  values (p_label, 0, hashtext(p_exchange::text), p_reason, p_exchange::text)
   on conflict do nothing;
 $$;
 
-comment on function _import_refused(text, json, text) is 'Keeps an exchange that cannot be stored in session_records, as it came, with the reason.';
+comment on function _import_left_out(text, json, text) is 'Keeps an exchange of which not all can be stored in session_records, as it came, with the reason.';
 
 create or replace function _recorded_count(p_count jsonb)
   returns integer

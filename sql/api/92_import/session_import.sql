@@ -17,7 +17,7 @@ end
 $$;
 
 comment on function session_import(json) is
-  'Stores a recorded run: {format, sessionId, parentSessionId, prompt, isPromptByHarness, promptParts: [{text, isByHarness, images: [{media_type, data}]}], task, system, model, tools: [name], cwd, project, spawnedBy, exchanges: [{id, after, at, model, text, thinking, calls: [{id, name, input, result, isError, images, spawns}], usage, said, saidParts, followUp, isFollowUpByHarness, followUpParts, compactSummary, lints}], first, firstAfter, isPart, transcript: {projectKey, sessionId, subpath}, isFollowed, isLive, raw: [{line, reason, content}]}, as "work-ledger import" reads it from files, whole or in parts (first: the number of the first exchange in this part). The same run again adds nothing, a longer one only what is new; exchanges whose id another session of the same submitter already has are shared with it. Nobody adds to a session that somebody else imported. A session whose journal is kept by hooks (its conversation is sessionId) stays that item. transcript: where its record is kept here, see transcript_append(): the item is that of whoever began it, and a session''s stays open, as a journal session; isFollowed: its file is read as it grows, see followed_file_read(): likewise. isLive: its program runs, as with journal_heartbeat(); a followed one that does not is paused. The session can be forked and read like any other. If no exchange has an at (when it began), its rows have the time of the import, params says isUntimed, and no digest tells of it as recent. Returns {work_item_id, session, turns, calls}: the last two are the numbers added. A session that was erased stays so. Raises WL002, WL003 (erased), WL006 (its external id is another item''s), 42501 (imported by somebody else).';
+  'Stores a recorded run: {format, sessionId, parentSessionId, prompt, isPromptByHarness, promptParts: [{text, isByHarness, images: [{media_type, data}]}], task, system, model, tools: [name], cwd, project, spawnedBy, exchanges: [{id, responseId, after, afterResponse, at, model, text, thinking, calls: [{id, name, input, result, isError, images, spawns}], records: [{id, text, thoughts, calls, after}], results: [{id, result, isError, images}], usage, said, saidParts, followUp, isFollowUpByHarness, followUpParts, compactSummary, lints}], first, firstAfter, firstAfterResponse, isPart, transcript: {projectKey, sessionId, subpath}, isFollowed, isLive, raw: [{line, reason, content}]}, as "work-ledger import" reads it from files, whole or in parts (first: the number of the first exchange in this part). The same run again adds nothing, a longer one only what is new; exchanges whose id another session of the same submitter already has are shared with it. Nobody adds to a session that somebody else imported. A session whose journal is kept by hooks (its conversation is sessionId) stays that item. transcript: where its record is kept here, see transcript_append(): the item is that of whoever began it, and a session''s stays open, as a journal session; isFollowed: its file is read as it grows, see followed_file_read(): likewise. isLive: its program runs, as with journal_heartbeat(); a followed one that does not is paused. The session can be forked and read like any other. If no exchange has an at (when it began), its rows have the time of the import, params says isUntimed, and no digest tells of it as recent. Returns {work_item_id, session, turns, calls}: the last two are the numbers added. A session that was erased stays so. Raises WL002, WL003 (erased), WL006 (its external id is another item''s), 42501 (imported by somebody else).';
 
 create or replace function session_import(p_format text, p_content text)
   returns jsonb
@@ -62,7 +62,7 @@ begin
     from json_to_record(p_run) as r(
       format text, "sessionId" text, "parentSessionId" text, "spawnedBy" text, task text, system text, model text, tools json,
       cwd text, file text, project text, prompt text, "isPromptByHarness" boolean, "promptParts" json, exchanges json, first integer,
-      "firstAfter" text, "isPart" boolean, outcome text, raw json, transcript json, "isLive" boolean, "isFollowed" boolean);
+      "firstAfter" text, "firstAfterResponse" text, "isPart" boolean, outcome text, raw json, transcript json, "isLive" boolean, "isFollowed" boolean);
   if coalesce(v_run."sessionId", '') !~ '\S' or coalesce(v_run.format, '') !~ '\S' or json_typeof(v_run.exchanges) is distinct from 'array' then
     perform _raise_invalid('a recorded run needs format, sessionId and exchanges');
   end if;
@@ -114,7 +114,7 @@ begin
   else
     update work_items set focus_id = v_focus.id, attempts = 1 where id = v_item.id;
   end if;
-  perform _turns_seal(v_item.id, false);
+  perform _turns_seal(v_item.id, v_end.is_filled);
   -- A subagent in the transcript of its session is not what that transcript is of.
   perform _import_kept(v_of, v_item, v_run."isLive", v_run."isFollowed") where v_of.id is null or v_of.subpath <> '' or v_run."parentSessionId" is null;
   return jsonb_build_object('work_item_id', v_item.id, 'session', v_label, 'turns', v_end.turns_added, 'calls', v_end.calls_added);

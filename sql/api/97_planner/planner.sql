@@ -30,7 +30,7 @@ begin
           _fall_attempts _fall_requests _fall_calls _quote_origin
           _edited_ahead _edited_lines_ahead _branch_turns _branch_sums _branch_entries _branch_files _tree_turns _tree_lanes
 
-          _turns_seal _wire_ids _runs_behind _calls_held _order_kept _stalled _round_hash _called
+          _turns_behind _turns_seal _wire_ids _runs_behind _calls_held _order_kept _stalled _round_hash _called
 
           work_cancel
 

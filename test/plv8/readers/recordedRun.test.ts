@@ -275,8 +275,25 @@ describe('Claude Code', () => {
           id: 'ab'[i],
         })),
         usage: { inputTokens: 13, outputTokens: 40, cachedInputTokens: 100 },
+        responseId: 'm1',
+        records: [{ thoughts: 1 }, { text: 'Look.' }, { calls: 1 }, { calls: 1 }].map((of) => ({
+          ...of,
+          id: expect.stringMatching(/^u\d+$/),
+        })),
       },
     ]);
+  });
+
+  it('says which record of a response was missed, and keeps a result whose call was', () => {
+    const text = block('m1', { type: 'text', text: 'Look.' });
+    const one = { ...block('m1', use('b', 'cat a.py')), parentUuid: 'missed' };
+    const nobodys = { ...block('m1', use('c', 'ls')), uuid: undefined };
+    const [gap, unknown] = [lines(prompt, text, one, answer('a', 'a.py'), answer('b', 'x')), lines(prompt, text, one, nobodys)];
+    expect(gap.exchanges[0]).toMatchObject({
+      records: [{ text: 'Look.' }, { calls: 1, after: 'missed' }],
+      results: [{ id: 'a', result: 'a.py' }],
+    });
+    expect(unknown.exchanges[0]!.records).toBeUndefined();
   });
 
   it('leaves out summaries of compactions and what the client wrote, and counts them; subagents are runs of their own', () => {
@@ -437,6 +454,7 @@ describe('Copilot', () => {
         usage: null,
         thinking: [{ thinking: 'Hm.', signature: '' }],
         calls: [{ ...bashCall('ls', 'denied', true), id: 'a' }],
+        responseId: 'm',
       },
     ]);
   });
