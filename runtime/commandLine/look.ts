@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 
 import type { ConsoleSettings } from '../commands/console.ts';
 import type { CostOptions } from '../commands/cost.ts';
+import type { TopOptions } from '../commands/top/top.ts';
 import type { TraceOptions } from '../commands/trace.ts';
 import type { Settings } from '../config.ts';
 import { entryTypes } from '../ledger/entryTypes.ts';
@@ -25,6 +26,20 @@ export function lookCommands(program: Command): void {
     ).action(ends(async (options: ConsoleSettings) => (await import('../commands/console.ts')).console(options))),
     'console',
     'console --read-only --port 0',
+  );
+
+  examples(
+    reads(
+      anywhere(
+        command(
+          program,
+          'top',
+          'look at work under way in the terminal, live, and act: approve, refuse, message, pause; until q or Ctrl-C; without a terminal, once',
+        ).summary('look at work under way in the terminal, live, and act'),
+      ),
+    ).action(ends(async (options: TopOptions) => (await import('../commands/top/top.ts')).top(options))),
+    'top',
+    'top --all',
   );
 
   const ledger = examples(

@@ -9,13 +9,14 @@ import { UsageError } from '../ledger/errors.ts';
 import { literal, literalName } from '../visible.ts';
 import { exactJson, wholeArguments } from '../wholeArguments.ts';
 import type { Argument } from '../wholeArguments.ts';
+import { padded, pieces } from './cells.ts';
 import { idOf } from './ids.ts';
 import { io } from './io.ts';
 import type { Output } from './io.ts';
 import { exit, note, paint, print, visible } from './output.ts';
 import { withLedger, withReader } from './withLedger.ts';
 
-type Approval = Awaited<ReturnType<Db['approvals']>>[number];
+export type Approval = Awaited<ReturnType<Db['approvals']>>[number];
 
 /** So much of a hash is printed, and so much of one is enough to name it. */
 const HASH = 16;
@@ -103,27 +104,3 @@ function rowsOf({ name, kind, text }: Argument, width: number): string[] {
 
 const field = (name: string, text: string, width: number): string[] =>
   pieces(text, width - 14).map((piece, i) => `  ${(i === 0 ? name : '').padEnd(9)}  ${piece}`);
-
-/** What a terminal draws two cells wide. */
-const wide =
-  /[\u1100-\u115f\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1b000}-\u{3fffd}]/u;
-const cells = (character: string): number => (wide.test(character) ? 2 : 1);
-const padded = (text: string, width: number): string =>
-  text + ' '.repeat(Math.max(0, width - Array.from(text, cells).reduce((sum, n) => sum + n, 0)));
-
-/** A line in pieces that fit; an empty one is one piece. */
-function pieces(line: string, width: number): string[] {
-  if (/^[ -~]*$/.test(line)) return line.match(new RegExp(`.{1,${width}}`, 'g')) ?? [''];
-  const all: string[] = [];
-  let [piece, used] = ['', 0];
-  for (const character of line) {
-    const n = cells(character);
-    if (used + n > width) {
-      all.push(piece);
-      [piece, used] = ['', 0];
-    }
-    piece += character;
-    used += n;
-  }
-  return [...all, piece];
-}

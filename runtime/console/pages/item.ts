@@ -4,6 +4,7 @@ import { isFinal } from '../../ledger/answers.ts';
 import type { WorkTimes } from '../../ledger/consoleRun.ts';
 import { money } from '../../money.ts';
 import { approvalList, approvalPanel, MOST_IN_A_LIST } from '../approval.ts';
+import { stateNow } from '../doing.ts';
 import { bar, shapeOf, sign } from '../draw.ts';
 import { drawTurns } from '../drawTurns.ts';
 import { brief, count, inLines, k, lasting, num, percent, short } from '../format.ts';
@@ -14,7 +15,7 @@ import type { Input, Page, View } from '../page.ts';
 import { exactTime, zone } from '../times.ts';
 import { at, cost, resumption } from '../work.ts';
 import { journal } from './journal.ts';
-import { doing, stateNow } from './now.ts';
+import { doing } from './now.ts';
 
 type Item = NonNullable<Awaited<ReturnType<View['db']['console']['item']>>>;
 

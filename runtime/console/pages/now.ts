@@ -1,11 +1,12 @@
 // Now: does anything wait for a person, what runs, what waits and why.
 
 import type { UnderWay, UnderWayOfTree, UnderWayPage } from '../../ledger/consoleWork.ts';
-import type { Totals } from '../../ledger/cost.ts';
 import { money } from '../../money.ts';
 import { approvalList, approvalPanel, MOST_IN_A_LIST } from '../approval.ts';
+import { doingOf, stateNow } from '../doing.ts';
+import type { Piece } from '../doing.ts';
 import { bar, sign } from '../draw.ts';
-import { brief, count, k, lasting, num, since, withShortIds } from '../format.ts';
+import { brief, count, k, lasting, num, since } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, panel } from '../page.ts';
@@ -15,8 +16,8 @@ import { colhead, counting, listedRow, workRow } from '../work.ts';
 import { address } from './journal.ts';
 
 /** On one page, and of each tree. */
-const TREES = 20;
-const ITEMS = 8;
+export const TREES = 20;
+export const ITEMS = 8;
 
 export const now: Page = {
   pattern: /^\/$/,
@@ -55,18 +56,24 @@ async function figures({ db, project }: View): Promise<Html> {
   return html`<p class="meta"><span><b>${num(all.model)}</b> model calls under way</span><span><b>${num(all.waits)}</b> wait</span></p>`;
 }
 
-/** By the days of UTC, as everywhere where days are added up. */
-async function spent({ db, project }: View): Promise<Html> {
+/** Today's and all of it, by the days of UTC, as everywhere where days are added up. */
+export async function usedOf({ db, project }: Pick<View, 'db' | 'project'>): Promise<{ tokens: number; cost: number }[]> {
   const day = new Date().toISOString().slice(0, 10);
   const [[today], [all]] = await Promise.all([
     db.workTotals({ by: 'total', from: `${day}T00:00:00Z`, project }),
     db.workTotals({ by: 'total', project }),
   ]);
-  const used = (one: Totals | undefined): Html => {
-    const tokens = one ? one.input_tokens + one.cached_input_tokens + one.cache_write_tokens + one.output_tokens : 0;
-    return html`<b>${k(tokens)}</b> tokens${(one?.cost ?? 0) > 0 ? html`, cost <b>${money(one?.cost ?? 0)}</b>` : ''}`;
-  };
-  return html`<p class="meta"><span title="since midnight, UTC">today ${used(today)}</span><span>all <a href="/fleet">${used(all)}</a></span></p>`;
+  return [today, all].map((one) => ({
+    tokens: one ? one.input_tokens + one.cached_input_tokens + one.cache_write_tokens + one.output_tokens : 0,
+    cost: one?.cost ?? 0,
+  }));
+}
+
+async function spent(view: View): Promise<Html> {
+  const [today, all] = (await usedOf(view)).map(
+    ({ tokens, cost }) => html`<b>${k(tokens)}</b> tokens${cost > 0 ? html`, cost <b>${money(cost)}</b>` : ''}`,
+  );
+  return html`<p class="meta"><span title="since midnight, UTC">today ${today ?? ''}</span><span>all <a href="/fleet">${all ?? ''}</a></span></p>`;
 }
 
 async function approvals(view: View): Promise<Html> {
@@ -122,35 +129,15 @@ function rowOf(one: UnderWay, isChild: boolean, isLast: boolean): Html {
   });
 }
 
-/** Whose worker is lost looks like what crashed, not like what runs. */
-export function stateNow(one: UnderWay): string {
-  if (one.waits_for === 'approval') return 'approval';
-  if (one.doing === 'waits' && one.waits_for === 'worker') return 'crashed';
-  return one.doing === 'waits' || one.doing === 'next' ? 'waiting' : one.state;
-}
-
 /** What it does now, in one line. */
-export function doing(one: UnderWay, isShort = false): Html {
-  const context = one.context_tokens && one.context_window ? html` · context ${k(one.context_tokens)} of ${k(one.context_window)}` : '';
-  const attempt = (one.attempt ?? 1) > 1 ? html` · attempt ${one.attempt}` : '';
-  const step = one.last_step ? html` · last step: <span dir="auto">${brief(one.last_step, 160)}</span>` : '';
-  const held = !isShort && one.claims > 0 ? ` · holds ${count(one.claims, 'claim')}` : '';
-  const more = isShort ? '' : html`${held} · iteration ${one.iteration}${attempt}${step}`;
-  const tools = one.open_calls ?? [];
-  switch (one.doing ?? '') {
-    case 'model':
-      return html`<span class="kind">model call ${one.iteration}</span> · ${one.model}${context}${attempt}${held}`;
-    case 'tools':
-      return html`<span class="kind">${tools.length === 1 ? html`runs ${tools[0]?.tool ?? ''}` : `runs ${tools.length} calls`}</span>${tools.map((call) => html` · <span class="mono">${call.tool}</span>${call.label ? html` <span dir="auto">${brief(call.label, 80)}</span>` : ''}`)}${context}${held}`;
-    case 'paused':
-      return html`<span class="kind">paused</span>${one.state_reason ? html` · <span dir="auto">${brief(one.state_reason, 200)}</span>` : ''}${isShort ? '' : step}`;
-    case 'waits':
-      return one.waits_for === 'approval'
-        ? html`<span class="kind warn">waits for approval</span>${tools.filter((call) => call.status === 'waiting').map((call) => html` on <span class="mono">${call.tool}</span>`)} · holds no worker`
-        : html`<span class="kind" dir="auto">${/^(?:waits|lost)/.test(one.why ?? '') ? withShortIds(brief(one.why ?? '', 300)) : `waits for ${one.waits_for ?? 'something'}`}</span>${one.claim_of === null ? '' : html` · <a class="accent" href="/work/${one.claim_of}">whose it is</a>`}${one.why && !/^(?:waits|lost)/.test(one.why) ? html` · <span dir="auto">${brief(one.why, 200)}</span>` : ''}${more}`;
-    default:
-      return html`<span class="kind">${one.state}</span>${one.why ? html` · <span dir="auto">${brief(one.why, 200)}</span>` : ''}${more}`;
-  }
+export const doing = (one: UnderWay, isShort = false): Html => html`${doingOf(one, isShort).map(pieceOf)}`;
+
+const classes = { kind: 'kind', ask: 'kind warn', tool: 'mono' };
+
+function pieceOf({ text, as, isTheirs, href }: Piece): Html {
+  if (href !== undefined) return html`<a class="accent" href="${href}">${text}</a>`;
+  if (as === undefined) return isTheirs ? html`<span dir="auto">${text}</span>` : html`${text}`;
+  return html`<span class="${classes[as]}"${isTheirs ? html` dir="auto"` : ''}>${text}</span>`;
 }
 
 async function lately({ db, project }: View): Promise<Html> {
