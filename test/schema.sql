@@ -5420,7 +5420,7 @@ create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for te
 create function _will_be_seen(p_item work_items, p_task text) returns boolean
   plpgsql stable; -- body c18b437c, comment b071ef84
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4a47502b, comment b4772990
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 527d4988, comment b4772990
 create function _wire_name(p_name text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment b2821160
 create function _with_breakpoint(p_blocks text, p_ttl text) returns text

@@ -28,7 +28,7 @@ export const agents: Question = {
   axis: 'agents',
   measure: ({ quick, say }) =>
     withServer(async (server) => {
-      const [levels, thinkMs, seconds, total] = quick ? [[10, 20], 1000, 4, 200] : [[200, 400, 800, 1200, 2000], 10_000, 60, 100_000];
+      const [levels, thinkMs, seconds, total] = quick ? [[10, 20], 1000, 4, 200] : [[200, 400, 800, 1200, 2000, 3000], 10_000, 60, 100_000];
       const crowd = await startCrowd(server, thinkMs, say);
       const lines: Line[] = [];
       try {
@@ -109,6 +109,7 @@ async function startCrowd(server: Server, thinkMs: number, say: (text: string) =
         if (failure !== undefined) throw failure;
       }
       const [after, passed] = [await counted(server), (performance.now() - startedAt) / 1000];
+      const memory = await server.memory();
       const [count, done] = [crowd.length, took.length];
       const beside = spread(took);
       const late = took.toSorted((a, b) => a - b)[Math.floor(done * 0.95)] ?? Number.NaN;
@@ -133,6 +134,7 @@ async function startCrowd(server: Server, thinkMs: number, say: (text: string) =
         ['backends', 'running', median(waits.map(({ running }) => running))],
         ['backends', 'waiting for a lock', median(waits.map(({ locks }) => locks))],
         ['backends', 'waiting for the disk', median(waits.map(({ disk }) => disk))],
+        ['backends', 'MB of memory, the largest', memory === null ? null : memory / 2 ** 20],
         ['rows that are updated', 'KB of tables for each agent', after.updated / 1024 / count],
         ['rows that are updated', 'updates within their page (HOT)', (after.hot - before.hot) / updates],
         ['rows that are updated', 'vacuums', after.vacuums - before.vacuums],

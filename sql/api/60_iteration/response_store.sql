@@ -178,7 +178,7 @@ begin
   return (
     select array_agg(
            case when g.id ~ '^[a-zA-Z0-9_-]{1,64}$' and g.nth = 1
-                 and (_may_hold_secret(g.id) and g.id <> _redacted(g.id)) is not true
+                 and g.id = _redacted(g.id)
                  and not exists (select from tool_calls k where k.work_item_id = any (v_items) and k.provider_id = g.id) then g.id
                 else format('call_%s_%s', replace(p_turn.id::text, '-', ''), p_first + g.n - 1)
            end order by g.n)
@@ -195,7 +195,7 @@ create or replace function _wire_name(p_name text)
   immutable
   parallel safe
   return coalesce(
-    nullif(left(regexp_replace(case when _may_hold_secret(p_name) then _redacted(p_name) else p_name end, '[^a-zA-Z0-9_-]', '_', 'g'), 128), ''),
+    nullif(left(regexp_replace(_redacted(p_name), '[^a-zA-Z0-9_-]', '_', 'g'), 128), ''),
     'unnamed');
 
 comment on function _wire_name(text) is

@@ -27,6 +27,8 @@ export type Server = {
   database: (name: string, content: 'empty' | 'ledger') => Promise<string>;
   /** CPU that all backends have taken until now, in microseconds; null where the system does not tell. */
   cpu: () => Promise<number | null>;
+  /** Bytes of memory that the largest backend has for itself, without the buffers that all share; null where the system does not tell. */
+  memory: () => Promise<number | null>;
   /**
    * Transactions a second, and the CPU of one where a connection has made ten of them; `script` as pgbench reads it; each client's :count
    * begins at 0.
@@ -66,6 +68,7 @@ export async function withServer<T>(use: (server: Server) => Promise<T>, own: Re
       admin,
       connect: () => connect(url),
       cpu,
+      memory: () => memoryOf(admin),
       async database(name, content) {
         await admin.query(`create database ${name}`);
         await admin.query(`alter database ${name} set search_path to work_ledger, public`);
@@ -97,6 +100,23 @@ export async function withServer<T>(use: (server: Server) => Promise<T>, own: Re
   }
 }
 
+async function backends(admin: pg.Client): Promise<number[]> {
+  const { rows } = await admin.query<{ pid: number }>(
+    `select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+  );
+  return rows.map(({ pid }) => pid);
+}
+
+async function memoryOf(admin: pg.Client): Promise<number | null> {
+  const held = await Promise.all(
+    (await backends(admin)).map(async (pid) => {
+      const sizes = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
+      return [...sizes.matchAll(/^Private_\w+:\s+(\d+) kB$/gm)].reduce((sum, [, kilobytes]) => sum + Number(kilobytes) * 1024, 0);
+    }),
+  );
+  return Math.max(0, ...held) || null;
+}
+
 /** Backends that ended are counted with the postmaster, which waited for them; those that live are asked for one by one. */
 async function cpuOf(admin: pg.Client, postmaster: number): Promise<number | null> {
   const tick = 10_000; // microseconds, on every Linux
@@ -107,11 +127,8 @@ async function cpuOf(admin: pg.Client, postmaster: number): Promise<number | nul
       .map(Number);
   try {
     const [, , , , , , , , , , , , , cutime = 0, cstime = 0] = await stat(postmaster);
-    const { rows } = await admin.query<{ pid: number }>(
-      `select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`,
-    );
     const living = await Promise.all(
-      rows.map(async ({ pid }) => Number((await readFile(`/proc/${pid}/schedstat`, 'utf8').catch(() => '0')).split(' ')[0]) / 1000),
+      (await backends(admin)).map(async (pid) => Number((await readFile(`/proc/${pid}/schedstat`, 'utf8').catch(() => '0')).split(' ')[0]) / 1000),
     );
     return living.reduce((sum, one) => sum + one, (cutime + cstime) * tick);
   } catch {
