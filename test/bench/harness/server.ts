@@ -128,7 +128,9 @@ async function cpuOf(admin: pg.Client, postmaster: number): Promise<number | nul
   try {
     const [, , , , , , , , , , , , , cutime = 0, cstime = 0] = await stat(postmaster);
     const living = await Promise.all(
-      (await backends(admin)).map(async (pid) => Number((await readFile(`/proc/${pid}/schedstat`, 'utf8').catch(() => '0')).split(' ')[0]) / 1000),
+      (await backends(admin)).map(
+        async (pid) => Number((await readFile(`/proc/${pid}/schedstat`, 'utf8').catch(() => '0')).split(' ')[0]) / 1000,
+      ),
     );
     return living.reduce((sum, one) => sum + one, (cutime + cstime) * tick);
   } catch {
