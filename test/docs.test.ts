@@ -502,6 +502,7 @@ test('every program of a page is one that a test below runs', () => {
     'docs/claude-agent-sdk.md: ts',
     'docs/journal.md: ts',
     'docs/testing.md: ts',
+    'docs/testing.md: ts',
     'docs/tools.md: ts',
     'docs/typescript.md: ts',
     'docs/typescript.md: ts',

@@ -4142,7 +4142,7 @@ create function _import_compaction(p_focus foci, p_last turns, p_summary text, p
 create function _import_config(p_model text, p_system text, p_tools json) returns text
   plpgsql volatile; -- body 7707559a, comment 76b4128a
 create function _import_exchanges(p_run record, p_focus foci, p_head turns, INOUT last_at timestamp with time zone, OUT parent turns, OUT turns_added integer, OUT calls_added integer, OUT last_iteration integer, OUT shared_turn_id uuid, OUT is_filled boolean) returns record
-  plpgsql volatile; -- body b71a5085, comment bf994974
+  plpgsql volatile; -- body ea2ef803, comment bf994974
 create function _import_faculty() returns text
   plpgsql volatile; -- body 936b04e4, comment 772e73f7
 create function _import_focus(p_work_item_id uuid, p_label text, p_at timestamp with time zone) returns foci
@@ -4159,6 +4159,8 @@ create function _import_left_out(p_label text, p_exchange json, p_reason text) r
   sql volatile; -- body 49ce4e1f, comment 95bc7c52
 create function _import_missed(p_turn turns, p_exchange record, p_n integer, OUT calls_added integer, OUT is_filled boolean) returns record
   plpgsql volatile; -- body a5d07315, comment c5e07f1a
+create function _import_more(p_focus foci, p_turn turns, p_exchange record, p_n integer, p_is_past boolean, OUT calls_added integer, OUT is_filled boolean) returns record
+  plpgsql volatile; -- body 3fbc5716, comment 01d85526
 create function _import_new_calls(p_turn turns, p_calls json, p_part record, p_n integer, p_known integer) returns TABLE(ordinal bigint, id text, name text, input json, result text, is_error boolean, spawns text, file text, images json, place integer, wire_id text)
   plpgsql stable; -- body 06c3a91f, comment 66ebd986
 create function _import_part(p_turn turns, p_exchange record, p_part record, p_n integer, p_is_past boolean) returns integer
@@ -4900,7 +4902,7 @@ create function _resources_limited(p_work_item_id uuid) returns budget_resource[
 create function _response_begins(p_turn turns) returns text
   sql stable; -- body 5de7c8bc, comment 61460962
 create function _response_missing(p_turn turns, p_exchange record) returns TABLE(records jsonb, previous jsonb, text text, first_thought bigint, last_thought bigint, first_call bigint, last_call bigint)
-  plpgsql stable; -- body 9d7f6089, comment baf11544
+  plpgsql stable; -- body b2281de8, comment baf11544
 create function _response_store(p_turn turns, p_config jsonb, p_content json, p_begins boolean, p_results json DEFAULT NULL::json) returns text[]
   plpgsql volatile; -- body afb11381, comment afb5c7a6
 create function _response_text(p_turn_id uuid) returns text

@@ -33,6 +33,7 @@ const databases = (pattern: string): Promise<string[]> =>
       ({ name }) => name,
     ),
   );
+const nameOf = (url: string): string => new URL(url).pathname.slice(1);
 const look = defineTool({
   name: 'look',
   description: 'Looks at a thing.',
@@ -89,23 +90,26 @@ test('ledgers that are made at once are apart, come from one template, and are g
   const counts = await Promise.all(many.map(async ({ client }) => (await client.list()).length));
   expect(counts).toEqual([1, 0, 0, 0]);
   expect(await databases('^work_ledger_template_')).toHaveLength(1);
+  const names = many.map((one) => nameOf(one.databaseUrl));
+  expect(await databases('^work_ledger_test_')).toEqual(expect.arrayContaining(names));
   await Promise.all(many.map(({ drop }) => drop()));
-  expect(await databases('^work_ledger_test_')).toHaveLength(1);
+  expect((await databases('^work_ledger_test_')).filter((name) => names.includes(name))).toEqual([]);
 });
 
 test('what a killed process left is dropped by the next one, what a living one has is not', async () => {
   const program = `import { testLedger } from ${JSON.stringify(new URL('../../runtime/testing/index.ts', import.meta.url).href)};
-    await testLedger({ databaseUrl: process.argv[1] }); console.log('made'); setInterval(() => {}, 1000)`;
+    console.log((await testLedger({ databaseUrl: process.argv[1] })).databaseUrl); setInterval(() => {}, 1000)`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', program, databaseUrl], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
-  await once(child.stdout, 'data');
+  const [made] = await once(child.stdout, 'data');
+  const name = nameOf(String(made).trim());
   await (await testLedger({ databaseUrl })).drop();
-  expect(await databases('^work_ledger_test_')).toHaveLength(2);
+  expect(await databases(name)).toEqual([name]);
   child.kill('SIGKILL');
   await exited;
   await until(async () => {
     await (await testLedger({ databaseUrl })).drop();
-    return (await databases('^work_ledger_test_')).length === 1;
+    return (await databases(name)).length === 0;
   });
 });
 

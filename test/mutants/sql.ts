@@ -1126,8 +1126,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'what follows a filled gap takes no more of the newest response',
     file: 'sql/api/92_import/import_exchanges.sql',
-    from: 'not exists (select from turns c where c.parent_turn_id = v_turn.id and c.focus_id = v_turn.focus_id)',
-    to: 'v_turn.iteration = p_focus.iteration',
+    from: 'not exists (select from turns c where c.parent_turn_id = p_turn.id and c.focus_id = p_turn.focus_id)',
+    to: 'p_turn.iteration = p_focus.iteration',
     test: 'test/sql/session_import/goes_on_at_its_end_after_a_gap_is_filled.test.sql',
   },
   {

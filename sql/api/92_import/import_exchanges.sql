@@ -17,7 +17,6 @@ create or replace function _import_exchanges(
 as $$
 declare
   v_label text := p_focus.session_label;
-  v_speaker text := case when p_run."parentSessionId" is null then 'human' else 'agent' end;
   v_parts json := _recorded_parts(p_run."promptParts", p_run.prompt, p_run."isPromptByHarness");
   v_config text := _import_config(p_run.model, p_run.system, p_run.tools);
   v_n integer := coalesce(p_run.first, 0);
@@ -28,7 +27,6 @@ declare
   v_left turns;
   v_turn turns;
   v_added integer;
-  v_missed record;
 begin
   is_filled := false;
   turns_added := 0;
@@ -56,7 +54,7 @@ begin
           v_parent := _import_compaction(p_focus, v_parent, v_exchange."compactSummary", last_at);
         end if;
         v_turn := _import_turn(p_run, v_exchange, p_focus, v_parent, v_ids, last_iteration + 1, v_config, last_at);
-        perform _import_said(v_turn, v_parts, v_speaker);
+        perform _import_said(v_turn, v_parts, case when p_run."parentSessionId" is null then 'human' else 'agent' end);
         v_added := _import_response(v_turn, v_exchange, v_n, v_n < v_past);
         perform message_lints_save(m.id, v_exchange.lints)
            from messages m where v_exchange.lints is not null and m.turn_id = v_turn.id and m.role = 'assistant';
@@ -64,15 +62,8 @@ begin
         turns_added := turns_added + 1;
       else
         shared_turn_id := case when v_turn.focus_id <> p_focus.id then v_turn.id else shared_turn_id end;
-        -- Nothing follows it yet: results and more of the response may have come since the previous import. Or records of it were missed.
-        v_added := 0;
-        if not exists (select from turns c where c.parent_turn_id = v_turn.id and c.focus_id = v_turn.focus_id) then
-          v_added := _import_response(v_turn, v_exchange, v_n, v_n < v_past);
-        elsif v_turn.focus_id = p_focus.id then
-          v_missed := _import_missed(v_turn, v_exchange, v_n);
-          v_added := v_missed.calls_added;
-          is_filled := is_filled or v_missed.is_filled;
-        end if;
+        select m.calls_added, m.is_filled or _import_exchanges.is_filled into v_added, is_filled
+          from _import_more(p_focus, v_turn, v_exchange, v_n, v_n < v_past) m;
       end if;
       perform _import_spawns(v_turn, p_run.format, coalesce(p_run."parentSessionId", p_run."sessionId"), v_exchange, v_n);
       parent := v_turn;
@@ -82,8 +73,7 @@ begin
       -- An exchange that cannot be stored is kept as it came; what was said before it is stored with the next one.
       perform _import_left_out(v_label, to_json(v_exchange), 'exchange that cannot be stored: ' || sqlerrm);
       last_iteration := (select coalesce(max(t.iteration), 0) from turns t where t.work_item_id = p_focus.work_item_id and t.focus_id = p_focus.id);
-      v_parts := _recorded_joined(v_parts,
-        _recorded_parts(v_exchange."followUpParts", v_exchange."followUp", v_exchange."isFollowUpByHarness"));
+      v_parts := _recorded_joined(v_parts, _recorded_parts(v_exchange."followUpParts", v_exchange."followUp", v_exchange."isFollowUpByHarness"));
     end;
     v_n := v_n + 1;
   end loop;
@@ -92,6 +82,27 @@ $$;
 
 comment on function _import_exchanges(record, foci, turns, timestamptz) is
   'Stores the exchanges of a recorded run (p_run, as session_import() reads it) whose session ends with p_head so far. last_at: in: when the run began; out: when its last new exchange began. Returns the turn of the last exchange, what was added, the last iteration, the last turn shared with another session, if the run begins with a copy of it, and is_filled: something was added to an earlier turn.';
+
+create or replace function _import_more(
+    p_focus foci, p_turn turns, p_exchange record, p_n integer, p_is_past boolean, out calls_added integer, out is_filled boolean)
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  calls_added := 0;
+  is_filled := false;
+  -- Nothing follows it yet: results and more of the response may have come since the previous import. Or records of it were missed.
+  if not exists (select from turns c where c.parent_turn_id = p_turn.id and c.focus_id = p_turn.focus_id) then
+    calls_added := _import_response(p_turn, p_exchange, p_n, p_is_past);
+  elsif p_turn.focus_id = p_focus.id then
+    select m.calls_added, m.is_filled into calls_added, is_filled from _import_missed(p_turn, p_exchange, p_n) m;
+  end if;
+end
+$$;
+
+comment on function _import_more(foci, turns, record, integer, boolean) is
+  'Adds to a turn that is known what its exchange of a recorded run has besides; p_n and p_is_past as for _import_response(). Returns the calls added, and is_filled: a turn that others follow was added to.';
 
 create or replace function _recorded_exchanges(p_exchanges json)
   returns table (

@@ -97,7 +97,10 @@ begin
         from (select *, lag(is_missing, 1, false) over (order by n) as follows from recorded) r
     )
     select jsonb_agg(p.id order by p.n),
-           (select coalesce(jsonb_agg(e.id), '[]') from recorded b cross join lateral (values (b.after, 0), (b.id, 1)) as e(id, n) where b.n + e.n <= min(p.n) and e.id is not null),
+           (select coalesce(jsonb_agg(e.id), '[]')
+              from recorded b
+             cross join lateral (values (b.after, 0), (b.id, 1)) as e(id, n)
+             where b.n + e.n <= min(p.n) and e.id is not null),
            string_agg(p.text, E'\n\n' order by p.n), min(p.thoughts - p.own_thoughts) + 1, max(p.thoughts), min(p.calls - p.own_calls) + 1, max(p.calls)
       from parts p
      where p.is_missing
