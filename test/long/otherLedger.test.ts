@@ -80,6 +80,7 @@ test('every command ends over an older ledger, with what to do', async () => {
     ['ledger', 'append', id, 'note', 'x'],
     ['cost'],
     ['trace', id],
+    ['top'],
     ['approve', id],
     ['reject', id],
     ['message', id, 'x'],
