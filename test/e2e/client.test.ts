@@ -196,7 +196,7 @@ test('agents at work are looked at, followed, forked and answered', async () => 
 
 test('a person acts in a name of their own', async () => {
   const { token } = await crew.db.personAdd('Ana');
-  const { id } = await client.submit({ workType: 'sew', description: 'Sew a sail' });
+  const { id } = await client.submit({ workType: 'nobody takes it', description: 'Sew a sail' });
   const message = await client.as({ token }).message(id, 'A big one');
   expect(await database.query(`select person from ledger.inbox where id = '${message}'`)).toEqual([{ person: 'Ana' }]);
   expect(await refusal(() => client.as({ token: 'none' }).list())).toMatchObject({ name: 'LedgerError', code: '42501' });
