@@ -122,9 +122,15 @@ describe.skipIf(missing !== null)('in a browser, what is shown of a call', () =>
   test('stands whole above the buttons without a script, and the form sends the hash of what it shows', async () => {
     const id = await asked({ script: `${'set -e\n'.repeat(300)}${tail}` });
     const at = await open('/', { javaScriptEnabled: false });
-    const [end, button] = [await at.ask(id).locator('.end').boundingBox(), await at.approve(id).boundingBox()];
+    const [end, button, all] = [
+      await at.ask(id).locator('.end').boundingBox(),
+      await at.approve(id).boundingBox(),
+      await at.ask(id).boundingBox(),
+    ];
     expect(end?.y ?? Infinity).toBeLessThan(button?.y ?? 0);
     expect(end?.y ?? 0).toBeGreaterThan(300 * 18);
+    // Its own height before it was ever on screen: a button that moves while the page scrolls is missed.
+    expect(all?.height ?? 0).toBeLessThan(320 * 18);
     await change(id, { script: 'rm -rf /' });
     await at.approve(id).click();
     await at.page.getByText('its arguments are not those that were reviewed (WL008)').waitFor();
