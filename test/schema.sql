@@ -3452,11 +3452,11 @@ create function _agents_listed(p_ids uuid[]) returns text
 create function _agents_named(p_item work_items, p_to text) returns uuid[]
   plpgsql stable; -- body 568b8ee9, comment fff6271e
 create function _agents_near(p_item work_items, p_name text) returns TABLE(id uuid, is_named boolean)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a8c0c4d5, comment 6ab3f7b3
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a8c0c4d5, comment 6ab3f7b3
 create function _ago(p_at timestamp with time zone, p_now timestamp with time zone) returns text
   plpgsql immutable parallel safe; -- body ca3ac7ea, comment df40b70f
 create function _ancestor_at(p_turn_id uuid, p_depth integer) returns turns
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a73a1d6c, comment 574b6d54
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a73a1d6c, comment 574b6d54
 create function _answer_attributes(p_turn turns) returns jsonb
   sql stable; -- body a500b41c, comment 8466088a
 create function _approval_ask(p_call tool_calls, p_risk text, p_engage jsonb) returns void
@@ -3486,13 +3486,13 @@ create function _asking_turn(p_turn_id uuid) returns turns
 create function _at_home(p_config jsonb, p_workspace_dir text) returns jsonb
   sql immutable; -- body 0ec0dac0, comment f5368edd
 create function _awaited_by(p_work_item_id uuid) returns SETOF tool_calls
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f2288efc, comment 23afa5fc
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body f2288efc, comment 23afa5fc
 create function _awaits(p_input json) returns uuid[]
   plpgsql immutable; -- body c4fd86ac, comment 1e87590d
 create function _awareness(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid, p_but uuid[] DEFAULT '{}'::uuid[], OUT said text, OUT shown jsonb) returns record
   sql volatile; -- body c98bbe6e, comment 9e12e47c
 create function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_material=off; -- body 357667bb, comment 7b682dd9
+  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_material=off set jit=off; -- body 357667bb, comment 7b682dd9
 create function _awareness_here(p_work_item_id uuid, p_directory text, OUT said text, OUT shown jsonb) returns record
   plpgsql volatile; -- body 151f7810, comment 8b64928d
 create function _awareness_items(p_projects text[], p_but uuid[], p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone, p_news_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
@@ -3522,19 +3522,19 @@ create function _binds_thinking(p_engage jsonb) returns boolean
 create function _block_of(p_turn turns) returns integer
   sql stable; -- body d41d8cd9, comment c208fef5
 create function _block_stub(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer, p_through_depth integer DEFAULT NULL::integer) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8fa577ff, comment d6afda22
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8fa577ff, comment d6afda22
 create function _blocks(p_content json) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d79add42
 create function _blocks_chars(p_blocks text) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 08345040
 create function _blocks_closed(p_work_item_id uuid, p_turn turns) returns jsonb
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ee8278f8, comment 258f3851
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ee8278f8, comment 258f3851
 create function _boundary(p_turn_id uuid) returns text
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e8ce9344, comment 1cd8834a
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body e8ce9344, comment 1cd8834a
 create function _branch_entries(p_turns uuid[], OUT n integer, OUT entries jsonb) returns record
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ef760500, comment 431465a0
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ef760500, comment 431465a0
 create function _branch_files(p_turns uuid[], OUT n integer, OUT files jsonb) returns record
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ecb85948, comment 28bdab81
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ecb85948, comment 28bdab81
 create function _branch_heads(p_a text, p_b text) returns uuid[]
   plpgsql stable; -- body b77952aa, comment 2960c523
 create function _branch_message(p_item work_items, p_turn turns, p_engage jsonb) returns text
@@ -3542,9 +3542,9 @@ create function _branch_message(p_item work_items, p_turn turns, p_engage jsonb)
 create function _branch_said(p_turns uuid[], p_after integer, p_limit integer) returns TABLE(n integer, turn_id uuid, says text, calls jsonb, hash text)
   sql stable; -- body de944b5f, comment 647169f0
 create function _branch_sums(p_turns uuid[], OUT turns integer, OUT model_calls integer, OUT cost numeric, OUT calls integer, OUT failed_calls integer, OUT started_at timestamp with time zone, OUT ended_at timestamp with time zone) returns record
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 59d118d0, comment 9ae5b045
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 59d118d0, comment 9ae5b045
 create function _branch_turns(p_head_id uuid, p_above_id uuid) returns uuid[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e8ef5eed, comment bd8965e0
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body e8ef5eed, comment bd8965e0
 create function _breaks_even_after(p_cut elisions, p_model text) returns integer
   sql stable; -- body d5710066, comment 60b1a0df
 create function _bucket_counts(p_buckets integer[]) returns bigint[]
@@ -3570,7 +3570,7 @@ create function _budget_spend(p_work_item_id uuid, p_deltas jsonb, p_released js
 create function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
   sql volatile; -- body 67b6a6db, comment 7c329f5b
 create function _budgets_above(p_work_item_ids uuid[]) returns SETOF budgets
-  sql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2046b576, comment c78201cc
+  sql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 2046b576, comment c78201cc
 create function _budgets_by_default(p_work_item_id uuid, p_config jsonb) returns void
   sql volatile; -- body 3770954a, comment 48653199
 create function _cache_control(p_ttl text) returns text
@@ -3586,7 +3586,7 @@ create function _call_began(p_call tool_calls, p_approval approvals) returns tim
 create function _call_begun_early(p_call tool_calls, p_results json, p_max_chars integer) returns tool_calls
   plpgsql volatile; -- body f2709a8c, comment 3c6ef83a
 create function _call_children(p_item work_items, p_call tool_calls) returns jsonb
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bc04b00f, comment 242395bf
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bc04b00f, comment 242395bf
 create function _call_code(p_call tool_calls) returns jsonb
   sql immutable; -- body c03ea6c0, comment 766d3725
 create function _call_data(p_call tool_calls, p_approval approvals) returns jsonb
@@ -3594,13 +3594,13 @@ create function _call_data(p_call tool_calls, p_approval approvals) returns json
 create function _call_ended(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb, p_whole text, p_max_chars integer) returns tool_calls
   plpgsql volatile; -- body 88216428, comment 93885245
 create function _call_entry(p_call tool_calls) returns jsonb
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_sort=off; -- body 60f323f7, comment 07cf4c8a
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_sort=off set jit=off; -- body 60f323f7, comment 07cf4c8a
 create function _call_hash(p_salt uuid, p_call tool_calls) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment d02804e9
 create function _call_input(p_call tool_calls) returns json
   sql immutable parallel safe; -- body d41d8cd9, comment b3fd3344
 create function _call_label(p_call tool_calls) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e791dee3, comment 17ca0e93
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body e791dee3, comment 17ca0e93
 create function _call_new(p_turn turns, p_ordinal integer, p_block json, p_ability abilities) returns tool_calls
   plpgsql volatile; -- body 0bf697dd, comment c12559b0
 create function _call_of(p_item work_items, p_tool_call_id uuid) returns tool_calls
@@ -3610,13 +3610,13 @@ create function _call_position(p_call tool_calls) returns integer
 create function _call_settle(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text) returns void
   plpgsql volatile; -- body 181592db, comment d545f427
 create function _call_spans(p_item work_items, p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c048c801, comment 33b0c6d1
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c048c801, comment 33b0c6d1
 create function _call_times(p_call tool_calls, p_approval approvals) returns jsonb
   sql immutable; -- body 2a9500a1, comment a81d9ba6
 create function _call_whole(p_call tool_calls) returns text
   sql stable; -- body ab406115, comment 1a0ce3c0
 create function _called(p_turn_id uuid) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 168ec19b, comment 7187dc5b
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 168ec19b, comment 7187dc5b
 create function _calls_begin(p_turn turns, p_config jsonb) returns void
   plpgsql volatile; -- body 130d0991, comment 5ef1f3f2
 create function _calls_claim(p_item work_items, p_config jsonb, p_turn_id uuid, p_call_id uuid DEFAULT NULL::uuid) returns text
@@ -3624,7 +3624,7 @@ create function _calls_claim(p_item work_items, p_config jsonb, p_turn_id uuid, 
 create function _calls_give_up(p_after interval) returns integer
   sql volatile; -- body 8b1193b7, comment c6a3cdb9
 create function _calls_held(p_turn_id uuid) returns uuid[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d1fe5305, comment 366b1849
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body d1fe5305, comment 366b1849
 create function _calls_stop(p_call_ids uuid[], p_words text, p_words_if_uncertain text DEFAULT NULL::text) returns void
   plpgsql volatile; -- body c1a52b33, comment ab1aff0c
 create function _cap_said(p_text text, p_max_bytes integer) returns text
@@ -3632,15 +3632,15 @@ create function _cap_said(p_text text, p_max_bytes integer) returns text
 create function _cap_text(p_text text, p_max_bytes integer) returns text
   plpgsql immutable; -- body 6837966c, comment 47c6571e
 create function _chain_of(p_work_item_id uuid) returns SETOF uuid
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8c62ebeb, comment fc9531ed
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8c62ebeb, comment fc9531ed
 create function _changed_files(p_turn_ids uuid[]) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a1fabd08, comment 3fc34285
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a1fabd08, comment 3fc34285
 create function _changes_of(p_work_item_id uuid, p_subscription subscriptions, p_projects text[]) returns TABLE(work_item_id uuid, at timestamp with time zone, event text)
   sql stable; -- body 1eab992f, comment bbfa7e7a
 create function _chat_content(p_turn_id uuid) returns jsonb
   sql stable; -- body 53c9fa4c, comment 6048f900
 create function _chat_spans(p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f7d266eb, comment 379d4b37
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body f7d266eb, comment 379d4b37
 create function _check_attempts(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
   sql stable; -- body 66008902, comment d039435f
 create function _check_calls(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
@@ -3690,11 +3690,11 @@ create function _child_ended(p_child work_items) returns void
 create function _child_words(p_words text) returns text
   sql volatile; -- body 0b478ec4, comment 28b9cccb
 create function _children_by_state(p_work_item_id uuid) returns text
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 948991b0, comment 65abf609
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 948991b0, comment 65abf609
 create function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, OUT answer jsonb, OUT next_id uuid, OUT free_slot text) returns record
   plpgsql volatile; -- body 152716f4, comment 5d2e0f10
 create function _claim_awaited(p_item work_items, p_turn_id uuid) returns uuid
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6c8d185d, comment 186fcc8e
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6c8d185d, comment 186fcc8e
 create function _claim_by(p_item work_items) returns text
   sql stable; -- body 407a2d18, comment b9d40f8c
 create function _claim_ended() returns trigger
@@ -3766,21 +3766,21 @@ create function _common_beginning(p_before bigint[], p_after bigint[]) returns i
 create function _common_folder(p_first text, p_last text) returns text
   sql immutable parallel safe; -- body 4cd7e8bd, comment 6090ebf0
 create function _common_turn(p_a uuid, p_b uuid) returns turns
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 432ebc71, comment 169bcdc0
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 432ebc71, comment 169bcdc0
 create function _compaction_applied(p_compaction compactions, p_cut elisions, p_shown turns[], p_leaving turns[], p_tokens_after integer) returns compactions
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 508d0444, comment da5e4179
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 508d0444, comment da5e4179
 create function _compaction_begun(p_state context_state, p_trigger text, p_tokens integer) returns compactions
   plpgsql stable; -- body 7df9cc1d, comment d342b706
 create function _compaction_cut(p_state context_state, p_keep integer, p_trigger text, p_ledger text, p_told_chars integer, p_summary text) returns elisions
   plpgsql stable; -- body 4ff47199, comment 2ac84317
 create function _compaction_due(p_state context_state, p_last turns, p_say text, p_may_summarize boolean, p_raw_chars integer, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7b0cf034, comment a7cc779d
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 7b0cf034, comment a7cc779d
 create function _compaction_ladder(p_state context_state, p_say text, p_may_summarize boolean, p_trigger text, p_tokens integer, p_chars bigint, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0657d3e2, comment 18d957a5
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0657d3e2, comment 18d957a5
 create function _compaction_limit(p_engage jsonb) returns integer
   sql stable; -- body d41d8cd9, comment 74ceadae
 create function _compaction_spans(p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9a22af77, comment e98533f3
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9a22af77, comment e98533f3
 create function _compaction_store(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_compaction compactions) returns turns
   plpgsql volatile; -- body 205023cb, comment 6790416b
 create function _compaction_times(p_compaction compactions, p_turn turns, OUT started_at timestamp with time zone, OUT ended_at timestamp with time zone) returns record
@@ -3826,7 +3826,7 @@ create function _digest_chars(p_message messages) returns integer
 create function _digest_fenced(p_says text, p_digest text) returns text
   sql volatile; -- body a245093c, comment 36ae46a8
 create function _digest_spans(p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ad32e55a, comment 583a45e5
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ad32e55a, comment 583a45e5
 create function _digest_store(p_focus foci, p_config jsonb, p_turn turns, p_digest jsonb, p_is_delta boolean) returns void
   sql volatile; -- body 9fbd3a6d, comment 3967c2a1
 create function _directory_named(p_item work_items, p_faculty_hash text) returns jsonb
@@ -3854,25 +3854,25 @@ create function _doctor_work() returns TABLE(severity text, code text, work_item
 create function _doctor_workers() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   plpgsql stable; -- body baa5cff0, comment e36738ab
 create function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer, p_lease uuid) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 377aabd2, comment ee77c08f
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 377aabd2, comment ee77c08f
 create function _driver(p_work_item_id uuid, p_faculty text) returns TABLE(driver text)
   sql stable; -- body d41d8cd9, comment 435dd261
 create function _earlier_head(p_focus_id uuid) returns uuid
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 805b9f70, comment 086cd3a9
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 805b9f70, comment 086cd3a9
 create function _early_tools(p_config jsonb) returns json
   sql stable; -- body 84f5dab5, comment 45877b54
 create function _edit_distance(p_a text, p_b text) returns integer
   plpgsql immutable parallel safe; -- body 825e55b4, comment 73f1637e
 create function _edited_ahead(p_turns turns[], p_ahead integer) returns text[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body fefd0238, comment c3c1d3bb
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body fefd0238, comment c3c1d3bb
 create function _edited_lines_ahead(p_head turns, p_turns turns[], p_ahead integer, p_lines integer) returns text[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c77fca37, comment 824351d1
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c77fca37, comment 824351d1
 create function _edits_of(p_input jsonb, p_path text) returns TABLE(n bigint, old text, new text, is_all boolean)
   sql immutable; -- body 2e1e914a, comment ebcf706b
 create function _elision_chain(p_elision_id uuid) returns elisions[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body affaae26, comment 8a5c4285
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body affaae26, comment 8a5c4285
 create function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_boundary text, p_cuts elisions[], p_keep text[]) returns elisions[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ae20b0c7, comment 53a2997f
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ae20b0c7, comment 53a2997f
 create function _elision_store(p_cut elisions) returns void
   plpgsql volatile; -- body 79361ac7, comment c890d406
 create function _engine_message(p_flags iteration_flags) returns text
@@ -3924,7 +3924,7 @@ create function _evidence_check(p_work_item_id uuid, p_evidence jsonb) returns v
 create function _excerpt(p_text text, p_max_chars integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment ac63c1ff
 create function _exchange_chars(p_turn_id uuid) returns integer
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a416ac7b, comment 3fe9bbd6
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a416ac7b, comment 3fe9bbd6
 create function _exchange_sizes(p_turn_id uuid) returns TABLE(words integer, results integer, raw integer)
   sql stable; -- body d41d8cd9, comment a1dff4a6
 create function _execute_span(p_item work_items, p_focus foci, p_with_content boolean) returns trace_span
@@ -4010,17 +4010,17 @@ create function _faculty_takes(p_type text, p_least numeric, p_most numeric, p_c
 create function _faculty_value_says(p_type text, p_least numeric, p_most numeric, p_choices text[], p_value jsonb) returns text
   plpgsql immutable; -- body 6e8e71f1, comment 508dfaed
 create function _failed_calls(p_turn_ids uuid[], p_has_words boolean DEFAULT false) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0dfb2566, comment 66e83cc9
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0dfb2566, comment 66e83cc9
 create function _fall_attempts(p_item work_items) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bd01401a, comment 828eac54
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bd01401a, comment 828eac54
 create function _fall_calls(p_item work_items) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8653168c, comment 40290b35
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8653168c, comment 40290b35
 create function _fall_path(p_rows trace_span[], p_work_item_id uuid) returns TABLE(span_id text, critical_from timestamp with time zone, critical_until timestamp with time zone)
   sql stable; -- body f494f337, comment a047476f
 create function _fall_place(p_row trace_span) returns text
   sql stable; -- body a925aa4f, comment 13739ba2
 create function _fall_requests(p_item work_items) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 802f84ef, comment 519db918
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 802f84ef, comment 519db918
 create function _fall_row(p_kind text, p_name text, p_span_id text, p_parent text, p_started_at timestamp with time zone, p_ended_at timestamp with time zone, p_is_error boolean, p_more jsonb) returns trace_span
   sql immutable parallel safe; -- body d41d8cd9, comment 322a6026
 create function _family(p_model text, OUT context_window integer, OUT tokens_per_char double precision) returns record
@@ -4036,11 +4036,11 @@ create function _fence_follow() returns trigger
 create function _fenced(p_says text, p_text text) returns text
   sql volatile; -- body c0c87bb1, comment 13839c18
 create function _file_seen(p_calls uuid[], p_path text, p_depth integer, INOUT first_lines integer[], INOUT last_lines integer[], OUT lines text[]) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bf5da969, comment 9cbe9259
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bf5da969, comment 9cbe9259
 create function _file_written(p_input jsonb, p_path text) returns text
   sql immutable; -- body 57cadea2, comment d6681f28
 create function _files_changed(p_work_item_id uuid) returns text
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a08f9dc3, comment bd978136
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a08f9dc3, comment bd978136
 create function _files_lately(p_work_item_id uuid) returns text[]
   sql stable; -- body 6164953a, comment 1a9fa2a1
 create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_id uuid, p_outcome jsonb) returns jsonb
@@ -4066,7 +4066,7 @@ create function _focus_widen(p_focus foci, p_turn turns, p_own integer) returns 
 create function _fork_turn(p_parent turns, p_work_item_id uuid) returns uuid
   sql immutable parallel safe; -- body d41d8cd9, comment 9bd8ce05
 create function _forked_at(p_fork_turn_id uuid) returns SETOF turns
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 87b115c2, comment 7548e0f4
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 87b115c2, comment 7548e0f4
 create function _from_ms(p_entity jsonb, p_key text) returns timestamp with time zone
   plpgsql stable; -- body cb7bcaf5, comment dcdd147c
 create function _functions_close() returns void
@@ -4096,9 +4096,9 @@ create function _has_come(p_work_item_id uuid) returns boolean
 create function _has_javascript() returns boolean
   sql stable; -- body 7ce8b05a, comment b3d55b10
 create function _has_lapsed_lease(p_worker_id text) returns boolean
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 92ab00bb, comment ba9dbf27
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 92ab00bb, comment ba9dbf27
 create function _head_of(p_focus foci) returns uuid
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body da6a35d4, comment 9bdfaca8
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body da6a35d4, comment 9bdfaca8
 create function _head_problems(p_heads jsonb) returns TABLE(work_item_id uuid, place text, problem text)
   sql stable; -- body c3c823f8, comment 5caebc67
 create function _hints_at_secret(p_text text) returns boolean
@@ -4128,7 +4128,7 @@ create function _image_store(p_work_item_id uuid, p_media_type text, p_data text
 create function _images_in(p_content json) returns jsonb
   sql immutable; -- body 57bd6577, comment f2d50fc3
 create function _images_of(p_turn_ids uuid[]) returns jsonb
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7fc53dd8, comment 564de069
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 7fc53dd8, comment 564de069
 create function _import_adopt(p_label text, p_conversation_id text, p_submitter name) returns void
   plpgsql volatile; -- body 3cd539e8, comment 31aae80a
 create function _import_blocks(p_turn turns, p_exchange record, p_part record, p_n integer, p_known integer) returns TABLE(n integer, m bigint, block text, sent text)
@@ -4186,7 +4186,7 @@ create function _import_transcript(p_key json) returns transcripts
 create function _import_turn(p_run record, p_exchange record, p_focus foci, p_parent turns, p_external_ids text[], p_iteration integer, p_config_hash text, p_at timestamp with time zone) returns turns
   plpgsql volatile; -- body 7e79a77b, comment 39fac381
 create function _import_turns(p_focus foci, p_external_ids text[], p_response_id text DEFAULT NULL::text) returns SETOF turns
-  sql stable set enable_seqscan=off; -- body 034db797, comment 0c5e84c9
+  sql stable set enable_seqscan=off set jit=off; -- body 034db797, comment 0c5e84c9
 create function _in_tool() returns boolean
   plpgsql stable; -- body c8124b74, comment 7de9c1e8
 create function _inbox_deliver(p_item work_items, p_turn turns) returns void
@@ -4210,7 +4210,7 @@ create function _interrupt(p_item work_items) returns void
 create function _is_asked_about(p_turn_id uuid) returns boolean
   sql stable; -- body 395ee2a7, comment ace97162
 create function _is_branched(p_head turns) returns boolean
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4ea27e38, comment af5a9e24
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 4ea27e38, comment af5a9e24
 create function _is_chained() returns boolean
   sql stable; -- body 34abbc26, comment 9fc3276a
 create function _is_cleared(p_call_id uuid) returns boolean
@@ -4228,7 +4228,7 @@ create function _is_for_code(p_ability text) returns boolean
 create function _is_hint_due(p_notified_at timestamp with time zone, p_now timestamp with time zone) returns boolean
   plpgsql volatile; -- body 8d9aabcc, comment b5add5e4
 create function _is_kept_by_ledger(p_work_item_id uuid, p_after_seq integer, p_turns turns[]) returns boolean
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bdb96646, comment e6819770
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bdb96646, comment e6819770
 create function _is_named(p_name text, p_target text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 2eda4f74
 create function _is_on_host(p_work_item_id uuid) returns boolean
@@ -4300,7 +4300,7 @@ create function _iteration_flags(p_item work_items, p_focus foci, p_config jsonb
 create function _iteration_span_id(p_focus_id uuid, p_iteration integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7893b336
 create function _iteration_spans(p_item work_items, p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a8d30d05, comment 82b3068c
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a8d30d05, comment 82b3068c
 create function _job_priority(p_priority integer) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 325739a5
 create function _job_task(p_for text DEFAULT NULL::text) returns text
@@ -4326,17 +4326,17 @@ create function _journal_position(p_at timestamp with time zone, p_rank numeric,
 create function _journal_shortened(p_content jsonb) returns jsonb
   plpgsql immutable; -- body 7bedd4fe, comment 901c4403
 create function _journal_since(p_work_item_id uuid, p_to timestamp with time zone, p_count integer) returns timestamp with time zone
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0218b054, comment f2cff924
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0218b054, comment f2cff924
 create function _journal_size(p_work_item_id uuid, p_from timestamp with time zone, p_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, OUT entries integer, OUT tokens bigint) returns record
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 3495e237, comment 06523598
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 3495e237, comment 06523598
 create function _journal_state(p_item work_items) returns text
   sql stable; -- body 7a63ae0b, comment 58282166
 create function _journal_until(p_work_item_id uuid, p_since timestamp with time zone, p_limit integer) returns timestamp with time zone
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0b099c5e, comment 286dab98
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0b099c5e, comment 286dab98
 create function _journal_value_check(p_entry_type text, p_key text, p_type text, p_value jsonb) returns void
   plpgsql immutable; -- body 6268617a, comment 7cc45618
 create function _journal_written(p_work_item_id uuid) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 96b4da68, comment ab9d5a74
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 96b4da68, comment ab9d5a74
 create function _js_answer(p_answer jsonb) returns jsonb
   plpgsql immutable; -- body 674cbddc, comment 2bce01b6
 create function _js_json_schema_errors(p_schema text, p_value text) returns jsonb
@@ -4358,15 +4358,15 @@ create function _jsonb_of(p_json json) returns jsonb
 create function _keep_answer(p_step work_ledger) returns text
   plpgsql stable; -- body 3cbef97b, comment ab965046
 create function _keep_at(p_work_item_id uuid, p_seq integer DEFAULT 2147483647) returns text[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 406d99e3, comment ec7cc30f
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 406d99e3, comment ec7cc30f
 create function _keep_leaving(p_step work_ledger) returns text[]
   sql stable; -- body 04161bdc, comment 53d32bf1
 create function _keep_missing(p_step work_ledger) returns text[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 5bed39ad, comment 4c1279e5
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 5bed39ad, comment 4c1279e5
 create function _keep_names(p_keep text[]) returns text[]
   sql immutable parallel safe; -- body be68ba91, comment e113771e
 create function _keep_of(p_turn turns) returns text[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6582448f, comment 69557a8f
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6582448f, comment 69557a8f
 create function _keep_part(p_lines text[], p_part text, INOUT first_line integer, INOUT last_line integer, OUT part text) returns record
   plpgsql immutable; -- body 83248ab9, comment 5eaf8918
 create function _keep_path(p_name text) returns text
@@ -4376,21 +4376,21 @@ create function _keep_unknown(p_step work_ledger) returns text[]
 create function _kept(p_head turns, p_last_turn_id uuid, p_names text[], p_engage jsonb) returns json
   plpgsql stable; -- body a357bd96, comment 50852f7c
 create function _kept_block(p_cut elisions) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body af5f2d76, comment 7a1f556d
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body af5f2d76, comment 7a1f556d
 create function _kept_call(p_call tool_calls) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2cf11068, comment fb26b933
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 2cf11068, comment fb26b933
 create function _kept_lines(p_kept json) returns text[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4745f372, comment 2aa66581
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 4745f372, comment 2aa66581
 create function _kept_named(p_head turns, p_last_depth integer, p_names text[]) returns TABLE(n bigint, target text, calls uuid[], artifact text)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 311528bc, comment fbf18dfc
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 311528bc, comment fbf18dfc
 create function _kept_parts(p_head turns, p_last_depth integer, p_names text[], p_depth integer) returns TABLE(n bigint, target text, calls uuid[], artifact text, has_part boolean, first_line integer, last_line integer, part text)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body aade2216, comment ef116467
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body aade2216, comment ef116467
 create function _kept_read(p_head turns, p_last_depth integer) returns TABLE(n bigint, target text, call_id uuid)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8a753988, comment 726717a8
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8a753988, comment 726717a8
 create function _kept_store(p_cut elisions) returns void
   sql volatile; -- body 4171c67a, comment cc860093
 create function _kept_text(p_kept json, p_lines text[] DEFAULT NULL::text[]) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body b66906d2, comment 6f61328a
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body b66906d2, comment 6f61328a
 create function _key_text(p_path text[]) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 2071314f
 create function _last_line(p_said text) returns text
@@ -4412,7 +4412,7 @@ create function _ldg_task_query(p_input jsonb) returns jsonb
 create function _ldg_task_save(p_input jsonb) returns jsonb
   plpgsql volatile; -- body f13fdeac, comment 06639c81
 create function _leap_of(p_parent turns) returns uuid
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 3baec003, comment ac2628e4
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 3baec003, comment ac2628e4
 create function _lease_drop(p_item work_items, p_slot text, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
   plpgsql volatile; -- body 51e8a501, comment 40495c1d
 create function _lease_due(p_focus foci, p_is_refused boolean DEFAULT false) returns jsonb
@@ -4448,7 +4448,7 @@ create function _ledger_numbers(p_work_item_id uuid, p_lease uuid, p_count integ
 create function _ledger_schema() returns text
   sql stable; -- body a3098596, comment c789aca7
 create function _ledger_trust(p_work_item_id uuid, p_turn_id uuid) returns text
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 51b7a938, comment 55be87a7
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 51b7a938, comment 55be87a7
 create function _ledger_trust_now(p_work_item_id uuid) returns text
   sql stable; -- body d41d8cd9, comment 393beaf0
 create function _ledger_warn(p_entry text, p_content text) returns void
@@ -4484,7 +4484,7 @@ create function _lock_shared(p_purpose text, p_key text) returns void
 create function _lock_try(p_purpose text, p_key text DEFAULT NULL::text) returns boolean
   plpgsql volatile; -- body 502d4cfd, comment d7572faf
 create function _loop_thinks(p_engage jsonb, p_head turns, p_cuts elisions[]) returns boolean
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 59b7d769, comment 3e75773b
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 59b7d769, comment 3e75773b
 create function _max_attempts(p_item work_items, p_focus foci) returns integer
   sql stable; -- body 6bb99acd, comment 2d4432ad
 create function _max_result_chars(p_call tool_calls) returns integer
@@ -4578,7 +4578,7 @@ create function _memory_words(p_version memory_versions) returns bytea
 create function _message_hash(p_salt uuid, p_message messages) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 2d807ced
 create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid DEFAULT NULL::uuid, p_ttl text DEFAULT '5m'::text) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 04d287a6, comment 1a314dbf
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 04d287a6, comment 1a314dbf
 create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_is_kept boolean DEFAULT false, p_ttl text DEFAULT '5m'::text) returns text
   sql stable; -- body 38e0d6ae, comment a8bf56e1
 create function _messages_since(p_turn turns, p_parent turns, p_is_told boolean) returns json
@@ -4630,7 +4630,7 @@ create function _next_block(p_head turns, p_boundary text) returns integer
 create function _next_steps(p_item work_items, p_uncertain text[], p_plan text[], p_work text[], p_steps text[], p_asked text) returns text[]
   sql immutable; -- body 26ef4543, comment 0a03b8bc
 create function _next_tokens(p_engage jsonb, p_last turns, p_head turns, p_cut elisions, p_say text, p_raw_chars integer, p_chars bigint DEFAULT NULL::bigint) returns integer
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6d11acf5, comment 42f572e5
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6d11acf5, comment 42f572e5
 create function _no_javascript(p_function text) returns jsonb
   plpgsql immutable; -- body 38372272, comment 1a2ca040
 create function _no_longer_fits(p_tokens numeric, p_window integer) returns text
@@ -4644,7 +4644,7 @@ create function _notify_journal() returns trigger
 create function _now() returns timestamp with time zone
   sql volatile; -- body d41d8cd9, comment 
 create function _nudge(p_item work_items, p_focus foci, p_head turns, p_written integer, p_interval integer, p_lease uuid, OUT says text, OUT unheeded integer, OUT has_drafted boolean) returns record
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6a17aace, comment 552e72ad
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6a17aace, comment 552e72ad
 create function _numbered_lines(p_lines text[], p_first integer, p_last integer) returns text
   sql immutable parallel safe; -- body 43c7309b, comment 5e5a5512
 create function _offered(p_focus foci, p_config jsonb, p_registry text, p_thinks boolean) returns json
@@ -4662,17 +4662,17 @@ create function _open_call(p_call tool_calls) returns json
 create function _open_calls(p_turn_id uuid) returns json
   sql stable; -- body 042077f0, comment 106a430a
 create function _open_calls_shown(p_turn_id uuid) returns jsonb
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d54a9335, comment fa22351d
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body d54a9335, comment fa22351d
 create function _open_item(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body 6a606059, comment 7852e177
 create function _options_of(p_config json, OUT max_tokens integer, OUT thinking text, OUT effort text, OUT temperature numeric, OUT top_p numeric, OUT tool_choice text, OUT cache_ttl text, OUT service_tier text, OUT betas text[]) returns record
   sql immutable; -- body 6c2e96dc, comment 22a4158a
 create function _order_kept(p_call tool_calls, p_implementation text) returns uuid[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2f69d070, comment 4813d544
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 2f69d070, comment 4813d544
 create function _orient_text(p_item work_items, p_focus foci, p_config jsonb, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
   plpgsql volatile; -- body 2367b7b1, comment de701c2c
 create function _overlaps(p_work_item_id uuid, p_focus_id uuid, p_projects text[]) returns TABLE(id uuid, faculty text, work_type text, description text, path text)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bc998d51, comment 73d8d1c6
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bc998d51, comment 73d8d1c6
 create function _packet_text(p_work_item_id uuid, p_target_tokens integer, p_says text) returns text
   plpgsql volatile; -- body a73d359e, comment dab95781
 create function _packet_tokens(p_packet jsonb, p_model text) returns integer
@@ -4688,13 +4688,13 @@ create function _part_why(p_part text, p_block integer, p_turn turns, p_cut elis
 create function _parts_chars(p_parent_turn_id uuid, p_cuts elisions[], p_query_blocks text) returns bigint
   sql stable; -- body 1a338d23, comment 9ad232e5
 create function _parts_of_page(p_turn turns, p_first_id uuid, p_last_id uuid, p_has_head boolean, p_has_end boolean) returns TABLE(place integer, "position" integer, rank integer, ordinal integer, part text, role text, turn_id uuid, content text, blocks text, chars integer)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 21619148, comment 5887e2e3
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 21619148, comment 5887e2e3
 create function _parts_page(p_turn turns, p_after integer, p_limit integer, OUT first_id uuid, OUT last_id uuid, OUT has_head boolean, OUT has_end boolean, OUT before bigint, OUT total bigint) returns record
   plpgsql stable; -- body 6c8d9fd3, comment 38a0de0d
 create function _past_message(p_item work_items, p_source work_items, p_engage jsonb, p_turn turns DEFAULT NULL::turns) returns text
   sql stable; -- body c08465b7, comment 880565d1
 create function _past_of(p_work_item_id uuid) returns SETOF uuid
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ef7519f1, comment 69501ac2
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ef7519f1, comment 69501ac2
 create function _patch_hunks(p_input jsonb, p_path text, p_kind text) returns TABLE(n bigint, old text, new text)
   sql immutable; -- body c572cdb1, comment b3f5f815
 create function _patched_files(p_patch text) returns TABLE(action text, path text)
@@ -4762,11 +4762,11 @@ create function _projects_told() returns TABLE(name text)
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
   sql immutable parallel safe; -- body 551ce42b, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
   sql stable; -- body c35c7b43, comment 077fa379
 create function _quote_origin(p_turn turns, p_part text, p_told_in uuid, p_quote text, OUT says text, OUT turn_id uuid, OUT call_id uuid, OUT work_item_id uuid, OUT entry_seq integer, OUT person text) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e4e4e5f6, comment 06c337da
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body e4e4e5f6, comment 06c337da
 create function _quotes(p_ids uuid[]) returns TABLE(message_id uuid, work_item_id uuid, inbox_id uuid)
   sql stable; -- body a9ca7a43, comment b89cc5d0
 create function _quotes_erase(p_work_item_id uuid) returns integer
@@ -4850,7 +4850,7 @@ create function _ref_of(p_focus_id uuid) returns text
 create function _refuse_change() returns trigger
   plpgsql volatile; -- body 6d879eb8, comment 19ee18f3
 create function _refuse_entry() returns trigger
-  plpgsql volatile set enable_seqscan=off; -- body 485e2e73, comment 5a354aa9
+  plpgsql volatile set enable_seqscan=off set jit=off; -- body 485e2e73, comment 5a354aa9
 create function _refuse_erased(p_work_item_id uuid) returns void
   plpgsql stable; -- body 83e9bb5a, comment b0673bec
 create function _refuse_erasing() returns trigger
@@ -4884,7 +4884,7 @@ create function _request_attributes(p_config_hash text) returns jsonb
 create function _request_begin(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_parent turns, p_kept_turn_id uuid) returns json
   plpgsql volatile; -- body 64c95a15, comment fc5aaea7
 create function _request_chars(p_head turns, p_cuts elisions[], p_say text) returns bigint
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4e1ff1bb, comment 5c044d14
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 4e1ff1bb, comment 5c044d14
 create function _request_data(p_turn turns) returns jsonb
   sql stable; -- body 6319bf1b, comment a7aea8b5
 create function _request_make(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_flags iteration_flags, p_kept_turn_id uuid) returns json
@@ -4896,9 +4896,9 @@ create function _request_options(p_engage jsonb, p_model text, p_max_tokens inte
 create function _request_sent(p_turn turns, p_is_watched boolean, p_parent turns, p_kept_turn_id uuid, p_is_told boolean, p_early json) returns json
   plpgsql volatile; -- body c2f23a24, comment f94f3e35
 create function _request_sizes(p_turn turns, OUT task integer, OUT digest integer, OUT stubs integer, OUT kept integer, OUT closed integer, OUT words integer, OUT results integer, OUT people integer, OUT engine integer) returns record
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 83d3611f, comment 87d226d9
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 83d3611f, comment 87d226d9
 create function _resources_limited(p_work_item_id uuid) returns budget_resource[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0faf19e9, comment eab36145
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0faf19e9, comment eab36145
 create function _response_begins(p_turn turns) returns text
   sql stable; -- body 5de7c8bc, comment 61460962
 create function _response_missing(p_turn turns, p_exchange record) returns TABLE(records jsonb, previous jsonb, text text, first_thought bigint, last_thought bigint, first_call bigint, last_call bigint)
@@ -4924,7 +4924,7 @@ create function _result_schema_problems(p_schema jsonb, p_at text DEFAULT 'resul
 create function _result_text(p_result json) returns text
   plpgsql immutable; -- body 6773ddd4, comment cb222475
 create function _results_chars(p_turn_id uuid) returns integer
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c3afe56a, comment a156085d
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c3afe56a, comment a156085d
 create function _results_settle(p_item work_items, p_results json) returns void
   plpgsql volatile; -- body 6ee06ec4, comment 494400a2
 create function _resumed_from(p_work_item_id uuid) returns work_items
@@ -4968,7 +4968,7 @@ create function _roles_revoke() returns void
 create function _roles_tools() returns void
   plpgsql volatile; -- body dca26f19, comment abbbe4d3
 create function _round_hash(p_turn_id uuid) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 3251da30, comment d76474dc
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 3251da30, comment d76474dc
 create function _run_marks() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment 4c5b00f5
 create function _run_place(p_position text, p_is_back boolean, OUT at timestamp with time zone, OUT place integer, OUT rank integer, OUT ordinal integer, OUT block_id text) returns record
@@ -4976,13 +4976,13 @@ create function _run_place(p_position text, p_is_back boolean, OUT at timestamp 
 create function _run_position(p_at timestamp with time zone, p_place integer, p_rank integer, p_ordinal integer, p_block_id text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment c6721ea4
 create function _run_until(p_work_item_id uuid, p_from timestamp with time zone, p_count integer) returns timestamp with time zone
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0fd42696, comment 08265f11
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0fd42696, comment 08265f11
 create function _runs_behind(p_call tool_calls) returns uuid[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 72dabff2, comment 4fc561c3
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 72dabff2, comment 4fc561c3
 create function _said_about(p_path text, p_projects text[], p_ids uuid[], OUT entries text, OUT retracted text) returns record
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a8dc4b87, comment 1681fd14
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a8dc4b87, comment 1681fd14
 create function _said_before(p_head_id uuid, p_number integer) returns bigint
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9c928a03, comment c88e8cb4
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9c928a03, comment c88e8cb4
 create function _said_done(p_turn turns, p_call_count integer, p_done_call_id uuid) returns jsonb
   plpgsql stable; -- body 74b782aa, comment 7a99b5bd
 create function _said_in(p_content json) returns text
@@ -5036,7 +5036,7 @@ create function _secrets_odd() returns text
 create function _secrets_whole() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 9a830706
 create function _selected(p_turns turns[], p_cut elisions) returns jsonb
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 95b2d83f, comment 94e3ab86
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 95b2d83f, comment 94e3ab86
 create function _selective_cut(p_state context_state, p_keep integer) returns elisions
   plpgsql stable; -- body b1145c60, comment d4f0eb15
 create function _sent_at(p_turn turns) returns timestamp with time zone
@@ -5058,7 +5058,7 @@ create function _session_directory(p_item work_items) returns text
 create function _session_gone_on(p_item work_items) returns text
   sql stable; -- body 86f004e3, comment 49ebab08
 create function _session_has_news(p_item work_items, p_scope text) returns boolean
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 348c4946, comment 56c7d11a
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 348c4946, comment 56c7d11a
 create function _session_import(p_run json) returns jsonb
   plpgsql volatile; -- body 618ec723, comment a506fcbb
 create function _session_name(p_work_item_id uuid, p_description text, p_named_by uuid) returns work_items
@@ -5086,7 +5086,7 @@ create function _shown_note(p_reader_id uuid, p_turn_id uuid, p_shown jsonb, p_a
 create function _shown_result(p_call tool_calls, p_content json) returns TABLE(kind text, rank integer, blocks text, chars integer)
   plpgsql stable; -- body 3bddc262, comment 76883d45
 create function _shown_turns(p_head turns, p_cut elisions) returns turns[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6e03b526, comment 6197e74d
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6e03b526, comment 6197e74d
 create function _signed(p_words text) returns text
   sql volatile; -- body e974bdc1, comment 3b96b56a
 create function _silent_since(p_item work_items) returns timestamp with time zone
@@ -5122,11 +5122,11 @@ create function _spawning_span_id(p_item work_items) returns text
 create function _squashed(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 5bb14fa4
 create function _stale_file(p_work_item_id uuid, p_content text, p_created_at timestamp with time zone, p_tool_call_id uuid) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c0894a59, comment 056bd8c9
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c0894a59, comment 056bd8c9
 create function _stall_words(p_focus foci, p_head turns, p_limit integer) returns text
   plpgsql stable; -- body 1b221989, comment 727618b3
 create function _stalled(p_focus foci, p_turn_id uuid, p_limit integer) returns text
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a0ed1169, comment fcc5eb4a
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a0ed1169, comment fcc5eb4a
 create function _standing_family(p_item work_items, p_until timestamp with time zone, p_max_chars integer) returns text
   sql stable; -- body 20fd7472, comment b06ec3b7
 create function _standing_files(p_facts jsonb, p_max_chars integer) returns text
@@ -5144,7 +5144,7 @@ create function _state_line(p_item work_items, p_steps text[], p_asked text) ret
 create function _state_words(p_item work_items) returns text
   plpgsql stable; -- body 561b1fc3, comment 44bc5b4b
 create function _step_depth(p_head turns, p_names text[]) returns integer
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4367059b, comment 189f0922
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 4367059b, comment 189f0922
 create function _step_ticks(p_content text) returns TABLE(done integer[], doing integer)
   sql immutable parallel safe; -- body 375394a5, comment 6c4208a9
 create function _steps_tokens(p_work_item_id uuid, p_turn_id uuid, p_model text) returns integer
@@ -5166,11 +5166,11 @@ create function _stream_over() returns trigger
 create function _strings_shortened(p_value jsonb, p_max_chars integer) returns jsonb
   plpgsql immutable; -- body c9be3f15, comment fdc39783
 create function _stub_entries(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer) returns TABLE(seq integer, entry_type text, line text, is_auto boolean, depth integer, is_said boolean)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 40545e4e, comment ac7071e9
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 40545e4e, comment ac7071e9
 create function _stub_rest(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c3e53768, comment 9cc70f24
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c3e53768, comment 9cc70f24
 create function _stubs_of(p_cut elisions, p_turns turns[], p_after_seq integer) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body caa242d1, comment 3c1f10b8
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body caa242d1, comment 3c1f10b8
 create function _submit_parent(p_parent_id uuid, p_project text) returns work_items
   plpgsql volatile; -- body 994bc610, comment c8431579
 create function _subscribed(p_work_item_id uuid, p_projects text[], p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
@@ -5180,7 +5180,7 @@ create function _sum(p_numbers integer[]) returns integer
 create function _summary_asked(p_marker text, p_transcript text, p_instructions text) returns text
   sql immutable; -- body 834da1b3, comment 6fd3d664
 create function _summary_attempt(p_last_turn_id uuid, p_work_item_id uuid) returns compactions
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 1feaeaaf, comment 760208cf
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 1feaeaaf, comment 760208cf
 create function _summary_begun(p_compaction compactions, p_base_elision_id uuid, p_shown turns[], p_leaving turns[]) returns compactions
   plpgsql immutable; -- body 5eab511a, comment e69aea61
 create function _summary_config(p_model text, p_context_window integer) returns text
@@ -5212,7 +5212,7 @@ create function _task_seal(p_turn turns) returns void
 create function _task_turn(p_task_id text) returns turns
   plpgsql volatile; -- body 6d5d7b7d, comment fead5c10
 create function _team_of(p_work_item_id uuid) returns SETOF uuid
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body b40def8c, comment 8ceede34
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body b40def8c, comment 8ceede34
 create function _telemetry_trigger(p_trigger text) returns text
   sql immutable parallel safe; -- body d2c3a186, comment 68f318a5
 create function _tell_watchers(p_item work_items) returns void
@@ -5234,7 +5234,7 @@ create function _thought_in(p_content json) returns text
 create function _time_given(p_what text, p_text text) returns timestamp with time zone
   plpgsql stable; -- body 0d1b1183, comment c1c889d2
 create function _timeline(p_head_id uuid, p_after integer, p_limit integer) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c5b9d29e, comment 18d0f924
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c5b9d29e, comment 18d0f924
 create function _timeline_marks(p_turn turns, p_model text) returns jsonb
   sql stable; -- body e8867c16, comment 0d0a38e5
 create function _timeline_replayed(p_session text, p_policy jsonb, p_head_id uuid, p_after integer, p_limit integer) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
@@ -5244,7 +5244,7 @@ create function _to_wake(p_item work_items) returns uuid[]
 create function _tokens(p_chars bigint, p_model text) returns integer
   sql stable; -- body 073da629, comment 84cab99d
 create function _told(p_turn_id uuid, p_is_compaction boolean) returns TABLE(n bigint, said text, is_person boolean)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9f283913, comment 819fb421
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9f283913, comment 819fb421
 create function _told_block(p_last_turn_id uuid, p_max_chars integer) returns text
   sql stable; -- body fbb1f056, comment d9d2f958
 create function _told_entry(p_work_item_id uuid, p_content text, p_created_at timestamp with time zone, p_trust text, p_tool_call_id uuid) returns TABLE(line text, source text, age text)
@@ -5252,11 +5252,11 @@ create function _told_entry(p_work_item_id uuid, p_content text, p_created_at ti
 create function _told_fitting(p_said text[], p_is_meant boolean[], p_max_chars integer, OUT shown text[], OUT chars integer) returns record
   plpgsql immutable; -- body 4eac7d92, comment c6e9546a
 create function _told_in(p_turn_id uuid, p_is_whole boolean DEFAULT false) returns TABLE(n integer, said text, is_person boolean)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e44a2fc0, comment 8ea8b3ab
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body e44a2fc0, comment 8ea8b3ab
 create function _told_part(p_message messages, p_is_root boolean) returns text
   sql immutable; -- body d41d8cd9, comment d6f2f425
 create function _told_sizes(p_turn turns, OUT task integer, OUT digest integer, OUT people integer, OUT engine integer) returns record
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body db369200, comment 0ea540d2
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body db369200, comment 0ea540d2
 create function _told_store(p_work_item_id uuid, p_turn_id uuid, p_is_compaction boolean, p_shown text) returns void
   plpgsql volatile; -- body 30eb12a0, comment d675321d
 create function _told_text(p_turn_id uuid, p_is_compaction boolean, p_max_chars integer) returns text
@@ -5282,7 +5282,7 @@ create function _touch_rules_of(p_tool_name text) returns touch_rules[]
 create function _touch_rules_save(p_ability abilities, p_touches json) returns void
   plpgsql volatile; -- body 84d7397d, comment 3ff598c4
 create function _touched_by(p_path text, p_projects text[]) returns TABLE(id uuid, at timestamp with time zone, line text)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 69985aa5, comment 597fe4ea
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 69985aa5, comment 597fe4ea
 create function _touches_of(p_rules touch_rules[], p_input json, p_file text DEFAULT NULL::text) returns TABLE(ordinal integer, kind text, target text, action text)
   plpgsql stable; -- body 5e0151ac, comment 96661889
 create function _touches_store(p_call tool_calls, p_file text DEFAULT NULL::text) returns text[]
@@ -5290,9 +5290,9 @@ create function _touches_store(p_call tool_calls, p_file text DEFAULT NULL::text
 create function _trace_id(p_root_id uuid) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 718bd0f8
 create function _trace_turns(p_focus_id uuid, p_first integer, p_last integer) returns SETOF turns
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 74e5eba9, comment 1a0c6b60
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 74e5eba9, comment 1a0c6b60
 create function _traced_items(p_work_item_id uuid) returns SETOF uuid
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 60f12aaa, comment 6df9de40
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 60f12aaa, comment 6df9de40
 create function _transcript_check(p_of transcripts) returns void
   plpgsql stable; -- body 4e4e2b90, comment 5aa2c72a
 create function _transcript_items(p_ids uuid[], p_with_agents boolean) returns SETOF uuid
@@ -5310,9 +5310,9 @@ create function _transcripts_of(p_work_item_id uuid) returns SETOF uuid
 create function _tree_enqueue(p_tree_id uuid) returns void
   sql volatile; -- body 230a0f3f, comment 22da40fd
 create function _tree_lanes(p_work_item_id uuid, p_from integer, p_to integer) returns TABLE(id uuid, parent_turn_id uuid, depth integer, lane_id uuid, is_root boolean, is_on_main boolean, is_newest boolean, children bigint)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 79b167fa, comment a96c5394
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 79b167fa, comment a96c5394
 create function _tree_turns(p_work_item_id uuid, p_around turns) returns TABLE(id uuid, parent_turn_id uuid, last_turn_id uuid, turns integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, lane_id uuid, is_on_main boolean, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, weight integer)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 578d4cd3, comment fa4fe7de
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 578d4cd3, comment fa4fe7de
 create function _trust_classes() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment e715f191
 create function _trust_label(p_trust text) returns text
@@ -5338,7 +5338,7 @@ create function _turn_hash(p_salt uuid, p_turn turns, p_message_count integer, p
 create function _turn_heard(p_turn turns) returns void
   plpgsql volatile; -- body 93d70db3, comment 05726ec1
 create function _turn_of_call(p_head_id uuid, p_number integer) returns turns
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9bfe461b, comment 07ffd49e
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9bfe461b, comment 07ffd49e
 create function _turn_of_session(p_session sessions, p_turn_id uuid) returns void
   plpgsql stable; -- body 1733fd4c, comment c9da8b04
 create function _turn_record(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_response json, p_begins boolean, p_results json DEFAULT NULL::json) returns iteration_flags
@@ -5348,9 +5348,9 @@ create function _turn_settled(p_turn_id uuid) returns turns
 create function _turn_sizes_renew(p_turn turns) returns void
   plpgsql volatile; -- body a6a18aa8, comment 5929dc2c
 create function _turn_sizes_store(p_turn turns) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2dbbe7c9, comment ab48acc8
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 2dbbe7c9, comment ab48acc8
 create function _turn_sizes_store(p_turn turns, p_flags iteration_flags, p_is_told boolean) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 94340fda, comment 651c42bb
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 94340fda, comment 651c42bb
 create function _turn_tokens(p_turn turns) returns bigint
   plpgsql stable; -- body 059e11b3, comment f55e4ca5
 create function _turn_told(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_flags iteration_flags, p_say text, p_shown jsonb, p_nudge text, p_unheeded integer) returns boolean
@@ -5358,11 +5358,11 @@ create function _turn_told(p_item work_items, p_focus foci, p_config jsonb, p_tu
 create function _turns_abandon(p_focus_id uuid, p_error jsonb) returns void
   plpgsql volatile; -- body 9e4223fe, comment 6d4e251c
 create function _turns_behind(p_turn_id uuid) returns SETOF uuid
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4729cce5, comment b3d8e516
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 4729cce5, comment b3d8e516
 create function _turns_of_block(p_head_id uuid, p_block integer) returns uuid[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bdba1daf, comment 4f385eb2
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bdba1daf, comment 4f385eb2
 create function _turns_seal(p_work_item_id uuid, p_is_over boolean) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body fe68fb81, comment 70816ab0
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body fe68fb81, comment 70816ab0
 create function _turns_since(p_turn turns, p_until_turn_id uuid) returns TABLE(turn_id uuid)
   sql stable; -- body d41d8cd9, comment 2ce1d1e2
 create function _turns_unsealed(p_work_item_id uuid, p_since uuid) returns TABLE(turn_id uuid, message_count integer, call_count integer)
@@ -5386,7 +5386,7 @@ create function _visible(p_item work_items, p_work_item_ids uuid[]) returns void
 create function _vouches() returns boolean
   sql stable; -- body 79a2e435, comment b0ee9f62
 create function _wait_cycle(p_work_item_id uuid, p_work_item_ids uuid[]) returns text
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 068f5fff, comment bb376774
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 068f5fff, comment bb376774
 create function _wait_ends_at(p_input json) returns timestamp with time zone
   plpgsql stable; -- body a12b4b93, comment 1bbed735
 create function _wait_kind(p_call tool_calls) returns text
@@ -5398,11 +5398,11 @@ create function _waiting_calls(p_turn_id uuid) returns json
 create function _waits_for(p_turn_id uuid) returns text
   sql stable; -- body a6c55d0b, comment 10952f82
 create function _waits_for_thinking(p_head turns, p_boundary text, p_engage jsonb) returns boolean
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 84718e38, comment 96eb1b3c
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 84718e38, comment 96eb1b3c
 create function _waits_move(p_now timestamp with time zone, p_by interval, p_was_due timestamp with time zone, p_from uuid) returns uuid
   plpgsql volatile; -- body aa3c8e3d, comment 446b9332
 create function _waits_of(p_work_item_ids uuid[]) returns SETOF tool_calls
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8b84ee9c, comment 7fff125d
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8b84ee9c, comment 7fff125d
 create function _waits_over(p_item work_items, p_turn_id uuid, OUT waits_until timestamp with time zone, OUT open_count integer, OUT is_approved boolean) returns record
   plpgsql volatile; -- body f966a4a7, comment d708ca3b
 create function _waits_settle(p_item work_items) returns timestamp with time zone
@@ -5418,11 +5418,11 @@ create function _why_queued(p_work_item_id uuid) returns text
 create function _why_unroutable(p_faculty text, p_work_type text) returns text
   sql stable; -- body 9969e8db, comment 95d7c2d8
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 178d9430, comment ff19ab52
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 178d9430, comment ff19ab52
 create function _will_be_seen(p_item work_items, p_task text) returns boolean
   plpgsql stable; -- body c18b437c, comment b071ef84
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 527d4988, comment b4772990
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 527d4988, comment b4772990
 create function _wire_name(p_name text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment b2821160
 create function _with_breakpoint(p_blocks text, p_ttl text) returns text
@@ -5466,7 +5466,7 @@ create function _work_type_here(p_faculty text, p_project text) returns text
 create function _worker_for(p_item work_items, p_hosts text[]) returns workers
   sql stable; -- body 11cb82b8, comment 7dd9f8e8
 create function _worker_lost_at(p_item work_items) returns timestamp with time zone
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ce1ebb8b, comment 561fa3b4
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ce1ebb8b, comment 561fa3b4
 create function _worker_task(p_worker workers, p_is_bound boolean) returns text
   sql stable; -- body d41d8cd9, comment ebb06fb9
 create function _worker_tasks(p_worker workers) returns text[]
@@ -5520,11 +5520,11 @@ create function context_cost(p_work_item_id uuid) returns TABLE(attempt integer,
 create function context_parts(p_turn_id uuid, p_after integer DEFAULT NULL::integer, p_limit integer DEFAULT NULL::integer) returns TABLE(n bigint, call integer, part text, role text, iteration integer, block integer, tokens integer, content text, cache text, why text, turn_id uuid)
   plpgsql stable; -- body 3ed85d7d, comment 6cf56ed2
 create function context_replay(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(model_calls integer, input_tokens bigint, cached_input_tokens bigint, extra_output_tokens bigint, peak_tokens integer, cuts integer, cost numeric)
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 5143fcb7, comment 743df9b2
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 5143fcb7, comment 743df9b2
 create function context_replay_turns(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean)
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 496e25e9, comment d00e4072
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 496e25e9, comment d00e4072
 create function context_timeline(p_session text, p_policy jsonb DEFAULT NULL::jsonb, p_after uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 500) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 343cd89e, comment 14ba0e4a
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 343cd89e, comment 14ba0e4a
 create function context_window(p_focus_id uuid) returns TABLE(system json, messages json, tools json, request json)
   plpgsql volatile; -- body 35532a99, comment d0ef1c57
 create function cost_by(p_by text, p_work_item_id uuid DEFAULT NULL::uuid, p_project text DEFAULT NULL::text) returns TABLE(key text, says text, requests bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, summary_cost numeric, step_cost numeric, missed_tokens bigint, missed_cost numeric, unpriced_requests bigint)
@@ -5532,7 +5532,7 @@ create function cost_by(p_by text, p_work_item_id uuid DEFAULT NULL::uuid, p_pro
 create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, expected_left integer, expected_rewritten integer, expected_after integer, left_tokens bigint, rewritten_tokens bigint, paid_after bigint, requests integer, saved_tokens numeric, summary_cost numeric, saved_cost numeric)
   plpgsql stable; -- body ae8bbfb7, comment 3e673dfb
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ddd2cc0b, comment a7dfef04
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ddd2cc0b, comment a7dfef04
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
   plpgsql volatile; -- body 9914b2ab, comment bb97ac12
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
@@ -5574,9 +5574,9 @@ create function journal_heartbeat(p_work_item_id uuid, p_seconds integer DEFAULT
 create function journal_log(p_work_item_id uuid, p_entry_type text, p_content jsonb, p_importance text DEFAULT 'normal'::text, p_id uuid DEFAULT NULL::uuid) returns journal_entries
   plpgsql volatile; -- body 4a321bef, comment aacea715
 create function journal_page(p_work_item_id uuid, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 60, p_types text[] DEFAULT NULL::text[], p_importance text[] DEFAULT NULL::text[], p_query text DEFAULT NULL::text) returns TABLE("position" text, id text, source_id uuid, entry_type text, importance text, created_at timestamp with time zone, content jsonb, token_estimate integer)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9d081bf3, comment 17836edf
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9d081bf3, comment 17836edf
 create function journal_read(p_work_item_id uuid, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_limit integer DEFAULT NULL::integer, p_importance text[] DEFAULT NULL::text[]) returns TABLE(id text, session_id uuid, sequence_num bigint, entry_type text, created_at timestamp with time zone, content jsonb, token_estimate integer, importance text)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9b3f10ef, comment 63feafe3
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9b3f10ef, comment 63feafe3
 create function journal_resume(p_work_item_id uuid, p_conversation_id text, p_target_tokens integer DEFAULT 4000) returns work_items
   plpgsql volatile; -- body bcb6971c, comment f2ab5233
 create function journal_session_active(p_conversation_id text) returns work_items
@@ -5768,7 +5768,7 @@ create function transcript_understood(p_project_key text, p_session_id text, p_s
 create function transcripts_take(p_age interval DEFAULT '00:00:10'::interval, p_limit integer DEFAULT 10) returns TABLE(project_key text, session_id text, subpath text, project text, submitted_by name)
   plpgsql volatile; -- body b396ea22, comment 80ed931b
 create function turn_ancestry(p_turn_id uuid) returns SETOF turns
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f98c01f6, comment 1d1edbe9
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body f98c01f6, comment 1d1edbe9
 create function turn_archive(p_turn_id uuid, p_is_archived boolean DEFAULT true) returns turns
   plpgsql volatile; -- body cc7f83e1, comment 81afad2a
 create function turn_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json, p_begins boolean DEFAULT false) returns json
@@ -5788,7 +5788,7 @@ create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric 
 create function work_because(p_turn_id uuid, p_tool_call_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, part text, says text, quote text, parts bigint, tokens bigint, turn_id uuid, call_id uuid, work_item_id uuid, entry_seq integer, person text)
   plpgsql stable; -- body 03afdd1d, comment 28123aa5
 create function work_cancel(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns SETOF work_items
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c6e30876, comment 36dcb757
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c6e30876, comment 36dcb757
 create function work_chain(p_work_item_id uuid) returns TABLE(n integer, work_item_id uuid, how text, by text, said text, state text, state_reason text, created_at timestamp with time zone, resolved_at timestamp with time zone)
   plpgsql stable; -- body 24d22a6e, comment 5538e354
 create function work_changes(p_work_item_id uuid) returns TABLE(item text, focus text, turn text, calls text, approvals text, inbox text, journal text, below text, budgets text, forks text, claims text)
@@ -5808,7 +5808,7 @@ create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_f
 create function work_gauges() returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 1b009bd2, comment bf45b1a0
 create function work_hours_sum() returns timestamp with time zone
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bef8e1b3, comment 4832e62b
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bef8e1b3, comment 4832e62b
 create function work_id(p_name text, p_project text DEFAULT NULL::text) returns uuid
   plpgsql stable; -- body 1013a98a, comment 8b4a3d58
 create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEFAULT ''::text, p_pid integer DEFAULT 0) returns void
@@ -5828,7 +5828,7 @@ create function work_message(p_work_item_id uuid, p_content text, p_is_interrupt
 create function work_metrics(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision, times bigint)
   sql stable; -- body 6051c856, comment 1a93bb21
 create function work_metrics_take() returns TABLE(metric text, labels jsonb, value double precision, times bigint)
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 775f7208, comment 2537efcb
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 775f7208, comment 2537efcb
 create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body 0cffd74d, comment c7c14bbc
 create function work_resume(p_work_item_id uuid) returns work_items
@@ -5842,7 +5842,7 @@ create function work_roles_create(p_prefix text DEFAULT NULL::text) returns TABL
 create function work_roles_drop() returns SETOF name
   plpgsql volatile; -- body 36529a21, comment 0de3a380
 create function work_run(p_work_item_id uuid, p_after text DEFAULT NULL::text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 200, p_marks text[] DEFAULT NULL::text[], p_query text DEFAULT NULL::text) returns TABLE("position" text, block_id text, kind text, source_id uuid, happened_at timestamp with time zone, turn_id uuid, who text, name text, status text, mark text, content text, input json, data jsonb)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6f99e7b9, comment 54c2eca7
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6f99e7b9, comment 54c2eca7
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)
   plpgsql stable; -- body cd006442, comment f2c77810
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text, p_project text DEFAULT NULL::text, p_result_schema jsonb DEFAULT NULL::jsonb) returns work_items

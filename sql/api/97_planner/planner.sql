@@ -1,5 +1,6 @@
 -- Functions whose queries go from row to row by indexes, whatever the planner takes for cheaper: see "Plans" in sql/README.md.
--- The settings hold for a function and all that it calls. A new function that walks turns, calls or items gets a place here.
+-- The settings hold for a function and all that it calls. A new function that walks turns, calls or items gets a place here. JIT is off with
+-- them: up to PostgreSQL 17 what is switched off looks dear, and would be compiled at each call.
 
 do $do$
 declare
@@ -9,7 +10,7 @@ begin
     select format('alter function %s %s', coalesce(p.oid::regprocedure::text, f.name),
                   (select string_agg(format('set %I = off', s.name), ' ' order by s.n) from unnest(l.off) with ordinality as s(name, n)))
       from (values
-        ('{enable_seqscan, enable_hashjoin, enable_mergejoin}'::text[], $$
+        ('{enable_seqscan, enable_hashjoin, enable_mergejoin, jit}'::text[], $$
           _budgets_above _resources_limited
 
           turn_ancestry _leap_of _ancestor_at _common_turn _forked_at _past_of _chain_of _head_of
@@ -44,13 +45,13 @@ begin
 
           _open_calls_shown
         $$),
-        -- What an iteration runs is planned once and too short to be compiled, however dear it looks with scans switched off.
-        ('{jit}', 'iteration_step iteration_begin iteration_finish turn_record _iteration_flags _checkpoint_due'),
-        ('{enable_seqscan}', '_refuse_entry _import_turns'),
+        -- What an iteration runs is planned once and too short to be compiled.
+        ('{jit}', 'iteration_step iteration_begin iteration_finish turn_record'),
+        ('{enable_seqscan, jit}', '_refuse_entry _import_turns'),
         -- An index gives the order, too: the query ends at its limit. Sessions that are silent are sorted, which looks dear: not to be compiled.
         ('{enable_seqscan, enable_sort, jit}', '_retention_due'),
-        ('{enable_seqscan, enable_hashjoin, enable_mergejoin, enable_sort}', '_call_entry'),
-        ('{enable_seqscan, enable_bitmapscan, enable_hashjoin, enable_mergejoin, enable_material}', '_awareness_entries')
+        ('{enable_seqscan, enable_hashjoin, enable_mergejoin, enable_sort, jit}', '_call_entry'),
+        ('{enable_seqscan, enable_bitmapscan, enable_hashjoin, enable_mergejoin, enable_material, jit}', '_awareness_entries')
       ) as l(off, names)
      cross join regexp_split_to_table(btrim(l.names, E' \n'), '\s+') as f(name)
       left join pg_proc p on p.proname = f.name and p.pronamespace = quote_ident(_ledger_schema())::regnamespace
