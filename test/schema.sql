@@ -3397,6 +3397,8 @@ create function _ability_awareness_digest(p_input jsonb) returns text
   sql volatile; -- body b21003ef, comment 5c51f880
 create function _ability_call(p_ability abilities, p_input jsonb, p_is_data boolean, p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_turn_id uuid DEFAULT NULL::uuid) returns jsonb
   plpgsql volatile; -- body 7d5fd07e, comment bc85500d
+create function _ability_call_key() returns text
+  sql stable parallel safe; -- body d41d8cd9, comment 037f10cd
 create function _ability_check(p_ability abilities, p_work_item_id uuid, p_lease uuid) returns void
   plpgsql volatile; -- body bf28cfd4, comment b4288d59
 create function _ability_check_child_work(p_input jsonb) returns text
@@ -3418,7 +3420,7 @@ create function _ability_ledger_read(p_input jsonb) returns text
 create function _ability_ledger_search(p_input jsonb) returns text
   sql volatile; -- body 25d0516f, comment 4199d307
 create function _ability_memory(p_input jsonb) returns text
-  sql volatile; -- body 85fef091, comment 7cc0f734
+  sql volatile; -- body 41499f61, comment 7cc0f734
 create function _ability_notify_me(p_input jsonb) returns text
   plpgsql volatile; -- body f6506ba5, comment 3a027005
 create function _ability_path(p_schemas name[]) returns name[]
@@ -4426,7 +4428,7 @@ create function _lease_lost(p_item work_items, p_focus foci, OUT item work_items
 create function _leases_begin_by_now() returns void
   plpgsql volatile; -- body 483e62b0, comment 8d3ea1cc
 create function _ledger_append_json(p_input jsonb) returns work_ledger
-  sql volatile; -- body 908ccf89, comment fbdbd7b0
+  sql volatile; -- body b0e940df, comment fbdbd7b0
 create function _ledger_appended(p_work_item_id uuid, p_idempotency_key text, p_entry_type text, p_content text, p_keep text[]) returns work_ledger
   plpgsql volatile; -- body c72b9683, comment 54f159a6
 create function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_seq integer DEFAULT 2147483647) returns text
@@ -5481,8 +5483,8 @@ create function _works_in(p_item work_items, p_config jsonb) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment a7ee4ce5
 create function _writes_for_all() returns boolean
   sql stable; -- body 507f903f, comment 594dfedd
-create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid) returns jsonb
-  plpgsql volatile; -- body 9fdcd0c9, comment a106d908
+create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid, p_call_id uuid DEFAULT NULL::uuid) returns jsonb
+  plpgsql volatile; -- body 15a1f0e7, comment 37ae38ce
 create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json, p_source text DEFAULT NULL::text, p_search_path name[] DEFAULT current_schemas(false)) returns abilities
   plpgsql volatile; -- body 9ffebf75, comment 38de19a0
 create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_pattern text DEFAULT NULL::text) returns text

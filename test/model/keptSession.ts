@@ -350,7 +350,7 @@ export class KeptSession {
     await this.#import(null);
   }
 
-  /** Nothing of it stays, but that it was. */
+  /** Nothing of it stays, but that it was, and what it did in digests of work under way: those go when that is over. */
   async #checkGone(): Promise<void> {
     const { ledger } = this.#play;
     this.#agent.isErased = true;
@@ -359,6 +359,11 @@ export class KeptSession {
       const left = await ledger.rows(`select from ledger."${name}" t where t::text like $1 limit 1`, `%${this.#word}%`);
       expect(left.length === 0, `words of an erased session are left in ${name}`);
     }
+    const described = await ledger.rows(
+      `select from ledger.work_items where external_id like 'import:claude-code:' || $1 || '%' and description <> '[erased]'`,
+      this.#sessionId,
+    );
+    expect(described.length === 0, 'an erased session says what it did');
     const [stone] = await ledger.rows('select from ledger.transcripts where session_id = $1 and deleted_at is not null', this.#sessionId);
     expect(stone !== undefined, 'nobody knows any more that an erased session was');
   }

@@ -1,5 +1,6 @@
 // The lines of a session as Claude Code writes them: a prompt, responses with a line for each block, the results of their calls; now and then
-// a line without a uuid. Its second response starts a subagent, whose transcript is apart.
+// a line without a uuid. Its second response starts a subagent, whose transcript is apart. All but the prompt holds a word by which it is found again:
+// what it does is told to others by its prompt.
 
 export type Block = { type: string; id?: string; text?: string };
 /** `response`: of which it is a part; null: of none. */
@@ -19,7 +20,7 @@ export function linesOf(sessionId: string, word: string): { main: Line[]; agent:
       const isTask = name === 'm' && n === 1;
       const calls = [`toolu_${id}_a`, `toolu_${id}_b`];
       const inputOf = (at: number): object =>
-        isTask && at === 1 ? { prompt: `Look there ${word}`, description: word } : { file_path: `${word}/${n}` };
+        isTask && at === 1 ? { prompt: 'Look there', description: word } : { file_path: `${word}/${n}` };
       return [
         { type: 'text', text: `I look at ${n} ${word}` },
         ...calls.map((call, at) => ({ type: 'tool_use', id: call, name: isTask && at === 1 ? 'Task' : 'Read', input: inputOf(at) })),
@@ -29,8 +30,8 @@ export function linesOf(sessionId: string, word: string): { main: Line[]; agent:
       );
     });
   return {
-    main: lined([{ role: 'user', content: `Mend the import ${word}` }, ...answersOf('m', responses)], sessionId, 'm', {}),
-    agent: lined([{ role: 'user', content: `Look there ${word}` }, ...answersOf('a', 3)], sessionId, 'a', {
+    main: lined([{ role: 'user', content: 'Mend the import' }, ...answersOf('m', responses)], sessionId, 'm', {}),
+    agent: lined([{ role: 'user', content: 'Look there' }, ...answersOf('a', 3)], sessionId, 'a', {
       isSidechain: true,
       agentId: 'a1',
     }),

@@ -4,6 +4,20 @@ import type { Mutant } from './mutant.ts';
 
 export const sqlMutants: readonly Mutant[] = [
   {
+    name: 'a memory call that is made again with its id is done again',
+    file: 'sql/api/93_abilities/engine_abilities.sql',
+    from: 'p_work_item_id => _ability_work_item(), p_idempotency_key => _ability_call_key());',
+    to: 'p_work_item_id => _ability_work_item());',
+    test: 'test/sql/ability_invoke/does_a_call_once.test.sql',
+  },
+  {
+    name: 'an entry that is appended again with the id of its call is there twice',
+    file: 'sql/api/93_abilities/engine_abilities.sql',
+    from: "p_input ->> 'content', p_idempotency_key => _ability_call_key(), p_keep",
+    to: "p_input ->> 'content', p_keep",
+    test: 'test/sql/ability_invoke/does_a_call_once.test.sql',
+  },
+  {
     name: 'calls of imported sessions are counted as calls of agents here',
     file: 'sql/api/94_metrics/metrics.sql',
     from: 't.external_id is null and k.external_id is null\n     and k.started_at',
