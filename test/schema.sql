@@ -5842,7 +5842,7 @@ create function work_resume(p_work_item_id uuid) returns work_items
 create function work_retention_run(p_is_dry_run boolean DEFAULT false, p_limit integer DEFAULT NULL::integer) returns jsonb
   plpgsql volatile; -- body 18c3815c, comment 436da5a7
 create function work_retry(p_work_item_id uuid, p_content text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 6ad3406b, comment 14c3ce5f
+  plpgsql volatile; -- body 6ad3406b, comment 05527db5
 create function work_roles_create(p_prefix text DEFAULT NULL::text) returns TABLE(kind text, role name)
   plpgsql volatile; -- body 0ab75010, comment bbf8cea9
 create function work_roles_drop() returns SETOF name
