@@ -3397,6 +3397,8 @@ create function _ability_awareness_digest(p_input jsonb) returns text
   sql volatile; -- body b21003ef, comment 5c51f880
 create function _ability_call(p_ability abilities, p_input jsonb, p_is_data boolean, p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_turn_id uuid DEFAULT NULL::uuid) returns jsonb
   plpgsql volatile; -- body 7d5fd07e, comment bc85500d
+create function _ability_call_key() returns text
+  sql stable parallel safe; -- body d41d8cd9, comment 037f10cd
 create function _ability_check(p_ability abilities, p_work_item_id uuid, p_lease uuid) returns void
   plpgsql volatile; -- body bf28cfd4, comment b4288d59
 create function _ability_check_child_work(p_input jsonb) returns text
@@ -3418,7 +3420,7 @@ create function _ability_ledger_read(p_input jsonb) returns text
 create function _ability_ledger_search(p_input jsonb) returns text
   sql volatile; -- body 25d0516f, comment 4199d307
 create function _ability_memory(p_input jsonb) returns text
-  sql volatile; -- body 85fef091, comment 7cc0f734
+  sql volatile; -- body 41499f61, comment 7cc0f734
 create function _ability_notify_me(p_input jsonb) returns text
   plpgsql volatile; -- body f6506ba5, comment 3a027005
 create function _ability_path(p_schemas name[]) returns name[]
@@ -3896,7 +3898,7 @@ create function _entry_problems(p_work_item_id uuid) returns TABLE(place text, p
 create function _entry_with_plan(p_entry_type text, p_content text, p_items jsonb, p_done integer[], p_doing integer) returns text
   plpgsql immutable; -- body d29bb804, comment a01916a6
 create function _erasable() returns TABLE(n integer, relation text, of_item text, becomes jsonb, hashed text[])
-  sql immutable parallel safe; -- body cd0fdc7c, comment a33fa238
+  sql immutable parallel safe; -- body d4b6a1ca, comment a33fa238
 create function _erasable_set(p_relation text, p_becomes jsonb, p_hashed text[], p_joined_by text) returns text
   sql immutable; -- body 78ea3730, comment eb64d90a
 create function _erase_begin(p_ids uuid[], p_keep text, p_reason text) returns void
@@ -4082,7 +4084,7 @@ create function _genai_blocks(p_content jsonb) returns SETOF jsonb
 create function _genai_labels(p_turn turns, p_config jsonb) returns jsonb
   sql stable; -- body 30779742, comment e006a770
 create function _genai_metrics(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
-  sql stable; -- body cd779ad5, comment 98221e5d
+  sql stable; -- body fa3f7f38, comment 98221e5d
 create function _genai_part(p_block jsonb) returns jsonb
   sql immutable; -- body 86386be6, comment 99b685c1
 create function _goes_on(p_item work_items, p_focus foci, p_driven_seconds double precision) returns boolean
@@ -4426,7 +4428,7 @@ create function _lease_lost(p_item work_items, p_focus foci, OUT item work_items
 create function _leases_begin_by_now() returns void
   plpgsql volatile; -- body 483e62b0, comment 8d3ea1cc
 create function _ledger_append_json(p_input jsonb) returns work_ledger
-  sql volatile; -- body 908ccf89, comment fbdbd7b0
+  sql volatile; -- body b0e940df, comment fbdbd7b0
 create function _ledger_appended(p_work_item_id uuid, p_idempotency_key text, p_entry_type text, p_content text, p_keep text[]) returns work_ledger
   plpgsql volatile; -- body c72b9683, comment 54f159a6
 create function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_seq integer DEFAULT 2147483647) returns text
@@ -4586,7 +4588,7 @@ create function _messages_since(p_turn turns, p_parent turns, p_is_told boolean)
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
   sql immutable parallel safe; -- body 38739bbc, comment 4e6810e4
 create function _metrics_of_calls(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
-  sql stable; -- body 1046a52c, comment 733901fa
+  sql stable; -- body e119f405, comment 733901fa
 create function _metrics_of_the_ledger(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 020b1517, comment 7a8b4e69
 create function _metrics_of_turns(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
@@ -5060,7 +5062,7 @@ create function _session_gone_on(p_item work_items) returns text
 create function _session_has_news(p_item work_items, p_scope text) returns boolean
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 348c4946, comment 56c7d11a
 create function _session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 618ec723, comment a506fcbb
+  plpgsql volatile; -- body 2b73f12d, comment a506fcbb
 create function _session_name(p_work_item_id uuid, p_description text, p_named_by uuid) returns work_items
   plpgsql volatile; -- body 1206b27a, comment ca9302b8
 create function _session_named(p_name text) returns sessions
@@ -5296,15 +5298,19 @@ create function _traced_items(p_work_item_id uuid) returns SETOF uuid
 create function _transcript_check(p_of transcripts) returns void
   plpgsql stable; -- body 4e4e2b90, comment 5aa2c72a
 create function _transcript_items(p_ids uuid[], p_with_agents boolean) returns SETOF uuid
-  sql stable; -- body 9ce15722, comment d005ff51
+  sql stable; -- body 7bab6c58, comment d005ff51
 create function _transcript_open(p_project_key text, p_session_id text, p_subpath text, p_project text) returns transcripts
   plpgsql volatile; -- body dbaa3635, comment 30c9d7db
 create function _transcript_refuse(p_project_key text, p_session_id text) returns void
   plpgsql stable; -- body 03ddf5b5, comment d70f20d7
+create function _transcript_work(p_of transcripts) returns uuid
+  sql stable; -- body e96f10d3, comment cd14e07f
 create function _transcripts_due() returns SETOF uuid
   sql stable; -- body 6c03e373, comment 4cfe4ce6
 create function _transcripts_forget(p_limit integer) returns bigint
   plpgsql volatile; -- body 0ae1196c, comment 144a36e4
+create function _transcripts_gone(p_format text, p_session_id text, p_parent_session_id text) returns SETOF transcripts
+  sql stable; -- body 0f9eb448, comment 02349bd1
 create function _transcripts_of(p_work_item_id uuid) returns SETOF uuid
   sql stable; -- body d41d8cd9, comment 7b43931a
 create function _tree_enqueue(p_tree_id uuid) returns void
@@ -5477,8 +5483,8 @@ create function _works_in(p_item work_items, p_config jsonb) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment a7ee4ce5
 create function _writes_for_all() returns boolean
   sql stable; -- body 507f903f, comment 594dfedd
-create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid) returns jsonb
-  plpgsql volatile; -- body 9fdcd0c9, comment a106d908
+create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid, p_call_id uuid DEFAULT NULL::uuid) returns jsonb
+  plpgsql volatile; -- body 15a1f0e7, comment 37ae38ce
 create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json, p_source text DEFAULT NULL::text, p_search_path name[] DEFAULT current_schemas(false)) returns abilities
   plpgsql volatile; -- body 9ffebf75, comment 38de19a0
 create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_pattern text DEFAULT NULL::text) returns text
@@ -5758,7 +5764,7 @@ create function trace_take(p_focus_id uuid, p_with_content boolean DEFAULT false
 create function transcript_append(p_project_key text, p_session_id text, p_subpath text, p_entries json, p_uuids text[], p_project text DEFAULT NULL::text, p_summary text DEFAULT NULL::text, p_summary_of integer DEFAULT 0, p_keep_secrets boolean DEFAULT false) returns TABLE(appended integer, last_seq integer, is_stale boolean, summary text)
   plpgsql volatile; -- body 2eabd422, comment 96b87c95
 create function transcript_delete(p_project_key text, p_session_id text, p_subpath text DEFAULT NULL::text) returns integer
-  plpgsql volatile; -- body b9d073ee, comment c66f33ca
+  plpgsql volatile; -- body b9d073ee, comment f159955a
 create function transcript_list(p_project_key text, p_session_id text DEFAULT NULL::text) returns TABLE(session_id text, subpath text, mtime bigint, entry_count integer, summary text)
   sql stable; -- body 40c95a27, comment 7e02538c
 create function transcript_load(p_project_key text, p_session_id text, p_subpath text DEFAULT NULL::text, p_after integer DEFAULT 0, p_limit integer DEFAULT NULL::integer, p_bytes bigint DEFAULT NULL::bigint) returns TABLE(seq integer, entry text)
@@ -5826,7 +5832,7 @@ create function work_ledger_version() returns text
 create function work_message(p_work_item_id uuid, p_content text, p_is_interrupt boolean DEFAULT false) returns inbox
   plpgsql volatile; -- body 9bef434d, comment d58c6b48
 create function work_metrics(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision, times bigint)
-  sql stable; -- body 6051c856, comment 1a93bb21
+  sql stable; -- body c2897eda, comment 1a93bb21
 create function work_metrics_take() returns TABLE(metric text, labels jsonb, value double precision, times bigint)
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 775f7208, comment 2537efcb
 create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns work_items
@@ -5836,7 +5842,7 @@ create function work_resume(p_work_item_id uuid) returns work_items
 create function work_retention_run(p_is_dry_run boolean DEFAULT false, p_limit integer DEFAULT NULL::integer) returns jsonb
   plpgsql volatile; -- body 18c3815c, comment 436da5a7
 create function work_retry(p_work_item_id uuid, p_content text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 6ad3406b, comment 14c3ce5f
+  plpgsql volatile; -- body 6ad3406b, comment 05527db5
 create function work_roles_create(p_prefix text DEFAULT NULL::text) returns TABLE(kind text, role name)
   plpgsql volatile; -- body 0ab75010, comment bbf8cea9
 create function work_roles_drop() returns SETOF name

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage, MessageExtraInfo, Transport } from '@modelcontextprotocol/server';
 
 import { loadPackage } from '../../sandbox/optionalPackage.ts';
+import { CALL } from '../mcp/callId.ts';
 import type { Seat, Service } from '../mcp/server.ts';
 import type { Updates } from '../mcp/updates.ts';
 import { sessionsAt } from './sessions.ts';
@@ -29,9 +30,6 @@ export type LedgerTools = {
 
 type Take = (message: JSONRPCMessage, extra?: MessageExtraInfo) => void;
 type Serving = { service: Service; updates: () => Promise<Updates> | undefined };
-
-/** The id of a call as the client of the SDK tells it to servers, which is the one that hooks are told. */
-const CALL = 'claudecode/toolUseId';
 
 /** What the SDK connects to for each query: unlike a server of the protocol it takes any number of them, also at once. */
 class InProcessServer {

@@ -177,8 +177,9 @@ export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => 
        where implementation <> 'runtime' and name !~ '^ldg:' order by is_builtin desc, position, tool_name`,
     ),
 
-  abilityInvoke: (ability: string, input: object, workItemId: string, lease: string | null = null) =>
-    call('ability_invoke', [ability, storableJson(input), workItemId, lease], z.unknown()),
+  /** `callId`: if the answer is lost with its connection, the call is repeated and still does what it does once; another of the same id, too. */
+  abilityInvoke: (ability: string, input: object, workItemId: string, lease: string | null = null, callId: string = randomUUID()) =>
+    call('ability_invoke', [ability, storableJson(input), workItemId, lease, callId], z.unknown()),
 
   /** What people and other agents said to a session of another program since it was last asked; null: nothing. */
   inboxTake: (workItemId: string) => call('inbox_take', [workItemId], z.string().nullable()),

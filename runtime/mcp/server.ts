@@ -11,6 +11,8 @@ import type { Db } from '../ledger/db.ts';
 import { LedgerError, messageOf } from '../ledger/errors.ts';
 import { isCaughtUp } from '../ledger/standby.ts';
 import { withoutSecrets } from '../secrets/known.ts';
+import { callIdOf } from './callId.ts';
+import type { Meta } from './callId.ts';
 import type { Subject, Updates } from './updates.ts';
 import { isWait, wait } from './wait.ts';
 import type { Report } from './wait.ts';
@@ -38,9 +40,6 @@ const GRACE_MS = 5000;
  * client is gone.
  */
 export type Seat = { db: Db; reads: Db; updates: Updates; workItemId: string; leave(): Promise<void> };
-
-/** What a request says beside its parameters. */
-export type Meta = Readonly<Record<string, unknown>> | undefined;
 
 export type ServiceOptions = {
   /** A list of tools does not wait for the database; what users registered follows as a change. */
@@ -158,7 +157,7 @@ export class Service {
       async () => {
         const { db, workItemId } = await this.#seat(meta);
         this.#check(name, input);
-        if (!isWait(name)) return db.abilityInvoke(name, input, workItemId);
+        if (!isWait(name)) return db.abilityInvoke(name, input, workItemId, null, callIdOf(workItemId, name, input, meta));
         return wait(db, name, workItemId, input, AbortSignal.any([request.signal, this.#stopping.signal]), reportOf(request));
       },
       async () => {

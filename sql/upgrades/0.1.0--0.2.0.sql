@@ -394,6 +394,7 @@ comment on column memory_views.version is 'The version that it was shown, or wro
 comment on column memory_views.work_item_id is 'The work item that read it; null: none.';
 comment on column memory_views.viewed_at is 'When.';
 
+drop function if exists ability_invoke(text, jsonb, uuid, uuid);
 drop function if exists ability_register(text, text, json, text, text, regprocedure, json, json, text);
 
 create type context_state as (

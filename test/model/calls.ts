@@ -175,7 +175,10 @@ async function execute(worker: Worker, one: Open, call: Call): Promise<void> {
       () => `${item.name} waits for ${JSON.stringify(call.input)}: ${JSON.stringify(row)}, and should be ${wait}`,
     );
   }
-  if (call.name === 'claim' && row?.status === 'completed') await checkClaims(worker);
+  if (call.name === 'claim' && row?.status === 'completed') {
+    await checkClaims(worker);
+    await worker.stage.session.checkClaim(String(call.input['key']), JSON.stringify(row.result));
+  }
   if (call.name === 'memory') await checkNotes(worker, one.id);
   if (call.name === 'recall_block') world.note(item, 'recall');
   if (call.name === 'notify_me' && row?.status === 'completed') world.note(item, 'asks to be told');

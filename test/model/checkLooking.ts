@@ -376,9 +376,10 @@ async function checkMetrics({ play: { ledger, world, exports } }: Sight): Promis
       .filter((row) => row.metric === metric && (!label || row.labels[label[0]] === label[1]))
       .reduce((sum, row) => sum + row.value * row.times, 0);
   for (const type of ['step', 'finding', 'decision', 'error', 'plan', 'note']) {
-    const should = world.items
+    const own = world.items
       .flatMap((item) => item.entries)
       .filter((entry) => entry.type === type && !entry.isInherited && !(entry.isAuto && type !== 'step')).length;
+    const should = own + (type === 'finding' ? world.newsOfSession.size : 0);
     const is = times('work.ledger.entries', ['entry_type', type]);
     expect(type === 'step' ? is >= should : is === should, `work.ledger.entries counts ${is} of type ${type}, and there are ${should}`);
   }

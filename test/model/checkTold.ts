@@ -83,6 +83,7 @@ function checkNews({ world }: Play, item: Item, said: string): Set<string> {
   for (const mark of item.unheard)
     expect(news.has(mark), `the finding ${mark} was in a request that was broken off, and is not told again`);
   if (news.size > 0) world.note(item, 'digest');
+  if ([...news].some((mark) => world.newsOfSession.has(mark))) world.met('kept session', 'digest');
   return news;
 }
 

@@ -252,6 +252,22 @@ const act = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('wake' as const, 'recall' as const, 'look' as const), who, block: fc.nat(9) }) },
+  {
+    weight: 16,
+    arbitrary: fc.record({
+      do: fc.constant('session' as const),
+      what: fc.oneof(
+        { weight: 9, arbitrary: fc.constantFrom('append' as const, 'append' as const, 'read' as const) },
+        { weight: 6, arbitrary: fc.constantFrom('finding' as const, 'claim' as const, 'claim' as const) },
+        { weight: 5, arbitrary: fc.constantFrom('miss' as const, 'import' as const, 'left' as const, 'resume' as const) },
+        { weight: 3, arbitrary: fc.constantFrom('fork' as const, 'erase' as const, 'erase agent' as const) },
+      ),
+      count: fc.integer({ min: 1, max: 9 }),
+      /** Which of two processes; or whether its subagent. */
+      by: fc.nat(1),
+      fault: fc.option(fc.constantFrom('rolled back' as const, 'repeated' as const), { freq: 3 }),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('pass' as const), minutes: fc.constantFrom(1, 10, 70) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('submit' as const), policy: fc.constantFrom(...policyNames) }) },
 );

@@ -9,6 +9,7 @@ import { checkChains, checkInvariants, checkRecall, checkStanding } from './chec
 import type { Act, Conversation, Event, Response, Work } from './commands.ts';
 import { expect } from './expect.ts';
 import { Exports } from './exports.ts';
+import { KeptSession } from './keptSession.ts';
 import { Refused } from './ledger.ts';
 import type { Ledger } from './ledger.ts';
 import { faculty } from './policies.ts';
@@ -40,15 +41,19 @@ const plain: Work & { answer: Response } = {
 export class Play implements Stage {
   readonly world = new World();
   readonly ledger: Ledger;
+  /** Another one, in which nothing happens. */
+  readonly fresh: Ledger;
   /** Names of the conversation's own. */
   readonly key: string;
   readonly exports = new Exports(this);
+  readonly session = new KeptSession(this);
   #kind = 0;
   #policies = 0;
   #looks = 0;
 
-  constructor(ledger: Ledger, key: string) {
+  constructor(ledger: Ledger, fresh: Ledger, key: string) {
     this.ledger = ledger;
+    this.fresh = fresh;
     this.key = key;
   }
 
@@ -73,6 +78,7 @@ export class Play implements Stage {
       }
       expect(this.world.exchanges.length >= minTurns, `only ${this.world.exchanges.length} responses could be given`);
       await this.#everythingAgain();
+      await this.session.end(this.fresh);
       await checkDoctor(this);
       await checkInvariants(this);
       await this.#end();
@@ -205,6 +211,8 @@ export class Play implements Stage {
       case 'pass':
         ledger.now += act.minutes * 60_000;
         return;
+      case 'session':
+        return this.session.happens(act);
       case 'submit': {
         await this.#submit(act.policy);
         return;

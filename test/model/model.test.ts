@@ -27,7 +27,7 @@ afterAll(async () => {
   for (const database of databases) await database.drop();
 });
 
-type Open = { ledger: Ledger; database: TestDatabase };
+type Open = { ledger: Ledger; database: TestDatabase; fresh: Ledger; other: TestDatabase };
 
 async function openLedger(): Promise<Open> {
   const database = await createDatabase();
@@ -47,7 +47,9 @@ async function openLedger(): Promise<Open> {
     executeCode.effect,
     executeCode.risk,
   );
-  return { ledger, database };
+  const other = await createDatabase();
+  databases.add(other);
+  return { ledger, database, fresh: await Ledger.open(other.url, ledger.now), other };
 }
 
 /** Plays a lane's share of as many conversations, drawn anew for each round. */
@@ -58,16 +60,18 @@ async function play(lane: number, runs: number, round = 0): Promise<void> {
     await fc.assert(
       fc.asyncProperty(conversation, async (given) => {
         if (open && count % together === 0) {
-          const { ledger, database } = open;
+          const { ledger, database, fresh, other } = open;
           open = undefined;
-          await ledger.close();
-          databases.delete(database);
-          await database.drop();
+          for (const each of [ledger, fresh]) await each.close();
+          for (const each of [database, other]) {
+            databases.delete(each);
+            await each.drop();
+          }
         }
         open ??= await openLedger();
-        const { ledger } = open;
+        const { ledger, fresh } = open;
         ledger.now += 3 * day; // so far behind the last one that nothing of it is news
-        const one = new Play(ledger, `${lane + round * lanes}x${++count}`);
+        const one = new Play(ledger, fresh, `${lane + round * lanes}x${++count}`);
         await one.run(given);
         counts.conversations += 1;
         counts.responses += one.world.exchanges.length;
@@ -84,6 +88,7 @@ async function play(lane: number, runs: number, round = 0): Promise<void> {
     );
   } finally {
     await open?.ledger.close();
+    await open?.fresh.close();
   }
 }
 

@@ -7,6 +7,7 @@ import * as answers from '../../runtime/ledger/answers.ts';
 import { byAiSdk } from './aiSdk.ts';
 import { refresh, runCalls, settled } from './calls.ts';
 import type { HookAnswer, Work } from './commands.ts';
+import type { KeptSession } from './keptSession.ts';
 import { Refused } from './ledger.ts';
 import type { Fault, Ledger } from './ledger.ts';
 import { answerOf, hookResult, resultOf, tokensPerChar } from './replies.ts';
@@ -17,6 +18,8 @@ import type { Item, World } from './world.ts';
 export type Stage = {
   world: World;
   ledger: Ledger;
+  /** What of a session of another program goes on beside it. */
+  session: Pick<KeptSession, 'checkClaim'>;
   /** Something that happens beside the worker. */
   happens(item: Item, what: 'interrupt' | 'message' | 'news' | 'compact' | 'sweep' | 'pause' | 'cancel' | 'policy'): Promise<void>;
   /** Checks a request and keeps it. */

@@ -124,6 +124,8 @@ export class World {
   /** Texts of agents that pretend to be the engine's. */
   readonly forged: string[] = [];
   readonly pairs = new Set<string>();
+  /** Marks of what a kept session found. */
+  readonly newsOfSession = new Set<string>();
   /** Its model refuses thinking when anything before it has changed. */
   bindsThinking = false;
   /** What each faculty says now; an attempt keeps what it began with. */

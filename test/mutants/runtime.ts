@@ -1085,6 +1085,22 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'a call that the server rolled back with',
   },
   {
+    name: 'a call of an MCP client has another id each time that it is sent to the database',
+    file: 'runtime/ledger/submit.ts',
+    from: 'storableJson(input), workItemId, lease, callId]',
+    to: 'storableJson(input), workItemId, lease, callId === callId ? null : callId]',
+    test: 'test/e2e/mcpRepeats.test.ts',
+    title: 'a call whose answer the server lost',
+  },
+  {
+    name: 'what an MCP client calls its call is not looked at',
+    file: 'runtime/mcp/callId.ts',
+    from: "if (typeof id !== 'string' || id === '') return",
+    to: "if (typeof id !== 'string' || id !== '') return",
+    test: 'test/e2e/mcpRepeats.test.ts',
+    title: 'a call that the client makes again under its own id',
+  },
+  {
     name: 'a call whose connection died is not made again',
     file: 'runtime/ledger/pool.ts',
     from: 'if (!(isConnectionLost(error) || isRolledBack(error))',

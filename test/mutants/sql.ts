@@ -4,6 +4,48 @@ import type { Mutant } from './mutant.ts';
 
 export const sqlMutants: readonly Mutant[] = [
   {
+    name: 'a memory call that is made again with its id is done again',
+    file: 'sql/api/93_abilities/engine_abilities.sql',
+    from: 'p_work_item_id => _ability_work_item(), p_idempotency_key => _ability_call_key());',
+    to: 'p_work_item_id => _ability_work_item());',
+    test: 'test/sql/ability_invoke/does_a_call_once.test.sql',
+  },
+  {
+    name: 'an entry that is appended again with the id of its call is there twice',
+    file: 'sql/api/93_abilities/engine_abilities.sql',
+    from: "p_input ->> 'content', p_idempotency_key => _ability_call_key(), p_keep",
+    to: "p_input ->> 'content', p_keep",
+    test: 'test/sql/ability_invoke/does_a_call_once.test.sql',
+  },
+  {
+    name: 'calls of imported sessions are counted as calls of agents here',
+    file: 'sql/api/94_metrics/metrics.sql',
+    from: 't.external_id is null and k.external_id is null\n     and k.started_at',
+    to: 'k.external_id is null\n     and k.started_at',
+    test: 'test/sql/work_metrics/leaves_out_imported_sessions.test.sql',
+  },
+  {
+    name: 'a session that was erased before it was read comes back by its file',
+    file: 'sql/api/92_import/session_import.sql',
+    from: '  perform _transcript_refuse(t.project_key, t.session_id) from _transcripts_gone(',
+    to: '  perform from _transcripts_gone(',
+    test: 'test/sql/transcript_delete/keeps_its_file_out.test.sql',
+  },
+  {
+    name: 'erasing a transcript leaves what its file made of the session',
+    file: 'sql/api/92_import/transcript_delete.sql',
+    from: 'w.id in (select _transcript_work(t) from',
+    to: 'w.id in (select t.work_item_id from',
+    test: 'test/sql/transcript_delete/keeps_its_file_out.test.sql',
+  },
+  {
+    name: 'what a subagent was told stays when its session is erased',
+    file: 'sql/api/80_erasure/erasable.sql',
+    from: 'where f.work_item_id = $1 and s.is_subagent',
+    to: 'where f.work_item_id = $1 and not s.is_subagent',
+    test: 'test/sql/work_erase/takes_what_a_subagent_was_told.test.sql',
+  },
+  {
     name: 'a part of an id that several have means the newest of them',
     file: 'sql/api/20_submit/work_id.sql',
     from: 'if cardinality(v_found) = 1 then',

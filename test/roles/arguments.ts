@@ -299,6 +299,7 @@ export const naming: Record<string, Value> = {
   p_external_id: name('task'),
   p_dedup_key: name('task'),
   p_idempotency_key: name('task'),
+  p_call_id: literal('00000000-0000-0000-0000-000000000007'),
   p_id: id('item'),
   p_origin_session_id: name('session'),
   p_workspace_dir: literal('/etc'),

@@ -13,7 +13,10 @@ as $$
     -- A session in which several items went on keeps its words until the last of them goes.
     select '(select f.session_label from foci f where f.work_item_id = $1 and not exists (select from foci o join work_items i on i.id = o.work_item_id '
            'where o.session_label = f.session_label and i.id <> $1 and i.erased_at is null) union '
-           'select s.label from sessions s join turns x on x.id = s.head_turn_id where x.work_item_id = $1)' as list
+           'select s.label from sessions s join turns x on x.id = s.head_turn_id where x.work_item_id = $1 union '
+           -- What a subagent was told to do stands in the call that started it; of its own work, if there is any, it is the words, too.
+           'select s.label from sessions s join foci f on f.session_label = s.parent_session_label where f.work_item_id = $1 and s.is_subagent '
+           'and not exists (select from foci o join work_items i on i.id = o.work_item_id where o.session_label = s.label and i.erased_at is null))' as list
   )
   select e.n::integer, e.relation, e.of_item, e.becomes::jsonb, e.hashed::text[]
     from turns_of t

@@ -71,6 +71,7 @@ begin
     _recorded_time(v_run.exchanges #>> '{0,at}'),
     (select min(_recorded_time(e ->> 'at')) from json_array_elements(v_run.exchanges) e));
   v_of := _import_transcript(v_run.transcript);
+  perform _transcript_refuse(t.project_key, t.session_id) from _transcripts_gone(v_run.format, v_run."sessionId", v_run."parentSessionId") t;
   v_item := _import_item(
     v_label, coalesce(v_run.task, case when coalesce(v_run.first, 0) = 0 then v_run.prompt end), jsonb_strip_nulls(jsonb_build_object(
       'conversationId', v_label, 'format', v_run.format, 'cwd', v_run.cwd, 'file', v_run.file,

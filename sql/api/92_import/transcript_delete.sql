@@ -30,7 +30,7 @@ end
 $$;
 
 comment on function transcript_delete(text, text, text) is
-  'Erases a transcript for good, with the work item that was made of it (see work_erase()), and returns how many transcripts went. p_subpath: only that one; null: the whole session, with its subagents. What stays is that it was: nothing can be appended to it any more. A session under way is completed first. Erasing again finds nothing, and does no harm. Raises WL008 (its turns are shared by forks: erase those first), 42501.';
+  'Erases a transcript for good, with the work item that was made of it (see work_erase()), and returns how many transcripts went. p_subpath: only that one; null: the whole session, with its subagents. What stays is that it was: nothing can be appended to it any more, and its file is not imported. A session under way is completed first. Erasing again finds nothing, and does no harm. Raises WL008 (its turns are shared by forks: erase those first), 42501.';
 
 create or replace function _transcript_items(p_ids uuid[], p_with_agents boolean)
   returns setof uuid
@@ -42,7 +42,7 @@ as $$
   with own as (
     select w.id, w.external_id
       from work_items w
-     where w.id in (select t.work_item_id from transcripts t where t.id = any (p_ids))
+     where w.id in (select _transcript_work(t) from transcripts t where t.id = any (p_ids))
        and not exists (select from transcripts o where o.work_item_id = w.id and o.id <> all (p_ids) and o.deleted_at is null)
   )
   select w.id
@@ -58,3 +58,46 @@ as $$
 $$;
 
 comment on function _transcript_items(uuid[], boolean) is 'The work items, not erased, that these transcripts alone were read into; p_with_agents: and those of their subagents.';
+
+create or replace function _transcript_work(p_of transcripts)
+  returns uuid
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(p_of.work_item_id, (
+    select w.id
+      from work_items w
+     where w.external_id = 'import:claude-code:' || p_of.session_id || coalesce('#' || substring(p_of.subpath from '^subagents/agent-(.+)$'), '')
+       and p_of.subpath ~ '^$|^subagents/agent-.' and w.submitted_by = p_of.submitted_by
+       and not exists (
+         select from transcripts o
+          where o.session_id = p_of.session_id and o.subpath = p_of.subpath and o.project_key <> p_of.project_key and o.deleted_at is null)
+  ), (
+    select w.id
+      from work_items w
+     where w.params ? 'conversationId' and w.params ->> 'conversationId' = p_of.session_id and p_of.subpath = '' and w.work_type = 'journal'
+       and w.external_id is null and w.submitted_by = p_of.submitted_by and w.erased_at is null
+     order by w.created_at desc, w.id desc
+     limit 1));
+$$;
+
+comment on function _transcript_work(transcripts) is
+  'The work item of the session that a transcript is of: that which it was read into, else that of its file or of its hooks, which reading it would have made its own (_import_adopt()). One whose session another scope keeps, too, has only the first.';
+
+create or replace function _transcripts_gone(p_format text, p_session_id text, p_parent_session_id text)
+  returns setof transcripts
+  language sql
+  stable
+  rows 1
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select t.*
+    from transcripts t
+   where p_format = 'claude-code' and t.session_id = coalesce(p_parent_session_id, p_session_id) and t.deleted_at is not null and t.submitted_by = session_user
+     and t.subpath in ('', 'subagents/agent-' || substr(p_session_id, char_length(p_parent_session_id) + 2))
+     and not exists (select from transcripts o where o.session_id = t.session_id and o.subpath = t.subpath and o.deleted_at is null);
+$$;
+
+comment on function _transcripts_gone(text, text, text) is
+  'The erased transcripts of a recorded session, or of one above it, which its file does not bring back: it may never have been read into work. One of the same id in another scope that is still here is not gone.';

@@ -1,6 +1,7 @@
 -- Calling registered abilities by name, from psql or any language.
 
-create or replace function ability_invoke(p_name text, p_input jsonb default '{}', p_work_item_id uuid default null, p_lease uuid default null)
+create or replace function ability_invoke(
+    p_name text, p_input jsonb default '{}', p_work_item_id uuid default null, p_lease uuid default null, p_call_id uuid default null)
   returns jsonb
   language plpgsql
   volatile
@@ -31,13 +32,13 @@ begin
       return jsonb_build_object('state', (work_complete(p_work_item_id, p_input ->> 'summary', p_input -> 'evidence', v_lease, p_input -> 'result')).state);
     end if;
   end if;
-  v_result := _ability_call(v_ability, p_input, v_ability.name <> 'check_child_work', p_work_item_id, v_lease, gen_random_uuid());
+  v_result := _ability_call(v_ability, p_input, v_ability.name <> 'check_child_work', p_work_item_id, v_lease, coalesce(p_call_id, gen_random_uuid()));
   return case when v_ability.name in ('ledger_append', 'ledger_read') then (v_result #>> '{}')::jsonb else v_result end;
 end
 $$;
 
-comment on function ability_invoke(text, jsonb, uuid, uuid) is
-  'Calls an ability by its name, as registered or as models call it (ldg_task_get), and returns its result: select ability_invoke(''ldg:task:get'', ''{"taskId": "task-1"}''). The engine''s own (ledger_append, recall_block, spawn_child_work, ...) need p_work_item_id, the item on whose behalf they are called, and its p_lease if it is being driven. Input that does not fit the ability''s schema is refused (what objects within it hold, lengths and patterns only with a JavaScript engine, see json_schema_errors()). Raises WL001 (no such ability, work item), WL002 (input), 0A000 (a worker runs it), 42501 (not yours to call), and whatever the ability raises.';
+comment on function ability_invoke(text, jsonb, uuid, uuid, uuid) is
+  'Calls an ability by its name, as registered or as models call it (ldg_task_get), and returns its result: select ability_invoke(''ldg:task:get'', ''{"taskId": "task-1"}''). The engine''s own (ledger_append, recall_block, spawn_child_work, ...) need p_work_item_id, the item on whose behalf they are called, and its p_lease if it is being driven. p_call_id: an id of the call, of the caller''s choice: called again with it (and the same input), ledger_append, spawn_child_work and memory do nothing a second time, and answer as the first time; to repeat a call whose answer was lost. Input that does not fit the ability''s schema is refused (what objects within it hold, lengths and patterns only with a JavaScript engine, see json_schema_errors()). Raises WL001 (no such ability, work item), WL002 (input), WL006 (p_call_id was used for another call), 0A000 (a worker runs it), 42501 (not yours to call), and whatever the ability raises.';
 
 create or replace function _ability_check(p_ability abilities, p_work_item_id uuid, p_lease uuid)
   returns void

@@ -9,13 +9,23 @@ create or replace function _ability_work_item()
 
 comment on function _ability_work_item() is 'The work item whose agent made the running call.';
 
+create or replace function _ability_call_key()
+  returns text
+  language sql
+  stable
+  parallel safe
+  return case when current_setting('work_ledger.is_agent', true) = 'true' then 'call ' || current_setting('work_ledger.tool_call_id') end;
+
+comment on function _ability_call_key() is
+  'The idempotency key of the running call of ability_invoke(), whose caller may call again when it did not hear; null: the call of a worker''s agent, which is settled in the transaction that runs it.';
+
 create or replace function _ledger_append_json(p_input jsonb)
   returns work_ledger
   language sql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select ledger_append(_ability_work_item(), p_input ->> 'entry_type', p_input ->> 'content', p_keep => _names(p_input -> 'keep'),
+  select ledger_append(_ability_work_item(), p_input ->> 'entry_type', p_input ->> 'content', p_idempotency_key => _ability_call_key(), p_keep => _names(p_input -> 'keep'),
     p_items => nullif(nullif(p_input -> 'items', 'null'), '[]'), p_done => _plan_numbers(p_input -> 'done'), p_doing => _plan_number(p_input -> 'doing'));
 $$;
 
@@ -307,7 +317,7 @@ create or replace function _ability_memory(p_input jsonb)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select memory_command(p_input::json, p_work_item_id => _ability_work_item());
+  select memory_command(p_input::json, p_work_item_id => _ability_work_item(), p_idempotency_key => _ability_call_key());
 $$;
 
 comment on function _ability_memory(jsonb) is 'Ability memory.';

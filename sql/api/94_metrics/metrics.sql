@@ -91,7 +91,7 @@ as $$
       select 'work.engage.iterations', _faculty_labels(f.faculty, c.project), f.iteration
         from foci f
         join faculties c on c.content_hash = f.faculty_hash
-       where f.ended_at >= p_from and f.ended_at < p_until
+       where f.ended_at >= p_from and f.ended_at < p_until and f.faculty <> 'imported'
          and not exists (select from turns t where t.work_item_id = f.work_item_id and t.focus_id = f.id and t.external_id is not null)
       union all
       select 'work.child.spawned',
@@ -242,7 +242,7 @@ as $$
          extract(epoch from f.ended_at - f.created_at)
     from foci f
     join faculties c on c.content_hash = f.faculty_hash
-   where f.ended_at >= p_from and f.ended_at < p_until
+   where f.ended_at >= p_from and f.ended_at < p_until and f.faculty <> 'imported'
      and not exists (select from turns t where t.work_item_id = f.work_item_id and t.focus_id = f.id and t.external_id is not null)
   union all
   select 'gen_ai.execute_tool.duration', _faculty_labels(f.faculty, c.project) || jsonb_build_object('gen_ai.operation.name', 'execute_tool',
@@ -253,8 +253,8 @@ as $$
     join foci f on f.id = t.focus_id
     join faculties c on c.content_hash = f.faculty_hash
     left join abilities a on a.tool_name = k.tool_name
-   where k.completed_at > '-infinity' and k.completed_at >= p_from and k.completed_at < p_until and k.external_id is null and k.started_at is not null
-     and not _is_wait(k.tool_name);
+   where k.completed_at > '-infinity' and k.completed_at >= p_from and k.completed_at < p_until and t.external_id is null and k.external_id is null
+     and k.started_at is not null and not _is_wait(k.tool_name);
 $$;
 
 comment on function _genai_metrics(timestamptz, timestamptz) is 'The observations of requests, attempts and calls by the names of OpenTelemetry''s GenAI conventions, see work_metrics(). A tool that is not registered is counted as other.';
@@ -308,7 +308,7 @@ as $$
       join foci f on f.id = t.focus_id
       join faculties c on c.content_hash = f.faculty_hash
      where k.completed_at > '-infinity' and k.completed_at >= p_from and k.completed_at < p_until
-       and k.tool_name in ('execute_code', 'await_child_work') and k.external_id is null
+       and k.tool_name in ('execute_code', 'await_child_work') and t.external_id is null and k.external_id is null
   )
   select 'work.child.await_duration', e.labels, extract(epoch from (e.k).completed_at - (e.k).started_at)::double precision
     from ended e
