@@ -5638,7 +5638,7 @@ create function ledger_search_newest(p_query text) returns text
 create function ledger_unlink(p_name text) returns void
   plpgsql volatile; -- body 9bc111f2, comment c92ca28f
 create function ledger_verify(p_work_item_id uuid DEFAULT NULL::uuid, p_heads jsonb DEFAULT NULL::jsonb) returns TABLE(work_item_id uuid, place text, problem text)
-  plpgsql stable; -- body 3d7b2c41, comment 2a5a43a1
+  plpgsql stable; -- body 3eb8de1c, comment a9c34dda
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
   plpgsql volatile set lock_timeout=1s; -- body 238cf0ee, comment 52289049
 create function markdown_codeblocks(p_text text) returns jsonb
@@ -5782,7 +5782,7 @@ create function turn_workspace_set(p_turn_id uuid, p_ref text) returns void
 create function wait_for(p_work_item_id uuid, p_work_item_ids uuid[], p_until timestamp with time zone DEFAULT NULL::timestamp with time zone, p_claim text DEFAULT NULL::text) returns jsonb
   plpgsql stable; -- body 7049f361, comment 5e5a8faa
 create function work_activity(p_work_item_id uuid, p_from_turn_id uuid DEFAULT NULL::uuid) returns TABLE(turn_id uuid, iteration integer, status text, thinking text, said text, calls jsonb, updated_at timestamp with time zone)
-  sql stable; -- body b74fedd7, comment e378c569
+  sql stable; -- body 613fd1a8, comment 1ae7ecf1
 create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric DEFAULT NULL::numeric) returns boolean
   plpgsql stable; -- body abeddcc4, comment 77f16072
 create function work_because(p_turn_id uuid, p_tool_call_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, part text, says text, quote text, parts bigint, tokens bigint, turn_id uuid, call_id uuid, work_item_id uuid, entry_seq integer, person text)

@@ -120,8 +120,23 @@ export const activity = z.object({
   thinking: z.string().nullable(),
   said: z.string().nullable(),
   calls: z.array(
-    z.object({ id: z.string(), parent_call_id: z.string().nullable(), name: z.string(), input: z.string(), status: z.string() }),
+    z.object({
+      id: z.string(),
+      parent_call_id: z.string().nullable(),
+      name: z.string(),
+      input: z.string(),
+      status: z.string(),
+      error: z.string().nullish(),
+      started_at: z.string().nullable(),
+      completed_at: z.string().nullable(),
+    }),
   ),
+  updated_at: z.string().nullable(),
+  /** Null: it is not answered. */
+  input_tokens: z.number().nullable(),
+  output_tokens: z.number().nullable(),
+  /** Null also without prices. */
+  cost: z.number().nullable(),
 });
 
 export const step = z.discriminatedUnion('kind', [

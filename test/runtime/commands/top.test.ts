@@ -168,7 +168,9 @@ test('no line is wider than the terminal, whatever agents write', () => {
         input: {},
         input_json: input,
         input_hash: 'f'.repeat(64),
+        requested_at: 'now',
         expires_at: 'now',
+        said: null,
       };
       const lines = [
         ...listScreen(seen, shown, width, 24).lines,
