@@ -5853,8 +5853,8 @@ create function work_totals(p_by text DEFAULT 'total'::text, p_from timestamp wi
   plpgsql stable; -- body ce2b7b83, comment 3a2cfa69
 create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT false) returns SETOF trace_span
   plpgsql stable; -- body e4d87861, comment 3d072933
-create function work_waterfall(p_work_item_id uuid) returns TABLE(n bigint, depth integer, span_id text, parent_span_id text, kind text, name text, work_item_id uuid, turn_id uuid, call_id uuid, attempt integer, started_at timestamp with time zone, ended_at timestamp with time zone, seconds double precision, is_error boolean, says text, cost numeric, critical_from timestamp with time zone, critical_until timestamp with time zone)
-  plpgsql stable; -- body a58abb9e, comment 80f9c39d
+create function work_waterfall(p_work_item_id uuid) returns TABLE(n bigint, depth integer, span_id text, parent_span_id text, kind text, name text, work_item_id uuid, turn_id uuid, call_id uuid, attempt integer, started_at timestamp with time zone, ended_at timestamp with time zone, seconds double precision, is_error boolean, says text, cost numeric, critical_from timestamp with time zone, critical_until timestamp with time zone, own_seconds double precision)
+  plpgsql stable; -- body 1631b40e, comment 436975f2
 create function worker_stop(p_worker_id text) returns void
   plpgsql volatile; -- body e7f9d6b4, comment cea21544
 create function worker_warm_up() returns void

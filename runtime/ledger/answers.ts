@@ -307,7 +307,7 @@ export const fallWindow = z.object({
   found: z.number(),
   all: z.number(),
   root: fallRow,
-  /** Of each kind: how many, how many seconds in all, those of tools without the approvals in them, and on the critical path. */
+  /** Of each kind: how many, how many seconds of its own in all, and on the critical path. */
   kinds: z.array(z.object({ kind: z.string(), rows: z.number(), seconds: z.number(), critical: z.number() })),
 });
 

@@ -1,6 +1,6 @@
 -- work_waterfall() has a row for whatever took time, roots of what is under way as well, and what the end waited for.
 begin;
-select plan(17);
+select plan(19);
 
 create function pg_temp.falls(p_item uuid default item()) returns setof text language sql as $$
   select repeat(' ', f.depth) || f.name || ' ' || f.kind || coalesce(' ' || round(f.seconds), '') || case when f.ended_at is null then ' open' else '' end
@@ -40,6 +40,8 @@ select results_eq($$ select name, round(seconds)::int, is_error, says, critical_
   'a retry, calls side by side, and how long a person was waited for');
 select is((select f.parent_span_id from work_waterfall(item()) f where f.kind = 'person'), (select f.span_id from work_waterfall(item()) f where f.name = 'execute_tool deploy'),
   'which is below the call');
+select is((select round(own_seconds) from work_waterfall(item()) where name = 'execute_tool deploy'), 3::double precision, 'whose own seconds are without those of the person');
+select is_empty($$ select kind from work_waterfall(item()) where kind <> 'tool' and own_seconds <> seconds $$, 'which all others have of their own');
 
 select drive(), later('1 second'), answer('[["spawn_child_work", {"work_type": "look_into", "description": "Look into it"}]]'), run(), iteration_finish(item(), lease());
 create temporary table child as select id from work_items where parent_id = item();
