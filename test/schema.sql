@@ -2414,7 +2414,8 @@ create view v_usage with (security_invoker=true) as
     sum(cache_write_tokens) AS cache_write_tokens,
     sum(output_tokens) AS output_tokens,
     sum(total_tokens) AS total_tokens,
-    sum(_turn_cost(t.*)) AS cost
+    ( SELECT u.cost
+           FROM _usage_of(ARRAY[t.work_item_id]) u(tokens, cost, model_calls)) AS cost
    FROM turns t
   GROUP BY work_item_id;
 create view v_work_hours with (security_invoker=true) as
