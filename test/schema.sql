@@ -2414,7 +2414,8 @@ create view v_usage with (security_invoker=true) as
     sum(cache_write_tokens) AS cache_write_tokens,
     sum(output_tokens) AS output_tokens,
     sum(total_tokens) AS total_tokens,
-    sum(_turn_cost(t.*)) AS cost
+    ( SELECT u.cost
+           FROM _usage_of(ARRAY[t.work_item_id]) u(tokens, cost, model_calls)) AS cost
    FROM turns t
   GROUP BY work_item_id;
 create view v_work_hours with (security_invoker=true) as
@@ -5644,7 +5645,7 @@ create function ledger_search_newest(p_query text) returns text
 create function ledger_unlink(p_name text) returns void
   plpgsql volatile; -- body 9bc111f2, comment c92ca28f
 create function ledger_verify(p_work_item_id uuid DEFAULT NULL::uuid, p_heads jsonb DEFAULT NULL::jsonb) returns TABLE(work_item_id uuid, place text, problem text)
-  plpgsql stable; -- body 3d7b2c41, comment 2a5a43a1
+  plpgsql stable; -- body 3eb8de1c, comment a9c34dda
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
   plpgsql volatile set lock_timeout=1s; -- body 238cf0ee, comment 52289049
 create function markdown_codeblocks(p_text text) returns jsonb
@@ -5788,7 +5789,7 @@ create function turn_workspace_set(p_turn_id uuid, p_ref text) returns void
 create function wait_for(p_work_item_id uuid, p_work_item_ids uuid[], p_until timestamp with time zone DEFAULT NULL::timestamp with time zone, p_claim text DEFAULT NULL::text) returns jsonb
   plpgsql stable; -- body 7049f361, comment 5e5a8faa
 create function work_activity(p_work_item_id uuid, p_from_turn_id uuid DEFAULT NULL::uuid) returns TABLE(turn_id uuid, iteration integer, status text, thinking text, said text, calls jsonb, updated_at timestamp with time zone)
-  sql stable; -- body b74fedd7, comment e378c569
+  sql stable; -- body 613fd1a8, comment 1ae7ecf1
 create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric DEFAULT NULL::numeric) returns boolean
   plpgsql stable; -- body abeddcc4, comment 77f16072
 create function work_because(p_turn_id uuid, p_tool_call_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, part text, says text, quote text, parts bigint, tokens bigint, turn_id uuid, call_id uuid, work_item_id uuid, entry_seq integer, person text)
@@ -5859,8 +5860,8 @@ create function work_totals(p_by text DEFAULT 'total'::text, p_from timestamp wi
   plpgsql stable; -- body ce2b7b83, comment 3a2cfa69
 create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT false) returns SETOF trace_span
   plpgsql stable; -- body e4d87861, comment 3d072933
-create function work_waterfall(p_work_item_id uuid) returns TABLE(n bigint, depth integer, span_id text, parent_span_id text, kind text, name text, work_item_id uuid, turn_id uuid, call_id uuid, attempt integer, started_at timestamp with time zone, ended_at timestamp with time zone, seconds double precision, is_error boolean, says text, cost numeric, critical_from timestamp with time zone, critical_until timestamp with time zone)
-  plpgsql stable; -- body a58abb9e, comment 80f9c39d
+create function work_waterfall(p_work_item_id uuid) returns TABLE(n bigint, depth integer, span_id text, parent_span_id text, kind text, name text, work_item_id uuid, turn_id uuid, call_id uuid, attempt integer, started_at timestamp with time zone, ended_at timestamp with time zone, seconds double precision, is_error boolean, says text, cost numeric, critical_from timestamp with time zone, critical_until timestamp with time zone, own_seconds double precision)
+  plpgsql stable; -- body 1631b40e, comment 436975f2
 create function worker_stop(p_worker_id text) returns void
   plpgsql volatile; -- body e7f9d6b4, comment cea21544
 create function worker_warm_up() returns void

@@ -27,13 +27,14 @@ export const literally = (text: string): string => text.replaceAll(/[.*+?^${}()|
 export const uuid = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
 
 /**
- * Each expected line comes in this order; … stands for anything, an id for any id, a figure with a unit (3.2k, 78 %, 0.35 s) for any such
+ * Each expected line comes in this order; … stands for anything, an id for any id, a time of day for any, a figure with a unit (3.2k, 78 %, 0.35 s) for any such
  * figure.
  */
 export function expectOutput(actual: string, expected: readonly string[]): void {
   const plain = (text: string): string =>
     text
       .replaceAll(uuid, 'ID')
+      .replaceAll(/\b\d\d:\d\d:\d\d\b/g, 'TIME')
       .replaceAll(/\b\d+(?:\.\d+)?( ?(?:[sk]\b|%))/g, 'N$1')
       .replaceAll(/(?<=\S) +/g, ' ')
       .trimEnd();

@@ -9,11 +9,11 @@ import { UsageError } from '../ledger/errors.ts';
 import { literal, literalName } from '../visible.ts';
 import { exactJson, wholeArguments } from '../wholeArguments.ts';
 import type { Argument } from '../wholeArguments.ts';
-import { padded, pieces } from './cells.ts';
+import { padded, pieces, wordPieces } from './cells.ts';
 import { idOf } from './ids.ts';
 import { io } from './io.ts';
 import type { Output } from './io.ts';
-import { exit, note, paint, print, visible } from './output.ts';
+import { cutWords, exit, note, paint, print, span, visible } from './output.ts';
 import { withLedger, withReader } from './withLedger.ts';
 
 export type Approval = Awaited<ReturnType<Db['approvals']>>[number];
@@ -27,6 +27,10 @@ export const approvals = (options: Settings): Promise<number> =>
     const data = waiting.map(({ input_json: json, ...one }) => ({ ...one, input: exactJson(json) }));
     const shown = waiting.map((one) => approvalText(one, widthOf(io().stdout)));
     print(data, shown.join('\n\n') || 'nothing waits for an approval', options.json ?? false);
+    if (waiting.length > 0 && !options.json)
+      note(
+        `\n${waiting.length === 1 ? '1 call waits' : `${waiting.length} calls wait`}: work-ledger approve CALL asks about one, work-ledger reject CALL --reason WHY refuses it`,
+      );
     return exit.ok;
   });
 
@@ -75,6 +79,8 @@ async function isWanted(asked: Approval, hash: string | undefined): Promise<bool
 const widthOf = ({ isTTY, columns }: Output): number => Math.max(60, (isTTY && columns) || 120);
 
 const NAME = 28;
+/** Of what the model said to it. */
+const MOST_SAID = 400;
 
 /**
  * A call that waits: what it is, then every argument in two columns. A bar stands left of each line of a value, so that no value can draw
@@ -85,7 +91,8 @@ export function approvalText(one: Approval, width: number): string {
     paint('bold', one.tool_call_id),
     ...field('tool', `${literalName(one.tool_name)}, ${one.risk}`, width),
     ...field('work item', `${one.work_item_id}  ${visible(one.description).split('\n')[0]}`, width),
-    ...field('until', one.expires_at, width),
+    ...(one.said === null ? [] : field('says', cutWords(literal(one.said).replaceAll(/\s+/g, ' '), MOST_SAID), width)),
+    ...field('waits', `for ${ago(one.requested_at)}, and until ${one.expires_at.replace(/\.\d+/, '')}`, width),
     ...field('hash', one.input_hash.slice(0, HASH), width),
   ];
   const given = wholeArguments(one.input_json);
@@ -102,5 +109,7 @@ function rowsOf({ name, kind, text }: Argument, width: number): string[] {
   return Array.from({ length }, (_, i) => `    ${padded(names[i] ?? '', NAME)} ${values[i] ?? ''}`.trimEnd());
 }
 
+const ago = (at: string): string => span((Date.now() - Date.parse(at)) / 1000);
+
 const field = (name: string, text: string, width: number): string[] =>
-  pieces(text, width - 14).map((piece, i) => `  ${(i === 0 ? name : '').padEnd(9)}  ${piece}`);
+  wordPieces(text, width - 14).map((piece, i) => `  ${(i === 0 ? name : '').padEnd(9)}  ${piece}`);

@@ -27,6 +27,22 @@ export function pieces(line: string, width: number): string[] {
   return [...all, piece];
 }
 
+/** A line in pieces that fit and end with whole words; a word that does not fit is broken. */
+export function wordPieces(line: string, width: number): string[] {
+  const all: string[] = [];
+  let piece = '';
+  for (const word of line.split(' ').flatMap((one) => pieces(one, width))) {
+    const longer = piece === '' ? word : `${piece} ${word}`;
+    if (widthOf(longer) <= width) {
+      piece = longer;
+      continue;
+    }
+    all.push(piece);
+    piece = word;
+  }
+  return [...all, piece];
+}
+
 /** The beginning of a line, with an ellipsis where it is cut. */
 export function fitting(line: string, width: number): string {
   if (width <= 0) return '';

@@ -10,7 +10,7 @@ import type { ErasureLine, RetentionPolicy } from '../ledger/erasure.ts';
 import { isNoTime, UsageError } from '../ledger/errors.ts';
 import { retain } from '../worker/retention.ts';
 import { io } from './io.ts';
-import { exit, note, print } from './output.ts';
+import { exit, note, print, StatusLine } from './output.ts';
 import { withLedger, withReader } from './withLedger.ts';
 
 export type EraseOptions = Settings & { dryRun?: boolean; yes?: boolean; withForks?: boolean; reason?: string };
@@ -94,7 +94,18 @@ export const retention = (age: string | undefined, options: RetentionOptions): P
         });
     }
     if (options.run) {
-      const done = await retain(db, new AbortController().signal, (root, error) => note(`kept ${root}: ${error}`));
+      const due = (await db.retentionDue()).length;
+      const status = new StatusLine();
+      const done = await retain(
+        db,
+        new AbortController().signal,
+        (root, error) => {
+          status.clear();
+          note(`kept ${root}: ${error}`);
+        },
+        ({ trees, rows }) => status.show(`${trees} of ${due}${due === 1000 ? ' or more' : ''} trees, ${rows} rows`),
+      );
+      status.clear();
       print(done, `erased ${done.trees} trees, ${done.rows} rows`, options.json ?? false);
       return exit.ok;
     }

@@ -67,7 +67,7 @@ export async function* eventsOf(
   }
 }
 
-type Handlers = { onEntry?(entry: LedgerEntry): void; onActivity?(event: ActivityEvent): void; onPoll?(): Promise<void> };
+type Handlers = { onEntry?(entry: LedgerEntry): void; onActivity?(event: ActivityEvent): void; onPoll?(workItemId: string): Promise<void> };
 
 /**
  * Passes every entry to `onEntry`, once and in order, and what the agent says and calls meanwhile to `onActivity`; resolves with the item
@@ -85,7 +85,7 @@ export async function follow(
     for (;;) {
       const next = await events.next();
       if (next.done) return next.value;
-      if (next.value.kind === 'looked') await handlers.onPoll?.();
+      if (next.value.kind === 'looked') await handlers.onPoll?.(workItemId);
       else if (next.value.kind === 'entry') handlers.onEntry?.(next.value.entry);
       else handlers.onActivity?.(next.value);
     }

@@ -20,15 +20,24 @@ export async function importFiles(paths: readonly string[], options: Settings & 
     await db.version(); // without a ledger, no file is to blame
     const status = new StatusLine();
     let failed = 0;
+    const added = { sessions: 0, turns: 0, calls: 0 };
     for (const [n, file] of files.entries()) {
       const show = (part: string): void => status.show(`${n + 1} of ${files.length}: ${basename(file)}${part}`);
       show('');
       const report = await importFile(db, file, { onProgress: (percent) => show(`, ${percent} %`) });
       status.clear();
       if ('error' in report) failed++;
+      for (const one of 'error' in report ? [] : report.sessions) {
+        added.sessions++;
+        added.turns += one.added.turns;
+        added.calls += one.added.calls;
+      }
       print(report, linesOf(report), options.json ?? false);
     }
-    if (failed > 0) note(`${failed} of ${files.length} files were not imported`);
+    const left = failed === 0 ? '' : `; ${failed} of ${files.length} files were not imported`;
+    note(
+      `imported ${files.length - failed} of ${files.length} files: ${added.sessions} sessions, of which ${added.turns} turns and ${added.calls} calls are new${left}`,
+    );
     return failed === files.length ? exit.error : exit.ok;
   });
 }

@@ -16,8 +16,9 @@ import { followOn } from './follow.ts';
 import { idOf, itemIdOf } from './ids.ts';
 import { io } from './io.ts';
 import { nowText, sayCost, Waits } from './now.ts';
-import { entryLine, exit, itemLine, itemText, note, print, StatusLine, visible, Words } from './output.ts';
+import { entryLine, exit, itemLine, itemText, note, print, StatusLine, visible } from './output.ts';
 import { withLedger, withLooking, withReader } from './withLedger.ts';
+import { Words } from './words.ts';
 
 export type SubmitOptions = Settings & {
   type?: string;
@@ -208,16 +209,16 @@ export const tail = (workItemId: string, options: Settings): Promise<number> =>
       {
         onEntry: (entry) => {
           status.clear();
-          words.end();
-          print(entry, entryLine(entry), options.json ?? false);
+          if (options.json) print(entry, '', true);
+          else words.entry(entry);
         },
         onActivity: (event) => {
           status.clear();
           if (options.json) print(event, '', true);
           else words.show(event);
         },
-        onPoll: async () => {
-          const now = await db.workNow(item.id);
+        onPoll: async (id) => {
+          const now = await db.workNow(id);
           if (now === null) return;
           const why = waits.newReason(now);
           if (why !== null) {
@@ -232,11 +233,12 @@ export const tail = (workItemId: string, options: Settings): Promise<number> =>
     );
     status.clear();
     words.end();
-    if (!interrupted.signal.aborted && ended && !options.json) {
+    if (interrupted.signal.aborted) return exit.interrupted;
+    if (ended && !options.json) {
       print(ended, itemText(ended), false);
       await sayCost(db, ended.id);
     }
-    return exit.ok;
+    return ended?.state === 'completed' ? exit.ok : exit.workItemFailed;
   });
 
 export const digest = (workItemId: string | undefined, options: Settings & { across?: boolean }): Promise<number> =>

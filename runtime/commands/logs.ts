@@ -4,7 +4,7 @@ import type { Settings } from '../config.ts';
 import { UsageError } from '../ledger/errors.ts';
 import type { Happened } from '../ledger/overview.ts';
 import { itemOf } from './items.ts';
-import { argumentsText, cut, entryLine, exit, outcomeText, paint, print, stateColor, visible } from './output.ts';
+import { callText, entryLine, exit, paint, print, stateColor, visible } from './output.ts';
 import { withLooking } from './withLedger.ts';
 
 export const logs = (workItemId: string, options: Settings & { limit?: number }): Promise<number> => {
@@ -29,6 +29,5 @@ function logLine({ at, kind, iteration, name, text, status, seconds, error }: Ha
     return `${time}  ${paint('red', `${text} ${status}`)}${error === null ? '' : `: ${visible(error).replaceAll('\n', '\n      ')}`}`;
   if (kind === 'end')
     return `${time}  ${paint(stateColor(status ?? ''), status ?? '')}${text === '' ? '' : `: ${visible(text).replaceAll('\n', '\n      ')}`}`;
-  const why = error === null ? '' : `: ${cut(visible(error).trim().replaceAll(/\s+/g, ' '), 200)}`;
-  return `${time}  ${name} ${argumentsText(text)} ${outcomeText(status ?? '', seconds)}${why}`;
+  return `${time}  ${callText({ name: name ?? '', input: text, status: status ?? '', seconds, error })}`;
 }

@@ -9,7 +9,7 @@ import { passwordsOf } from '../ledger/address.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { moveLedger, undoMove } from '../move/moveLedger.ts';
 import { keepSecret } from '../secrets/known.ts';
-import { exit, note, print } from './output.ts';
+import { exit, note, print, StatusLine } from './output.ts';
 
 export type MoveOptions = Settings & {
   to?: string;
@@ -38,10 +38,10 @@ export async function move(options: MoveOptions): Promise<number> {
     );
     return exit.ok;
   }
-  let said = '';
+  const status = new StatusLine();
   const say = (text: string): void => {
-    if (text !== said) note(text);
-    said = text;
+    status.clear();
+    note(text);
   };
   const moved = await moveLedger({
     source,
@@ -53,7 +53,8 @@ export async function move(options: MoveOptions): Promise<number> {
     resume,
     comparesLater: options.compareLater ?? false,
     say,
-  });
+    progress: (text) => status.step(text),
+  }).finally(() => status.clear());
   print(
     moved,
     `moved to ${moved.to}${moved.rows === null ? '' : `: ${moved.rows} rows, the same at both; nobody could write for ${moved.seconds} s`}`,

@@ -3,7 +3,6 @@
 import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
 
-import type { ActivityEvent } from '../ledger/activity.ts';
 import type { CountedItem, WorkItem } from '../ledger/answers.ts';
 import { visible as shown } from '../visible.ts';
 import { io } from './io.ts';
@@ -45,6 +44,13 @@ export function entryLine(
 
 export const cut = (text: string, width: number): string => (text.length > width ? `${text.slice(0, width - 1)}…` : text);
 
+/** Cut after a whole word, unless the last one is long. */
+export function cutWords(text: string, width: number): string {
+  if (text.length <= width) return text;
+  const space = text.lastIndexOf(' ', width - 2);
+  return space < width - 30 ? cut(text, width) : `${text.slice(0, space)} …`;
+}
+
 /** "45s", "12m", "3h", "2d". */
 export function span(seconds: number): string {
   const [n, unit] =
@@ -58,7 +64,7 @@ export function span(seconds: number): string {
   return `${Math.max(0, Math.round(n))}${unit}`;
 }
 
-/** The input of a call, JSON, on one line as people would type it. */
+/** The input of a call, JSON, on one line as people would type it; of one that was cut, or is still to come, the beginning. */
 export function argumentsText(input: string): string {
   const short = (value: unknown): string =>
     visible(typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).replaceAll(/\s*\n\s*/g, ' ⏎ ');
@@ -66,11 +72,15 @@ export function argumentsText(input: string): string {
   try {
     given = JSON.parse(input);
   } catch {
-    return cut(short(input), 160); // as far as it has come
+    const text = /^\{\s*"[^"]*":\s*"((?:[^"\\]|\\(?:u[0-9a-f]{4}|[^u]))*)/i.exec(input.replace(/…$/, ''))?.[1];
+    return text === undefined ? cutWords(short(input), 160) : cutWords(`${short(JSON.parse(`"${text}"`))} …`, 160);
   }
-  if (typeof given !== 'object' || given === null) return cut(short(given), 160);
+  if (typeof given !== 'object' || given === null) return cutWords(short(given), 160);
   const [first, ...others] = Object.entries(given);
-  return cut([...(first ? [short(first[1])] : []), ...others.map(([key, value]) => `${key}=${cut(short(value), 60)}`)].join('  '), 160);
+  return cutWords(
+    [...(first ? [short(first[1])] : []), ...others.map(([key, value]) => `${key}=${cutWords(short(value), 60)}`)].join('  '),
+    160,
+  );
 }
 
 /** How a call ended. */
@@ -81,6 +91,15 @@ export function outcomeText(status: string, seconds: number | null, stream: Writ
     `→ ${status === 'completed' ? 'done' : status}${took}`,
     stream,
   );
+}
+
+/** A call that has ended, as every command prints it. */
+export function callText(
+  { name, input, status, seconds, error }: { name: string; input: string; status: string; seconds: number | null; error: string | null },
+  stream: Writable = io().stdout,
+): string {
+  const why = error === null ? '' : `: ${cutWords(visible(error).trim().replaceAll(/\s+/g, ' '), 200)}`;
+  return `${name} ${argumentsText(input)} ${outcomeText(status, seconds, stream)}${why}`;
 }
 
 /** 1234 as "1.2k". */
@@ -121,6 +140,7 @@ export class StatusLine {
   readonly #stream = io().stderr;
   readonly #isOn = io().stderr.isTTY && !process.env['CI'] && process.env['TERM'] !== 'dumb';
   #shown = false;
+  #step = '';
 
   show(text: string): void {
     if (!this.#isOn) return;
@@ -130,50 +150,16 @@ export class StatusLine {
     this.#shown = true;
   }
 
+  /** "STEP: how far it has come"; elsewhere than on a terminal only that each step has begun. */
+  step(text: string): void {
+    const [step = ''] = text.split(':');
+    if (!this.#isOn && step !== this.#step) note(text);
+    this.#step = step;
+    this.show(text);
+  }
+
   clear(): void {
     if (this.#shown) this.#stream.write('\r\u001b[2K');
     this.#shown = false;
-  }
-}
-
-/** What an agent does, as it happens: its words grow on a line of their own, each call and its end get one. */
-export class Words {
-  #open = '';
-
-  /** A line has begun that may grow. */
-  get isOpen(): boolean {
-    return this.#open !== '';
-  }
-
-  show(event: ActivityEvent): void {
-    const turn = event.iteration === null ? 'a summary' : `turn ${event.iteration}`;
-    switch (event.kind) {
-      case 'thinking':
-      case 'said': {
-        const head = `${turn} ${event.kind === 'said' ? 'says' : 'thinks'}: `;
-        if (this.#open !== head) this.end();
-        io().stdout.write((this.#open === head ? '' : head) + visible(event.text).replaceAll('\n', '\n    '));
-        this.#open = head;
-        break;
-      }
-      case 'broken_off':
-        this.end();
-        io().stdout.write(`${turn}: the response broke off\n`);
-        break;
-      case 'call':
-        this.end();
-        io().stdout.write(
-          event.status === 'running'
-            ? `${turn} calls ${event.name} ${argumentsText(event.input)}\n`
-            : `${turn}: ${event.name} ${outcomeText(event.status, null)}\n`,
-        );
-        break;
-    }
-  }
-
-  /** Before anything else is printed. */
-  end(): void {
-    if (this.#open !== '') io().stdout.write('\n');
-    this.#open = '';
   }
 }

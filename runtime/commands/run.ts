@@ -25,7 +25,7 @@ import { itemOf } from './items.ts';
 import { withTools } from './loadTools.ts';
 import { dockerProblems } from './needs.ts';
 import { nowText, sayCost, Waits } from './now.ts';
-import { argumentsText, cut, entryLine, exit, itemText, note, outcomeText, paint, print, StatusLine, visible } from './output.ts';
+import { callText, cutWords, entryLine, exit, itemText, note, paint, print, StatusLine, visible } from './output.ts';
 import { scriptFile } from './scriptFile.ts';
 import { readyPlace } from './withLedger.ts';
 import { logger, modelClient } from './work.ts';
@@ -184,7 +184,6 @@ async function driveHere(item: WorkItem, keeper: string, drive: Drive): Promise<
 async function shown(workItemId: string, { db, url, json }: Drive, signal: AbortSignal): Promise<CountedItem | null> {
   const status = new StatusLine();
   const waits = new Waits();
-  const begun = new Map<string, number>();
   let words = '';
   let said = '';
   const line = (text: string): void => {
@@ -192,6 +191,7 @@ async function shown(workItemId: string, { db, url, json }: Drive, signal: Abort
     note(text);
   };
   const onActivity = (event: ActivityEvent): void => {
+    if (event.kind === 'answered') return;
     if (event.kind !== 'call') {
       if (event.kind === 'said') said = `${said}${event.text}`;
       else if (event.kind === 'broken_off') said = '';
@@ -199,14 +199,10 @@ async function shown(workItemId: string, { db, url, json }: Drive, signal: Abort
       return status.show(`… ${words.slice(words.trimEnd().lastIndexOf('\n') + 1)}`);
     }
     words = '';
-    if (said !== '' && !json) line(paint('dim', cut(visible(said).trim().replaceAll(/\s+/g, ' '), 200), io().stderr));
+    if (said !== '' && !json) line(paint('dim', cutWords(visible(said).trim().replaceAll(/\s+/g, ' '), 200), io().stderr));
     said = '';
-    if (event.status === 'running') begun.set(event.id, performance.now());
     if (json || event.status === 'running' || event.name === 'ledger_append') return;
-    const since = begun.get(event.id);
-    line(
-      `${event.parent_call_id === null ? '' : '  '}${event.name} ${argumentsText(event.input)} ${outcomeText(event.status, since === undefined ? null : (performance.now() - since) / 1000, io().stderr)}`,
-    );
+    line(`${event.parent_call_id === null ? '' : '  '}${callText(event, io().stderr)}`);
   };
   const ended = await follow(
     db,

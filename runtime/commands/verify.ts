@@ -6,11 +6,11 @@ import { text } from 'node:stream/consumers';
 import type { Settings } from '../config.ts';
 import { comparedCode } from '../install/comparedCode.ts';
 import { UsageError } from '../ledger/errors.ts';
-import { head } from '../ledger/evidence.ts';
+import { head, verifyAloud } from '../ledger/evidence.ts';
 import type { Head } from '../ledger/evidence.ts';
 import { itemIdOf } from './ids.ts';
 import { io } from './io.ts';
-import { exit, note, print, visible } from './output.ts';
+import { exit, note, print, StatusLine, visible } from './output.ts';
 import { withLedger, withReader } from './withLedger.ts';
 
 export type VerifyOptions = Settings & { heads?: boolean; against?: string };
@@ -26,12 +26,21 @@ export async function verify(id: string | undefined, options: VerifyOptions): Pr
     const code = await comparedCode(url, db.schema);
     if (code === null)
       note('the functions were not compared with this package: that takes a role that may create a schema (which is rolled back)');
+    const status = new StatusLine();
+    let verified = 0;
+    const ofItems = await verifyAloud(
+      url,
+      db.schema,
+      { workItemId: id === undefined ? null : await itemIdOf(db, id), heads: kept },
+      (done, all) => {
+        verified = done;
+        status.show(`verified ${done} of ${all} work items`);
+      },
+    ).finally(() => status.clear());
     const found = [
       ...(code ?? []).map((one) => ({ work_item_id: null, ...one })),
       // The ledger's own look at its code finds the same as ours, and could be replaced.
-      ...(await db.ledgerVerify(id === undefined ? null : await itemIdOf(db, id), kept)).filter(
-        (one) => code === null || one.work_item_id !== null,
-      ),
+      ...ofItems.filter((one) => code === null || one.work_item_id !== null),
     ];
     const checked = kept === null ? '' : `, and ${kept.length} heads fit`;
     print(
@@ -41,6 +50,7 @@ export async function verify(id: string | undefined, options: VerifyOptions): Pr
         : found.map((one) => visible([one.work_item_id, one.place, one.problem].filter(Boolean).join('  '))).join('\n'),
       options.json ?? false,
     );
+    note(`verified ${verified} work items: ${found.length === 0 ? 'no problems' : `${found.length} problems`}`);
     return found.length === 0 ? exit.ok : exit.error;
   });
 }

@@ -1,6 +1,6 @@
 // What a work item under way does now, in one line, as pieces: a page draws them as HTML, the terminal as text.
 
-import type { UnderWay } from '../ledger/consoleWork.ts';
+import type { UnderWay } from '../ledger/consoleNow.ts';
 import { brief, count, k, withShortIds } from './format.ts';
 
 /** as: the words that say what it does, the name of a tool, what an agent or a person wrote. */

@@ -1,6 +1,6 @@
 // The tree of turns: the path to the head on one line, other branches below it, straight runs folded.
 
-import type { TurnNode } from '../ledger/consoleItem.ts';
+import type { TurnNode } from '../ledger/consoleTurns.ts';
 import { r } from './draw.ts';
 import { brief } from './format.ts';
 import { escaped, markup } from './html.ts';

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Project } from '../ledger/consoleShapes.ts';
-import type { UnderWayPage } from '../ledger/consoleWork.ts';
+import type { UnderWayPage } from '../ledger/consoleNow.ts';
 import type { Db } from '../ledger/db.ts';
 
 /** At once: of one visitor, of all who are not known, of the whole console. A browser keeps one for each page that is on screen. */

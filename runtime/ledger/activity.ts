@@ -4,18 +4,34 @@
 import type { Activity } from './answers.ts';
 import type { Db } from './db.ts';
 
-type Where = { turn_id: string; iteration: number | null };
+/** `at`: when, as the database says it. */
+type Where = { turn_id: string; iteration: number | null; at: string | null };
 export type ActivityEvent = Where &
   /** The next piece of what the model thinks or says. */
   (
     | { kind: 'thinking' | 'said'; text: string }
     /** The response broke off; what follows in this turn is a new response. */
     | { kind: 'broken_off' }
-    /** status: running, waiting (for approval, for children), then completed, failed or uncertain. */
-    | { kind: 'call'; id: string; parent_call_id: string | null; name: string; input: string; status: string }
+    /** The response is complete; cost: null without prices. */
+    | { kind: 'answered'; input_tokens: number; output_tokens: number; cost: number | null }
+    /**
+     * status: running, waiting (for approval, for children), then completed, failed or uncertain. seconds: how long it ran; error: what a
+     * failed one returned, on one line.
+     */
+    | {
+        kind: 'call';
+        id: string;
+        parent_call_id: string | null;
+        name: string;
+        input: string;
+        status: string;
+        seconds: number | null;
+        error: string | null;
+      }
   );
 
-type Shown = { thinking: string; said: string; calls: Map<string, string> };
+type Shown = { thinking: string; said: string; isAnswered: boolean; calls: Map<string, string> };
+const nothing = (): Shown => ({ thinking: '', said: '', isAnswered: false, calls: new Map() });
 
 /** Ids of turns are larger. */
 export const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
@@ -24,7 +40,7 @@ export class ActivityReader {
   readonly #db: Db;
   readonly #workItemId: string;
   #fromTurnId: string | null = null;
-  #shown: Shown = { thinking: '', said: '', calls: new Map() };
+  #shown = nothing();
 
   constructor(db: Db, workItemId: string) {
     this.#db = db;
@@ -50,24 +66,29 @@ export class ActivityReader {
   }
 
   *#newOf(turn: Activity): Generator<ActivityEvent> {
-    const { turn_id, iteration } = turn;
-    if (turn_id !== this.#fromTurnId) this.#shown = { thinking: '', said: '', calls: new Map() };
-    this.#fromTurnId = turn_id;
+    const where = { turn_id: turn.turn_id, iteration: turn.iteration, at: turn.updated_at };
+    if (turn.turn_id !== this.#fromTurnId) this.#shown = nothing();
+    this.#fromTurnId = turn.turn_id;
     const shown = this.#shown;
     const isAnew = (['thinking', 'said'] as const).some((kind) => !(turn[kind] ?? '').startsWith(shown[kind]));
     if (isAnew) {
-      yield { turn_id, iteration, kind: 'broken_off' };
+      yield { ...where, kind: 'broken_off' };
       shown.thinking = shown.said = '';
     }
     for (const kind of ['thinking', 'said'] as const) {
       const text = (turn[kind] ?? '').slice(shown[kind].length);
       shown[kind] += text;
-      if (text !== '') yield { turn_id, iteration, kind, text };
+      if (text !== '') yield { ...where, kind, text };
     }
-    for (const { id, parent_call_id, name, input, status } of turn.calls) {
+    if (!shown.isAnswered && turn.input_tokens !== null && turn.output_tokens !== null) {
+      shown.isAnswered = true;
+      yield { ...where, kind: 'answered', input_tokens: turn.input_tokens, output_tokens: turn.output_tokens, cost: turn.cost };
+    }
+    for (const { id, parent_call_id, name, input, status, error, started_at: began, completed_at: ended } of turn.calls) {
       if (status === 'pending' || shown.calls.get(id) === status) continue;
       shown.calls.set(id, status);
-      yield { turn_id, iteration, kind: 'call', id, parent_call_id, name, input, status };
+      const seconds = began === null || ended === null ? null : (Date.parse(ended) - Date.parse(began)) / 1000;
+      yield { ...where, at: ended ?? began, kind: 'call', id, parent_call_id, name, input, status, seconds, error: error ?? null };
     }
   }
 }

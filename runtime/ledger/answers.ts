@@ -120,8 +120,23 @@ export const activity = z.object({
   thinking: z.string().nullable(),
   said: z.string().nullable(),
   calls: z.array(
-    z.object({ id: z.string(), parent_call_id: z.string().nullable(), name: z.string(), input: z.string(), status: z.string() }),
+    z.object({
+      id: z.string(),
+      parent_call_id: z.string().nullable(),
+      name: z.string(),
+      input: z.string(),
+      status: z.string(),
+      error: z.string().nullish(),
+      started_at: z.string().nullable(),
+      completed_at: z.string().nullable(),
+    }),
   ),
+  updated_at: z.string().nullable(),
+  /** Null: it is not answered. */
+  input_tokens: z.number().nullable(),
+  output_tokens: z.number().nullable(),
+  /** Null also without prices. */
+  cost: z.number().nullable(),
 });
 
 export const step = z.discriminatedUnion('kind', [
@@ -292,7 +307,7 @@ export const fallWindow = z.object({
   found: z.number(),
   all: z.number(),
   root: fallRow,
-  /** Of each kind: how many, how many seconds in all, those of tools without the approvals in them, and on the critical path. */
+  /** Of each kind: how many, how many seconds of its own in all, and on the critical path. */
   kinds: z.array(z.object({ kind: z.string(), rows: z.number(), seconds: z.number(), critical: z.number() })),
 });
 

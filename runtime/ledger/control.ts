@@ -16,7 +16,10 @@ const approval = z.object({
   input: z.unknown(),
   input_json: z.string(),
   input_hash: z.string(),
+  requested_at: z.string(),
   expires_at: z.string(),
+  /** What the model said in the response that has the call. */
+  said: z.string().nullable(),
 });
 const claim = z.object({
   work_item_id: z.string(),
@@ -95,7 +98,7 @@ export const control = ({ call, row, rows, run, named }: Calls) => ({
   approvals: (toolCallId: string | null = null) =>
     run(
       () => sql.type(approval)`
-      select tool_call_id, work_item_id, description, tool_name, risk, input, input::text as input_json, input_hash, expires_at
+      select tool_call_id, work_item_id, description, tool_name, risk, input, input::text as input_json, input_hash, requested_at, expires_at, said
         from ${named('v_approvals')} where ${toolCallId}::uuid is null or tool_call_id = ${toolCallId}::uuid order by requested_at`,
     ),
 

@@ -2,6 +2,8 @@
 
 import { z } from 'zod';
 
+import { withConnection } from './connection.ts';
+import { translate } from './pool.ts';
 import type { Calls } from './pool.ts';
 
 /** The ends of a work item's chains, see ledger_head(). */
@@ -26,3 +28,28 @@ export const evidence = ({ rows }: Calls) => ({
   ledgerVerify: (workItemId: string | null, heads: readonly Head[] | null) =>
     rows('ledger_verify', [workItemId, heads === null ? null : JSON.stringify(heads)], problem),
 });
+
+/** The same, and how far it has come after each work item, on a connection of its own. */
+export const verifyAloud = (
+  url: string,
+  schema: string,
+  { workItemId, heads }: { workItemId: string | null; heads: readonly Head[] | null },
+  onItem: (done: number, all: number) => void,
+): Promise<Problem[]> =>
+  withConnection({ connectionString: url }, async (client) => {
+    client.on('notice', ({ message = '' }) => {
+      const [, done, all] = /^verified (\d+) of (\d+)$/.exec(message) ?? [];
+      if (done !== undefined) onItem(Number(done), Number(all));
+    });
+    try {
+      await client.query('begin read only; set local client_min_messages = debug1');
+      const { rows } = await client.query(`select * from ${client.escapeIdentifier(schema)}.ledger_verify($1, $2)`, [
+        workItemId,
+        heads === null ? null : JSON.stringify(heads),
+      ]);
+      await client.query('rollback');
+      return z.array(problem).parse(rows);
+    } catch (error) {
+      throw translate(error);
+    }
+  });

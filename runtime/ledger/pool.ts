@@ -216,7 +216,7 @@ const refusal = (url: string, schema: string): Promise<OtherLedger | null> =>
 /** What the program asked for is not in the database. */
 const isSomethingMissing = (error: unknown): boolean => ['42P01', '42703', '42883', '3F000'].includes(sqlState(error) ?? '');
 
-function translate(error: unknown): unknown {
+export function translate(error: unknown): unknown {
   const words = noWritesWords(error);
   if (words !== null) return new Error(words, { cause: error });
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {

@@ -95,7 +95,11 @@ export const reads = ({ call, rows, one, run, named, invoked }: Calls) => ({
   workActivity: (workItemId: string, fromTurnId: string | null) =>
     run(
       () => sql.type(activity)`
-      select turn_id, iteration, status, thinking, said, coalesce(calls, '[]') as calls from ${invoked('work_activity', [workItemId, fromTurnId])}`,
+      select a.turn_id, a.iteration, a.status, a.thinking, a.said, coalesce(a.calls, '[]') as calls, a.updated_at,
+             t.input_tokens, t.output_tokens, t.cost::float8 as cost
+        from ${invoked('work_activity', [workItemId, fromTurnId])} a
+        left join ${named('v_turns')} t on t.turn_id = a.turn_id and a.status = 'completed'
+       order by a.turn_id`,
     ),
 
   toolCalls: (workItemId: string) =>

@@ -9,7 +9,7 @@ import type { Calls } from './pool.ts';
 /** In seconds since the item was submitted; `after`: the number of the row before the first; `limit` null: all. */
 export type FallAsked = { from?: number | null; to?: number | null; after?: number; limit?: number | null };
 
-export const traces = ({ call, values, run, invoked }: Calls) => ({
+export const traces = ({ call, values, run, invoked, named }: Calls) => ({
   workTrace: async (workItemId: string, withContent: boolean) =>
     (
       await run(
@@ -31,13 +31,26 @@ export const traces = ({ call, values, run, invoked }: Calls) => ({
                'rows', (select coalesce(json_agg(r order by r.n), '[]') from (select * from found where n > ${after} order by n limit ${limit}::integer) r),
                'found', (select count(*) from found), 'all', (select count(*) from falls), 'root', (select f from falls f where f.n = 1),
                'kinds', (select coalesce(json_agg(k order by k.seconds desc), '[]') from (
-                 select kind, count(*) as rows,
-                        greatest(sum(seconds) - case kind when 'tool' then coalesce((select sum(seconds) from falls where kind = 'person'), 0) else 0 end, 0) as seconds,
+                 select kind, count(*) as rows, sum(own_seconds) as seconds,
                         coalesce(sum(extract(epoch from critical_until - critical_from)), 0)::float8 as critical from falls group by kind) k)) as "window"`,
     );
     if (!one) throw new Error('no row');
     return one.window;
   },
+
+  /** For how long there has been a waterfall that still grows, in seconds; null: all that is in it has ended. */
+  waterfallGrows: async (workItemId: string) =>
+    (
+      await run(
+        () => sql.type(z.object({ seconds: z.number() }))`
+      select extract(epoch from now() - w.created_at)::float8 as seconds
+        from ${named('v_work_list')} w
+       where w.work_item_id = ${workItemId}::uuid
+         and (exists (select from ${named('v_work_list')} o where o.root_id = w.root_id and o.resolved_at is null)
+              or exists (select from ${named('v_work_list')} f join ${named('v_turns')} t on t.turn_id = f.fork_turn_id
+                          where f.fork_turn_id is not null and f.resolved_at is null and t.work_item_id = w.work_item_id))`,
+      )
+    )[0]?.seconds ?? null,
 
   traceTake: (focusId: string, withContent: boolean) => call('trace_take', [focusId, withContent], traceTaken),
 

@@ -40,6 +40,8 @@ export type MoveOrder = {
   /** The target is opened first, and compared as it was then, so that nobody waits for it. */
   comparesLater: boolean;
   say: (text: string) => void;
+  /** How far a step has come. */
+  progress: (text: string) => void;
 };
 
 /** `seconds`: how long nobody could write. Null and no rows: it was over before. */
@@ -78,7 +80,7 @@ async function carry(order: MoveOrder, source: End, target: End): Promise<Moved>
     const seconds = isOver ? null : Math.round((performance.now() - since) / 100) / 10;
     await atFailpoints('move_tidy', () => tidy(source, target));
     if (asItWas !== null)
-      rows = await sameRows(source, asItWas, 'the target, which is written by now, lacks rows of the source, which still has them');
+      rows = await sameRows(order, source, asItWas, 'the target, which is written by now, lacks rows of the source, which still has them');
     return { from: source.address, to: target.address, rows, seconds };
   } finally {
     await asItWas?.client.end().catch(() => {});
@@ -86,8 +88,10 @@ async function carry(order: MoveOrder, source: End, target: End): Promise<Moved>
 }
 
 /** How many there are; throws if they are not the same at both ends. */
-async function sameRows(source: End, target: End, otherwise: string): Promise<number> {
-  const { rows, differing } = await compareRows(source, target);
+async function sameRows({ progress }: MoveOrder, source: End, target: End, otherwise: string): Promise<number> {
+  const { rows, differing } = await compareRows(source, target, ({ tables, of, rows: compared }) =>
+    progress(`comparing: ${tables} of ${of} tables, ${compared} rows`),
+  );
   if (differing.length > 0) throw new Error(`${otherwise}: ${differing.join(', ')}`);
   return rows;
 }
@@ -137,7 +141,7 @@ async function begin(order: MoveOrder, source: End, target: End, isUndecided: bo
     await atFailpoints('move_prepare', () => patiently(target.url, () => emptyLedger(source, target, isCopy)));
     await atFailpoints('move_subscribe', () => subscribe(source, target, order.fetchFrom));
   }
-  await copied(source, target, order.say);
+  await copied(source, target, order.say, order.progress);
 }
 
 /**
@@ -155,7 +159,7 @@ async function handOver(order: MoveOrder, source: End, target: End, isWritten: b
     const rows = await atFailpoints('move_compare', async () =>
       order.comparesLater
         ? null
-        : sameRows(source, target, 'the target does not have the rows of the source ("work-ledger move --undo", then begin anew)'),
+        : sameRows(order, source, target, 'the target does not have the rows of the source ("work-ledger move --undo", then begin anew)'),
     );
     await copySequences(source, target);
     await atFailpoints('move_unsubscribe', () => unsubscribe(source, target));

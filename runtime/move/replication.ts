@@ -35,7 +35,7 @@ export async function subscribe(source: End, target: End, fetchFrom: string): Pr
 }
 
 /** Resolves when every table has been copied and the target is at most 4 MB of log behind. */
-export async function copied(source: End, target: End, say: (text: string) => void): Promise<void> {
+export async function copied(source: End, target: End, say: (text: string) => void, progress: (text: string) => void): Promise<void> {
   let errors = 0;
   for (; ; await sleep(200)) {
     const {
@@ -53,10 +53,10 @@ export async function copied(source: End, target: End, say: (text: string) => vo
     }
     const behind = await bytesBehind(source, null);
     if (at !== undefined && at.all > 0 && at.ready === at.all && behind < 2 ** 22) break;
-    say(
+    progress(
       at !== undefined && at.ready < at.all
         ? `copying: ${at.ready} of ${at.all} tables`
-        : `the target is ${Math.ceil(behind / 2 ** 20)} MB behind`,
+        : `following: the target is ${Math.ceil(behind / 2 ** 20)} MB behind`,
     );
   }
   // else its first queries are planned for empty tables

@@ -73,10 +73,16 @@ async function sameRoles(source: End, target: End): Promise<void> {
  * How many rows the source has, and which tables have others at the target; nobody may write to either, but what is seen of the target may
  * be a snapshot.
  */
-export async function compareRows(source: End, target: End): Promise<{ rows: number; differing: string[] }> {
+export async function compareRows(
+  source: End,
+  target: End,
+  onTable: (done: { tables: number; of: number; rows: number }) => void,
+): Promise<{ rows: number; differing: string[] }> {
   let rows = 0;
   const differing: string[] = [];
-  for (const table of movedTables()) {
+  const all = movedTables();
+  for (const [n, table] of all.entries()) {
+    onTable({ tables: n, of: all.length, rows });
     const [theirs, ours] = await Promise.all([source, target].map((end) => sumOf(end, table)));
     if (theirs?.sum !== ours?.sum || theirs?.count !== ours?.count)
       differing.push(`${table} (${theirs?.count} rows at the source, ${ours?.count} at the target)`);

@@ -36,11 +36,12 @@ export function startRetention(db: Db, log: Logger): { stop(): Promise<void> } {
   };
 }
 
-/** Runs until nothing is left to do; returns how much was erased. */
+/** Runs until nothing is left to do; returns how much was erased, and says so after each part. */
 export async function retain(
   db: Db,
   signal: AbortSignal,
   onKept: (rootId: string, error: string) => void,
+  onPart: (done: { trees: number; rows: number }) => void = () => {},
 ): Promise<{ trees: number; rows: number }> {
   const done = { trees: 0, rows: 0 };
   while (!signal.aborted) {
@@ -48,6 +49,7 @@ export async function retain(
     done.rows += step.rows ?? 0;
     if (step.root_id !== undefined && step.error !== undefined) onKept(step.root_id, step.error);
     else if (step.root_id !== undefined) done.trees++;
+    onPart(done);
     if (step.is_done) break;
     await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});
   }

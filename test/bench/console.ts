@@ -1,7 +1,8 @@
 // First paint of the console: the server's time for a page of an item with many turns against one with a hundredth of them, and for
-// `/` with 100 and with 5,000 items under way against two.
+// `/` with 100 and with 5,000 items under way against two. And until a browser has painted the run of an item, against a page that has nothing to read.
 
 import { startConsole } from '../../runtime/console/server.ts';
+import { launch, missing } from '../console/browser.ts';
 import { longItem } from '../longItem.ts';
 import { wideLedger } from '../wideLedger.ts';
 import { linesOf, pick, takeTurns } from './harness/question.ts';
@@ -49,6 +50,8 @@ export const console: Question = {
             { unit: 'bytes', of },
           ),
         ];
+        if (missing === null) lines.push(...(await painted(running.address, items, rounds)));
+        else say(`console: nothing is painted: ${missing}`);
         const front: [string, number[]][] = [
           ['/, 2 items under way', []],
           ['/, 100 items under way', []],
@@ -67,6 +70,32 @@ export const console: Question = {
       }
     }),
 };
+
+/** What a browser needs for the run of an item: from the request to the first of its content on screen. */
+async function painted(at: string, items: readonly (readonly [number, string])[], rounds: number): Promise<Line[]> {
+  const browser = await launch();
+  try {
+    const page = await browser.newPage();
+    const paint = async (path: string): Promise<number> => {
+      await page.goto('about:blank');
+      await page.goto(new URL(path, at).href);
+      return page.evaluate(async () => {
+        const first = (): number | undefined => performance.getEntriesByName('first-contentful-paint')[0]?.startTime;
+        while (first() === undefined) await new Promise((resolve) => setTimeout(resolve, 10));
+        return first() ?? NaN;
+      });
+    };
+    const pages: [string, string][] = [
+      ['/keys, painted', '/keys'],
+      ...items.map(([turns, id]): [string, string] => [`/work/ID, ${turns} turns, painted`, `/work/${id}`]),
+    ];
+    for (const [, path] of pages) await paint(path);
+    const turns = await takeTurns(rounds, Object.fromEntries(pages.map(([name, path]) => [name, () => paint(path)])));
+    return linesOf(turns, { unit: 'ms', of: '/keys, painted' });
+  } finally {
+    await browser.close();
+  }
+}
 
 /** Each once before: connections, catalogs. */
 async function warm(

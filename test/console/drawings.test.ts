@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { drawTimeline, layers } from '../../runtime/console/drawTimeline.ts';
 import type { Column, Cut, Layer } from '../../runtime/console/drawTimeline.ts';
 import { drawTurns } from '../../runtime/console/drawTurns.ts';
-import type { TurnNode } from '../../runtime/ledger/consoleItem.ts';
+import type { TurnNode } from '../../runtime/ledger/consoleTurns.ts';
 
 type Box = { x: number; y: number; h: number };
 /** The boxes of a path, each closed by itself, and the areas of one that goes down to a line. */

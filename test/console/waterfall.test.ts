@@ -5,7 +5,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { drawWaterfall } from '../../runtime/commands/trace.ts';
 import { startConsole } from '../../runtime/console/server.ts';
 import type { Console } from '../../runtime/console/server.ts';
+import { growth } from '../../runtime/console/pages/waterfall.ts';
 import type { FallRow } from '../../runtime/ledger/answers.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
 import { money } from '../../runtime/money.ts';
 import { playedDatabase } from '../playedDatabase.ts';
 
@@ -92,5 +94,27 @@ test('in a terminal of 80 and of 200 columns no line is longer', () => {
     const lines = drawWaterfall({ rows, root: rows[0] ?? row(1, {}), found: 2, all: 2, kinds: [] }, width);
     expect(lines.slice(0, 2).map((line) => line.length)).toEqual([width, width]);
     expect(lines[1]).toMatch(/╱ +\*/);
+  }
+});
+
+test('what grows is drawn again the more rarely the longer it has grown; what has ended is not', async () => {
+  const redrawn = (from: number, to: number): number =>
+    new Set(Array.from({ length: to - from }, (_, second) => growth(from + second))).size;
+  expect(redrawn(0, 500)).toBe(50);
+  expect(redrawn(36_000, 72_000)).toBeLessThan(40);
+  expect(growth(36_000)).not.toBe(growth(36_000 * 1.03));
+  expect(growth(null)).toBe('');
+  const db = await openDb(played.url, 'ledger');
+  try {
+    expect(await db.waterfallGrows(item)).toBeGreaterThan(0);
+    await played.query(`select ledger.work_cancel('${item}')`);
+    expect(await db.waterfallGrows(item)).toBe(null);
+    const [turn] = await played.query<{ id: string }>(
+      `select id from ledger.turns where work_item_id = '${item}' and status = 'completed' limit 1`,
+    );
+    await played.query(`select ledger.work_fork('${turn?.id}', 'Another way')`);
+    expect(await db.waterfallGrows(item)).toBeGreaterThan(0);
+  } finally {
+    await db.close();
   }
 });

@@ -65,6 +65,7 @@ test('the whole input is printed, on lines of its own, and what would hide in it
   expect(lines[0]).toBe(call.id);
   expect(text).toContain(`tool       erase, dangerous`);
   expect(text).toContain(`hash       ${call.hash.slice(0, 16)}`);
+  expect(text).toMatch(/^ {2}waits {6}for \d+s, and until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S*$/m);
   expect(
     rowsOf(lines)
       .filter((line) => /[│┊]/.test(line.slice(33, 34)))

@@ -180,6 +180,7 @@ test('what cannot begin says why, to whoever asks, and rejects nothing that nobo
 function lineOf(event: WorkEvent): string {
   if (event.kind === 'entry') return `entry ${event.entry.entry_type} ${event.entry.content}`;
   if (event.kind === 'call') return `call ${event.name} ${event.status}`;
+  if (event.kind === 'answered') return `answered, ${event.output_tokens} tokens out`;
   return event.kind === 'broken_off' ? 'broken off' : `${event.kind} ${event.text}`;
 }
 

@@ -52,6 +52,7 @@ beforeAll(async () => {
     engage: { workspace: 'host', workspace_dir: workspace, tools: ['bash'] },
     awareness: { enabled: false },
   });
+  await database.query(`select ledger.model_price_save('claude-sonnet-5-5', 3, 15)`);
   const afterEvent = (count: number): Promise<void> | undefined => (count === held.count ? held.gone : undefined);
   const script = scriptOf([
     {
@@ -88,6 +89,11 @@ function startTail(...args: string[]): { said(): string; ended: Promise<unknown[
   child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
   return { said: () => said, ended: once(child, 'exit') };
 }
+/** Lines that follow one another from the beginning, each with its time. */
+const linesOf = (...lines: (string | RegExp)[]): RegExp =>
+  new RegExp(
+    `^${lines.map((line) => `\\d\\d:\\d\\d:\\d\\d {2}${typeof line === 'string' ? line.replaceAll('.', '\\.') : line.source}\\n`).join('')}`,
+  );
 const asked = (id: string) =>
   until(
     async () =>
@@ -103,8 +109,10 @@ test('another process shows a response while it arrives, and the calls that foll
   const [words, lines] = [startTail(item.id), startTail(item.id, '--json')];
   await until(
     () =>
-      words.said().includes('turn 1 thinks: First I look at it.\nturn 1 says: I look at the log') && lines.said().includes('"kind":"said"'),
+      /turn 1 thinks: First I look at it\.\n\d\d:\d\d:\d\d {2}turn 1 says: I look at the\b/.test(words.said()) &&
+      lines.said().includes('"kind":"said"'),
   );
+  expect(words.said()).toMatch(/ \w+$/); // a whole word, however the stream was cut
   expect(words.said()).not.toContain('may hold');
   const [row] = await database.query<{ said: string; status: string }>(
     'select v.said, t.status from ledger.v_streaming v join ledger.turns t on t.id = v.turn_id',
@@ -114,7 +122,12 @@ test('another process shows a response while it arrives, and the calls that foll
   held.go();
   await Promise.all([words.ended, lines.ended]);
   expect(words.said()).toMatch(
-    /^turn 1 thinks: First I look at it\.\nturn 1 says: I look at the log before anything else, whatever it may hold\.\n(?:turn 1 calls bash echo seen\n)?turn 1: bash → done\nturn 2 says: All is well\.\n/,
+    linesOf(
+      'turn 1 thinks: First I look at it.',
+      /turn 1 says: I look at the log before anything else, whatever it may hold\. \([\d.]+k? tokens in, \d+ out, cost 0\.\d{4}\)/,
+      /bash echo seen → done(?: \(\d.*\))?/,
+      /turn 2 says: All is well\. \([\d.]+k? tokens in, \d+ out, cost 0\.\d{4}\)/,
+    ),
   );
   expect(words.said()).toContain('completed');
   const events = lines
@@ -143,7 +156,7 @@ test('half of a secret, of which the rest is still to arrive, is shown to nobody
     ),
   );
   expect(row.content).not.toContain(secret.slice(0, 4));
-  await until(() => words.said().includes('It reads') && lines.said().includes('It reads'));
+  await until(() => words.said().includes('turn 1 says: It') && lines.said().includes('It reads'));
   held.go();
   await Promise.all([words.ended, lines.ended]);
   expect(words.said()).toContain('turn 1 says: It reads [redacted], and so on.');

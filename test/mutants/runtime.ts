@@ -4,6 +4,22 @@ import type { Mutant } from './mutant.ts';
 
 export const runtimeMutants: readonly Mutant[] = [
   {
+    name: 'half a word is written to a terminal',
+    file: 'runtime/commands/words.ts',
+    from: "this.#held = last.length > LONGEST || /[ \\n]/.test(last) ? '' : (pieces.pop() ?? '');",
+    to: "this.#held = '';",
+    test: 'test/runtime/commands/words.test.ts',
+    title: 'only whole words',
+  },
+  {
+    name: 'logs --follow that was interrupted says that all is well',
+    file: 'runtime/commands/items.ts',
+    from: 'if (interrupted.signal.aborted) return exit.interrupted;',
+    to: 'if (interrupted.signal.aborted) return exit.ok;',
+    test: 'test/e2e/interrupted.test.ts',
+    title: 'logs',
+  },
+  {
     name: 'a repeated request of a replay gets the next answer',
     file: 'runtime/testing/recording.ts',
     from: 'const n = answered.get(asked) ?? answered.size;',

@@ -95,6 +95,13 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/work_waterfall/shows_where_the_time_went.test.sql',
   },
   {
+    name: 'the own seconds of a call have those in which a person was waited for',
+    file: 'sql/api/94_trace/work_waterfall.sql',
+    from: 'greatest(s.seconds - coalesce(a.seconds, 0), 0)',
+    to: 's.seconds',
+    test: 'test/sql/work_waterfall/shows_where_the_time_went.test.sql',
+  },
+  {
     name: 'the critical path stays at a wait for a child',
     file: 'sql/api/94_trace/work_waterfall.sql',
     from: `from path v where v.kind = 'child') w`,

@@ -3,7 +3,7 @@
 import { doingOf, stateNow } from '../../console/doing.ts';
 import { k, lasting, num, since } from '../../console/format.ts';
 import type { Db } from '../../ledger/db.ts';
-import type { UnderWayOfTree } from '../../ledger/consoleWork.ts';
+import type { UnderWayOfTree } from '../../ledger/consoleNow.ts';
 import { money } from '../../money.ts';
 import { approvalText } from '../approvals.ts';
 import type { Approval } from '../approvals.ts';

@@ -1,6 +1,6 @@
 // Two sessions side by side: what each has done since they parted, and turn by turn where they differ.
 
-import type { Branch, ComparedTurn } from '../../ledger/consoleItem.ts';
+import type { Branch, ComparedTurn } from '../../ledger/consoleForks.ts';
 import { money } from '../../money.ts';
 import { brief, count, k } from '../format.ts';
 import { html } from '../html.ts';

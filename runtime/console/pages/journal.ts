@@ -1,7 +1,7 @@
 // The journal of an item: its entries, newest first, in pages; what each says in one or two lines, the whole on opening.
 
 import { journalEntry } from '../../ledger/answers.ts';
-import type { JournalRow } from '../../ledger/consoleItem.ts';
+import type { JournalRow } from '../../ledger/consoleJournal.ts';
 import { aboutOf } from '../called.ts';
 import { brief, num, withShortIds } from '../format.ts';
 import { html } from '../html.ts';

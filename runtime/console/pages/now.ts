@@ -1,6 +1,6 @@
 // Now: does anything wait for a person, what runs, what waits and why.
 
-import type { UnderWay, UnderWayOfTree, UnderWayPage } from '../../ledger/consoleWork.ts';
+import type { UnderWay, UnderWayOfTree, UnderWayPage } from '../../ledger/consoleNow.ts';
 import { money } from '../../money.ts';
 import { approvalList, approvalPanel, MOST_IN_A_LIST } from '../approval.ts';
 import { doingOf, stateNow } from '../doing.ts';

@@ -21,10 +21,20 @@ export const waterfall: Page = {
   pattern: new RegExp(`^/work/(?<id>${uuid})/waterfall$`),
   section: 'work',
   parts: { head, fall },
-  inputs: { head: headInputs, fall: ['item', 'focus', 'turn', 'calls', 'approvals', 'below', 'every 10 s'] },
+  inputs: { head: headInputs, fall: ['item', 'focus', 'turn', 'calls', 'approvals', 'below', 'forks', grown] },
   whole: async (view, part) => itemFrame(view, '/waterfall', part, await part('fall')),
   watches: async (view) => [view.id],
 };
+
+/**
+ * A bar that grows is drawn again when all of it has become 2 % longer, at the soonest after 10 s: all rows are read for it, which takes the
+ * longer the more there are. Nothing grows in what has ended.
+ */
+export const growth = (seconds: number | null): string =>
+  seconds === null ? '' : String(seconds < 500 ? Math.floor(seconds / 10) : 50 + Math.floor(Math.log(seconds / 500) / Math.log(1.02)));
+async function grown({ db, id }: View): Promise<string> {
+  return growth(await db.waterfallGrows(id));
+}
 
 const numberOf = (text: string | null): number | null => (text !== null && /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : null);
 

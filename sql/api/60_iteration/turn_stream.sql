@@ -40,7 +40,8 @@ as $$
          (select jsonb_agg(jsonb_build_object(
            'id', k.id, 'parent_call_id', k.parent_call_id, 'name', k.tool_name, 'input', _one_line(_call_input(k)::text, 200),
            'status', k.status,
-                   'started_at', k.started_at, 'completed_at', k.completed_at) order by k.created_at, k.ordinal)
+           'error', case when k.status = 'failed' then _one_line(_result_text(k.result), 200) end,
+           'started_at', k.started_at, 'completed_at', k.completed_at) order by k.created_at, k.ordinal)
             from tool_calls k where k.turn_id = t.id),
          coalesce(s.updated_at, t.completed_at, t.started_at)
     from turns t
@@ -54,7 +55,7 @@ as $$
 $$;
 
 comment on function work_activity(uuid, uuid) is
-  'What the agent of a work item thinks, says and calls: select * from work_activity(''…''). The newest turn, or the turns from p_from_turn_id on, oldest first, at most 100. While someone watches (ledger_watch), a streaming turn shows the part of its response that has arrived, at most a second old; said and thinking only grow until the turn is completed, or start over if the request is sent again. calls: [{id, parent_call_id, name, input (one line of at most 200 characters), status, started_at, completed_at}]; null before the response is stored. A standby shows a response when it is complete. Each change of a watched item is notified on channel work_activity (payload: its id).';
+  'What the agent of a work item thinks, says and calls: select * from work_activity(''…''). The newest turn, or the turns from p_from_turn_id on, oldest first, at most 100. While someone watches (ledger_watch), a streaming turn shows the part of its response that has arrived, at most a second old; said and thinking only grow until the turn is completed, or start over if the request is sent again. calls: [{id, parent_call_id, name, input (one line of at most 200 characters), status, error (what a failed one returned, likewise), started_at, completed_at}]; null before the response is stored. A standby shows a response when it is complete. Each change of a watched item is notified on channel work_activity (payload: its id).';
 
 -- Not part of work_activity(): a standby refuses even to plan a query of an unlogged table.
 create or replace function _stream_of(p_turn_id uuid)

@@ -8,7 +8,9 @@ create or replace function ledger_verify(p_work_item_id uuid default null, p_hea
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
+  v_items uuid[];
   v_item uuid;
+  v_done integer := 0;
 begin
   if p_work_item_id is not null and not exists (select from work_items w where w.id = p_work_item_id) and p_heads is null then
     perform _raise_not_found('work item', p_work_item_id);
@@ -17,14 +19,12 @@ begin
   end if;
   return query select null::uuid, c.place, c.problem from _code_problems() c;
   return query select null::uuid, m.place, m.problem from _memory_problems() m where p_work_item_id is null;
-  for v_item in
-    select p_work_item_id where p_work_item_id is not null
-    union
-    select i.id from (select w.id from work_items w union select f.work_item_id from fences f union select l.work_item_id from work_ledger l) i
-     where p_work_item_id is null
-    order by 1
-  loop
+  v_items := case when p_work_item_id is not null then array[p_work_item_id] else array(
+    select i.id from (select w.id from work_items w union select f.work_item_id from fences f union select l.work_item_id from work_ledger l) i order by 1) end;
+  foreach v_item in array v_items loop
     return query select v_item, p.place, p.problem from _item_problems(v_item) p;
+    v_done := v_done + 1;
+    raise debug 'verified % of %', v_done, cardinality(v_items);
   end loop;
   return query
     select h.* from _head_problems(case jsonb_typeof(p_heads) when 'object' then jsonb_build_array(p_heads) else p_heads end) h
@@ -35,7 +35,7 @@ end
 $$;
 
 comment on function ledger_verify(uuid, jsonb) is
-  'Everything about a work item (null: all items) that is not as it was written; no row: nothing is. select * from ledger_verify(''…''). It finds changed words, times and numbers of entries, tasks, outcomes, attempts, turns, messages, calls and the decisions on them, rows taken out, put in, moved or exchanged, artifacts and configurations that do not fit their hash, and functions, triggers and views that were replaced or disabled since the installation. Whoever owns the tables could also write a new chain, or cut off the newest rows with all counters: that shows only against heads that are kept elsewhere: p_heads, rows of ledger_head() as JSON. Replaced functions could also hide it: "work-ledger verify" compares them with the package first. Returns work_item_id (null: the ledger itself), place and problem. What was erased stays valid. Raises WL001, WL002.';
+  'Everything about a work item (null: all items) that is not as it was written; no row: nothing is. select * from ledger_verify(''…''). It finds changed words, times and numbers of entries, tasks, outcomes, attempts, turns, messages, calls and the decisions on them, rows taken out, put in, moved or exchanged, artifacts and configurations that do not fit their hash, and functions, triggers and views that were replaced or disabled since the installation. Whoever owns the tables could also write a new chain, or cut off the newest rows with all counters: that shows only against heads that are kept elsewhere: p_heads, rows of ledger_head() as JSON. Replaced functions could also hide it: "work-ledger verify" compares them with the package first. Returns work_item_id (null: the ledger itself), place and problem. What was erased stays valid. With client_min_messages = debug1 it says how far it has come: verified 3 of 40. Raises WL001, WL002.';
 
 create or replace function _item_problems(p_work_item_id uuid)
   returns table (place text, problem text)

@@ -137,7 +137,7 @@ create or replace function work_waterfall(p_work_item_id uuid)
   returns table (
     n bigint, depth integer, span_id text, parent_span_id text, kind text, name text, work_item_id uuid, turn_id uuid, call_id uuid, attempt integer,
     started_at timestamptz, ended_at timestamptz, seconds double precision, is_error boolean, says text, cost numeric,
-    critical_from timestamptz, critical_until timestamptz)
+    critical_from timestamptz, critical_until timestamptz, own_seconds double precision)
   language plpgsql
   stable
   rows 1000
@@ -159,7 +159,8 @@ begin
         select * from _fall_attempts(w) union all select * from _fall_requests(w) union all select * from _fall_calls(w)) r);
   return query
     with recursive spans as materialized (
-      select r.*, _fall_place(r) as place, r.attributes ->> 'item' as item, (r.attributes ->> 'cost')::numeric as own_cost, exists (
+      select r.*, _fall_place(r) as place, r.attributes ->> 'item' as item, (r.attributes ->> 'cost')::numeric as own_cost,
+             greatest(extract(epoch from coalesce(r.ended_at, _now()) - r.started_at), 0)::double precision as seconds, exists (
                select from unnest(case r.kind when 'item' then v_rows end) p where p.span_id = r.parent_span_id) as is_below_another
         from unnest(v_rows) r
     ),
@@ -173,6 +174,9 @@ begin
       union all
       select b.item, w.id::text from below b join work_items w on w.parent_id = b.under::uuid
     ),
+    asked(span_id, seconds) as (
+      select s.parent_span_id, sum(s.seconds) from spans s where s.kind = 'person' group by 1
+    ),
     costs(span_id, cost) as (
       select s.parent_span_id, sum(s.own_cost) from spans s where s.kind = 'model' group by 1
       union all
@@ -180,11 +184,12 @@ begin
     )
     select row_number() over (order by t.place), t.depth, s.span_id, s.parent_span_id, s.kind, s.name, s.item::uuid, (s.attributes ->> 'turn')::uuid,
            (s.attributes ->> 'call')::uuid, (s.attributes ->> 'attempt')::integer, s.started_at, s.ended_at,
-           greatest(extract(epoch from coalesce(s.ended_at, _now()) - s.started_at), 0)::double precision, s.status = 'error',
+           s.seconds, s.status = 'error',
            nullif(s.attributes ->> 'says', ''),
-           coalesce(s.own_cost, c.cost), p.critical_from, p.critical_until
+           coalesce(s.own_cost, c.cost), p.critical_from, p.critical_until, greatest(s.seconds - coalesce(a.seconds, 0), 0)
       from tree t
       join spans s on s.span_id = t.span_id
+      left join asked a on a.span_id = s.span_id
       left join (select c.span_id, max(c.cost) as cost from costs c group by 1) c on c.span_id = s.span_id
       left join _fall_path(v_rows, p_work_item_id) p on p.span_id = s.span_id
      order by t.place;
@@ -192,7 +197,7 @@ end
 $$;
 
 comment on function work_waterfall(uuid) is
-  'Where the time of a work item went, of everything below it and of what was forked from them: a row for each thing that took some, in the order of the tree. n: its place in it, from 1; depth: how deep. span_id, name, started_at, ended_at: as in work_trace(); but also of what is under way (ended_at null; seconds: until now), so that the root is there from the start. kind: item, agent (an attempt), queue (waits for a worker), model (a request; attempt: which of its turn''s), tool, child (a call that waits for children), wait (a call that waits for other work or a time), person (an approval is waited for), hook. is_error, says: whether it failed, and how it stands or ended. cost: of an answered request, at today''s prices; of an attempt and an item with all below it, the sum. critical_from, critical_until: the part that is on the critical path: from the end back, always what ended last before it; in place of a wait for children the child that came last. Null: the end did not wait for it. Of a long one read a window: select … from work_waterfall(''…'') where started_at < … limit …. Its cost is linear in what was done. Raises WL001.';
+  'Where the time of a work item went, of everything below it and of what was forked from them: a row for each thing that took some, in the order of the tree. n: its place in it, from 1; depth: how deep. span_id, name, started_at, ended_at: as in work_trace(); but also of what is under way (ended_at null; seconds: until now), so that the root is there from the start. kind: item, agent (an attempt), queue (waits for a worker), model (a request; attempt: which of its turn''s), tool, child (a call that waits for children), wait (a call that waits for other work or a time), person (an approval is waited for), hook. is_error, says: whether it failed, and how it stands or ended. cost: of an answered request, at today''s prices; of an attempt and an item with all below it, the sum. critical_from, critical_until: the part that is on the critical path: from the end back, always what ended last before it; in place of a wait for children the child that came last. Null: the end did not wait for it. own_seconds: of a call without those in which a person was waited for, which have a row below it; else seconds. What went where: select kind, count(*), sum(own_seconds), sum(critical_until - critical_from) from work_waterfall(''…'') group by kind. Of a long one read a window: select … from work_waterfall(''…'') where started_at < … limit …. Its cost is linear in what was done. Raises WL001.';
 
 create or replace function _fall_place(p_row trace_span)
   returns text

@@ -149,7 +149,8 @@ comment on column v_nudges.is_heeded is 'True: the agent wrote to its ledger bef
 create or replace view v_usage with (security_invoker = true) as
   select work_item_id, count(*) as turns, sum(call_count) as model_calls, sum(input_tokens) as input_tokens,
          sum(cached_input_tokens) as cached_input_tokens, sum(cache_write_tokens) as cache_write_tokens,
-         sum(output_tokens) as output_tokens, sum(total_tokens) as total_tokens, sum(_turn_cost(t)) as cost
+         sum(output_tokens) as output_tokens, sum(total_tokens) as total_tokens,
+         (select u.cost from _usage_of(array[t.work_item_id]) u) as cost -- not of each turn: there may be thousands
     from turns t
    group by work_item_id;
 comment on view v_usage is 'Turns, model calls, tokens and cost (at the prices of model_price_save()) of each work item.';

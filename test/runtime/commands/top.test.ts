@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
 
-import type { UnderWayOfTree } from '../../../runtime/ledger/consoleWork.ts';
+import type { UnderWayOfTree } from '../../../runtime/ledger/consoleNow.ts';
 import { ending, fitting } from '../../../runtime/commands/cells.ts';
 import { Decision } from '../../../runtime/commands/top/decision.ts';
 import { approvalScreen, listScreen } from '../../../runtime/commands/top/view.ts';
@@ -168,7 +168,9 @@ test('no line is wider than the terminal, whatever agents write', () => {
         input: {},
         input_json: input,
         input_hash: 'f'.repeat(64),
+        requested_at: 'now',
         expires_at: 'now',
+        said: null,
       };
       const lines = [
         ...listScreen(seen, shown, width, 24).lines,

@@ -1,6 +1,6 @@
 -- work_waterfall() has a row for whatever took time, roots of what is under way as well, and what the end waited for.
 begin;
-select plan(17);
+select plan(21);
 
 create function pg_temp.falls(p_item uuid default item()) returns setof text language sql as $$
   select repeat(' ', f.depth) || f.name || ' ' || f.kind || coalesce(' ' || round(f.seconds), '') || case when f.ended_at is null then ' open' else '' end
@@ -40,7 +40,15 @@ select results_eq($$ select name, round(seconds)::int, is_error, says, critical_
   'a retry, calls side by side, and how long a person was waited for');
 select is((select f.parent_span_id from work_waterfall(item()) f where f.kind = 'person'), (select f.span_id from work_waterfall(item()) f where f.name = 'execute_tool deploy'),
   'which is below the call');
+select is((select round(own_seconds) from work_waterfall(item()) where name = 'execute_tool deploy'), 3::double precision, 'whose own seconds are without those of the person');
+select is_empty($$ select kind from work_waterfall(item()) where kind <> 'tool' and own_seconds <> seconds $$, 'which all others have of their own');
 
+-- A span is exported when it has ended: until then those below it name it, by the id that it will have.
+create temporary table missing as
+  select distinct t.parent_span_id as span_id from work_trace(item()) t
+   where t.parent_span_id is not null and not exists (select from work_trace(item()) p where p.span_id = t.parent_span_id);
+select is((select count(*) from missing where span_id in (select f.span_id from work_waterfall(item()) f where f.kind = 'agent')), 1::bigint,
+  'of running work the trace lacks the attempt, whose id the waterfall has');
 select drive(), later('1 second'), answer('[["spawn_child_work", {"work_type": "look_into", "description": "Look into it"}]]'), run(), iteration_finish(item(), lease());
 create temporary table child as select id from work_items where parent_id = item();
 select drive(), later('1 second'), answer(jsonb_build_array(jsonb_build_array('await_child_work', jsonb_build_object('work_item_ids', jsonb_build_array((select id from child))))));
@@ -62,6 +70,8 @@ select drive(), later('1 second'), answer('["Done."]'), iteration_finish(item(),
 -- What the trace has it has, too, by the same names and times; and costs are what the rows say.
 select is_empty($$ select span_id, name, started_at, ended_at from work_trace(item()) where name ~ '^(chat|execute_tool|invoke_agent) '
   except select span_id, name, started_at, ended_at from work_waterfall(item()) $$, 'it has the requests, calls and attempts of the trace');
+select is((select array_agg(t.name order by t.name) from work_trace(item()) t join missing m on m.span_id = t.span_id), '{invoke_agent worker,work.engage}',
+  'and all that it lacked are there when they have ended');
 select is((select cost from work_waterfall(item()) where n = 1), (select sum(cost) from cost_by('model')), 'the root costs what all below it did');
 select is((select sum(cost) from work_waterfall(item()) where kind = 'model'), (select cost from work_waterfall(item()) where n = 1), 'which is what its requests did');
 select is((select cost from work_waterfall(item()) where kind = 'agent' and work_item_id = (select id from child)),
