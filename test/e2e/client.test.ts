@@ -278,7 +278,7 @@ const badBeneath: Record<string, [code: string, act: () => Promise<unknown>]> = 
   getSessionSummary: ['WL001', () => client.journal().getSessionSummary(NOWHERE)],
   summarizeSession: ['WL002', () => client.journal().summarizeSession(NOWHERE)],
   exportForResumption: ['WL001', () => client.journal().exportForResumption(NOWHERE)],
-  create: ['WL006', () => client.memory({ project: 'house' }).create({ command: 'create', path: '/memories/tiles.md', file_text: 'x' })],
+  create: ['WL006', () => client.memory({ project: 'house' }).create({ command: 'create', path: '/memories/taken.md', file_text: 'x' })],
   rename: [
     '22P02',
     () => client.memory({ workItemId: 'nope' }).rename({ command: 'rename', old_path: '/memories/a', new_path: '/memories/b' }),
@@ -286,6 +286,7 @@ const badBeneath: Record<string, [code: string, act: () => Promise<unknown>]> = 
 };
 
 test('so is what a journal and the handlers of the memory tool cannot take', async () => {
+  await client.writeNote('house', 'taken.md', 'Ours');
   const said: Record<string, unknown> = {};
   for (const [name, [, act]] of Object.entries(badBeneath)) {
     const error = await refusal(act);

@@ -125,6 +125,7 @@ const listening = async (): Promise<number> =>
 describe.each(servers)('$name', ({ url }) => {
   test('tells each word once to a client that is cut off in the middle and comes back', async () => {
     held = Promise.withResolvers();
+    options = { heartbeatSeconds: 3600 };
     const before = await listening();
     const { id } = await ledger.submit({ workType: 'fix', description: 'Look at it' });
     const first = listenTo(`${url()}/${id}`);
