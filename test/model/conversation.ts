@@ -422,7 +422,8 @@ export class Play implements Stage {
   /** Work with a schema ends, or tries to: wrong answers, then one that fits. */
   async #answer(given: Item, { wrong, events, goesOn }: Extract<Act, { do: 'answer' }>): Promise<void> {
     const item = shapeOf(given) === null ? this.world.open.find((one) => shapeOf(one) !== null) : given;
-    for (let n = 0; item && n <= wrong && item.end === null; n++) {
+    if (!item) return;
+    for (let n = 0; n <= wrong && item.end === null; n++) {
       const calls = [{ tool: 'complete' as const, fits: n === wrong && wrong < 4 }];
       await new Worker(this, item, { ...plain, events, goesOn, answer: { ...plain.answer, calls } }).run();
     }
