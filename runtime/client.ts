@@ -19,6 +19,7 @@ import { notePath } from './ledger/notes.ts';
 import type { Note } from './ledger/notes.ts';
 import type { ListedItem, SavedFaculty, WorkNow } from './ledger/overview.ts';
 import { proofOf } from './ledger/people.ts';
+import { positionOf } from './ledger/position.ts';
 import type { TurnOfWork } from './ledger/reads.ts';
 import type { Budget, Submission } from './ledger/submit.ts';
 import type { ModelClient } from './model/message.ts';
@@ -53,6 +54,8 @@ export type FollowOptions = {
    * `none`.
    */
   activity?: 'all' | 'new' | 'none';
+  /** The `position` of an event: only what follows it is told, each piece once. WL002 (of another item, or none). */
+  after?: string;
   /** When it fires, what came until then is told, and the loop ends. */
   signal?: AbortSignal;
 };
@@ -175,13 +178,15 @@ export class LedgerClient implements AsyncDisposable {
 
   /**
    * What happens to an item, from its beginning, as it happens: entries of its ledger and what its agent says and calls. Ends when the item is
-   * final or paused. Each loop reads the rows itself, so it may begin late; leaving it does not stop the work.
+   * final or paused. Each loop reads the rows itself, so it may begin late; leaving it does not stop the work. eventResponse() and
+   * sendEvents() make server-sent events of it. WL001, WL002.
    */
   async *follow(id: string, options: FollowOptions = {}): AsyncGenerator<WorkEvent, CountedItem> {
     try {
-      await this.item(id);
+      const item = await this.item(id);
+      const after = options.after === undefined ? null : positionOf(options.after, item.id);
       const never = new AbortController().signal;
-      const events = eventsOf(this.#db, this.#url, id, options.activity ?? 'all', options.signal ?? never);
+      const events = eventsOf(this.#db, this.#url, item.id, options.activity ?? 'all', options.signal ?? never, after);
       try {
         for (;;) {
           const next = await events.next();
@@ -404,13 +409,13 @@ export class LedgerClient implements AsyncDisposable {
   /**
    * The notes as the handlers that betaMemoryTool() of Anthropic's SDK takes. `workItemId`: the item for which the agent works, whose project
    * then counts, with its `lease` while it is driven; else what this agent was shown is remembered by `reader`, a name of your choice. The message of
-   * an error is what the model is to read.
+   * a LedgerError is what the model is to read.
    */
   memory(options: { project: string | null; reader?: string } | { workItemId: string; lease?: string }): LedgerMemory {
-    return ledgerMemory(this.#db, options);
+    return ledgerMemory((use) => this.#ask(use), options);
   }
 
-  /** Journals of programs that have their own loop (docs/journal.md). `model`: writes summaries. */
+  /** Journals of programs that have their own loop (docs/journal.md), whose methods reject as these do. `model`: writes summaries. */
   journal(options: { model?: ModelClient } = {}): WorkJournal {
     return new WorkJournal(this.#db, this.#url, options);
   }

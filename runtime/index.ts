@@ -34,6 +34,8 @@ export { run } from './run.ts';
 export type { Run, RunItem, RunOptions } from './run.ts';
 export { createModelClient } from './model/callModel.ts';
 export type { ModelClient } from './model/message.ts';
+export { eventResponse, sendEvents } from './serverSentEvents.ts';
+export type { EventStreamOptions, StreamedEvent } from './serverSentEvents.ts';
 export { rowIds } from './telemetry/spans.ts';
 export { builtinTools } from './tools/builtinTools.ts';
 export { commandTools } from './tools/commandTool.ts';

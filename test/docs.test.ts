@@ -462,6 +462,7 @@ test('TypeScript compiles strictly', async () => {
     'work-ledger/ai-sdk': ['../../../runtime/aiSdk/index.ts'],
     'work-ledger/testing': ['../../../runtime/testing/index.ts'],
     '@anthropic-ai/claude-agent-sdk': ['../../../test/agentSdk.d.ts'], // which is not installed here
+    '@anthropic-ai/bedrock-sdk': ['../../../test/cloudSdks.d.ts'],
   };
   await writeFile(
     join(at, 'tsconfig.json'),

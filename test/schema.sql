@@ -4111,7 +4111,9 @@ create function _hook(p_item work_items, p_focus foci, p_config jsonb, p_hook te
 create function _hook_order(p_item work_items, p_focus foci, p_config jsonb, p_run hook_runs, p_input jsonb DEFAULT '{}'::jsonb) returns jsonb
   sql stable; -- body e18cf608, comment c6404ba2
 create function _hook_problem(p_run hook_runs, p_result jsonb) returns text
-  plpgsql immutable; -- body 461944be, comment 3c649ea7
+  plpgsql immutable; -- body d6307137, comment 3c649ea7
+create function _hook_result(p_run hook_runs) returns jsonb
+  sql immutable; -- body eae42228, comment 6581c7c4
 create function _hook_said(p_run hook_runs, p_key text) returns text
   sql immutable; -- body cba534ad, comment 82e553d8
 create function _hook_settle(p_run hook_runs, p_result jsonb) returns hook_runs
@@ -4119,7 +4121,7 @@ create function _hook_settle(p_run hook_runs, p_result jsonb) returns hook_runs
 create function _hook_words(p_hook text, p_words text) returns text
   sql volatile; -- body d442fc51, comment a79d047b
 create function _hooks_before_first_turn(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns jsonb
-  plpgsql volatile; -- body acee3dbd, comment d3a27a9f
+  plpgsql volatile; -- body 4e1a1402, comment d3a27a9f
 create function _hours_of(p_from timestamp with time zone, p_until timestamp with time zone) returns SETOF work_hours
   sql stable; -- body dc063b0b, comment 1d4ffb4b
 create function _how_to_go_on(p_state text) returns text
@@ -4915,7 +4917,7 @@ create function _result_check(p_schema jsonb, p_value jsonb) returns void
 create function _result_errors(p_schema jsonb, p_value jsonb, p_at text DEFAULT 'result'::text) returns SETOF text
   plpgsql immutable; -- body 0443ebf4, comment aebb6b31
 create function _result_failed(p_item work_items, p_focus foci) returns jsonb
-  plpgsql volatile; -- body bbb5dcf8, comment 3e0331d9
+  plpgsql volatile; -- body e469b480, comment 3e0331d9
 create function _result_refused(p_item work_items, p_turn turns) returns boolean
   plpgsql stable; -- body 63e578ec, comment b78af707
 create function _result_schema_check(p_schema jsonb) returns void
@@ -4926,6 +4928,8 @@ create function _result_schema_problems(p_schema jsonb, p_at text DEFAULT 'resul
   plpgsql immutable; -- body 286aaad6, comment d17a0aec
 create function _result_text(p_result json) returns text
   plpgsql immutable; -- body 6773ddd4, comment cb222475
+create function _result_unfit(p_item work_items, p_next text, p_because text, p_errors jsonb) returns work_items
+  sql volatile; -- body e6ba2ae6, comment ba3f735d
 create function _results_chars(p_turn_id uuid) returns integer
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c3afe56a, comment a156085d
 create function _results_settle(p_item work_items, p_results json) returns void
@@ -5557,7 +5561,7 @@ create function followed_files_list() returns TABLE(file_key text, state text, w
 create function followed_sessions_rest() returns SETOF uuid
   plpgsql volatile; -- body bf036a70, comment 756f3b49
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
-  plpgsql volatile; -- body c233aed0, comment 24935e13
+  plpgsql volatile; -- body ed65f9b9, comment 24935e13
 create function inbox_take(p_work_item_id uuid) returns text
   plpgsql volatile; -- body 0bb57a1a, comment 418a0e18
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
@@ -5599,7 +5603,7 @@ create function journal_session_open(p_conversation_id text, p_original_prompt t
 create function journal_session_prompt(p_work_item_id uuid, p_prompt text, p_id uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body 5e989c8a, comment 1f904f67
 create function journal_session_status(p_work_item_id uuid, p_status text) returns work_items
-  plpgsql volatile; -- body 449c7dd4, comment 064dc384
+  plpgsql volatile; -- body 7f1fdf60, comment 064dc384
 create function journal_summary(p_work_item_id uuid) returns text
   plpgsql stable; -- body 849b3f21, comment 99998745
 create function journal_summary_request(p_work_item_id uuid, p_model text DEFAULT NULL::text) returns json

@@ -8,9 +8,17 @@ import { serve } from '@hono/node-server';
 import type { AddressInfo } from 'node:net';
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { streamSSE } from 'hono/streaming';
-import { builtinTools, createModelClient, ensureEmbedded, LedgerClient, LedgerError, readyLedger, startWorker } from 'work-ledger';
-import type { CountedItem } from 'work-ledger';
+import {
+  builtinTools,
+  createModelClient,
+  ensureEmbedded,
+  eventResponse,
+  LedgerClient,
+  LedgerError,
+  readyLedger,
+  startWorker,
+} from 'work-ledger';
+import type { CountedItem, StreamedEvent } from 'work-ledger';
 
 const url = process.env['DATABASE_URL'] ?? (await ensureEmbedded()).url;
 const schema = process.env['WORK_LEDGER_SCHEMA'] ?? 'work_ledger';
@@ -33,6 +41,12 @@ async function jobOf(id: string): Promise<CountedItem> {
   return item;
 }
 
+/** What the world is told; of entries not all that the ledger has. */
+function show(event: StreamedEvent): object {
+  if (event.kind === 'entry') return { type: event.entry.entry_type, content: event.entry.content };
+  return event.kind === 'end' ? { state: event.item.state, result: event.item.outcome_data?.['summary'] ?? null } : event;
+}
+
 const app = new Hono();
 app.post('/jobs', async (c) => {
   const { task } = await c.req.json<{ task?: unknown }>().catch(() => ({ task: null }));
@@ -48,22 +62,11 @@ app.get('/jobs/:id', async (c) => {
 });
 app.get('/jobs/:id/events', async (c) => {
   const { id } = await jobOf(c.req.param('id'));
-  const after = Number(c.req.header('last-event-id') ?? 0);
-  return streamSSE(c, async (stream) => {
-    const gone = new AbortController();
-    stream.onAbort(() => gone.abort());
-    const send = (event: string, data: object, position?: number): void =>
-      void stream.writeSSE({ event, data: JSON.stringify(data), ...(position !== undefined && { id: String(position) }) });
-    for await (const event of ledger.follow(id, { activity: 'new', signal: gone.signal })) {
-      if (event.kind !== 'entry') send(event.kind, event);
-      else if (event.entry.seq > after) send('entry', { type: event.entry.entry_type, content: event.entry.content }, event.entry.seq);
-    }
-    const { state, outcome_data: outcome } = await jobOf(id);
-    await stream.writeSSE({ event: 'end', data: JSON.stringify({ state, result: outcome?.['summary'] ?? null }) });
-  });
+  return eventResponse(ledger, id, c.req.raw, { show });
 });
 app.onError((error, c) => {
   if (error instanceof HTTPException) return c.json({ error: error.message }, error.status);
+  if (error instanceof LedgerError && error.code === 'WL002') return c.json({ error: error.message }, 400); // such as a Last-Event-ID of no job
   if (error instanceof LedgerError && error.code === 'WL006') return c.json({ error: 'this Idempotency-Key is that of another task' }, 409);
   console.error(error);
   return c.json({ error: 'internal error' }, 500);

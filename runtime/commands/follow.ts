@@ -7,14 +7,16 @@ import { isFinal } from '../ledger/answers.ts';
 import type { CountedItem, LedgerEntry } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
 import { listen } from '../ledger/listener.ts';
+import { positionText } from '../ledger/position.ts';
+import type { Position, TurnTold } from '../ledger/position.ts';
 
-/** An entry of its ledger, or what its agent says and calls. */
-export type WorkEvent = { kind: 'entry'; entry: LedgerEntry } | ActivityEvent;
+/** An entry of its ledger, or what its agent says and calls. `position`: follow() goes on behind it, in any process. */
+export type WorkEvent = ({ kind: 'entry'; entry: LedgerEntry } | ActivityEvent) & { position: string };
 
 /**
  * Yields every entry, once and in order, and the agent's activity: none ('none'), that of the turn under way and later ones ('new'), or all
- * ('all'); and 'looked' after each look, at least once a second. Returns the item when it is final or paused, or after one more look when
- * `signal` fires.
+ * ('all'); and 'looked' after each look, at least once a second. `after`: only what follows that. Returns the item when it is final or
+ * paused, or after one more look when `signal` fires.
  */
 export async function* eventsOf(
   db: Db,
@@ -22,6 +24,7 @@ export async function* eventsOf(
   workItemId: string,
   activity: 'none' | 'new' | 'all',
   signal: AbortSignal,
+  after: Position | null = null,
 ): AsyncGenerator<WorkEvent | { kind: 'looked' }, CountedItem | null> {
   let wake = (): void => {};
   const onAbort = (): void => wake();
@@ -31,8 +34,9 @@ export async function* eventsOf(
     onNotification: (_channel, payload) => payload === workItemId && wake(),
     onConnected: () => wake(),
   });
-  const reader = new ActivityReader(db, workItemId);
-  let seq = 0;
+  const reader = new ActivityReader(db, workItemId, after?.turn);
+  let seq = after?.seq ?? 0;
+  const positionAt = (turn: TurnTold | null): string => positionText(workItemId, { seq, turn, isEnd: false });
   let watchedUntil = 0;
   try {
     if (activity !== 'none') await reader.begin(activity === 'all');
@@ -48,13 +52,14 @@ export async function* eventsOf(
       });
       const item = await db.workItem(workItemId);
       // Read before the entries, and told after them: no call is told before an entry that was recorded before it ended.
-      const acts: ActivityEvent[] = [];
-      if (activity !== 'none') for await (const act of reader.read()) acts.push(act);
+      const acts: [ActivityEvent, TurnTold | null][] = [];
+      const toldBefore = reader.told;
+      if (activity !== 'none') for await (const act of reader.read()) acts.push([act, reader.told]);
       for (const entry of await db.ledgerSince(workItemId, seq)) {
         seq = entry.seq;
-        yield { kind: 'entry', entry };
+        yield { kind: 'entry', entry, position: positionAt(toldBefore) };
       }
-      yield* acts;
+      for (const [act, told] of acts) yield { ...act, position: positionAt(told) };
       yield { kind: 'looked' };
       if (isLast || (item && (isFinal(item.state) || item.state === 'paused'))) return item;
       await woken;

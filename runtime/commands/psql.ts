@@ -28,7 +28,13 @@ export async function psql(query: string | undefined, options: Settings): Promis
   const asked = isShared ? ['-q', '-c', `set local search_path to ${searchPath};\n${query}`] : ['-c', query ?? ''];
   const child = spawn(
     'psql',
-    [address, ...(query === undefined ? [] : ['-X', '-v', 'ON_ERROR_STOP=1', ...(options.json ? ['-At'] : []), ...asked])],
+    // Where in the ledger's functions an error arose tells its users nothing.
+    [
+      address,
+      '-v',
+      'SHOW_CONTEXT=never',
+      ...(query === undefined ? [] : ['-X', '-v', 'ON_ERROR_STOP=1', ...(options.json ? ['-At'] : []), ...asked]),
+    ],
     {
       stdio: 'inherit',
       env: {

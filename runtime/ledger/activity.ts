@@ -3,6 +3,8 @@
 
 import type { Activity } from './answers.ts';
 import type { Db } from './db.ts';
+import { callTag, NOTHING_TOLD, toldOf } from './position.ts';
+import type { TurnTold } from './position.ts';
 
 /** `at`: when, as the database says it. */
 type Where = { turn_id: string; iteration: number | null; at: string | null };
@@ -30,65 +32,80 @@ export type ActivityEvent = Where &
       }
   );
 
-type Shown = { thinking: string; said: string; isAnswered: boolean; calls: Map<string, string> };
-const nothing = (): Shown => ({ thinking: '', said: '', isAnswered: false, calls: new Map() });
-
 /** Ids of turns are larger. */
 export const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+
+const nothingOf = (turnId: string): TurnTold => ({
+  turnId,
+  thinking: NOTHING_TOLD,
+  said: NOTHING_TOLD,
+  isAnswered: false,
+  calls: new Map(),
+});
 
 export class ActivityReader {
   readonly #db: Db;
   readonly #workItemId: string;
-  #fromTurnId: string | null = null;
-  #shown = nothing();
+  #told: TurnTold | null;
 
-  constructor(db: Db, workItemId: string) {
+  /** `told`: goes on behind what was told of that turn, as another reader's `told` says. */
+  constructor(db: Db, workItemId: string, told: TurnTold | null = null) {
     this.#db = db;
     this.#workItemId = workItemId;
+    this.#told = told;
+  }
+
+  /** What was told as of the newest event; null before begin() and the first read. */
+  get told(): TurnTold | null {
+    return this.#told;
   }
 
   /**
    * From now on no turn is missed, however many there are until the first read; with `isWhole` none of those before either. Does nothing
-   * when called again.
+   * when called again, or where the reader goes on from what was told.
    */
   async begin(isWhole = false): Promise<void> {
-    this.#fromTurnId ??= (isWhole ? null : (await this.#db.workActivity(this.#workItemId, null)).at(-1)?.turn_id) ?? BEFORE_ALL;
+    this.#told ??= nothingOf((isWhole ? null : (await this.#db.workActivity(this.#workItemId, null)).at(-1)?.turn_id) ?? BEFORE_ALL);
   }
 
   /** What is new since the last read; at first the turn that was the newest one at begin() or, without that, is now, from its beginning. */
   async *read(): AsyncGenerator<ActivityEvent> {
     for (;;) {
-      const before = this.#fromTurnId;
+      const before = this.#told?.turnId ?? null;
       const turns = await this.#db.workActivity(this.#workItemId, before);
       for (const turn of turns) yield* this.#newOf(turn);
-      if (turns.length < 2 || this.#fromTurnId === before) return;
+      if (turns.length < 2 || this.#told?.turnId === before) return;
     }
   }
 
+  /** What was told is noted before it is yielded: `told` is then that of the event. */
   *#newOf(turn: Activity): Generator<ActivityEvent> {
-    const where = { turn_id: turn.turn_id, iteration: turn.iteration, at: turn.updated_at };
-    if (turn.turn_id !== this.#fromTurnId) this.#shown = nothing();
-    this.#fromTurnId = turn.turn_id;
-    const shown = this.#shown;
-    const isAnew = (['thinking', 'said'] as const).some((kind) => !(turn[kind] ?? '').startsWith(shown[kind]));
-    if (isAnew) {
-      yield { ...where, kind: 'broken_off' };
-      shown.thinking = shown.said = '';
+    const { turn_id, iteration, updated_at: at } = turn;
+    let told = this.#told?.turnId === turn_id ? this.#told : nothingOf(turn_id);
+    const note = (change: Partial<TurnTold>): void => void (this.#told = told = { ...told, ...change });
+    note({});
+    const kinds = ['thinking', 'said'] as const;
+    if (kinds.some((kind) => toldOf(turn[kind] ?? '', told[kind].chars).hash !== told[kind].hash)) {
+      note({ thinking: NOTHING_TOLD, said: NOTHING_TOLD });
+      yield { turn_id, iteration, at, kind: 'broken_off' };
     }
-    for (const kind of ['thinking', 'said'] as const) {
-      const text = (turn[kind] ?? '').slice(shown[kind].length);
-      shown[kind] += text;
-      if (text !== '') yield { ...where, kind, text };
+    for (const kind of kinds) {
+      const whole = turn[kind] ?? '';
+      const text = whole.slice(told[kind].chars);
+      if (text === '') continue;
+      note({ [kind]: toldOf(whole) });
+      yield { turn_id, iteration, at, kind, text };
     }
-    if (!shown.isAnswered && turn.input_tokens !== null && turn.output_tokens !== null) {
-      shown.isAnswered = true;
-      yield { ...where, kind: 'answered', input_tokens: turn.input_tokens, output_tokens: turn.output_tokens, cost: turn.cost };
+    if (!told.isAnswered && turn.input_tokens !== null && turn.output_tokens !== null) {
+      note({ isAnswered: true });
+      yield { turn_id, iteration, at, kind: 'answered', input_tokens: turn.input_tokens, output_tokens: turn.output_tokens, cost: turn.cost };
     }
     for (const { id, parent_call_id, name, input, status, error, started_at: began, completed_at: ended } of turn.calls) {
-      if (status === 'pending' || shown.calls.get(id) === status) continue;
-      shown.calls.set(id, status);
+      const [tag, letter] = [callTag(id), status.slice(0, 1)];
+      if (status === 'pending' || told.calls.get(tag) === letter) continue;
+      note({ calls: new Map(told.calls).set(tag, letter) });
       const seconds = began === null || ended === null ? null : (Date.parse(ended) - Date.parse(began)) / 1000;
-      yield { ...where, at: ended ?? began, kind: 'call', id, parent_call_id, name, input, status, seconds, error: error ?? null };
+      yield { turn_id, iteration, at: ended ?? began, kind: 'call', id, parent_call_id, name, input, status, seconds, error: error ?? null };
     }
   }
 }

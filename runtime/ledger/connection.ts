@@ -26,7 +26,15 @@ const codeOf = (error: unknown): string => (error instanceof Error && 'code' in 
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '')
     return [...new Set(error.errors.map((one: unknown) => reasonOf(one)))].join(', ');
-  return error instanceof Error ? error.message || codeOf(error) : String(error);
+  if (!(error instanceof Error)) return String(error);
+  const { hostname, address, port } = error as { hostname?: string; address?: string; port?: number };
+  const code = codeOf(error);
+  if (code === 'ENOTFOUND') return `there is no host ${hostname} (ENOTFOUND)`;
+  if (code === 'ENOENT' && address !== undefined) return `there is no socket ${address} (ENOENT)`;
+  if (code === 'ECONNREFUSED') return `nothing listens at ${[address, port].filter((part) => part !== undefined).join(':')} (ECONNREFUSED)`;
+  if (/client password must be/.test(error.message))
+    return 'it asks for a password, and none is given (in the address, PGPASSWORD or ~/.pgpass)';
+  return error.message || code;
 }
 
 /** Opens a connection; the caller ends it. A connection that breaks rejects its open queries, and does nothing else. */

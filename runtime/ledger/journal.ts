@@ -4,7 +4,9 @@ import { askChecked } from '../model/askChecked.ts';
 import type { ModelClient } from '../model/message.ts';
 import type { ActivityEvent } from './activity.ts';
 import type { Checkpoint, JournalEntry, JournalSession, ResumableSession, ResumptionContext } from './answers.ts';
+import { clientError } from './clientError.ts';
 import type { Db } from './db.ts';
+import { LedgerError } from './errors.ts';
 import { subscribe } from './journalSubscription.ts';
 
 export type EntryType = JournalEntry['entryType'];
@@ -21,6 +23,7 @@ export function keepAlive(db: Db, sessionId: string): () => void {
   return () => clearInterval(timer);
 }
 
+/** Every method rejects as those of LedgerClient do. */
 export class WorkJournal {
   readonly #db: Db;
   readonly #url: string;
@@ -35,25 +38,25 @@ export class WorkJournal {
 
   /** A session that this program drives itself. `project`: where its work is, see projectOf(); default: nowhere in particular. */
   createSession(conversationId: string, originalPrompt: string, { project }: { project?: string } = {}): Promise<JournalSession> {
-    return this.#db.journal.sessionCreate(conversationId, originalPrompt, project ?? null);
+    return this.#ask((journal) => journal.sessionCreate(conversationId, originalPrompt, project ?? null));
   }
 
   /** Any work item is one. */
   getSession(sessionId: string): Promise<JournalSession | null> {
-    return this.#db.journal.session(sessionId);
+    return this.#ask((journal) => journal.session(sessionId));
   }
 
   getActiveSession(conversationId: string): Promise<JournalSession | null> {
-    return this.#db.journal.sessionActive(conversationId);
+    return this.#ask((journal) => journal.sessionActive(conversationId));
   }
 
   async updateSessionStatus(sessionId: string, status: JournalStatus): Promise<void> {
-    await this.#db.journal.sessionStatus(sessionId, status);
+    await this.#ask((journal) => journal.sessionStatus(sessionId, status));
   }
 
   /** Reports that the program that drives a session is alive; after five minutes without a heartbeat the session counts as crashed. */
   async heartbeat(sessionId: string): Promise<void> {
-    await this.#db.journal.heartbeat(sessionId);
+    await this.#ask((journal) => journal.heartbeat(sessionId));
   }
 
   /** Sends heartbeats until the returned function is called. */
@@ -63,7 +66,7 @@ export class WorkJournal {
 
   /** Paused and crashed sessions, the newest first, each with its packet. */
   getResumableSessions(options: { conversationId?: string; targetTokens?: number } = {}): Promise<readonly ResumableSession[]> {
-    return this.#db.journal.resumable(options.conversationId ?? null, options.targetTokens ?? 4000);
+    return this.#ask((journal) => journal.resumable(options.conversationId ?? null, options.targetTokens ?? 4000));
   }
 
   /** Throws LedgerError WL002 if the content does not fit the type. */
@@ -73,37 +76,38 @@ export class WorkJournal {
     content: Record<string, unknown>,
     importance: EntryImportance = 'normal',
   ): Promise<JournalEntry> {
-    return this.#db.journal.log(sessionId, entryType, content, importance);
+    return this.#ask((journal) => journal.log(sessionId, entryType, content, importance));
   }
 
   getEntries(
     sessionId: string,
     options: { since?: number; limit?: number; importance?: EntryImportance[] } = {},
   ): Promise<readonly JournalEntry[]> {
-    return this.#db.journal.read(sessionId, options.since ?? 0, options.limit ?? null, options.importance ?? null);
+    return this.#ask((journal) => journal.read(sessionId, options.since ?? 0, options.limit ?? null, options.importance ?? null));
   }
 
   /** `manual`: a person asked for it; false: this program made it by itself. */
   createCheckpoint(sessionId: string, { manual = true }: { manual?: boolean } = {}): Promise<Checkpoint> {
-    return this.#db.journal.checkpointCreate(sessionId, manual ? 'manual' : 'automatic');
+    return this.#ask((journal) => journal.checkpointCreate(sessionId, manual ? 'manual' : 'automatic'));
   }
 
   getLatestCheckpoint(sessionId: string): Promise<Checkpoint | null> {
-    return this.#db.journal.checkpointLatest(sessionId);
+    return this.#ask((journal) => journal.checkpointLatest(sessionId));
   }
 
   generateResumptionContext(sessionId: string, targetTokens = 4000): Promise<ResumptionContext> {
-    return this.#db.journal.resumptionContext(sessionId, targetTokens);
+    return this.#ask((journal) => journal.resumptionContext(sessionId, targetTokens));
   }
 
   getSessionSummary(sessionId: string): Promise<string> {
-    return this.#db.journal.sessionSummary(sessionId);
+    return this.#ask((journal) => journal.sessionSummary(sessionId));
   }
 
   /** A summary by a model, which is journaled too. `model`: its name; default: the session's own. */
   async summarizeSession(sessionId: string, options: { model?: string; signal?: AbortSignal } = {}): Promise<string> {
-    if (this.#model === null) throw new Error('this journal was made without a model');
-    const request = await this.#db.journal.summaryRequest(sessionId, options.model ?? null);
+    if (this.#model === null)
+      throw new LedgerError('WL002', 'this journal was made without a model', '', 'Pass a model: journal({ model: createModelClient() }).');
+    const request = await this.#ask((journal) => journal.summaryRequest(sessionId, options.model ?? null));
     const answer = await askChecked(this.#model, request, { signal: options.signal ?? new AbortController().signal });
     if (answer.kind === 'aborted') throw new Error('the summary was broken off');
     if (answer.kind === 'error') throw new Error(`${answer.error.class}: ${answer.error.message}`);
@@ -112,18 +116,20 @@ export class WorkJournal {
       .map((block) => (block.type === 'text' ? String(block['text']) : ''))
       .join('')
       .trim();
-    await this.#db.journal.summarySave(
-      sessionId,
-      summary,
-      model,
-      usage.inputTokens + usage.cachedInputTokens + usage.cacheWriteTokens,
-      usage.outputTokens,
+    await this.#ask((journal) =>
+      journal.summarySave(
+        sessionId,
+        summary,
+        model,
+        usage.inputTokens + usage.cachedInputTokens + usage.cacheWriteTokens,
+        usage.outputTokens,
+      ),
     );
     return summary;
   }
 
   exportForResumption(sessionId: string, targetTokens = 4000): Promise<string> {
-    return this.#db.journal.exportForResumption(sessionId, targetTokens);
+    return this.#ask((journal) => journal.exportForResumption(sessionId, targetTokens));
   }
 
   /**
@@ -133,5 +139,13 @@ export class WorkJournal {
    */
   subscribe(sessionId: string, callback: (entry: JournalEntry) => void, onActivity?: (event: ActivityEvent) => void): () => void {
     return subscribe(this.#db, this.#url, sessionId, callback, onActivity);
+  }
+
+  async #ask<T>(use: (journal: Db['journal']) => Promise<T>): Promise<T> {
+    try {
+      return await use(this.#db.journal);
+    } catch (error) {
+      throw clientError(error, this.#url);
+    }
   }
 }

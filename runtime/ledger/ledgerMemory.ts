@@ -22,24 +22,24 @@ export type LedgerMemory = { [Name in keyof Commands]: (command: Commands[Name])
  * The notes of a project, which outlast work: `betaMemoryTool(client.memory({ project: 'github.com/acme/shop' }))`. `project`: any name
  * of it, see projectOf(); null: the notes of work that is in no project. `workItemId`, with its `lease` while it is driven: the item
  * for which the agent works, whose project then counts. What this agent was shown is remembered by the item, else by `reader`, a name of
- * your choice (default: a new one for each call of this function); what others change meanwhile it cannot write over. An error's message
- * is what the model is to read.
+ * your choice (default: a new one for each call of this function); what others change meanwhile it cannot write over. The message of a
+ * LedgerError is what the model is to read.
  */
 export function ledgerMemory(
-  db: Pick<Db, 'notes'>,
+  ask: (use: (db: Pick<Db, 'notes'>) => Promise<string>) => Promise<string>,
   options: { project: string | null; reader?: string } | { workItemId: string; lease?: string },
 ): LedgerMemory {
   const hand: MemoryHand =
     'workItemId' in options
       ? { project: null, workItemId: options.workItemId, lease: options.lease ?? null, reader: null }
       : { project: options.project, workItemId: null, lease: null, reader: options.reader ?? randomUUID() };
-  const run = async (command: object): Promise<string> => {
-    try {
-      return await db.notes.command(command, hand, randomUUID());
-    } catch (error) {
-      // The helper of the SDK tells the model the message alone.
-      throw error instanceof LedgerError && error.hint ? new Error(`${error.message}\n${error.hint}`, { cause: error }) : error;
-    }
-  };
+  const run = (command: object): Promise<string> =>
+    ask((db) =>
+      db.notes.command(command, hand, randomUUID()).catch((error: unknown) => {
+        // The helper of the SDK tells the model the message alone: the ledger's own hint, which is for models, is in it.
+        if (!(error instanceof LedgerError) || error.hint === '') throw error;
+        throw new LedgerError(error.code, `${error.message}\n${error.hint}`, error.detail, error.hint);
+      }),
+    );
   return { view: run, create: run, str_replace: run, insert: run, delete: run, rename: run };
 }

@@ -78,8 +78,12 @@ async function connect({ apiKey, baseURL, isOther }: ModelClientOptions, timeout
   return client;
 }
 
-function keepSecretsOf({ apiKey, authToken }: { apiKey?: unknown; authToken?: unknown }): void {
-  for (const secret of [apiKey, authToken]) if (typeof secret === 'string') keepSecret(secret);
+/** The client's own, of Bedrock, of Vertex AI. */
+const credentials = ['apiKey', 'authToken', 'awsSecretKey', 'awsSessionToken', 'accessToken'] as const;
+
+function keepSecretsOf(client: object): void {
+  const known: Partial<Record<(typeof credentials)[number], unknown>> = client;
+  for (const secret of credentials.map((name) => known[name])) if (typeof secret === 'string') keepSecret(secret);
 }
 
 /** Takes back what the SDK takes from ANTHROPIC_CUSTOM_HEADERS ("name: value", a line each). */

@@ -152,7 +152,7 @@ export function classOfAnswer(status: number | null, type: string, code: string,
   if (status === 429 || type === 'rate_limit_error') return 'rate_limited';
   if ((status ?? 0) >= 500 || status === 409 || type === 'api_error') return 'server_error';
   if (status === 408 || type === 'timeout_error') return 'timeout';
-  if (/prompt is too long|context (length|limit|window)/i.test(message)) return 'context_overflow';
+  if (/(?:prompt|input) is too long|context (length|limit|window)/i.test(message)) return 'context_overflow';
   if ((status ?? 0) >= 400 || /^(invalid_request|not_found)_error$/.test(type)) return 'invalid_request';
   return 'unknown';
 }

@@ -34,8 +34,11 @@ type Points = {
   };
   orient: { input: OfItem; answer: string | { context: string } | { refuse: string } };
   engage: {
-    input: OfItem & { context: string; lease: string };
-    answer: string | { summary: string; evidence?: unknown[]; entries?: { entry_type: string; content: string }[] } | { fail: string };
+    input: OfItem & { context: string; lease: string; result_schema?: Record<string, unknown> };
+    answer:
+      | string
+      | { summary: string; evidence?: unknown[]; entries?: { entry_type: string; content: string }[]; result?: unknown }
+      | { fail: string };
   };
   before_model_call: {
     input: OfItem & { iteration: number; request: Record<string, unknown> };

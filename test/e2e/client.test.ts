@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { FacultyError, LedgerClient, LedgerError, loadFaculties, NoConnection, NoLedger, OtherLedger } from '../../runtime/index.ts';
-import type { Faculty, WorkEvent } from '../../runtime/index.ts';
+import type { EntryType, Faculty, WorkEvent } from '../../runtime/index.ts';
 import { startCrew } from '../console/crew.ts';
 import type { Crew } from '../console/crew.ts';
 import { createDatabase } from '../database.ts';
@@ -247,8 +247,8 @@ const bad: Record<string, [code: string, act: () => Promise<unknown>] | null> = 
   notes: ['WL002', () => client.notes(undefined as unknown as null)],
   readNote: ['WL001', () => client.readNote(null, 'nothing.md')],
   writeNote: ['WL002', () => client.writeNote(null, '../up.md', 'x')],
-  memory: null, // its errors are for a model
-  journal: null,
+  memory: ['WL001', () => client.memory({ project: null }).view({ command: 'view', path: '/memories/none.md' })],
+  journal: ['WL002', () => client.journal().logEntry(crew.ids.untaken, 'finding' as EntryType, {})],
 };
 
 test('what a method cannot take is a LedgerError with its code and a hint', async () => {
@@ -262,6 +262,37 @@ test('what a method cannot take is a LedgerError with its code and a hint', asyn
         : `${String(error)}, no LedgerError with a hint`;
   }
   expect(said).toEqual(Object.fromEntries(Object.entries(bad).flatMap(([name, one]) => (one === null ? [] : [[name, one[0]]]))));
+});
+
+/** The same of what journal() and memory() return. */
+const badBeneath: Record<string, [code: string, act: () => Promise<unknown>]> = {
+  createSession: ['WL002', () => client.journal().createSession('', '')],
+  getSession: ['22P02', () => client.journal().getSession('nope')],
+  updateSessionStatus: ['WL001', () => client.journal().updateSessionStatus(NOWHERE, 'paused')],
+  heartbeat: ['WL001', () => client.journal().heartbeat(NOWHERE)],
+  getResumableSessions: ['WL002', () => client.journal().getResumableSessions({ targetTokens: -1 })],
+  getEntries: ['22P02', () => client.journal().getEntries('nope')],
+  createCheckpoint: ['WL001', () => client.journal().createCheckpoint(NOWHERE)],
+  getLatestCheckpoint: ['22P02', () => client.journal().getLatestCheckpoint('nope')],
+  generateResumptionContext: ['WL001', () => client.journal().generateResumptionContext(NOWHERE)],
+  getSessionSummary: ['WL001', () => client.journal().getSessionSummary(NOWHERE)],
+  summarizeSession: ['WL002', () => client.journal().summarizeSession(NOWHERE)],
+  exportForResumption: ['WL001', () => client.journal().exportForResumption(NOWHERE)],
+  create: ['WL006', () => client.memory({ project: 'house' }).create({ command: 'create', path: '/memories/taken.md', file_text: 'x' })],
+  rename: [
+    '22P02',
+    () => client.memory({ workItemId: 'nope' }).rename({ command: 'rename', old_path: '/memories/a', new_path: '/memories/b' }),
+  ],
+};
+
+test('so is what a journal and the handlers of the memory tool cannot take', async () => {
+  await client.writeNote('house', 'taken.md', 'Ours');
+  const said: Record<string, unknown> = {};
+  for (const [name, [, act]] of Object.entries(badBeneath)) {
+    const error = await refusal(act);
+    said[name] = error instanceof LedgerError && error.hint !== '' ? error.code : `${String(error)}, no LedgerError with a hint`;
+  }
+  expect(said).toEqual(Object.fromEntries(Object.entries(badBeneath).map(([name, [code]]) => [name, code])));
 });
 
 test('every public method has a comment, bad input and a call in these tests', () => {
@@ -286,6 +317,8 @@ test('a ledger that is not there, a database that is away: of a class that a pro
   expect(await cut.list({ limit: 1 })).toHaveLength(1);
   await proxy.close();
   expect(await refusal(() => cut.list())).toBeInstanceOf(NoConnection);
+  expect(await refusal(() => cut.journal().getActiveSession('one'))).toBeInstanceOf(NoConnection);
+  expect(await refusal(() => cut.memory({ project: null }).view({ command: 'view', path: '/memories' }))).toBeInstanceOf(NoConnection);
   await cut.close();
 });
 

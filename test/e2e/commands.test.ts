@@ -667,6 +667,9 @@ test.skipIf(!hasPsql)("sql finds the ledger's functions", async () => {
   const sql = (query: string): Promise<Ran> => start(directory, environment(), process.execPath, main, 'sql', query);
   expect(await sql('select count(*) > 0 as some from work_items where ledger_count(id) >= 0 or true')).toMatchObject({ code: 1 });
   expect(await sql('select work_ledger_version()')).toMatchObject({ code: 0, stdout: expect.stringContaining(version()) });
+  const refused = await sql(`select work_submit('', 'x')`);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('a work item needs a work type') });
+  expect(refused.stderr).not.toContain('CONTEXT');
   expect(await cliWith({ PATH: '' }, 'sql')).toMatchObject({ code: 2, stderr: expect.stringContaining('psql is not on PATH') });
 });
 

@@ -191,10 +191,14 @@ test('durable-job answers, streams and ends a job, once for each key, and outliv
 
   const second = await serve();
   const events = await (await fetch(`${second.url}/jobs/${id}/events`)).text();
-  expect(events).toContain('event: entry\ndata: {"type":"finding","content":"It has one script"}\nid: 1\n');
+  const [, position = ''] = /id: (.*)\nevent: entry\ndata: {"type":"finding","content":"It has one script"}\n\n/.exec(events) ?? [];
   expect(events).toMatch(/event: end\ndata: \{"state":"completed","result":"A package"\}\n\n$/);
-  const later = await (await fetch(`${second.url}/jobs/${id}/events`, { headers: { 'last-event-id': '1' } })).text();
-  expect(later).not.toContain('event: entry');
+  const after = (from: string): Promise<Response> => fetch(`${second.url}/jobs/${id}/events`, { headers: { 'last-event-id': from } });
+  expect(events).toContain(`${position}\n`);
+  expect((await (await after(position)).text()).replace(/^retry.*\n\n/, '')).toBe(
+    events.split(`id: ${position}\n`)[1]?.replace(/^.*?\n\n/s, ''),
+  );
+  expect((await after('1')).status).toBe(400);
   expect(await (await fetch(`${second.url}/jobs/${id}`)).json()).toEqual({ state: 'completed', reason: null, result: 'A package' });
   second.child.kill();
 });

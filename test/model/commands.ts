@@ -269,7 +269,21 @@ const act = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('pass' as const), minutes: fc.constantFrom(1, 10, 70) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('submit' as const), policy: fc.constantFrom(...policyNames) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('submit' as const), policy: fc.constantFrom(...policyNames), hasOwnShape: fc.boolean() }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('answer' as const),
+      who,
+      /** How often its result does not fit, before one that does; four times are too often. */
+      wrong: fc.nat(4),
+      events: fc.array(event, { maxLength: 2 }),
+      goesOn: fc.constantFrom('not' as const, 'not' as const, 'release' as const, 'crash' as const),
+    }),
+  },
 );
 
 export const conversation = fc.record({

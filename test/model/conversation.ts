@@ -12,11 +12,11 @@ import { Exports } from './exports.ts';
 import { KeptSession } from './keptSession.ts';
 import { Refused } from './ledger.ts';
 import type { Ledger } from './ledger.ts';
-import { faculty } from './policies.ts';
+import { faculty, ownShape } from './policies.ts';
 import type { Policy } from './policies.ts';
 import { Worker } from './worker.ts';
 import type { Stage } from './worker.ts';
-import { chainOf, pairOf, stop, World } from './world.ts';
+import { chainOf, pairOf, shapeOf, stop, World } from './world.ts';
 import type { Item } from './world.ts';
 
 /** Every conversation goes on until so many responses were given, or its items are over. */
@@ -62,7 +62,7 @@ export class Play implements Stage {
     if (kind % 3 > 0) this.world.project = `shop ${this.key}`;
     try {
       await this.exports.begin();
-      await this.#submit(policy);
+      await this.#submit(policy, kind % 5 === 0);
       for (const act of acts) {
         await this.#act(act);
         await checkStanding(this);
@@ -78,6 +78,7 @@ export class Play implements Stage {
       }
       expect(this.world.exchanges.length >= minTurns, `only ${this.world.exchanges.length} responses could be given`);
       await this.#everythingAgain();
+      await this.#checkAnswers();
       await this.session.end(this.fresh);
       await checkDoctor(this);
       await checkInvariants(this);
@@ -119,7 +120,7 @@ export class Play implements Stage {
     for (const item of this.world.items) await checkRecall(this, item);
   }
 
-  async #submit(policy: Policy): Promise<Item> {
+  async #submit(policy: Policy, hasOwnShape = false): Promise<Item> {
     const name = await this.#faculty(policy);
     const nothing = Array.from({ length: 10 }, () => null);
     nothing[6] = 'human' as never; // its source
@@ -131,10 +132,14 @@ export class Play implements Stage {
       name,
       ...nothing,
       this.world.project,
+      hasOwnShape ? ownShape : null,
     )) as {
       id: string;
     };
-    return this.world.add({ id, faculty: name, parent: null });
+    const item = this.world.add({ id, faculty: name, parent: null });
+    item.hasOwnShape = hasOwnShape;
+    if (hasOwnShape) this.world.note(item, 'shape of its own');
+    return item;
   }
 
   async #faculty(policy: Policy, name = `p${this.key}${++this.#policies}`): Promise<string> {
@@ -176,6 +181,8 @@ export class Play implements Stage {
     switch (act.do) {
       case 'work':
         return new Worker(this, item as Item, act).run();
+      case 'answer':
+        return this.#answer(item as Item, act);
       case 'say':
         return this.#say(item as Item, act.size, act.isInterrupt);
       case 'news':
@@ -214,7 +221,7 @@ export class Play implements Stage {
       case 'session':
         return this.session.happens(act);
       case 'submit': {
-        await this.#submit(act.policy);
+        await this.#submit(act.policy, act.hasOwnShape);
         return;
       }
     }
@@ -417,6 +424,34 @@ export class Play implements Stage {
       const before = item.head;
       await new Worker(this, item, { ...plain, answer: { error: 'malformed_response' } }).run();
       if (item.head === before && item.pending === null) return; // parked
+    }
+  }
+
+  /** Work with a schema ends, or tries to: wrong answers, then one that fits. */
+  async #answer(given: Item, { wrong, events, goesOn }: Extract<Act, { do: 'answer' }>): Promise<void> {
+    const item = shapeOf(given) === null ? this.world.open.find((one) => shapeOf(one) !== null) : given;
+    if (!item) return;
+    for (let n = 0; n <= wrong && item.end === null; n++) {
+      const calls = [{ tool: 'complete' as const, fits: n === wrong && wrong < 4 }];
+      await new Worker(this, item, { ...plain, events, goesOn, answer: { ...plain.answer, calls } }).run();
+    }
+  }
+
+  /** Whatever happened: no item with a schema is completed without a result that fits it, and each that fits is kept as it was said. */
+  async #checkAnswers(): Promise<void> {
+    const rows = await this.ledger.rows<{ id: string; result: { mark?: string } | null }>(
+      `select id, outcome_data -> 'result' as result from ledger.work_items where state = 'completed' and id = any ($1::uuid[])`,
+      this.world.items.map(({ id }) => id),
+    );
+    for (const { id, result } of rows) {
+      const item = this.world.items.find((one) => one.id === id);
+      const shape = item && shapeOf(item);
+      if (!shape) continue;
+      const said = item.last?.calls.some((call) => JSON.stringify(call.input['result']) === JSON.stringify(result));
+      expect(
+        said === true && new RegExp(String.raw`^${shape}\d+z$`).test(result?.mark ?? ''),
+        () => `${item.name} is completed with ${JSON.stringify(result)}`,
+      );
     }
   }
 

@@ -14,6 +14,18 @@ const base = {
   approval_timeout: 3600,
 };
 
+/** Of a result whose mark begins with that letter. */
+const shape = (letter: string) =>
+  ({
+    type: 'object',
+    properties: { mark: { type: 'string', pattern: `^${letter}\\d+z$` } },
+    required: ['mark'],
+    additionalProperties: false,
+  }) as const;
+
+/** What an item asks for itself, whatever its faculty does. */
+export const ownShape = shape('o');
+
 export const policies = {
   'every step': { engage: { elide_budget: 0 } },
   'over a budget': { engage: { elide_budget: 300, ledger_nudge_interval: 1 } },
@@ -37,12 +49,7 @@ export const policies = {
   },
   'answers with a shape': {
     engage: { elide_budget: 300 },
-    result_schema: {
-      type: 'object',
-      properties: { mark: { type: 'string', pattern: String.raw`^y\d+z$` } },
-      required: ['mark'],
-      additionalProperties: false,
-    },
+    result_schema: shape('y'),
   },
   fresh: { engage: { elide_budget: 300 }, recover: { mode: 'fresh' } },
 } as const satisfies Record<string, object>;

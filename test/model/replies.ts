@@ -5,7 +5,7 @@ import type { Focus } from '../../runtime/focus/focus.ts';
 import { runHook } from '../../runtime/focus/runHook.ts';
 import type { HookAnswer, PlayedCall, Response } from './commands.ts';
 import { hookFunctions } from './policies.ts';
-import { blocksOf } from './world.ts';
+import { blocksOf, shapeOf } from './world.ts';
 import type { Call, Exchange, Item, Result, World } from './world.ts';
 
 /** Tokens for each character, as a provider would count them. */
@@ -180,10 +180,12 @@ function callOf(world: World, item: Item, played: PlayedCall, n: number): Call {
       });
     }
     case 'complete': {
-      if (item.policy !== 'answers with a shape') return call('ledger_read', {});
-      const mark = world.mark('y');
+      const shape = shapeOf(item);
+      if (shape === null) return call('ledger_read', {});
       if (!played.fits) world.note(item, 'wrong answer');
-      return call('work_complete', { summary: `Done ${mark}`, result: played.fits ? { mark } : { mark: `not ${mark}` } });
+      // One that would fit the faculty's is none where the item has its own.
+      const mark = played.fits ? world.mark(shape) : shape === 'o' ? world.mark('y') : `not ${world.mark('y')}`;
+      return call('work_complete', { summary: `Done ${mark}`, result: { mark } });
     }
     case 'no such tool':
     default:

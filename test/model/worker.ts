@@ -12,7 +12,7 @@ import { Refused } from './ledger.ts';
 import type { Fault, Ledger } from './ledger.ts';
 import { answerOf, hookResult, resultOf, tokensPerChar } from './replies.ts';
 import { expect } from './expect.ts';
-import { chainOf } from './world.ts';
+import { chainOf, shapeOf } from './world.ts';
 import type { Item, World } from './world.ts';
 
 export type Stage = {
@@ -375,7 +375,7 @@ export class Worker {
   }
 
   /** Work whose result has a schema is done with one that fits; one that was wrong four times is what it fails with. */
-  async #answered(kind: string): Promise<void> {
+  async #answered(kind: string, shape: string): Promise<void> {
     const { world, ledger } = this.stage;
     const { item } = this;
     const [row] = await ledger.rows<{ outcome: { result?: { mark?: string }; result_errors?: string[] } | null }>(
@@ -386,7 +386,10 @@ export class Worker {
       (one) => one.item === item && (one.calls.length === 0 || one.calls.some((call) => call.name === 'work_complete')),
     ).length;
     if (kind === 'completed') {
-      expect(/^y\d+z$/.test(row?.outcome?.result?.mark ?? ''), () => `${item.name} is done with ${JSON.stringify(row?.outcome)}`);
+      expect(
+        new RegExp(String.raw`^${shape}\d+z$`).test(row?.outcome?.result?.mark ?? ''),
+        () => `${item.name} is done with ${JSON.stringify(row?.outcome)}`,
+      );
       world.note(item, 'shaped answer');
     }
     if (!row?.outcome?.result_errors) return;
@@ -400,7 +403,8 @@ export class Worker {
     const { item } = this;
     item.lease = null;
     item.isInFlight = false;
-    if (item.policy === 'answers with a shape') await this.#answered(kind);
+    const shape = shapeOf(item);
+    if (shape !== null) await this.#answered(kind, shape);
     // An attempt that ends while a pause is asked for leaves its item paused instead of queued.
     const isOver =
       kind === 'queued' ||

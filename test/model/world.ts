@@ -78,6 +78,8 @@ export type Item = {
   faculty: string;
   /** Under which its attempt runs. */
   policy: Policy;
+  /** It asks for a result of its own shape. */
+  hasOwnShape: boolean;
   /** Nobody drives it: it is written from outside. */
   isOutside: boolean;
   isFork: boolean;
@@ -145,6 +147,7 @@ export class World {
     const item: Item = {
       ...given,
       policy: this.policies.get(given.faculty) ?? 'every step',
+      hasOwnShape: false,
       isOutside: false,
       isFork: false,
       name: String.fromCodePoint(65 + (this.items.length % 26)) + (this.items.length >= 26 ? Math.floor(this.items.length / 26) : ''),
@@ -176,6 +179,7 @@ export class World {
   fork(id: string, turn: Exchange, faculty: string): Item {
     const item = this.add({ id, faculty, parent: null });
     item.isFork = true;
+    item.hasOwnShape = turn.item.hasOwnShape;
     const { entries } = turn.item;
     const last = entries.findLastIndex((entry) => entry.at <= turn.at || entry.turnId === turn.turnId);
     item.entries = entries.slice(0, last + 1).map((entry) => ({ ...entry, isInherited: true }));
@@ -188,6 +192,7 @@ export class World {
   goOn(id: string, from: Item): Item {
     const item = this.add({ id, faculty: from.faculty, parent: null });
     item.isFork = from.last !== null;
+    item.hasOwnShape = from.hasOwnShape;
     item.entries = from.entries.map((entry) => ({ ...entry, isInherited: true }));
     item.head = item.last = from.last;
     item.inbox = from.inbox.filter((told) => told.source === 'person');
@@ -249,6 +254,9 @@ export class World {
     item.unheard = new Set();
   }
 }
+
+/** The letter with which the mark of its result begins; null: its result may be anything. */
+export const shapeOf = (item: Item): 'o' | 'y' | null => (item.hasOwnShape ? 'o' : item.policy === 'answers with a shape' ? 'y' : null);
 
 /** The engine answered the call in the tool's place. */
 export function stop(call: Call): void {

@@ -46,6 +46,20 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/work_erase/takes_what_a_subagent_was_told.test.sql',
   },
   {
+    name: 'a command in place of the loop answers with any result',
+    file: 'sql/api/60_iteration/hook_record.sql',
+    from: "if v_schema is not null and v_run.hook = 'engage' then",
+    to: 'if false then',
+    test: 'test/sql/result_schema/holds_for_every_way_of_completing_work.test.sql',
+  },
+  {
+    name: 'a session with a schema ends without a result',
+    file: 'sql/api/90_journal/journal_sessions.sql',
+    from: "elsif p_status = 'completed' and v_item.result_schema is not null then",
+    to: 'elsif false then',
+    test: 'test/sql/result_schema/holds_for_every_way_of_completing_work.test.sql',
+  },
+  {
     name: 'a part of an id that several have means the newest of them',
     file: 'sql/api/20_submit/work_id.sql',
     from: 'if cardinality(v_found) = 1 then',

@@ -68,7 +68,7 @@ declare
   v_types jsonb := case p_run.hook
     when 'recover' then '{"context": "string", "give_up": "string", "mode": "string"}'
     when 'orient' then '{"context": "string", "refuse": "string"}'
-    when 'engage' then '{"summary": "string", "evidence": "array", "entries": "array", "fail": "string"}'
+    when 'engage' then '{"summary": "string", "evidence": "array", "entries": "array", "result": "any", "fail": "string"}'
     when 'before_model_call' then '{"say": "string", "refuse": "string"}'
     when 'before_tool' then '{"input": "object", "refuse": "string"}'
     when 'after_tool' then '{"content": "string", "is_error": "boolean", "refuse": "string"}'
@@ -92,7 +92,7 @@ begin
       else format('printed what is not a JSON object: "%s"', _one_line(p_run.output, 100)) end;
   end if;
   -- A guard with a misspelt key must not be taken for one that has no objection.
-  select e.key into v_key from jsonb_each(v_said) e where v_types ->> e.key is distinct from jsonb_typeof(e.value) limit 1;
+  select e.key into v_key from jsonb_each(v_said) e where coalesce(v_types ->> e.key not in (jsonb_typeof(e.value), 'any'), true) limit 1;
   if found then
     return case when v_types ? v_key then format('returned "%s" that is not a %s', v_key, v_types ->> v_key)
                 else format('returned "%s", which is not a key that it can return', _one_line(v_key, 60)) end;
@@ -147,6 +147,17 @@ as $$
 $$;
 
 comment on function _hook_said(hook_runs, text) is 'The value of a key in a command''s output; null: the run has not succeeded, or has no such key. Output that is not a JSON object is taken as the value of context or summary.';
+
+create or replace function _hook_result(p_run hook_runs)
+  returns jsonb
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case when jsonb_typeof(v.said) = 'object' then v.said -> 'result' end from (select _try_json(p_run.output)) as v(said);
+$$;
+
+comment on function _hook_result(hook_runs) is 'The result that an engage command returned, as JSON; null: none.';
 
 create or replace function _hook_words(p_hook text, p_words text)
   returns text

@@ -17,6 +17,8 @@ declare
   v_run hook_runs;
   v_failure text;
   v_entry jsonb;
+  v_schema jsonb := _result_schema_of(v_item);
+  v_wrong jsonb;
 begin
   select * into v_focus from foci where id = v_item.focus_id for no key update;
   select * into v_run from hook_runs where id = p_hook_run_id and focus_id = v_focus.id;
@@ -29,6 +31,9 @@ begin
   v_run := _hook_settle(v_run, p_result);
   v_config := _faculty_config(v_focus);
   v_failure := format('the %s command %s', v_run.hook, v_run.error);
+  if v_schema is not null and v_run.hook = 'engage' then
+    v_wrong := (select jsonb_agg(e) from _result_errors(v_schema, _hook_result(v_run)) e);
+  end if;
 
   if v_run.status = 'failed' and (v_run.hook = 'engage' or v_config #>> array[v_run.hook, 'on_failure'] = 'fail') then
     v_item := _focus_end(v_item, 'failed', 'retry', v_failure, null);
@@ -40,6 +45,8 @@ begin
     v_item := _focus_end(v_item, 'failed', 'failed', 'the orient command refused: ' || _hook_said(v_run, 'refuse'), null);
   elsif v_run.hook = 'engage' and v_run.status = 'refused' then
     v_item := _focus_end(v_item, 'failed', 'retry', _hook_said(v_run, 'fail'), null);
+  elsif v_run.hook = 'engage' and v_wrong is not null then
+    v_item := _result_unfit(v_item, 'retry', 'the engage command returned a result that does not fit its schema: ', v_wrong);
   elsif v_run.hook = 'engage' then
     begin
       for v_entry in select value from jsonb_array_elements(coalesce(_hook_said(v_run, 'entries')::jsonb, '[]')) loop

@@ -28,10 +28,12 @@ begin
     v_run := _hook(p_item, p_focus, p_config, 'engage');
     if v_run.status = 'pending' then
       return _hook_order(p_item, p_focus, p_config, v_run, jsonb_build_object(
-        'context', (_orient_text(p_item, p_focus, p_config)).said, 'lease', p_lease));
+        'context', (_orient_text(p_item, p_focus, p_config)).said, 'lease', p_lease)
+        || (select coalesce(jsonb_object_agg('result_schema', s), '{}') from _result_schema_of(p_item) s where s is not null));
     end if;
     return _finish(p_item, p_focus, p_config, null, jsonb_strip_nulls(jsonb_build_object(
-      'summary', coalesce(_hook_said(v_run, 'summary'), '(no summary)'), 'evidence', _hook_said(v_run, 'evidence')::jsonb)));
+      'summary', coalesce(_hook_said(v_run, 'summary'), '(no summary)'), 'evidence', _hook_said(v_run, 'evidence')::jsonb))
+      || (select coalesce(jsonb_object_agg('result', r), '{}') from _hook_result(v_run) r where r is not null));
   end if;
   return null;
 end

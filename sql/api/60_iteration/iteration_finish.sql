@@ -323,10 +323,21 @@ begin
     from (select k.input from turns t join tool_calls k on k.turn_id = t.id
            where t.focus_id = p_focus.id and t.iteration = p_focus.iteration + 1 and k.tool_name = 'work_complete' limit 1) k
    cross join lateral _result_errors(v_schema, k.input::jsonb -> 'result') e;
-  p_item := _focus_end(p_item, 'failed', 'failed', 'its result did not fit the schema, four times: ' || _one_line(v_errors ->> 0, 300),
-    jsonb_build_object('error', 'the result does not fit its schema', 'result_errors', v_errors));
+  p_item := _result_unfit(p_item, 'failed', 'its result did not fit the schema, four times: ', v_errors);
   return jsonb_build_object('kind', p_item.state, 'reason', p_item.state_reason);
 end
 $$;
 
 comment on function _result_failed(work_items, foci) is 'Ends an item as failed whose result was wrong more than three times in this attempt; null: it may try again.';
+
+create or replace function _result_unfit(p_item work_items, p_next text, p_because text, p_errors jsonb)
+  returns work_items
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _focus_end(p_item, 'failed', p_next, p_because || _one_line(p_errors ->> 0, 300),
+    jsonb_build_object('error', 'the result does not fit its schema', 'result_errors', p_errors));
+$$;
+
+comment on function _result_unfit(work_items, text, text, jsonb) is 'Ends an attempt whose result does not fit its schema, as _focus_end() does: with the first error in the reason and all of them in the outcome.';

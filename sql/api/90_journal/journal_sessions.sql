@@ -152,6 +152,8 @@ begin
     perform _raise_invalid(format('"%s" is not the status of a session', p_status), 'One of: active, paused, completed.');
   elsif v_item.work_type <> 'journal' or v_item.state not in ('created', 'paused') then
     perform _raise_invalid(format('work item %s is driven by Work Ledger', v_item.id), 'Use work_pause(), work_resume() or work_complete().');
+  elsif p_status = 'completed' and v_item.result_schema is not null then
+    perform _raise_invalid(format('work item %s ends with a result', v_item.id), 'Use work_complete(), with p_result.');
   end if;
   v_item.state := case p_status when 'active' then 'created' else p_status end;
   v_item.started_at := _now();
