@@ -4431,7 +4431,7 @@ create function _lease_lost(p_item work_items, p_focus foci, OUT item work_items
 create function _leases_begin_by_now() returns void
   plpgsql volatile; -- body 483e62b0, comment 8d3ea1cc
 create function _ledger_append_json(p_input jsonb) returns work_ledger
-  sql volatile; -- body b0e940df, comment fbdbd7b0
+  sql volatile; -- body ac3579ea, comment fbdbd7b0
 create function _ledger_appended(p_work_item_id uuid, p_idempotency_key text, p_entry_type text, p_content text, p_keep text[]) returns work_ledger
   plpgsql volatile; -- body c72b9683, comment 54f159a6
 create function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_seq integer DEFAULT 2147483647) returns text

@@ -98,14 +98,34 @@ export class ActivityReader {
     }
     if (!told.isAnswered && turn.input_tokens !== null && turn.output_tokens !== null) {
       note({ isAnswered: true });
-      yield { turn_id, iteration, at, kind: 'answered', input_tokens: turn.input_tokens, output_tokens: turn.output_tokens, cost: turn.cost };
+      yield {
+        turn_id,
+        iteration,
+        at,
+        kind: 'answered',
+        input_tokens: turn.input_tokens,
+        output_tokens: turn.output_tokens,
+        cost: turn.cost,
+      };
     }
     for (const { id, parent_call_id, name, input, status, error, started_at: began, completed_at: ended } of turn.calls) {
       const [tag, letter] = [callTag(id), status.slice(0, 1)];
       if (status === 'pending' || told.calls.get(tag) === letter) continue;
       note({ calls: new Map(told.calls).set(tag, letter) });
       const seconds = began === null || ended === null ? null : (Date.parse(ended) - Date.parse(began)) / 1000;
-      yield { turn_id, iteration, at: ended ?? began, kind: 'call', id, parent_call_id, name, input, status, seconds, error: error ?? null };
+      yield {
+        turn_id,
+        iteration,
+        at: ended ?? began,
+        kind: 'call',
+        id,
+        parent_call_id,
+        name,
+        input,
+        status,
+        seconds,
+        error: error ?? null,
+      };
     }
   }
 }

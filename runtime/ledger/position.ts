@@ -30,7 +30,8 @@ const pattern = new RegExp(String.raw`^[0-9a-f]{6}\.(\d{1,9})(?:\.(${uuid})\.${t
 export function positionText(workItemId: string, { seq, turn, isEnd }: Position): string {
   const ofText = ({ chars, hash }: Told): string => (chars === 0 ? '0' : `${chars}x${hash}`);
   const calls = [...(turn?.calls ?? [])].map(([tag, status]) => tag + status.slice(0, 1)).join('');
-  const ofTurn = turn === null ? '' : `.${turn.turnId}.${ofText(turn.thinking)}.${ofText(turn.said)}.${turn.isAnswered ? 'a' : ''}.${calls}`;
+  const ofTurn =
+    turn === null ? '' : `.${turn.turnId}.${ofText(turn.thinking)}.${ofText(turn.said)}.${turn.isAnswered ? 'a' : ''}.${calls}`;
   return `${workItemId.slice(-6)}.${seq}${ofTurn}${isEnd ? '.end' : ''}`;
 }
 

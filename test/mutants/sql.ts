@@ -13,8 +13,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'an entry that is appended again with the id of its call is there twice',
     file: 'sql/api/93_abilities/engine_abilities.sql',
-    from: "p_input ->> 'content', p_idempotency_key => _ability_call_key(), p_keep",
-    to: "p_input ->> 'content', p_keep",
+    from: 'p_idempotency_key => _ability_call_key(), p_keep',
+    to: 'p_keep',
     test: 'test/sql/ability_invoke/does_a_call_once.test.sql',
   },
   {

@@ -84,20 +84,3 @@ $$;
 
 comment on function _transcript_work(transcripts) is
   'The work item of the session that a transcript is of: that which it was read into, else that of its file or of its hooks, which reading it would have made its own (_import_adopt()). One whose session another scope keeps, too, has only the first.';
-
-create or replace function _transcripts_gone(p_format text, p_session_id text, p_parent_session_id text)
-  returns setof transcripts
-  language sql
-  stable
-  rows 1
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select t.*
-    from transcripts t
-   where p_format = 'claude-code' and t.session_id = coalesce(p_parent_session_id, p_session_id) and t.deleted_at is not null and t.submitted_by = session_user
-     and t.subpath in ('', 'subagents/agent-' || substr(p_session_id, char_length(p_parent_session_id) + 2))
-     and not exists (select from transcripts o where o.session_id = t.session_id and o.subpath = t.subpath and o.deleted_at is null);
-$$;
-
-comment on function _transcripts_gone(text, text, text) is
-  'The erased transcripts of a recorded session, or of one above it, which its file does not bring back: it may never have been read into work. One of the same id in another scope that is still here is not gone.';

@@ -25,7 +25,8 @@ create or replace function _ledger_append_json(p_input jsonb)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select ledger_append(_ability_work_item(), p_input ->> 'entry_type', p_input ->> 'content', p_idempotency_key => _ability_call_key(), p_keep => _names(p_input -> 'keep'),
+  select ledger_append(_ability_work_item(), p_input ->> 'entry_type', p_input ->> 'content',
+    p_idempotency_key => _ability_call_key(), p_keep => _names(p_input -> 'keep'),
     p_items => nullif(nullif(p_input -> 'items', 'null'), '[]'), p_done => _plan_numbers(p_input -> 'done'), p_doing => _plan_number(p_input -> 'doing'));
 $$;
 
