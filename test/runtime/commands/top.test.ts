@@ -205,12 +205,12 @@ test('keys with Control do nothing, and a database that is away is said, not a c
     skipped: 0,
     problem: null,
   };
-  let drawn = 0;
+  let frames = 0;
   const desk = new Desk(
     { read: away, write: null } as unknown as ConstructorParameters<typeof Desk>[0],
     seen,
     async () => {},
-    () => void drawn++,
+    () => void frames++,
   );
   const press = (isControl: boolean): unknown =>
     desk.press({ name: 'a', text: isControl ? null : 'a', isControl }, { width: 80, height: 24 });
@@ -219,5 +219,5 @@ test('keys with Control do nothing, and a database that is away is said, not a c
   expect(desk.frame(80, 24).join('\n')).toContain('● live');
   press(false);
   await vi.waitFor(() => expect(desk.frame(80, 24).join('\n')).toContain('it is away'));
-  expect(drawn).toBeGreaterThan(0);
+  expect(frames).toBeGreaterThan(0);
 });
