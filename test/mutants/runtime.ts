@@ -253,8 +253,8 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'strangers read the metrics of a console',
-    file: 'runtime/console/server.ts',
-    from: '    options.isOpen && visitors.of(c) === null && !(await visitors.bears(c))\n',
+    file: 'runtime/console/routes.ts',
+    from: '    isOpen && visitors.of(c) === null && !(await visitors.bears(c))\n',
     to: '    false\n',
     test: 'test/e2e/health.test.ts',
     title: 'where others reach it /metrics takes a token',
@@ -309,7 +309,7 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'anything that is stored is served as an image',
-    file: 'runtime/console/server.ts',
+    file: 'runtime/console/linkRoutes.ts',
     from: 'if (!image || !/^image\\/(?:png|jpeg|gif|webp)$/.test(image.media_type))',
     to: 'if (!image)',
     test: 'test/console/run.test.ts',
@@ -487,7 +487,7 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'what is done leads out of the project',
-    file: 'runtime/console/server.ts',
+    file: 'runtime/console/formRoute.ts',
     from: `inProject(to ?? from, new URL(from, 'http://127.0.0.1').searchParams.get('project'))`,
     to: `inProject(to ?? '/', null)`,
     test: 'test/console/projects.test.ts',
@@ -495,7 +495,7 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'an open page counts the work of all projects',
-    file: 'runtime/console/server.ts',
+    file: 'runtime/console/eventRoute.ts',
     from: 'const nav = digest(await shellOf(c, project, looks));',
     to: 'const nav = digest(await shellOf(c, null, looks));',
     test: 'test/console/projects.test.ts',
@@ -625,7 +625,7 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'pages are told of a part that rests',
-    file: 'runtime/console/server.ts',
+    file: 'runtime/console/eventRoute.ts',
     from: 'toldOf(await versionsOf(page, view))',
     to: 'new Map(await versionsOf(page, view))',
     test: 'test/console/nowTrees.test.ts',
@@ -731,7 +731,7 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'what is not there is an outage',
-    file: 'runtime/console/server.ts',
+    file: 'runtime/console/routes.ts',
     from: "error instanceof LedgerError && error.code === 'WL001'",
     to: "error instanceof LedgerError && error.code === 'WL002'",
     test: 'test/console/console.test.ts',
@@ -788,7 +788,7 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: "what is done on the console is done in nobody's name",
-    file: 'runtime/console/server.ts',
+    file: 'runtime/console/formRoute.ts',
     from: '(visitor?.person ? at.as(visitor.person) : at)',
     to: 'at',
     test: 'test/console/people.test.ts',
@@ -2016,7 +2016,7 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'a console that others can reach is read without the token',
-    file: 'runtime/console/server.ts',
+    file: 'runtime/console/routes.ts',
     from: '(visitors.of(c) === null ? stranger(c, visitors) : next())',
     to: 'next()',
     test: 'test/console/console.test.ts',
@@ -2232,7 +2232,7 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'a read-only console takes forms',
-    file: 'runtime/console/server.ts',
+    file: 'runtime/console/formRoute.ts',
     from: "    if ((await shellOf(c, null)).is_read_only) return refuse('This console is read-only.', 403);\n",
     to: '',
     test: 'test/console/console.test.ts',

@@ -84,7 +84,7 @@ export class Desk {
     const isSmall = size.width < SMALLEST.width || size.height < SMALLEST.height;
     if (this.#typing && !isSmall) this.#type(key);
     else if (key.name === 'q') return 'quit';
-    else if (isSmall || key.name === 'paste') return null;
+    else if (isSmall || key.isControl || key.name === 'paste') return null;
     else if (this.#asked) this.#pressOnCall(key);
     else this.#pressOnList(key, size.width);
     this.#draw();
@@ -155,7 +155,8 @@ export class Desk {
 
   /** Shows the call of the selected row, else the first one. Nothing else happens. */
   async #open(): Promise<void> {
-    const calls = await this.#calls();
+    const calls = await this.#callsOrProblem();
+    if (calls === null) return this.#draw();
     const own = calls.find((one) => one.work_item_id === this.#selected) ?? calls[0];
     if (own === undefined) this.#says = 'Nothing waits for an approval.';
     else {
@@ -176,12 +177,17 @@ export class Desk {
     return all.filter((one) => ids.has(one.tool_call_id));
   }
 
-  /** What it would do is read again while it is looked at. */
-  async #look(id: string): Promise<void> {
-    const calls = await this.#calls().catch((error: unknown) => {
+  /** Null: they cannot be read, which is said. */
+  #callsOrProblem(): Promise<Approval[] | null> {
+    return this.#calls().catch((error: unknown) => {
       this.#seen = { ...this.#seen, problem: errorWords(error) };
       return null;
     });
+  }
+
+  /** What it would do is read again while it is looked at. */
+  async #look(id: string): Promise<void> {
+    const calls = await this.#callsOrProblem();
     if (this.#asked?.id === id && calls) {
       if (calls.some((one) => one.tool_call_id === id)) this.#asked.calls = calls;
       else this.#back('It does not wait any more.');

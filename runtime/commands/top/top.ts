@@ -29,8 +29,9 @@ const QUEUED = 12;
 const AGAIN_MS = 10_000;
 
 export function top(options: TopOptions): Promise<number> {
-  // Without a database to write to there is nothing to act on.
-  if (options.readUrl && !options.databaseUrl) return withReader(options, (read, url) => shown({ read, url, write: null }, options));
+  // Without a terminal, or a database to write to, there is nothing to act on.
+  if (isOnce(options) || (options.readUrl && !options.databaseUrl))
+    return withReader(options, (read, url) => shown({ read, url, write: null }, options));
   return withLedger(options, async (write, url) => {
     const reader = await openReader(options, { db: write, url });
     try {
@@ -41,10 +42,12 @@ export function top(options: TopOptions): Promise<number> {
   });
 }
 
+const isOnce = ({ json = false }: TopOptions): boolean => json || !io().stdin.isTTY || !io().stdout.isTTY;
+
 async function shown(ledger: Ledger, options: TopOptions): Promise<number> {
   const project = await whereOf(options);
   const { stdin, stdout } = io();
-  if (options.json || !stdin.isTTY || !stdout.isTTY) {
+  if (isOnce(options)) {
     const seen = await readAll(ledger, project, 0);
     if (!options.json) note('top is live on a terminal; this is how it stands now:');
     print({ under_way: seen.rows, queue: seen.queue }, once(seen, 120), options.json ?? false);

@@ -3,11 +3,12 @@
 import { stripVTControlCharacters } from 'node:util';
 
 import fc from 'fast-check';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 
 import type { UnderWayOfTree } from '../../../runtime/ledger/consoleNow.ts';
 import { ending, fitting } from '../../../runtime/commands/cells.ts';
 import { Decision } from '../../../runtime/commands/top/decision.ts';
+import { Desk } from '../../../runtime/commands/top/desk.ts';
 import { approvalScreen, listScreen } from '../../../runtime/commands/top/view.ts';
 import type { Seen } from '../../../runtime/commands/top/view.ts';
 
@@ -188,4 +189,35 @@ test('text that is cut says so, at its end or, with whole words, at its beginnin
   expect(fitting('漢字漢字', 6)).toBe('漢字…');
   expect(ending('one two three', 11)).toBe('… two three');
   expect(ending('one\ntwo', 20)).toBe('one two');
+});
+
+test('keys with Control do nothing, and a database that is away is said, not a crash', async () => {
+  const away = { approvals: () => Promise.reject(new Error('it is away')), console: { approvals: () => Promise.resolve([]) } };
+  const seen: Seen = {
+    project: null,
+    isReadOnly: false,
+    rows: [],
+    queue: [],
+    sums: { trees: 0, under_way: 0, model: 0, waits: 0 },
+    approvals: 1,
+    used: [],
+    words: new Map(),
+    skipped: 0,
+    problem: null,
+  };
+  let frames = 0;
+  const desk = new Desk(
+    { read: away, write: null } as unknown as ConstructorParameters<typeof Desk>[0],
+    seen,
+    async () => {},
+    () => void frames++,
+  );
+  const press = (isControl: boolean): unknown =>
+    desk.press({ name: 'a', text: isControl ? null : 'a', isControl }, { width: 80, height: 24 });
+  press(true);
+  await new Promise(setImmediate);
+  expect(desk.frame(80, 24).join('\n')).toContain('● live');
+  press(false);
+  await vi.waitFor(() => expect(desk.frame(80, 24).join('\n')).toContain('it is away'));
+  expect(frames).toBeGreaterThan(0);
 });

@@ -70,8 +70,6 @@ select drive(), later('1 second'), answer('["Done."]'), iteration_finish(item(),
 -- What the trace has it has, too, by the same names and times; and costs are what the rows say.
 select is_empty($$ select span_id, name, started_at, ended_at from work_trace(item()) where name ~ '^(chat|execute_tool|invoke_agent) '
   except select span_id, name, started_at, ended_at from work_waterfall(item()) $$, 'it has the requests, calls and attempts of the trace');
-select is((select array_agg(t.name order by t.name) from work_trace(item()) t join missing m on m.span_id = t.span_id), '{invoke_agent worker,work.engage}',
-  'and all that it lacked are there when they have ended');
 select is((select cost from work_waterfall(item()) where n = 1), (select sum(cost) from cost_by('model')), 'the root costs what all below it did');
 select is((select sum(cost) from work_waterfall(item()) where kind = 'model'), (select cost from work_waterfall(item()) where n = 1), 'which is what its requests did');
 select is((select cost from work_waterfall(item()) where kind = 'agent' and work_item_id = (select id from child)),
@@ -81,5 +79,8 @@ select is((select count(*) from work_waterfall(item()) a join work_waterfall(ite
 select ok((select sum(extract(epoch from critical_until - critical_from)) <= max(seconds) filter (where n = 1) from work_waterfall(item())), 'which is no longer than all of it');
 select is((select array_agg(n order by n) from work_waterfall(item())), (select array_agg(n::bigint) from generate_series(1, (select count(*) from work_waterfall(item()))) n),
   'rows are numbered through');
+select work_cancel(item());
+select is((select array_agg(t.name order by t.name) from work_trace(item()) t join missing m on m.span_id = t.span_id), '{invoke_agent worker,work.engage}',
+  'and all that it lacked are there when they have ended');
 select * from finish();
 rollback;
