@@ -507,6 +507,7 @@ test('every program of a page is one that a test below runs', () => {
     'docs/tools.md: ts',
     'docs/typescript.md: ts',
     'docs/typescript.md: ts',
+    'docs/typescript.md: ts',
     'docs/code.md: python',
     'docs/commands.md: json',
   ]);
@@ -643,6 +644,7 @@ describe('with a model', () => {
   /** What the package's name leads to where it is installed. */
   const asInstalled = (code: string): string =>
     code
+      .replace(`'hono'`, JSON.stringify(import.meta.resolve('hono')))
       .replace(`'work-ledger'`, JSON.stringify(new URL('../runtime/index.ts', import.meta.url).href))
       .replace(`'work-ledger/testing'`, JSON.stringify(new URL('../runtime/testing/index.ts', import.meta.url).href))
       .replace(`'work-ledger/claude-agent-sdk'`, JSON.stringify(new URL('../runtime/agentSdk/index.ts', import.meta.url).href));
@@ -687,6 +689,10 @@ describe('with a model', () => {
       code: 0,
       stdout: expect.stringMatching(/^\[ 'The index on orders\(created_at\) is never used' \] true\nWL003 \w.*\n$/),
     });
+  });
+
+  test('the route of docs/typescript.md answers whoever asks for an item that is none', async () => {
+    expect(await runProgram('docs/typescript.md', {}, 1)).toMatchObject({ code: 0, stdout: '404\n' });
   });
 
   test.each([

@@ -51,15 +51,24 @@ export async function* eventsOf(
         timer = setTimeout(resolve, 1000);
       });
       const item = await db.workItem(workItemId);
-      // Read before the entries, and told after them: no call is told before an entry that was recorded before it ended.
+      // Read before the entries: no call is told before an entry that was recorded before it ended.
+      let { told } = reader;
       const acts: [ActivityEvent, TurnTold | null][] = [];
-      const toldBefore = reader.told;
       if (activity !== 'none') for await (const act of reader.read()) acts.push([act, reader.told]);
-      for (const entry of await db.ledgerSince(workItemId, seq)) {
-        seq = entry.seq;
-        yield { kind: 'entry', entry, position: positionAt(toldBefore) };
+      const entries = await db.ledgerSince(workItemId, seq);
+      let next = 0;
+      const recorded = function* (isDue: (entry: LedgerEntry) => boolean): Generator<WorkEvent> {
+        for (let entry = entries[next]; entry && isDue(entry); entry = entries[++next]) {
+          seq = entry.seq;
+          yield { kind: 'entry', entry, position: positionAt(told) };
+        }
+      };
+      for (const [act, toldThen] of acts) {
+        yield* recorded((entry) => isBefore(entry, act));
+        told = toldThen;
+        yield { ...act, position: positionAt(told) };
       }
-      for (const [act, told] of acts) yield { ...act, position: positionAt(told) };
+      yield* recorded(() => true);
       yield { kind: 'looked' };
       if (isLast || (item && (isFinal(item.state) || item.state === 'paused'))) return item;
       await woken;
@@ -70,6 +79,12 @@ export async function* eventsOf(
     signal.removeEventListener('abort', onAbort);
     await listener.close();
   }
+}
+
+/** Both may be of one transaction: then an entry follows the words of the response, and precedes the end of the call that made it. */
+function isBefore(entry: LedgerEntry, act: ActivityEvent): boolean {
+  const behind = Date.parse(act.at ?? '') - Date.parse(entry.created_at);
+  return behind > 0 || (behind === 0 && act.kind === 'call');
 }
 
 type Handlers = { onEntry?(entry: LedgerEntry): void; onActivity?(event: ActivityEvent): void; onPoll?(workItemId: string): Promise<void> };

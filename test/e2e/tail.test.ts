@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-import { follow } from '../../runtime/commands/follow.ts';
+import { eventsOf, follow } from '../../runtime/commands/follow.ts';
 import type { ActivityEvent } from '../../runtime/ledger/activity.ts';
 import type { JournalEntry } from '../../runtime/ledger/answers.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
@@ -66,9 +66,21 @@ beforeAll(async () => {
     { content: [{ type: 'text', text: 'All is well.' }] },
   ]);
   const leak = scriptOf([{ content: [{ type: 'text', text: `It reads ${secret}, and so on.` }], afterEvent }]);
-  model = await startScriptedModel((request, position) =>
-    (JSON.stringify(request.messages[0]).includes('Say what it reads') ? leak : script)(request, position),
-  );
+  const told = scriptOf([
+    {
+      content: [
+        { type: 'text', text: 'First.' },
+        { type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: 'Second.' } },
+      ],
+      stopReason: 'tool_use',
+    },
+    { content: [{ type: 'text', text: 'Third.' }] },
+  ]);
+  const scripts = { 'Say what it reads': leak, 'Tell it in order': told };
+  model = await startScriptedModel((request, position) => {
+    const task = JSON.stringify(request.messages[0]);
+    return (Object.entries(scripts).find(([of]) => task.includes(of))?.[1] ?? script)(request, position);
+  });
   worker = await startWorkerProcess({ url: database.url, modelUrl: model.url, leaseSeconds: 30, env: { GATEWAY_KEY: secret } });
 });
 afterEach(() => held.go());
@@ -214,6 +226,17 @@ test('a program that subscribes to the journal is told the same, whole, across a
   expect(calls.at(-1)).toBe('bash completed');
   expect(new Set(calls).size).toBe(calls.length);
   end();
+});
+
+test('who begins when all is over is told it in the order in which it happened', async () => {
+  hold(0);
+  const { id } = await db.workSubmit({ workType: 'fix', description: 'Tell it in order' });
+  await follow(db, database.url, id, {});
+  const heard: string[] = [];
+  for await (const event of eventsOf(db, database.url, id, 'all', new AbortController().signal))
+    if (event.kind === 'said') heard.push(event.text);
+    else if (event.kind === 'entry') heard.push(event.entry.content);
+  expect(heard).toEqual(['First.', 'Second.', 'Third.']);
 });
 
 test('who is not watched writes nothing and notifies nobody', async () => {

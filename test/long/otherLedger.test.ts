@@ -160,7 +160,7 @@ test('a server that is not there, and a database that is not, end every command 
   for (const args of [['show'], ['demo', '--install'], ['doctor'], ['run', 'x']]) {
     expect(await cli(args, { ...nowhere, ANTHROPIC_API_KEY: 'k' })).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/ENOENT.*\.s\.PGSQL/),
+      stderr: expect.stringMatching(/there is no socket .*\.s\.PGSQL\S+ \(ENOENT\)/),
     });
   }
   const missing = { DATABASE_URL: database.url.replace(/[^/]*$/, 'no_such_database'), ANTHROPIC_API_KEY: 'k' };

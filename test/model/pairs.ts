@@ -162,7 +162,6 @@ export const mustMeet: readonly string[] = [
     'erasure',
     'erasure of a subagent',
     'claim',
-    'claim that is taken',
     'digest',
     'rolled back',
     'repeated',

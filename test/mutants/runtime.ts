@@ -4,6 +4,14 @@ import type { Mutant } from './mutant.ts';
 
 export const runtimeMutants: readonly Mutant[] = [
   {
+    name: 'entries are told before the words that preceded them',
+    file: 'runtime/commands/follow.ts',
+    from: "return behind > 0 || (behind === 0 && act.kind === 'call');",
+    to: 'return behind > -Infinity;',
+    test: 'test/e2e/tail.test.ts',
+    title: 'who begins when all is over',
+  },
+  {
     name: 'half a word is written to a terminal',
     file: 'runtime/commands/words.ts',
     from: "this.#held = last.length > LONGEST || /[ \\n]/.test(last) ? '' : (pieces.pop() ?? '');",

@@ -20,7 +20,7 @@ type 'export ANTHROPIC_API_KEY=KEY'
 export ANTHROPIC_BASE_URL=$model
 begin 'work-ledger work'
 type "work-ledger logs last --follow"
-sees '\[1\] finding: A package with one script: test\.' '  state      completed' '  outcome    Its tests are run by npm test\.'
+sees '[0-9:]+  \[1\] finding: A package with one script: test\.' '  state      completed' '  outcome    Its tests are run by npm test\.'
 type 'work-ledger list'
 sees 'ID +AGE +STATE +FACULTY +WORK' "$id +[0-9]+s +completed +engineer +Find out what this project does"
 type "work-ledger show ${id: -6}"
