@@ -78,3 +78,14 @@ export const count = (n: number, one: string, many = `${one}s`): string => `${nu
 
 /** A text with the ids in it cut to their last six characters. */
 export const withShortIds = (text: string): string => text.replaceAll(/\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{6}([0-9a-f]{6})\b/g, '$1');
+
+const sources: Record<string, string> = {
+  user: 'from its task',
+  own_test: 'own test',
+  file: 'from files',
+  other_agent: 'from another agent',
+  web: 'from outside',
+};
+
+/** What fed an entry (its `trust`), as the digest says it. */
+export const trustWords = (trust: string): string => sources[trust] ?? trust;

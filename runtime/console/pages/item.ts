@@ -7,7 +7,7 @@ import { approvalList, approvalPanel, MOST_IN_A_LIST } from '../approval.ts';
 import { stateNow } from '../doing.ts';
 import { bar, shapeOf, sign } from '../draw.ts';
 import { drawTurns } from '../drawTurns.ts';
-import { brief, count, inLines, k, lasting, num, percent, short } from '../format.ts';
+import { brief, count, inLines, k, lasting, num, percent, short, trustWords } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, form, panel, uuid } from '../page.ts';
@@ -247,20 +247,11 @@ export async function ledger(view: View): Promise<Html> {
 
 export type Entry = Awaited<ReturnType<View['db']['console']['ledgerPage']>>[number];
 
-/** What fed it, as the digest says it. */
-const trusted: Record<string, string> = {
-  user: 'from its task',
-  own_test: 'own test',
-  file: 'from files',
-  other_agent: 'from another agent',
-  web: 'from outside',
-};
-
 /** action: what can be done with it. */
 export const ledgerEntry = (entry: Entry, action: Html = html``): Html =>
   html`<li class="led" data-key="${entry.id}" id="entry-${entry.seq}"><span class="seq">${entry.seq}</span><div dir="auto" class="wrapped"><span class="${entry.entry_type === 'error' ? 'bad' : entry.entry_type === 'step' ? 'accent' : ''} strong">${entry.entry_type}</span> ${entry.retracts === null ? '' : html`of <a href="#entry-${entry.retracts}">${entry.retracts}</a>: `}${entry.taken_back === null ? inLines(entry.content, 1200) : html`<s>${inLines(entry.content, 1200)}</s> <span class="warn">taken back: ${brief(entry.taken_back, 300)}</span>`}</div><span class="ev">${
     entry.is_inherited ? 'from before the fork' : entry.iteration === null ? exactTime(entry.created_at) : `call ${entry.iteration}`
-  }${(entry.beside ?? []).length > 0 ? html` · beside ${(entry.beside ?? []).slice(0, 3).map((call, i) => html`${i > 0 ? ', ' : ''}<a href="/call/${call.id}">${call.tool} ${short(call.id).slice(-4)}</a>`)}` : ''}${entry.trust === null ? '' : ` · ${trusted[entry.trust] ?? entry.trust}`}</span>${action}</li>`;
+  }${(entry.beside ?? []).length > 0 ? html` · beside ${(entry.beside ?? []).slice(0, 3).map((call, i) => html`${i > 0 ? ', ' : ''}<a href="/call/${call.id}">${call.tool} ${short(call.id).slice(-4)}</a>`)}` : ''}${entry.trust === null ? '' : ` · ${trustWords(entry.trust)}`}</span>${action}</li>`;
 
 export async function children(view: View): Promise<Html> {
   const all = await view.db.console.children(view.id, 50);

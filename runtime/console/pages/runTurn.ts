@@ -3,7 +3,7 @@
 import type { RunBlock } from '../../ledger/consoleRun.ts';
 import { money } from '../../money.ts';
 import { called } from '../called.ts';
-import { brief, k, lasting, num, percent, withShortIds } from '../format.ts';
+import { brief, k, lasting, num, percent, trustWords, withShortIds } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { markdown } from '../markdown.ts';
@@ -110,20 +110,12 @@ function foldedBlock(row: RunBlock, name: string, content: string, link: string,
   return html`<details class="call told${isBad ? ' bad' : ''}" id="${row.id}" data-key="${row.id}" data-mark="${row.mark}"><summary data-row="told"><span></span><span class="name">${name}</span><span class="arg cut" dir="auto">${withShortIds(brief(content, 200))}</span><span class="cost">${status}</span></summary><div class="inside pad-all">${markdown(content)}<p class="small foot"><a href="${link}">link</a></p></div></details>`;
 }
 
-const trusted: Record<string, string> = {
-  user: 'from its task',
-  own_test: 'own test',
-  file: 'from files',
-  other_agent: 'from another agent',
-  web: 'from outside',
-};
-
 /** What lasts stands out. */
 function entry({ view }: Says, row: RunBlock): Html {
   const seq = Number(row.data?.['seq']);
   const trust = row.data?.['trust'];
   const notes = [
-    typeof trust === 'string' ? (trusted[trust] ?? trust) : '',
+    typeof trust === 'string' ? trustWords(trust) : '',
     row.data?.['is_inherited'] === true ? 'from before the fork' : '',
     row.data?.['retracts'] === undefined ? '' : `takes back ${wordOf(row.data['retracts'])}`,
   ].filter((one) => one !== '');
