@@ -323,10 +323,16 @@ export class KeptSession {
     this.#met('fork');
   }
 
-  /** What others were told of it is taken from their requests, too: so only of a session that found nothing. */
+  /** What work that is over was told of it is taken from its requests, too, which are compared to the end: so only where there is none. */
   async #erase(of: Transcript): Promise<void> {
     const { ledger, world } = this.#play;
     if (of.kept.length === 0 || world.newsOfSession.size > 0) return;
+    const told = await ledger.rows(
+      `select from ledger.work_items w cross join lateral ledger._quotes(array[w.id]) q
+        where w.external_id like 'import:claude-code:' || $1 || '%' and ledger._is_told_over(q.work_item_id)`,
+      this.#sessionId,
+    );
+    if (told.length > 0) return;
     const erased = await ledger.call('transcript_delete', ...of.args).catch((error: unknown) => error);
     if (of === this.#main && this.#isForked) {
       expect(erased instanceof Refused && erased.code === 'WL008', () => `turns that a fork shares are erased: ${String(erased)}`);
