@@ -90,7 +90,7 @@ install: extension ## install the extension into the PostgreSQL of pg_config (PG
 	  { echo "$$at is not yours to write. It is built; install it: sudo make -C sql install BUILT=../build/share/extension" >&2; exit 1; }
 	$(MAKE) -C sql install BUILT=../build/share/extension
 
-installcheck: node_modules ## run the pgTAP files, or FILES, with pg_prove on the installed extension
+installcheck: node_modules ## run the pgTAP files, or FILES, on the installed extension, by psql
 	test/installcheck.sh $(FILES)
 
 sandbox-image: ## build the image that agents' code runs in, from Debian packages (root, debootstrap, dockerd)

@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # The pgTAP files, or those that are named, against the extension as `make install` put it: on the server that PG* names or, where none answers,
-# on a throwaway cluster of the PostgreSQL that pg_config belongs to. Needs pg_prove and pgTAP from Debian.
+# on a throwaway cluster of the PostgreSQL that pg_config belongs to. Needs prove (of Perl) and Debian's pgTAP.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 bindir=$("${PG_CONFIG:-pg_config}" --bindir)
 database=work_ledger_installcheck_$$
 cluster=
+said=$(mktemp -d)
 
 run_as_server() { if [ "$(id -u)" = 0 ]; then (cd / && runuser -u postgres -- "$@"); else "$@"; fi; }
 
 finish() {
+  rm -rf "$said"
   psql -qd postgres -c "drop database if exists $database" -c "drop database if exists ${database}_restored" || true
   if [ -n "$cluster" ]; then
     run_as_server "$bindir/pg_ctl" -D "$cluster/data" -m immediate stop >/dev/null || true
@@ -39,7 +41,18 @@ set search_path to work_ledger, public;
 alter database $database set search_path to work_ledger, work_test, public;
 select 'PostgreSQL ' || current_setting('server_version') || ', work_ledger ' || work_ledger_version();
 SQL
-{ [ $# = 0 ] && find test/sql -name '*.test.sql' || printf '%s\n' "$@"; } | sort | xargs pg_prove --dbname "$database" --ext .sql
+# As in test/sql.test.ts each file rolls back what it did and the next is played on the same connection, which knows the functions already; those
+# that ask about the server have one of their own. What a file says goes to a file of its name, empty until it is played, for prove to read.
+mapfile -t files < <({ [ $# = 0 ] && find test/sql -name '*.test.sql' || printf '%s\n' "$@"; } | sort)
+declare -A is_alone
+while read -r file; do is_alone[$file]=1; done < <(node test/ofServer.ts "${files[@]}")
+for file in "${files[@]}"; do
+  mkdir -p "$said/${file%/*}" && : >"$said/$file"
+  before='reset session authorization; reset all; deallocate all; select pg_advisory_unlock_all(); unlisten *;' after=
+  [ -z "${is_alone[$file]:-}" ] || before='\connect' after='\connect'
+  printf '%s\n' '\o /dev/null' "$before" "\o $said/$file" "\i $file" '\o /dev/null' 'rollback;' "$after"
+done | psql -qXAt -d "$database" 2> >(grep -v 'no transaction in progress' >&2)
+(cd "$said" && prove --exec cat --recurse --ext .sql test)
 
 # A dump restores with its rows: one row at least in every table, the same rows afterwards.
 psql -q -v ON_ERROR_STOP=1 -d "$database" -f test/everyTable.sql -c "select ledger_chain_save(true), person_add('Ann')" >/dev/null

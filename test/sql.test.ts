@@ -11,6 +11,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 
 import { createDatabase } from './database.ts';
 import type { TestDatabase } from './database.ts';
+import { asksOfServer } from './ofServer.ts';
 import { runPgtap, wrongOf } from './pgtap.ts';
 import type { PgtapRun } from './pgtap.ts';
 
@@ -44,11 +45,9 @@ afterAll(async () => {
   for (const stage of free) await clear(stage);
 });
 
-const asksOfServer = /\b(explain|pg_stat\w*|pg_backend_pid|plan_cache_mode|analyze\s+\w+;)/;
-
 async function play(file: string): Promise<PgtapRun> {
   const sql = readFileSync(folder + file, 'utf8');
-  const isAlone = asksOfServer.test(sql);
+  const isAlone = asksOfServer(sql);
   const stage = (isAlone ? undefined : free.pop()) ?? (await setStage());
   await stage.client.query('reset session authorization; reset all; deallocate all; select pg_advisory_unlock_all(); unlisten *');
   await stage.client.query('set search_path to ledger, work_test, public');
