@@ -15,5 +15,8 @@ if (isAbsolute(caches) && existsSync(dirname(caches))) enableCompileCache(join(c
 const [command, ...words] = process.argv.slice(2);
 endWithReader(command);
 const hook = command === 'hook' ? await (await import('./commands/hook.ts')).plainHook(words) : null;
-if (hook) process.exitCode = await hook();
-else await (await import('./main.ts')).main(process.argv.slice(2));
+if (hook) {
+  const code = await hook();
+  // Its client waits for the end of this process: once everything that it says is written, nothing that is still open is waited for.
+  process.stderr.write('', () => process.stdout.write('', () => process.exit(code))); // oxlint-disable-line unicorn/no-process-exit
+} else await (await import('./main.ts')).main(process.argv.slice(2));

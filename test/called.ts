@@ -30,7 +30,7 @@ const functionsSql = `
 
 const viewsSql = `
   select c.relname as name, ${columnsOf('c.oid')} as columns
-    from pg_class c where c.relnamespace = 'ledger'::regnamespace and c.relkind = 'v' order by c.relname collate "C"`;
+    from pg_class c where c.relnamespace = 'ledger'::regnamespace and c.relkind = 'v' and c.relname !~ '^_' order by c.relname collate "C"`;
 
 /** Everything public that a ledger has. */
 export async function everything(client: Asking): Promise<Called> {

@@ -1210,6 +1210,294 @@ create domain ledger_entry_type as text CHECK (((VALUE = 'retraction'::text) OR 
 create domain message_source as text CHECK (((VALUE = 'engine'::text) OR (VALUE = ANY (_work_sources()))));
 create domain search_source as text CHECK ((VALUE = ANY (_search_sources())));
 create domain work_source as text CHECK ((VALUE = ANY (_work_sources())));
+create view _journal_done with (security_invoker=true) as
+ SELECT f.work_item_id,
+    f.id AS source_id,
+    'session_start'::text AS entry_type,
+    f.created_at,
+    0 AS rank,
+    jsonb_strip_nulls(jsonb_build_object('type', 'session_start', 'originalPrompt', w.description, 'selectedModel', c.config #>> '{engage,model}'::text[], 'selectedPersona', f.faculty)) AS content,
+    'critical'::text AS importance
+   FROM foci f
+     JOIN work_items w ON w.id = f.work_item_id
+     JOIN faculties c ON c.content_hash = f.faculty_hash
+  WHERE f.attempt = 1
+UNION ALL
+ SELECT f.work_item_id,
+    f.id AS source_id,
+    'recovery'::text AS entry_type,
+    f.created_at,
+    0 AS rank,
+    jsonb_strip_nulls(jsonb_build_object('type', 'recovery', 'message', format('attempt %s began after one that %s'::text, f.attempt, b.outcome), 'fromError', COALESCE(b.error ->> 'message'::text, b.outcome), 'attempt', f.attempt, 'after', b.outcome, 'mode', c.config #>> '{recover,mode}'::text[])) AS content,
+    'high'::text AS importance
+   FROM foci f
+     JOIN faculties c ON c.content_hash = f.faculty_hash
+     JOIN foci b ON b.work_item_id = f.work_item_id AND b.attempt = (f.attempt - 1)
+UNION ALL
+ SELECT t.work_item_id,
+    t.id AS source_id,
+    'recovery'::text AS entry_type,
+    t.completed_at AS created_at,
+    1 AS rank,
+    jsonb_build_object('type', 'recovery', 'message', format('the model answered request %s'::text, t.call_count), 'fromError', concat_ws(': '::text, t.error ->> 'class'::text, t.error ->> 'message'::text)) AS content,
+    'normal'::text AS importance
+   FROM turns t
+  WHERE t.status = 'completed'::text AND t.call_count > 1 AND (t.error ->> 'class'::text) IS NOT NULL
+UNION ALL
+ SELECT t.work_item_id,
+    m.id AS source_id,
+    'thinking'::text AS entry_type,
+    t.completed_at AS created_at,
+    2 AS rank,
+    jsonb_build_object('type', 'thinking', 'reasoning', _reasoning(m.content)) AS content,
+    'low'::text AS importance
+   FROM turns t
+     JOIN messages m ON m.turn_id = t.id
+  WHERE m.role = 'assistant'::text AND t.focus_id IS NOT NULL AND t.external_id IS NULL AND _reasoning(m.content) IS NOT NULL
+UNION ALL
+ SELECT t.work_item_id,
+    m.id AS source_id,
+    'thinking'::text AS entry_type,
+    m.created_at,
+    2 AS rank,
+    jsonb_build_object('type', 'thinking', 'reasoning', _reasoning(m.content)) AS content,
+    'low'::text AS importance
+   FROM turns t
+     JOIN messages m ON m.turn_id = t.id
+  WHERE m.role = 'assistant'::text AND (t.focus_id IS NULL OR t.external_id IS NOT NULL) AND _reasoning(m.content) IS NOT NULL
+UNION ALL
+ SELECT k.work_item_id,
+    k.id AS source_id,
+    'tool_request'::text AS entry_type,
+    k.created_at,
+    3 AS rank,
+    jsonb_build_object('type', 'tool_request', 'toolName', k.tool_name, 'toolInput', _jsonb_of(k.input), 'riskLevel', COALESCE(( SELECT a.risk
+           FROM abilities a
+          WHERE a.tool_name = k.tool_name), 'moderate'::text)) AS content,
+    'normal'::text AS importance
+   FROM tool_calls k
+  WHERE k.tool_name <> 'ledger_append'::text
+UNION ALL
+ SELECT a.work_item_id,
+    k.id AS source_id,
+        CASE a.decision
+            WHEN 'approved'::text THEN 'tool_approved'::text
+            ELSE 'tool_rejected'::text
+        END AS entry_type,
+    a.decided_at AS created_at,
+    4 AS rank,
+    jsonb_strip_nulls(jsonb_build_object('type',
+        CASE a.decision
+            WHEN 'approved'::text THEN 'tool_approved'::text
+            ELSE 'tool_rejected'::text
+        END, 'toolName', k.tool_name, 'decidedBy', COALESCE(a.person, a.decided_by), 'reason', COALESCE(a.reason, NULLIF(a.decision, 'approved'::text)))) AS content,
+    'high'::text AS importance
+   FROM approvals a
+     JOIN tool_calls k ON k.id = a.tool_call_id
+  WHERE a.decision IS NOT NULL
+UNION ALL
+ SELECT k.work_item_id,
+    k.id AS source_id,
+    'tool_result'::text AS entry_type,
+    k.completed_at AS created_at,
+    5 AS rank,
+    jsonb_strip_nulls(jsonb_build_object('type', 'tool_result', 'toolName', k.tool_name, 'success', NOT k.is_error, 'output', "left"(_result_text(k.result), 2000), 'truncated', char_length(_result_text(k.result)) > 2000 OR k.artifact_hash IS NOT NULL, 'errorMessage',
+        CASE
+            WHEN k.is_error THEN "left"(_result_text(k.result), 500)
+            ELSE NULL::text
+        END)) AS content,
+        CASE
+            WHEN k.is_error THEN 'high'::text
+            ELSE 'low'::text
+        END AS importance
+   FROM tool_calls k
+  WHERE k.completed_at IS NOT NULL AND k.tool_name <> 'ledger_append'::text
+UNION ALL
+ SELECT k.work_item_id,
+    k.id AS source_id,
+    'code_generated'::text AS entry_type,
+    k.created_at,
+    3 AS rank,
+    jsonb_build_object('type', 'code_generated', 'language', 'python', 'code', "left"(k.input ->> 'code'::text, 8000), 'purpose', 'execute_code') AS content,
+    'normal'::text AS importance
+   FROM tool_calls k
+  WHERE k.tool_name = 'execute_code'::text AND (k.input ->> 'code'::text) IS NOT NULL
+UNION ALL
+ SELECT k.work_item_id,
+    k.id AS source_id,
+    'code_generated'::text AS entry_type,
+    k.completed_at AS created_at,
+    6::numeric + x.ordinal::numeric / 1000.0 AS rank,
+    jsonb_build_object('type', 'code_generated', 'language', lower("substring"(x.target, '\.(\w+)$'::text)), 'code', "left"(w.written, 8000), 'purpose', k.tool_name, 'filePath', x.target) AS content,
+    'normal'::text AS importance
+   FROM tool_calls k
+     JOIN touches x ON x.tool_call_id = k.id
+     CROSS JOIN LATERAL ( SELECT _text_written(_jsonb_of(k.input)) AS written) w
+  WHERE k.status = 'completed'::text AND x.kind = 'path'::text AND (x.action = ANY (ARRAY['create'::text, 'modify'::text])) AND w.written IS NOT NULL AND x.target ~ '\.\w+$'::text AND x.target !~* '\.(md|txt|rst|log|csv)$'::text AND NOT (EXISTS ( SELECT
+           FROM touches y
+          WHERE y.tool_call_id = k.id AND y.ordinal < x.ordinal AND y.kind = 'path'::text AND (y.action = ANY (ARRAY['create'::text, 'modify'::text]))))
+UNION ALL
+ SELECT k.work_item_id,
+    k.id AS source_id,
+        CASE x.action
+            WHEN 'read'::text THEN 'file_read'::text
+            ELSE 'file_written'::text
+        END AS entry_type,
+    k.completed_at AS created_at,
+    6::numeric + x.ordinal::numeric / 1000.0 AS rank,
+    jsonb_strip_nulls(jsonb_build_object('type',
+        CASE x.action
+            WHEN 'read'::text THEN 'file_read'::text
+            ELSE 'file_written'::text
+        END, 'filePath', x.target, 'operation', x.action, 'contentPreview', "left"(COALESCE(w.written, _result_text(k.result)), 200), 'linesAffected', regexp_count(w.written, '
+'::text) + 1)) AS content,
+        CASE x.action
+            WHEN 'read'::text THEN 'low'::text
+            ELSE 'normal'::text
+        END AS importance
+   FROM tool_calls k
+     JOIN touches x ON x.tool_call_id = k.id
+     CROSS JOIN LATERAL ( SELECT
+                CASE
+                    WHEN x.action = ANY (ARRAY['create'::text, 'modify'::text]) THEN _text_written(_jsonb_of(k.input))
+                    ELSE NULL::text
+                END AS written) w
+  WHERE x.kind = 'path'::text AND x.action <> 'search'::text AND k.status = 'completed'::text
+UNION ALL
+ SELECT f.work_item_id,
+    f.id AS source_id,
+    'error'::text AS entry_type,
+    f.ended_at AS created_at,
+    8 AS rank,
+    jsonb_build_object('type', 'error', 'errorType', COALESCE(f.error ->> 'class'::text, f.outcome), 'message', COALESCE(f.error ->> 'message'::text, f.outcome), 'recoverable', w.state <> ALL (ARRAY['failed'::text, 'dead'::text])) AS content,
+    'critical'::text AS importance
+   FROM foci f
+     JOIN work_items w ON w.id = f.work_item_id
+  WHERE f.outcome = ANY (ARRAY['failed'::text, 'crashed'::text])
+UNION ALL
+ SELECT t.work_item_id,
+    m.id AS source_id,
+    'user_feedback'::text AS entry_type,
+    m.created_at,
+    10 AS rank,
+    jsonb_build_object('type', 'user_feedback', 'message', _result_text(m.content), 'isInterrupt', false) AS content,
+    'high'::text AS importance
+   FROM turns t
+     JOIN messages m ON m.turn_id = t.id
+  WHERE m.role = 'user'::text AND m.source::text = 'human'::text AND t.external_id IS NOT NULL AND (t.parent_turn_id IS NOT NULL OR (EXISTS ( SELECT
+           FROM messages f
+          WHERE f.turn_id = t.id AND f.role = 'user'::text AND f.source::text = 'human'::text AND f.sequence < m.sequence)))
+UNION ALL
+ SELECT c.work_item_id,
+    c.turn_id AS source_id,
+    'summary'::text AS entry_type,
+    c.created_at,
+    11 AS rank,
+    jsonb_build_object('type', 'summary', 'periodCovered', jsonb_build_object('start', _ms(( SELECT w.created_at
+           FROM work_items w
+          WHERE w.id = c.work_item_id)), 'end', _ms(c.created_at)), 'accomplishments', '[]'::jsonb, 'currentStatus', format('the context was compacted (%s): %s tokens became %s'::text, c.compaction_type, c.tokens_before, c.tokens_after), 'nextSteps', '[]'::jsonb) AS content,
+    'high'::text AS importance
+   FROM compactions c
+  WHERE c.is_applied;
+create view _journal_logged with (security_invoker=true) as
+ SELECT w.id AS work_item_id,
+    w.id AS source_id,
+    'session_start'::text AS entry_type,
+    w.created_at,
+    0::numeric AS rank,
+    jsonb_build_object('type', 'session_start', 'originalPrompt', w.description, 'selectedModel', COALESCE(w.params ->> 'selectedModel'::text, 'unknown'::text)) AS content,
+    'critical'::text AS importance
+   FROM work_items w
+  WHERE w.focus_id IS NULL AND w.attempts = 0
+UNION ALL
+ SELECT l.work_item_id,
+    l.id AS source_id,
+        CASE l.entry_type
+            WHEN 'decision'::text THEN 'decision'::text
+            WHEN 'error'::text THEN 'error'::text
+            WHEN 'step'::text THEN 'summary'::text
+            ELSE 'thinking'::text
+        END AS entry_type,
+    l.created_at,
+    7 AS rank,
+    (
+        CASE l.entry_type
+            WHEN 'decision'::text THEN jsonb_build_object('question', '', 'chosenOption', l.content, 'reasoning', l.content)
+            WHEN 'error'::text THEN jsonb_build_object('errorType', 'agent', 'message', l.content, 'recoverable', true)
+            WHEN 'step'::text THEN jsonb_build_object('periodCovered', jsonb_build_object('start', _ms(l.created_at), 'end', _ms(l.created_at)), 'accomplishments', jsonb_build_array(l.content), 'currentStatus', 'a step was done', 'nextSteps', '[]'::jsonb)
+            WHEN 'plan'::text THEN jsonb_build_object('reasoning', l.content, 'planSteps', to_jsonb(_plan_items(l.content)))
+            ELSE jsonb_build_object('reasoning', l.content)
+        END ||
+        CASE
+            WHEN jsonb_typeof(l.data) = 'object'::text THEN jsonb_build_object('entry', l.content) || l.data
+            ELSE '{}'::jsonb
+        END) || jsonb_build_object('type',
+        CASE l.entry_type
+            WHEN 'decision'::text THEN 'decision'::text
+            WHEN 'error'::text THEN 'error'::text
+            WHEN 'step'::text THEN 'summary'::text
+            ELSE 'thinking'::text
+        END, 'ledgerType', l.entry_type) AS content,
+        CASE l.entry_type
+            WHEN 'note'::text THEN 'normal'::text
+            ELSE 'high'::text
+        END AS importance
+   FROM work_ledger l
+UNION ALL
+ SELECT l.work_item_id,
+    l.id AS source_id,
+    'recovery'::text AS entry_type,
+    l.created_at,
+    8 AS rank,
+    jsonb_build_object('type', 'recovery', 'message', l.content, 'fromError', b.content) AS content,
+    'normal'::text AS importance
+   FROM work_ledger l
+     CROSS JOIN LATERAL ( SELECT p.entry_type,
+            p.content
+           FROM work_ledger p
+          WHERE p.work_item_id = l.work_item_id AND p.seq < l.seq AND (p.entry_type::text = ANY (ARRAY['step'::text, 'error'::text]))
+          ORDER BY p.seq DESC
+         LIMIT 1) b
+  WHERE l.entry_type::text = 'step'::text AND b.entry_type::text = 'error'::text
+UNION ALL
+ SELECT c.work_item_id,
+    c.id AS source_id,
+    'checkpoint'::text AS entry_type,
+    c.created_at,
+    9 AS rank,
+    jsonb_build_object('type', 'checkpoint', 'checkpointId', c.id, 'summary', c.summary, 'completedTasks', c.completed_tasks, 'pendingTasks', c.pending_actions, 'manual', c.trigger = 'manual'::text) AS content,
+    'critical'::text AS importance
+   FROM work_checkpoints c
+UNION ALL
+ SELECT i.work_item_id,
+    i.id AS source_id,
+    'user_feedback'::text AS entry_type,
+    i.created_at,
+    10 AS rank,
+    jsonb_strip_nulls(jsonb_build_object('type', 'user_feedback', 'message', i.content, 'isInterrupt', i.is_interrupt, 'by', i.person)) AS content,
+    'high'::text AS importance
+   FROM inbox i
+  WHERE i.kind = 'message'::text
+UNION ALL
+ SELECT w.id AS work_item_id,
+    w.id AS source_id,
+    'session_end'::text AS entry_type,
+    w.resolved_at AS created_at,
+    12 AS rank,
+    jsonb_strip_nulls(jsonb_build_object('type', 'session_end', 'status', w.state, 'summary', COALESCE(w.outcome_data ->> 'summary'::text, w.outcome_data ->> 'error'::text, w.state_reason))) AS content,
+    'critical'::text AS importance
+   FROM work_items w
+  WHERE w.resolved_at IS NOT NULL
+UNION ALL
+ SELECT j.work_item_id,
+    j.id AS source_id,
+    j.entry_type,
+    j.created_at,
+    13 AS rank,
+    j.content || jsonb_build_object('type', j.entry_type) AS content,
+    j.importance
+   FROM journal_entries j
+  WHERE j.deleted_at IS NULL;
 create view message_codeblocks with (security_invoker=true) as
  SELECT m.id AS message_id,
     (b.idx - 1)::integer AS idx,
@@ -3063,301 +3351,31 @@ create view v_workers with (security_invoker=true) as
           WHERE (w.state = ANY (ARRAY['claimed'::text, 'running'::text])) AND f.lease_owner = k.id) l;
 create view work_journal with (security_invoker=true) as
  SELECT work_item_id,
-    ((entry_type || '/'::text) || id) || COALESCE('/'::text || NULLIF((rank % 1::numeric * 1000::numeric)::integer, 0), ''::text) AS id,
-    id AS source_id,
+    ((entry_type || '/'::text) || source_id) || COALESCE('/'::text || NULLIF((rank % 1::numeric * 1000::numeric)::integer, 0), ''::text) AS id,
+    source_id,
     entry_type,
     created_at,
     rank,
     content,
     importance,
     _tokens(char_length(content::text)::bigint, _item_model(work_item_id)) AS token_estimate
-   FROM ( SELECT f.work_item_id,
-            f.id,
-            'session_start'::text AS entry_type,
-            f.created_at,
-            0 AS rank,
-            jsonb_strip_nulls(jsonb_build_object('type', 'session_start', 'originalPrompt', w.description, 'selectedModel', c.config #>> '{engage,model}'::text[], 'selectedPersona', f.faculty)) AS content,
-            'critical'::text AS importance
-           FROM foci f
-             JOIN work_items w ON w.id = f.work_item_id
-             JOIN faculties c ON c.content_hash = f.faculty_hash
-          WHERE f.attempt = 1
+   FROM ( SELECT _journal_logged.work_item_id,
+            _journal_logged.source_id,
+            _journal_logged.entry_type,
+            _journal_logged.created_at,
+            _journal_logged.rank,
+            _journal_logged.content,
+            _journal_logged.importance
+           FROM _journal_logged
         UNION ALL
-         SELECT f.work_item_id,
-            f.id,
-            'recovery'::text,
-            f.created_at,
-            0,
-            jsonb_strip_nulls(jsonb_build_object('type', 'recovery', 'message', format('attempt %s began after one that %s'::text, f.attempt, b.outcome), 'fromError', COALESCE(b.error ->> 'message'::text, b.outcome), 'attempt', f.attempt, 'after', b.outcome, 'mode', c.config #>> '{recover,mode}'::text[])) AS jsonb_strip_nulls,
-            'high'::text
-           FROM foci f
-             JOIN faculties c ON c.content_hash = f.faculty_hash
-             JOIN foci b ON b.work_item_id = f.work_item_id AND b.attempt = (f.attempt - 1)
-        UNION ALL
-         SELECT w.id,
-            w.id,
-            'session_start'::text,
-            w.created_at,
-            0,
-            jsonb_build_object('type', 'session_start', 'originalPrompt', w.description, 'selectedModel', COALESCE(w.params ->> 'selectedModel'::text, 'unknown'::text)) AS jsonb_build_object,
-            'critical'::text
-           FROM work_items w
-          WHERE w.focus_id IS NULL AND w.attempts = 0
-        UNION ALL
-         SELECT t.work_item_id,
-            t.id,
-            'recovery'::text,
-            t.completed_at,
-            1,
-            jsonb_build_object('type', 'recovery', 'message', format('the model answered request %s'::text, t.call_count), 'fromError', concat_ws(': '::text, t.error ->> 'class'::text, t.error ->> 'message'::text)) AS jsonb_build_object,
-            'normal'::text
-           FROM turns t
-          WHERE t.status = 'completed'::text AND t.call_count > 1 AND (t.error ->> 'class'::text) IS NOT NULL
-        UNION ALL
-         SELECT t.work_item_id,
-            m.id,
-            'thinking'::text,
-            t.completed_at,
-            2,
-            jsonb_build_object('type', 'thinking', 'reasoning', _reasoning(m.content)) AS jsonb_build_object,
-            'low'::text
-           FROM turns t
-             JOIN messages m ON m.turn_id = t.id
-          WHERE m.role = 'assistant'::text AND t.focus_id IS NOT NULL AND t.external_id IS NULL AND _reasoning(m.content) IS NOT NULL
-        UNION ALL
-         SELECT t.work_item_id,
-            m.id,
-            'thinking'::text,
-            m.created_at,
-            2,
-            jsonb_build_object('type', 'thinking', 'reasoning', _reasoning(m.content)) AS jsonb_build_object,
-            'low'::text
-           FROM turns t
-             JOIN messages m ON m.turn_id = t.id
-          WHERE m.role = 'assistant'::text AND (t.focus_id IS NULL OR t.external_id IS NOT NULL) AND _reasoning(m.content) IS NOT NULL
-        UNION ALL
-         SELECT k.work_item_id,
-            k.id,
-            'tool_request'::text,
-            k.created_at,
-            3,
-            jsonb_build_object('type', 'tool_request', 'toolName', k.tool_name, 'toolInput', _jsonb_of(k.input), 'riskLevel', COALESCE(( SELECT a.risk
-                   FROM abilities a
-                  WHERE a.tool_name = k.tool_name), 'moderate'::text)) AS jsonb_build_object,
-            'normal'::text
-           FROM tool_calls k
-          WHERE k.tool_name <> 'ledger_append'::text
-        UNION ALL
-         SELECT a.work_item_id,
-            k.id,
-                CASE a.decision
-                    WHEN 'approved'::text THEN 'tool_approved'::text
-                    ELSE 'tool_rejected'::text
-                END AS "case",
-            a.decided_at,
-            4,
-            jsonb_strip_nulls(jsonb_build_object('type',
-                CASE a.decision
-                    WHEN 'approved'::text THEN 'tool_approved'::text
-                    ELSE 'tool_rejected'::text
-                END, 'toolName', k.tool_name, 'decidedBy', COALESCE(a.person, a.decided_by), 'reason', COALESCE(a.reason, NULLIF(a.decision, 'approved'::text)))) AS jsonb_strip_nulls,
-            'high'::text
-           FROM approvals a
-             JOIN tool_calls k ON k.id = a.tool_call_id
-          WHERE a.decision IS NOT NULL
-        UNION ALL
-         SELECT k.work_item_id,
-            k.id,
-            'tool_result'::text,
-            k.completed_at,
-            5,
-            jsonb_strip_nulls(jsonb_build_object('type', 'tool_result', 'toolName', k.tool_name, 'success', NOT k.is_error, 'output', "left"(_result_text(k.result), 2000), 'truncated', char_length(_result_text(k.result)) > 2000 OR k.artifact_hash IS NOT NULL, 'errorMessage',
-                CASE
-                    WHEN k.is_error THEN "left"(_result_text(k.result), 500)
-                    ELSE NULL::text
-                END)) AS jsonb_strip_nulls,
-                CASE
-                    WHEN k.is_error THEN 'high'::text
-                    ELSE 'low'::text
-                END AS "case"
-           FROM tool_calls k
-          WHERE k.completed_at IS NOT NULL AND k.tool_name <> 'ledger_append'::text
-        UNION ALL
-         SELECT k.work_item_id,
-            k.id,
-            'code_generated'::text,
-            k.created_at,
-            3,
-            jsonb_build_object('type', 'code_generated', 'language', 'python', 'code', "left"(k.input ->> 'code'::text, 8000), 'purpose', 'execute_code') AS jsonb_build_object,
-            'normal'::text
-           FROM tool_calls k
-          WHERE k.tool_name = 'execute_code'::text AND (k.input ->> 'code'::text) IS NOT NULL
-        UNION ALL
-         SELECT k.work_item_id,
-            k.id,
-            'code_generated'::text,
-            k.completed_at,
-            6::numeric + x.ordinal::numeric / 1000.0,
-            jsonb_build_object('type', 'code_generated', 'language', lower("substring"(x.target, '\.(\w+)$'::text)), 'code', "left"(w.written, 8000), 'purpose', k.tool_name, 'filePath', x.target) AS jsonb_build_object,
-            'normal'::text
-           FROM tool_calls k
-             JOIN touches x ON x.tool_call_id = k.id
-             CROSS JOIN LATERAL ( SELECT _text_written(_jsonb_of(k.input)) AS written) w
-          WHERE k.status = 'completed'::text AND x.kind = 'path'::text AND (x.action = ANY (ARRAY['create'::text, 'modify'::text])) AND w.written IS NOT NULL AND x.target ~ '\.\w+$'::text AND x.target !~* '\.(md|txt|rst|log|csv)$'::text AND NOT (EXISTS ( SELECT
-                   FROM touches y
-                  WHERE y.tool_call_id = k.id AND y.ordinal < x.ordinal AND y.kind = 'path'::text AND (y.action = ANY (ARRAY['create'::text, 'modify'::text]))))
-        UNION ALL
-         SELECT k.work_item_id,
-            k.id,
-                CASE x.action
-                    WHEN 'read'::text THEN 'file_read'::text
-                    ELSE 'file_written'::text
-                END AS "case",
-            k.completed_at,
-            6::numeric + x.ordinal::numeric / 1000.0,
-            jsonb_strip_nulls(jsonb_build_object('type',
-                CASE x.action
-                    WHEN 'read'::text THEN 'file_read'::text
-                    ELSE 'file_written'::text
-                END, 'filePath', x.target, 'operation', x.action, 'contentPreview', "left"(COALESCE(w.written, _result_text(k.result)), 200), 'linesAffected', regexp_count(w.written, '
-'::text) + 1)) AS jsonb_strip_nulls,
-                CASE x.action
-                    WHEN 'read'::text THEN 'low'::text
-                    ELSE 'normal'::text
-                END AS "case"
-           FROM tool_calls k
-             JOIN touches x ON x.tool_call_id = k.id
-             CROSS JOIN LATERAL ( SELECT
-                        CASE
-                            WHEN x.action = ANY (ARRAY['create'::text, 'modify'::text]) THEN _text_written(_jsonb_of(k.input))
-                            ELSE NULL::text
-                        END AS written) w
-          WHERE x.kind = 'path'::text AND x.action <> 'search'::text AND k.status = 'completed'::text
-        UNION ALL
-         SELECT l.work_item_id,
-            l.id,
-                CASE l.entry_type
-                    WHEN 'decision'::text THEN 'decision'::text
-                    WHEN 'error'::text THEN 'error'::text
-                    WHEN 'step'::text THEN 'summary'::text
-                    ELSE 'thinking'::text
-                END AS "case",
-            l.created_at,
-            7,
-            (
-                CASE l.entry_type
-                    WHEN 'decision'::text THEN jsonb_build_object('question', '', 'chosenOption', l.content, 'reasoning', l.content)
-                    WHEN 'error'::text THEN jsonb_build_object('errorType', 'agent', 'message', l.content, 'recoverable', true)
-                    WHEN 'step'::text THEN jsonb_build_object('periodCovered', jsonb_build_object('start', _ms(l.created_at), 'end', _ms(l.created_at)), 'accomplishments', jsonb_build_array(l.content), 'currentStatus', 'a step was done', 'nextSteps', '[]'::jsonb)
-                    WHEN 'plan'::text THEN jsonb_build_object('reasoning', l.content, 'planSteps', to_jsonb(_plan_items(l.content)))
-                    ELSE jsonb_build_object('reasoning', l.content)
-                END ||
-                CASE
-                    WHEN jsonb_typeof(l.data) = 'object'::text THEN jsonb_build_object('entry', l.content) || l.data
-                    ELSE '{}'::jsonb
-                END) || jsonb_build_object('type',
-                CASE l.entry_type
-                    WHEN 'decision'::text THEN 'decision'::text
-                    WHEN 'error'::text THEN 'error'::text
-                    WHEN 'step'::text THEN 'summary'::text
-                    ELSE 'thinking'::text
-                END, 'ledgerType', l.entry_type),
-                CASE l.entry_type
-                    WHEN 'note'::text THEN 'normal'::text
-                    ELSE 'high'::text
-                END AS "case"
-           FROM work_ledger l
-        UNION ALL
-         SELECT l.work_item_id,
-            l.id,
-            'recovery'::text,
-            l.created_at,
-            8,
-            jsonb_build_object('type', 'recovery', 'message', l.content, 'fromError', b.content) AS jsonb_build_object,
-            'normal'::text
-           FROM work_ledger l
-             CROSS JOIN LATERAL ( SELECT p.entry_type,
-                    p.content
-                   FROM work_ledger p
-                  WHERE p.work_item_id = l.work_item_id AND p.seq < l.seq AND (p.entry_type::text = ANY (ARRAY['step'::text, 'error'::text]))
-                  ORDER BY p.seq DESC
-                 LIMIT 1) b
-          WHERE l.entry_type::text = 'step'::text AND b.entry_type::text = 'error'::text
-        UNION ALL
-         SELECT f.work_item_id,
-            f.id,
-            'error'::text,
-            f.ended_at,
-            8,
-            jsonb_build_object('type', 'error', 'errorType', COALESCE(f.error ->> 'class'::text, f.outcome), 'message', COALESCE(f.error ->> 'message'::text, f.outcome), 'recoverable', w.state <> ALL (ARRAY['failed'::text, 'dead'::text])) AS jsonb_build_object,
-            'critical'::text
-           FROM foci f
-             JOIN work_items w ON w.id = f.work_item_id
-          WHERE f.outcome = ANY (ARRAY['failed'::text, 'crashed'::text])
-        UNION ALL
-         SELECT c.work_item_id,
-            c.id,
-            'checkpoint'::text,
-            c.created_at,
-            9,
-            jsonb_build_object('type', 'checkpoint', 'checkpointId', c.id, 'summary', c.summary, 'completedTasks', c.completed_tasks, 'pendingTasks', c.pending_actions, 'manual', c.trigger = 'manual'::text) AS jsonb_build_object,
-            'critical'::text
-           FROM work_checkpoints c
-        UNION ALL
-         SELECT i.work_item_id,
-            i.id,
-            'user_feedback'::text,
-            i.created_at,
-            10,
-            jsonb_strip_nulls(jsonb_build_object('type', 'user_feedback', 'message', i.content, 'isInterrupt', i.is_interrupt, 'by', i.person)) AS jsonb_strip_nulls,
-            'high'::text
-           FROM inbox i
-          WHERE i.kind = 'message'::text
-        UNION ALL
-         SELECT t.work_item_id,
-            m.id,
-            'user_feedback'::text,
-            m.created_at,
-            10,
-            jsonb_build_object('type', 'user_feedback', 'message', _result_text(m.content), 'isInterrupt', false) AS jsonb_build_object,
-            'high'::text
-           FROM turns t
-             JOIN messages m ON m.turn_id = t.id
-          WHERE m.role = 'user'::text AND m.source::text = 'human'::text AND t.external_id IS NOT NULL AND (t.parent_turn_id IS NOT NULL OR (EXISTS ( SELECT
-                   FROM messages f
-                  WHERE f.turn_id = t.id AND f.role = 'user'::text AND f.source::text = 'human'::text AND f.sequence < m.sequence)))
-        UNION ALL
-         SELECT c.work_item_id,
-            c.turn_id,
-            'summary'::text,
-            c.created_at,
-            11,
-            jsonb_build_object('type', 'summary', 'periodCovered', jsonb_build_object('start', _ms(( SELECT w.created_at
-                   FROM work_items w
-                  WHERE w.id = c.work_item_id)), 'end', _ms(c.created_at)), 'accomplishments', '[]'::jsonb, 'currentStatus', format('the context was compacted (%s): %s tokens became %s'::text, c.compaction_type, c.tokens_before, c.tokens_after), 'nextSteps', '[]'::jsonb) AS jsonb_build_object,
-            'high'::text
-           FROM compactions c
-          WHERE c.is_applied
-        UNION ALL
-         SELECT w.id,
-            w.id,
-            'session_end'::text,
-            w.resolved_at,
-            12,
-            jsonb_strip_nulls(jsonb_build_object('type', 'session_end', 'status', w.state, 'summary', COALESCE(w.outcome_data ->> 'summary'::text, w.outcome_data ->> 'error'::text, w.state_reason))) AS jsonb_strip_nulls,
-            'critical'::text
-           FROM work_items w
-          WHERE w.resolved_at IS NOT NULL
-        UNION ALL
-         SELECT j.work_item_id,
-            j.id,
-            j.entry_type,
-            j.created_at,
-            13,
-            j.content || jsonb_build_object('type', j.entry_type),
-            j.importance
-           FROM journal_entries j
-          WHERE j.deleted_at IS NULL) e(work_item_id, id, entry_type, created_at, rank, content, importance);
+         SELECT _journal_done.work_item_id,
+            _journal_done.source_id,
+            _journal_done.entry_type,
+            _journal_done.created_at,
+            _journal_done.rank,
+            _journal_done.content,
+            _journal_done.importance
+           FROM _journal_done) e;
 create view work_sessions with (security_invoker=true) as
  SELECT w.id,
     COALESCE(w.params ->> 'conversationId'::text, w.root_id::text) AS conversation_id,
@@ -3630,6 +3648,8 @@ create function _calls_held(p_turn_id uuid) returns uuid[]
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body d1fe5305, comment 366b1849
 create function _calls_stop(p_call_ids uuid[], p_words text, p_words_if_uncertain text DEFAULT NULL::text) returns void
   plpgsql volatile; -- body c1a52b33, comment ab1aff0c
+create function _calls_uncertain(p_work_item_id uuid) returns text[]
+  sql stable; -- body a248ed6c, comment d39b55c7
 create function _cap_said(p_text text, p_max_bytes integer) returns text
   sql immutable; -- body ce2f7c81, comment 4cdd0de5
 create function _cap_text(p_text text, p_max_bytes integer) returns text
@@ -3683,7 +3703,7 @@ create function _check_word(p_what text, p_word text, p_known text[]) returns vo
 create function _checked_results(p_results json) returns json
   plpgsql stable; -- body 537120b5, comment 75d2708b
 create function _checkpoint_create(p_work_item_id uuid, p_trigger text) returns work_checkpoints
-  plpgsql volatile; -- body cc6700b8, comment 3a5fa0d4
+  plpgsql volatile; -- body 0ca95fbe, comment 3a5fa0d4
 create function _checkpoint_due(p_item work_items, p_turn turns) returns void
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0e4c6e5c, comment 7e4d3cfb
 create function _checkpoint_trigger(p_is_block boolean, p_tokens bigint, p_since timestamp with time zone, p_entries bigint) returns text
@@ -4046,6 +4066,8 @@ create function _files_changed(p_work_item_id uuid) returns text
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a08f9dc3, comment bd978136
 create function _files_lately(p_work_item_id uuid) returns text[]
   sql stable; -- body 6164953a, comment 1a9fa2a1
+create function _files_written(p_work_item_id uuid, p_turns uuid[]) returns TABLE(path text, at timestamp with time zone)
+  sql stable; -- body ebcdff6b, comment fba74b55
 create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_id uuid, p_outcome jsonb) returns jsonb
   plpgsql volatile; -- body 4c9a485d, comment faf63e5b
 create function _first_block(p_focus_id uuid) returns integer
@@ -4333,7 +4355,7 @@ create function _journal_shortened(p_content jsonb) returns jsonb
 create function _journal_since(p_work_item_id uuid, p_to timestamp with time zone, p_count integer) returns timestamp with time zone
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0218b054, comment f2cff924
 create function _journal_size(p_work_item_id uuid, p_from timestamp with time zone, p_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, OUT entries integer, OUT tokens bigint) returns record
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 3495e237, comment 06523598
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a21e8604, comment 06523598
 create function _journal_state(p_item work_items) returns text
   sql stable; -- body 7a63ae0b, comment 58282166
 create function _journal_until(p_work_item_id uuid, p_since timestamp with time zone, p_limit integer) returns timestamp with time zone
@@ -4749,7 +4771,7 @@ create function _price(p_model text, p_input bigint, p_output bigint, p_cache_re
 create function _printed_files(p_command text) returns SETOF text
   sql immutable; -- body a102a112, comment 11e69a67
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
-  sql stable; -- body ad546ffc, comment 084746ef
+  sql stable; -- body 11ddc6b0, comment 084746ef
 create function _project_and_none(p_project text) returns text[]
   sql stable; -- body d41d8cd9, comment 6bd66591
 create function _project_check(p_project text) returns text
@@ -5418,6 +5440,8 @@ create function _waits_over(p_item work_items, p_turn_id uuid, OUT waits_until t
   plpgsql volatile; -- body f966a4a7, comment d708ca3b
 create function _waits_settle(p_item work_items) returns timestamp with time zone
   plpgsql volatile; -- body a4b7e107, comment 6271a10b
+create function _was_worked_on(p_work_item_id uuid) returns boolean
+  sql stable; -- body 34d2d885, comment a6e21018
 create function _watchers_told(p_item work_items) returns void
   sql volatile; -- body d41d8cd9, comment d3ec293d
 create function _went_on(p_focus foci, p_next json) returns json

@@ -18,7 +18,7 @@ const relations = `
   select c.relkind as kind, c.relname as name, obj_description(c.oid, 'pg_class') as says,
          json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, null), 'says', col_description(c.oid, a.attnum)) order by a.attnum) as columns
     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-   where c.relnamespace = 'ledger'::regnamespace and c.relkind in ('r', 'v')
+   where c.relnamespace = 'ledger'::regnamespace and c.relkind in ('r', 'v') and c.relname !~ '^_'
    group by c.oid order by c.relname collate "C"`;
 
 const introductions = {

@@ -9,7 +9,7 @@ import { harnesses, isHarness } from '../harness/harnesses.ts';
 import type { Harness } from '../harness/harnesses.ts';
 import { hookInput, hooks, isHook } from '../harness/hooks.ts';
 import { findDatabase, schemaOn } from '../install/findLedger.ts';
-import { withConnection } from '../ledger/connection.ts';
+import { connect } from '../ledger/connection.ts';
 import { messageOf, noWritesWords, UsageError } from '../ledger/errors.ts';
 import { oneConnection } from '../ledger/oneConnection.ts';
 import { clientSession } from './clientSession.ts';
@@ -45,7 +45,8 @@ export async function hook(name: string, options: HookOptions): Promise<number> 
     const project = Promise.resolve(options.project ?? projectOf(input.cwd ?? process.cwd())); // while the database is connected to
     project.catch(() => {}); // said where it is awaited
     const { url } = await findDatabase(options);
-    await withConnection({ connectionString: url }, async (client) => {
+    const client = await connect({ connectionString: url });
+    try {
       clearTimeout(unanswered);
       // What others said was told when it is read: it is waited for.
       if (name === 'pre-tool-use') unanswered = unansweredIn(name, ANSWERED_MS);
@@ -60,7 +61,9 @@ export async function hook(name: string, options: HookOptions): Promise<number> 
       const said = await hooks[name](ledger, sessionId, input, { complain, isHeard: !harness.unheard.has(name) });
       const answer = harness.answer(name, harness.events[name]?.event ?? name, said);
       if (answer !== '') process.stdout.write(`${answer}\n`);
-    });
+    } finally {
+      void client.end().catch(() => {}); // the client waits for this process: the server has heard that it is over
+    }
   } catch (error) {
     complain(error);
   } finally {

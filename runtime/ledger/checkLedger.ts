@@ -40,7 +40,7 @@ export type Found = {
     formerSchema: string | null;
     isOfServer: boolean;
   } | null;
-  /** A schema name that is not in use. */
+  /** A schema name that is not in use; of a ledger that this program can work with it is empty. */
   free: string;
 };
 
@@ -97,7 +97,6 @@ export async function ledgerOn(client: Asking, schema: string): Promise<Found> {
     has_code: boolean;
     pinned: string | null;
     form: Found['form'];
-    free: string;
   }>(
     `
     select to_regclass($1 || '.work_ledger') is not null as is_there,
@@ -109,15 +108,21 @@ export async function ledgerOn(client: Asking, schema: string): Promise<Found> {
            (select (parse_ident(substring(c from '^search_path=pg_catalog, (.*), pg_temp$')))[1] from pg_proc p cross join unnest(p.proconfig) c
              where p.oid = to_regprocedure($1 || '.work_cancel(uuid,text)') and c like 'search_path=%') as pinned,
            case when exists (select from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'work_ledger' and n.nspname = $2)
-                then 'extension' else 'script' end as form,
-           (select format('%s_%s', $2::text, i) from generate_series(2, 1000) i
-             where not exists (select from pg_namespace where nspname = format('%s_%s', $2::text, i)) order by i limit 1) as free`,
+                then 'extension' else 'script' end as form`,
     quoted,
     schema,
     tables(),
   );
-  const free = { form: found.form, free: found.free };
-  if (!found.is_there) return { ...free, ledger: null };
+  // It is asked for only where another ledger may be wanted: to look for it takes as long as all that was asked until here.
+  const free = async (): Promise<string> =>
+    (
+      await ask<{ name: string }>(
+        `select format('%s_%s', $1::text, i) as name from generate_series(2, 1000) i
+          where not exists (select from pg_namespace where nspname = format('%s_%s', $1::text, i)) order by i limit 1`,
+        schema,
+      )
+    ).name;
+  if (!found.is_there) return { form: found.form, ledger: null, free: await free() };
   const made = {
     version: found.has_version ? `${quoted}.work_ledger_version()` : `'unknown'`,
     build: found.has_build ? `${quoted}.work_ledger_build()` : `'unknown'`,
@@ -134,7 +139,8 @@ export async function ledgerOn(client: Asking, schema: string): Promise<Found> {
     found.has_serves &&
     isNewer(named.version) &&
     (await ask<{ is: boolean }>(`select ${quoted}.work_ledger_serves($1) as is`, version())).is;
-  return { ...free, ledger: { ...named, isServing, missingTables: found.missing_tables, formerSchema } };
+  const there = { form: found.form, ledger: { ...named, isServing, missingTables: found.missing_tables, formerSchema }, free: '' };
+  return isInPlace(there) || isServing ? there : { ...there, free: await free() };
 }
 
 export async function queueOn(client: Asking): Promise<Standing['queue']> {

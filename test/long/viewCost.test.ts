@@ -30,6 +30,8 @@ afterAll(async () => {
 
 /** Keys that are no way into a view. */
 const others = new Map([
+  ['_journal_done.source_id', 'of any table'],
+  ['_journal_logged.source_id', 'of any table'],
   ['v_evidence.tool_call_id', 'named in the data of entries'],
   ['v_fork_points.turn_id', 'ranked within an item'],
   ['v_ledger.turn_id', 'entries are found by their item'],

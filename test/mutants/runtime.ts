@@ -412,6 +412,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'tools act as the session that calls them',
   },
   {
+    name: 'a ledger that is another names no schema for a fresh one',
+    file: 'runtime/ledger/checkLedger.ts',
+    from: 'return isInPlace(there) || isServing ? there',
+    to: 'return isInPlace(there) || !isServing ? there',
+    test: 'test/runtime/install/installLedger.test.ts',
+    title: 'a ledger of other tables, and one that is newer, stay as they are, and it is said what to do',
+  },
+  {
     name: 'an open pool keeps a program from ending',
     file: 'runtime/ledger/driver.ts',
     from: '            } finally {\n              if (!holdsProcess) client.hold(false);',

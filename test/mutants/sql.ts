@@ -3504,6 +3504,27 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     to: 'char_length(j.content::text) / 3, j.importance',
     test: 'test/sql/journal_read/reads_a_part_of_a_journal.test.sql',
   },
+  {
+    name: 'a checkpoint counts nothing that turns and calls did',
+    file: 'sql/api/90_journal/work_journal.sql',
+    from: 'if _was_worked_on(p_work_item_id) then',
+    to: 'if false then',
+    test: 'test/sql/checkpoint_create/notes_where_it_stands.test.sql',
+  },
+  {
+    name: 'a checkpoint names no file that calls wrote',
+    file: 'sql/api/90_journal/progress.sql',
+    from: 'w where _was_worked_on(p_item.id)',
+    to: 'w where false',
+    test: 'test/sql/checkpoint_create/notes_where_it_stands.test.sql',
+  },
+  {
+    name: 'a checkpoint names no call that may have happened',
+    file: 'sql/api/90_journal/progress.sql',
+    from: 'case when _was_worked_on(p_item.id) then',
+    to: 'case when false then',
+    test: 'test/sql/checkpoint_create/notes_where_it_stands.test.sql',
+  },
 
   // What is exported of the work
   {

@@ -36,7 +36,9 @@ begin
   if not found then
     perform _raise_not_found('work item', p_work_item_id);
   end if;
-  select t.* into v_turn from foci f join sessions s on s.label = f.session_label join turns t on t.id = s.head_turn_id where f.id = v_item.focus_id;
+  if v_item.focus_id is not null then
+    select t.* into v_turn from foci f join sessions s on s.label = f.session_label join turns t on t.id = s.head_turn_id where f.id = v_item.focus_id;
+  end if;
   if v_last.turn_id is not null then
     v_turns := array(select s.turn_id from _turns_since(v_turn, v_last.turn_id) s); -- earlier files are in the last checkpoint
   end if;

@@ -1,5 +1,47 @@
 -- Where a work item stands, derived from what it recorded.
 
+create or replace function _was_worked_on(p_work_item_id uuid)
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select exists (select from foci where work_item_id = p_work_item_id) or exists (select from turns where work_item_id = p_work_item_id);
+$$;
+
+comment on function _was_worked_on(uuid) is 'Whether a work item has an attempt or a turn, and so may have calls. Sessions of programs that only log have none: what asks about calls is not planned for them.';
+
+create or replace function _calls_uncertain(p_work_item_id uuid)
+  returns text[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(array_agg(format('%s %s', k.tool_name, _one_line(_call_input(k)::text, 200)) order by k.created_at desc), '{}')
+    from tool_calls k
+   where k.work_item_id = p_work_item_id and k.is_error and k.status = 'uncertain';
+$$;
+
+comment on function _calls_uncertain(uuid) is 'The calls of a work item that may or may not have happened, a line each, newest first.';
+
+create or replace function _files_written(p_work_item_id uuid, p_turns uuid[])
+  returns table (path text, at timestamptz)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select x.target, k.completed_at
+    from touches x join tool_calls k on k.id = x.tool_call_id
+   where p_turns is null and x.work_item_id = p_work_item_id and x.kind = 'path'
+     and x.action in ('create', 'modify', 'delete') and k.status = 'completed'
+  union all
+  select x.target, k.completed_at
+    from tool_calls k join touches x on x.tool_call_id = k.id
+   where k.turn_id = any (p_turns) and x.kind = 'path' and x.action in ('create', 'modify', 'delete') and k.status = 'completed';
+$$;
+
+comment on function _files_written(uuid, uuid[]) is 'The files that calls of a work item changed, in these turns (null: ever), and when.';
+
 create or replace function _progress_of(
     p_item work_items,
     p_turns uuid[],
@@ -44,17 +86,10 @@ as $$
             from (select content, max(seq) as last from entry where entry_type = 'error' group by content) e),
          (select _plan_items(case when seq >= 1000000 then content else _plan_text(_newest_plan(p_item.id)) end)
             from entry where entry_type = 'plan' and content ~ '\S' order by seq desc limit 1),
-         (select coalesce(array_agg(format('%s %s', tool_name, _one_line(_call_input(k)::text, 200)) order by created_at desc), '{}')
-            from tool_calls k
-           where work_item_id = p_item.id and is_error and status = 'uncertain'),
+         case when _was_worked_on(p_item.id) then _calls_uncertain(p_item.id) else '{}' end,
          (select coalesce(array_agg(path order by last desc), '{}')
             from (select path, max(at) as last
-                    from (select x.target as path, k.completed_at as at from touches x join tool_calls k on k.id = x.tool_call_id
-                           where p_turns is null and x.work_item_id = p_item.id and x.kind = 'path'
-                             and x.action in ('create', 'modify', 'delete') and k.status = 'completed'
-                          union all
-                          select x.target, k.completed_at from tool_calls k join touches x on x.tool_call_id = k.id
-                           where k.turn_id = any (p_turns) and x.kind = 'path' and x.action in ('create', 'modify', 'delete') and k.status = 'completed'
+                    from (select w.path, w.at from _files_written(p_item.id, p_turns) w where _was_worked_on(p_item.id)
                           union all
                           select content ->> 'filePath', created_at from logged where entry_type = 'file_written') f
                    group by path) g),

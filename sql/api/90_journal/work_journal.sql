@@ -112,13 +112,25 @@ $$;
 comment on function _item_model(uuid) is 'The model whose ratio is used to estimate the tokens of a work item''s journal and packet: that of its newest attempt, else the one named in params.selectedModel, else the default.';
 
 create or replace function _journal_size(p_work_item_id uuid, p_from timestamptz, p_to timestamptz default 'infinity', out entries integer, out tokens bigint)
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select count(*), coalesce(_tokens(sum(char_length(j.content::text)), _item_model(p_work_item_id)), 0)
-    from work_journal j
+declare
+  v_chars bigint;
+begin
+  select count(*), coalesce(sum(char_length(j.content::text)), 0)
+    into entries, v_chars
+    from _journal_logged j
    where j.work_item_id = p_work_item_id and j.created_at >= p_from and j.created_at < p_to;
+  if _was_worked_on(p_work_item_id) then -- else it is not even planned
+    select entries + count(*), v_chars + coalesce(sum(char_length(j.content::text)), 0)
+      into entries, v_chars
+      from _journal_done j
+     where j.work_item_id = p_work_item_id and j.created_at >= p_from and j.created_at < p_to;
+  end if;
+  tokens := coalesce(_tokens(v_chars, _item_model(p_work_item_id)), 0);
+end
 $$;
 
 comment on function _journal_size(uuid, timestamptz, timestamptz) is 'How many entries a journal has between two times, and their estimated tokens.';
