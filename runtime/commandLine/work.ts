@@ -119,7 +119,7 @@ export function workCommands(program: Command): void {
   );
 
   examples(
-    reads(command(program, 'logs <id>', 'print what happened in a work item: what was said, called and entered'))
+    reads(command(program, 'logs <id>', 'print what happened in a work item: what was told, said, called and entered'))
       .option('--limit <n>', 'the newest n lines', integer, 200)
       .option('--follow', 'print its ledger from the beginning, then what happens, until it ends')
       .action(

@@ -4,7 +4,7 @@ import type { Settings } from '../config.ts';
 import { UsageError } from '../ledger/errors.ts';
 import type { Happened } from '../ledger/overview.ts';
 import { itemOf } from './items.ts';
-import { callText, entryLine, exit, paint, print, stateColor, visible } from './output.ts';
+import { callText, entryLine, exit, paint, print, stateColor, toldBy, visible } from './output.ts';
 import { withLooking } from './withLedger.ts';
 
 export const logs = (workItemId: string, options: Settings & { limit?: number }): Promise<number> => {
@@ -19,6 +19,7 @@ export const logs = (workItemId: string, options: Settings & { limit?: number })
 
 function logLine({ at, kind, iteration, name, text, status, seconds, error }: Happened): string {
   const time = paint('dim', at.slice(11, 19));
+  if (kind === 'told') return `${time}  ${toldBy(name, status)}: ${visible(text).replaceAll('\n', '\n          ')}`;
   if (kind === 'said') return `${time}  turn ${iteration} says: ${visible(text).replaceAll('\n', '\n          ')}`;
   if (kind === 'entry') return `${time}  ${entryLine({ seq: null, entry_type: name ?? '', content: text }).replaceAll('\n', '\n      ')}`;
   if (kind === 'goes on')

@@ -181,6 +181,7 @@ function lineOf(event: WorkEvent): string {
   if (event.kind === 'entry') return `entry ${event.entry.entry_type} ${event.entry.content}`;
   if (event.kind === 'call') return `call ${event.name} ${event.status}`;
   if (event.kind === 'answered') return `answered, ${event.output_tokens} tokens out`;
+  if (event.kind === 'told') return `told ${event.text}`;
   return event.kind === 'broken_off' ? 'broken off' : `${event.kind} ${event.text}`;
 }
 

@@ -354,6 +354,54 @@ describe('what is understood', () => {
     expect(await items(at.sessionId)).toHaveLength(1);
   });
 
+  test('what the person says is told once, while the session grows and afterwards, and on the run page of the console', async () => {
+    const at = key();
+    const said = (n: number, text: string): SessionStoreEntry => ({
+      ...session(at.sessionId, 0)[0]!,
+      uuid: randomUUID(),
+      timestamp: new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString(),
+      message: { role: 'user', content: text },
+    });
+    const entries = session(at.sessionId, 3);
+    await store.append(at, entries.slice(0, 4));
+    await store.understood();
+    const id = (await items(at.sessionId))[0]!.id;
+    const told: string[] = [];
+    const stopped = new AbortController();
+    const heard = (async () => {
+      for await (const event of clientOf(db, database.url).follow(id, { signal: stopped.signal }))
+        if (event.kind === 'told' || event.kind === 'said') told.push(`${event.kind} ${event.text}`);
+    })();
+    await until(() => told.length === 2);
+    await store.append(at, [said(12, 'Look at the index, too\n<system-reminder>Be short</system-reminder>'), ...entries.slice(4, 7)]);
+    await store.understood();
+    await until(() => told.length === 4);
+    await store.append(at, [
+      said(23, '<system-reminder>The date is known</system-reminder>'),
+      said(24, 'And at the log'),
+      ...entries.slice(7),
+    ]);
+    await store.understood();
+    await until(() => told.length === 6);
+    stopped.abort();
+    await heard.catch(() => {});
+    const wanted = [
+      'told Mend the import',
+      'said I look at 1.',
+      'told Look at the index, too',
+      'said I look at 2.',
+      'told And at the log',
+      'said I look at 3.',
+    ];
+    expect(told).toEqual(wanted);
+    const log = (await db.workLog(id, 100)).filter(({ kind }) => kind === 'told' || kind === 'said');
+    expect(log.map(({ kind, text }) => `${kind} ${text}`)).toEqual(wanted);
+    const run = await database.query<{ words: string }>(
+      `select split_part(content, E'\\n', 1) as words from ledger.v_work_run where work_item_id = '${id}' and kind = 'person' order by happened_at, place, ordinal`,
+    );
+    expect(run.map(({ words }) => words)).toEqual(['Look at the index, too', 'And at the log']);
+  });
+
   test('whoever asks when there is nothing to read does not keep it from being read later', async () => {
     const at = key();
     const entries = session(at.sessionId, 2);

@@ -2826,4 +2826,12 @@ export const runtimeMutants: readonly Mutant[] = [
     test: 'test/e2e/sessionStore.test.ts',
     title: 'whoever asks when there is nothing',
   },
+  {
+    name: 'what an agent was told is told again at each look',
+    file: 'runtime/ledger/activity.ts',
+    from: 'turn.told.slice(told.messages)',
+    to: 'turn.told',
+    test: 'test/runtime/ledger/activity.test.ts',
+    title: 'whatever is told before and after a cut',
+  },
 ];
