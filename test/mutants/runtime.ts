@@ -21,7 +21,7 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'logs --follow that was interrupted says that all is well',
-    file: 'runtime/commands/items.ts',
+    file: 'runtime/commands/logs.ts',
     from: 'if (interrupted.signal.aborted) return exit.interrupted;',
     to: 'if (interrupted.signal.aborted) return exit.ok;',
     test: 'test/e2e/interrupted.test.ts',
