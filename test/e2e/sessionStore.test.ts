@@ -658,6 +658,44 @@ describe('what is understood', () => {
     ]);
   });
 
+  test('a session goes on though a subagent was erased whose lines stand in its own record', async () => {
+    const at = key();
+    const entries = session(at.sessionId, 3);
+    const side = (n: number, type: string, content: unknown): SessionStoreEntry => ({
+      type,
+      uuid: `${at.sessionId}-side-${n}`,
+      sessionId: at.sessionId,
+      isSidechain: true,
+      agentId: 'a1',
+      timestamp: '2026-01-01T00:00:11Z',
+      message: { role: type, content, ...(type === 'assistant' && { id: `m-side-${n}`, model: 'claude-opus-5' }) },
+    });
+    const lines = [side(1, 'user', 'Look there'), side(2, 'assistant', [{ type: 'text', text: 'Seen.' }])];
+    const agent = { ...at, subpath: 'subagents/agent-a1' };
+    await store.append(at, entries.slice(0, 4));
+    await store.append(agent, lines);
+    await store.understood();
+    await store.delete(agent);
+    await store.append(at, [...lines, ...entries.slice(4)]);
+    await store.understood();
+    const [own, side1] = await items(at.sessionId);
+    expect(await counts(own!.id)).toMatchObject({ turns: 3, calls: 3 });
+    expect(side1).toMatchObject({ external_id: `import:claude-code:${at.sessionId}#a1`, description: '[erased]' });
+    const transcript = await database.query(
+      `select problem, last_seq = understood_seq as is_read from ledger.transcripts where session_id = '${at.sessionId}' and subpath = ''`,
+    );
+    expect(transcript).toEqual([{ problem: null, is_read: true }]);
+    const file = join(directory, `${at.sessionId}.jsonl`);
+    await writeFile(file, `${[...entries.slice(0, 4), ...lines, ...entries.slice(4)].map((entry) => JSON.stringify(entry)).join('\n')}\n`);
+    const report = await importer.import(file);
+    expect(report).toMatchObject({ workItemId: own!.id, turns: 3 });
+    expect(report.leftOut).toContainEqual({ reason: `subagent ${at.sessionId}#a1, which was erased`, count: 1 });
+    expect(
+      await database.query(`select from ledger.messages where content::text like '%Seen.%' and turn_id in
+      (select id from ledger.turns where work_item_id in ('${own!.id}', '${side1!.id}'))`),
+    ).toEqual([]);
+  });
+
   test('an erased session takes nothing more: not from its program, not from its file', async () => {
     const at = key();
     const entries = session(at.sessionId, 2);

@@ -2834,4 +2834,12 @@ export const runtimeMutants: readonly Mutant[] = [
     test: 'test/runtime/ledger/activity.test.ts',
     title: 'whatever is told before and after a cut',
   },
+  {
+    name: 'a subagent that was erased keeps its session from being read',
+    file: 'runtime/import/erasedSubagent.ts',
+    from: "run.parentSessionId !== undefined && sqlState(error) === 'WL003'",
+    to: 'run.parentSessionId === null && sqlState(error) === null',
+    test: 'test/e2e/sessionStore.test.ts',
+    title: 'a session goes on though a subagent was erased',
+  },
 ];
