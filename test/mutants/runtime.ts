@@ -2842,4 +2842,28 @@ export const runtimeMutants: readonly Mutant[] = [
     test: 'test/e2e/sessionStore.test.ts',
     title: 'a session goes on though a subagent was erased',
   },
+  {
+    name: 'a template is dropped that a test has used this week',
+    file: 'runtime/testing/testLedger.ts',
+    from: 'if (data !== undefined && data.used_on >= oldest) continue;',
+    to: 'if (data?.used_on === undefined && oldest === undefined) continue;',
+    test: 'test/e2e/testing.test.ts',
+    title: 'a new template takes along',
+  },
+  {
+    name: 'a template is dropped while another process looks for its own',
+    file: 'runtime/testing/testLedger.ts',
+    from: 'if (lock.rows[0]?.is_mine !== true) return;',
+    to: 'if (lock.rows[0] === undefined) return;',
+    test: 'test/e2e/testing.test.ts',
+    title: 'a new template takes along',
+  },
+  {
+    name: 'an age without a unit is taken for seconds',
+    file: 'runtime/commands/erase.ts',
+    from: 'if (age !== undefined && /^',
+    to: 'if (age === null && /^',
+    test: 'test/e2e/commands.test.ts',
+    title: 'what goes wrong is said',
+  },
 ];
