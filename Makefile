@@ -86,8 +86,7 @@ dist: extension ## the extension alone, to be installed without npm: build/work_
 	cd build && rm -f work_ledger-*.zip && zip -qr $$(basename work_ledger-*).zip work_ledger-*
 
 install: extension ## install the extension into the PostgreSQL of pg_config (PGXS)
-	@at="$(DESTDIR)$$($(or $(PG_CONFIG),pg_config) --sharedir)/extension"; [ ! -d "$$at" ] || [ -w "$$at" ] || \
-	  { echo "$$at is not yours to write. It is built; install it: sudo make -C sql install BUILT=../build/share/extension" >&2; exit 1; }
+	@sql/installable.sh '$(or $(PG_CONFIG),pg_config)' '$(DESTDIR)'
 	$(MAKE) -C sql install BUILT=../build/share/extension
 
 installcheck: node_modules ## run the pgTAP files, or FILES, on the installed extension, by psql

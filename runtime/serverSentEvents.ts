@@ -34,8 +34,8 @@ const HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-cach
 const RETRY_MS = 1000;
 
 /**
- * The events of a work item as a web Response (Hono, Deno, any handler with `Request`), to the end of its work: `entry`, `said`, `thinking`,
- * `broken_off`, `answered`, `call`, then `end`; `problem` where the ledger could not be read on, after which a client comes back by itself.
+ * The events of a work item as a web Response (Hono, Deno, any handler with `Request`), to the end of its work: `entry`, `told`, `said`,
+ * `thinking`, `broken_off`, `answered`, `call`, then `end`; `problem` where the ledger could not be read on, after which a client comes back by itself.
  * Reads only as fast as the client does, and stops when it goes away. 204, by which an EventSource stays away, where the client has been
  * told the end. Rejects with a LedgerError before anything is answered: WL001, 22P02 (no such item), WL002 (a `Last-Event-ID` of another one).
  */

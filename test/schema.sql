@@ -2557,6 +2557,23 @@ create view v_streaming with (security_invoker=true) as
    FROM turns t
      CROSS JOIN LATERAL work_activity(t.work_item_id, t.id) a(turn_id, iteration, status, thinking, said, calls, updated_at)
   WHERE t.status = 'streaming'::text AND a.turn_id = t.id;
+create view v_told with (security_invoker=true) as
+ SELECT t.work_item_id,
+    t.id AS turn_id,
+    t.iteration,
+    m.sequence,
+    w.told_by,
+    COALESCE(i.person, i.source_work_item_id::text) AS name,
+    w.text,
+    m.created_at AS told_at,
+    i.id AS inbox_id
+   FROM turns t
+     JOIN messages m ON m.turn_id = t.id AND m.role = 'user'::text
+     JOIN work_items o ON o.id = t.work_item_id
+     LEFT JOIN inbox i ON i.id = ((m.metadata ->> 'inbox_id'::text)::uuid)
+     CROSS JOIN LATERAL ( SELECT _told_by(m.*) AS told_by,
+            COALESCE(i.content, _unwrapped(_result_text(m.content), o.work_type)) AS text) w
+  WHERE t.turn_type = 'normal'::text AND w.told_by IS NOT NULL AND w.text ~ '\S'::text;
 create view v_transcripts with (security_invoker=true) as
  SELECT t.session_id,
     t.project_key,
@@ -2819,6 +2836,21 @@ create view v_work_list with (security_invoker=true) as
    FROM work_items w
      LEFT JOIN foci f ON f.work_item_id = w.id AND f.attempt = w.attempts;
 create view v_work_log with (security_invoker=true) as
+ SELECT d.work_item_id,
+    d.told_at AS happened_at,
+    '-1'::integer AS rank,
+    d.sequence AS ordinal,
+    'told'::text AS kind,
+    d.iteration,
+    d.told_by AS name,
+    d.text,
+    d.name AS status,
+    NULL::double precision AS seconds,
+    NULL::text AS error
+   FROM v_told d
+     JOIN work_items w ON w.id = d.work_item_id
+  WHERE d.inbox_id IS NULL OR d.inbox_id IS DISTINCT FROM w.continued_with
+UNION ALL
  SELECT t.work_item_id,
     t.completed_at AS happened_at,
     0 AS rank,
@@ -2899,7 +2931,7 @@ UNION ALL
 UNION ALL
  SELECT w.id AS work_item_id,
     w.created_at AS happened_at,
-    '-1'::integer AS rank,
+    '-2'::integer AS rank,
     0 AS ordinal,
     'goes on'::text AS kind,
     NULL::integer AS iteration,
@@ -3034,7 +3066,7 @@ create view v_work_run with (security_invoker=true) as
         UNION ALL
          SELECT t.work_item_id,
                 CASE
-                    WHEN s.kind = ANY (ARRAY['message'::text, 'human'::text]) THEN 'person'::text
+                    WHEN s.is_person THEN 'person'::text
                     ELSE 'told'::text
                 END AS "case",
             m.id,
@@ -3047,7 +3079,7 @@ create view v_work_run with (security_invoker=true) as
             s.kind,
             NULL::text,
                 CASE
-                    WHEN s.kind = ANY (ARRAY['message'::text, 'human'::text]) THEN 'person'::text
+                    WHEN s.is_person THEN 'person'::text
                     WHEN s.kind = 'child_result'::text THEN 'child'::text
                     ELSE NULL::text
                 END AS "case",
@@ -3056,7 +3088,8 @@ create view v_work_run with (security_invoker=true) as
             jsonb_strip_nulls(jsonb_build_object('child', m.context ->> 'work_item'::text, 'images', _images_in(m.content))) AS jsonb_strip_nulls
            FROM turns t
              JOIN messages m ON m.turn_id = t.id AND m.role = 'user'::text
-             CROSS JOIN LATERAL ( SELECT COALESCE(m.metadata ->> 'kind'::text, m.source::text, 'said'::text) AS kind) s
+             CROSS JOIN LATERAL ( SELECT COALESCE(m.metadata ->> 'kind'::text, m.source::text, 'said'::text) AS kind,
+                    (_told_by(m.*) = 'person'::text) IS TRUE AS is_person) s
           WHERE t.completed_at IS NOT NULL AND t.turn_type = 'normal'::text AND NOT (t.parent_turn_id IS NULL AND m.sequence = 1) AND NOT ((s.kind = ANY (ARRAY['message'::text, 'agent_message'::text])) AND m.metadata ? 'inbox_id'::text)
         UNION ALL
          SELECT t.work_item_id,
@@ -5276,6 +5309,8 @@ create function _told(p_turn_id uuid, p_is_compaction boolean) returns TABLE(n b
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9f283913, comment 819fb421
 create function _told_block(p_last_turn_id uuid, p_max_chars integer) returns text
   sql stable; -- body fbb1f056, comment d9d2f958
+create function _told_by(p_message messages) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment d0098d25
 create function _told_entry(p_work_item_id uuid, p_content text, p_created_at timestamp with time zone, p_trust text, p_tool_call_id uuid) returns TABLE(line text, source text, age text)
   sql stable; -- body d41d8cd9, comment 93af70ee
 create function _told_fitting(p_said text[], p_is_meant boolean[], p_max_chars integer, OUT shown text[], OUT chars integer) returns record

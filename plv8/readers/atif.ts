@@ -1,9 +1,11 @@
 // The Agent Trajectory Interchange Format (Harbor): one document {schema_version, session_id, agent, steps}. A step of the
 // agent holds its calls and their results; if it has no calls, its observation is what it was told next.
 
+import { isObject } from '../isObject.ts';
 import { Conversation } from './conversation.ts';
 import { field, idOf, newCall, stringOf, usageOf } from './reading.ts';
 import type { RecordedRun } from './reading.ts';
+import { kindOf } from './refusal.ts';
 
 export function isAtif(document: unknown): boolean {
   return (stringOf(field(document, 'schema_version'))?.startsWith('ATIF') ?? false) && Array.isArray(field(document, 'steps'));
@@ -16,7 +18,16 @@ export function readAtif(document: unknown): RecordedRun[] {
   if (session !== null)
     run.sessionId = `${idOf(field(document, 'agent', 'name')) ?? 'agent'}/${session}${typeof part === 'number' ? `/${part}` : ''}`;
   run.model = stringOf(field(document, 'agent', 'model_name'));
-  for (const step of field(document, 'steps') as unknown[]) {
+  /** One reason for each field, which names the first step: a long file says no more than a short one. */
+  const firsts = new Map<string, string>();
+  for (const [n, step] of (field(document, 'steps') as unknown[]).entries()) {
+    const wrong = wrongStep(step);
+    if (wrong !== null) {
+      const first = firsts.get(wrong.field) ?? `steps[${n}]${wrong.says}`;
+      firsts.set(wrong.field, first);
+      run.skip(first, step);
+      continue;
+    }
     const source = field(step, 'source');
     const text = run.textOf(field(step, 'message'));
     if (source === 'agent') readStep(step, text, run);
@@ -25,6 +36,20 @@ export function readAtif(document: unknown): RecordedRun[] {
     else run.said(text, source !== 'user');
   }
   return run.takeWhole(true);
+}
+
+/** What cannot be read of a step, which then is left out; null: nothing. */
+function wrongStep(step: unknown): { field: string; says: string } | null {
+  if (!isObject(step)) return { field: 'step', says: `, which is ${kindOf(step)} and must be an object` };
+  const { source, tool_calls: calls } = step;
+  if (source !== 'agent' && source !== 'user' && source !== 'system')
+    return {
+      field: 'source',
+      says: `, whose source is ${source === undefined ? 'missing' : kindOf(source)} and must be "system", "user" or "agent"`,
+    };
+  if (calls !== undefined && calls !== null && !Array.isArray(calls))
+    return { field: 'tool_calls', says: `, whose tool_calls are ${kindOf(calls)} and must be a list` };
+  return null;
 }
 
 function readStep(step: unknown, text: string, run: Conversation): void {

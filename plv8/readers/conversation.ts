@@ -238,7 +238,12 @@ export class Conversation {
 
   /** take() for a file that holds only this conversation. Throws if it has no model call at the end. */
   takeWhole(isEnd: boolean): RecordedRun[] {
-    if (isEnd && this.count === 0) throw new Error(`the recorded ${this.#format} run has no model call`);
+    if (isEnd && this.count === 0) {
+      const [[left, { line }] = [null, { line: 0 }]] = this.#skipped;
+      throw new Error(
+        `the recorded ${this.#format} run has no model call${left === null ? '' : `; left out: ${left}${line > 0 ? ` (line ${line})` : ''}`}`,
+      );
+    }
     const run = this.take(isEnd);
     return run === null ? [] : [run];
   }

@@ -12,6 +12,7 @@ import { readMiniSweAgent } from './miniSweAgent.ts';
 import { isPi, readPi } from './pi.ts';
 import { field, idOf, inOrder, newCall, stringOf } from './reading.ts';
 import type { Reading, RecordedCall, RecordedExchange, RecordedRun, RecordReader } from './reading.ts';
+import { refusalOf, refusalOfText } from './refusal.ts';
 import { readSweAgent } from './sweAgent.ts';
 
 export type { RecordedCall, RecordedExchange, RecordedRun } from './reading.ts';
@@ -121,10 +122,7 @@ function readDocument(document: unknown): RecordedRun[] {
   if (isGeminiCli(document)) return readGeminiCli(document);
   if (isList('messages') && isMiniSweAgent(document)) return [walk(readMiniSweAgent(document))];
   if (isList('history') || isList('trajectory')) return [walk(readSweAgent(document))];
-  const keys = typeof document === 'object' && document !== null ? Object.keys(document).slice(0, 8).join(', ') : typeof document;
-  throw new Error(
-    `not a recorded run: neither mini-swe-agent (a list "messages"), SWE-agent (a list "history" or "trajectory"), Gemini CLI nor ATIF, but: ${keys || 'an empty object'}`,
-  );
+  throw new Error(refusalOf(document));
 }
 
 /** The session of a file, without its subagents. */
@@ -156,9 +154,7 @@ function parseDocument(text: string): { value: unknown; odd: string | null } {
   try {
     return parseJson(text.replace(/^\uFEFF/, ''));
   } catch (error) {
-    throw new Error(`not a recorded run: neither lines of Claude Code, Codex, Copilot, pi or Gemini CLI nor one JSON document`, {
-      cause: error,
-    });
+    throw new Error(refusalOfText(text), { cause: error });
   }
 }
 

@@ -59,7 +59,11 @@ export function newProgram(argv: readonly string[]): Command {
     .configureOutput({
       writeOut: (text) => void io().stdout.write(text),
       writeErr: (text) => void io().stderr.write(text),
-      outputError: (text, write) => write(`${text.trim().replaceAll('\n', ' ')} (work-ledger ${named()}--help)\n`),
+      outputError: (text, write) => {
+        // Other programs have a command of that name.
+        const meant = argv[0] === 'completion' ? ' (Did you mean --completion?)' : '';
+        write(`${text.trim().replaceAll('\n', ' ')}${meant} (work-ledger ${named()}--help)\n`);
+      },
     })
     .addHelpText(
       'after',

@@ -119,13 +119,14 @@ export function workCommands(program: Command): void {
   );
 
   examples(
-    reads(command(program, 'logs <id>', 'print what happened in a work item: what was said, called and entered'))
+    reads(command(program, 'logs <id>', 'print what happened in a work item: what was told, said, called and entered'))
       .option('--limit <n>', 'the newest n lines', integer, 200)
       .option('--follow', 'print its ledger from the beginning, then what happens, until it ends')
       .action(
-        ends(async (id: string, options: Settings & { limit?: number; follow?: boolean }) =>
-          options.follow ? (await items()).tail(id, options) : (await import('../commands/logs.ts')).logs(id, options),
-        ),
+        ends(async (id: string, options: Settings & { limit?: number; follow?: boolean }) => {
+          const { logs, followLogs } = await import('../commands/logs.ts');
+          return options.follow ? followLogs(id, options) : logs(id, options);
+        }),
       ),
     'logs ID',
     'logs ID --follow',

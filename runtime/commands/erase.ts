@@ -77,8 +77,11 @@ export const exportWork = (what: string, options: Settings): Promise<number> =>
 export type RetentionOptions = Settings & { state?: string; faculty?: string; keep?: string; export?: string; run?: boolean };
 
 /** `age`: sets a policy, or removes it if it is "never"; without one, shows the policies and what is due. */
-export const retention = (age: string | undefined, options: RetentionOptions): Promise<number> =>
-  withLedger(options, async (db) => {
+export const retention = (age: string | undefined, options: RetentionOptions): Promise<number> => {
+  // PostgreSQL would take 90 for seconds.
+  if (age !== undefined && /^\s*[+-]?[\d.]+\s*$/.test(age))
+    throw new UsageError(`"${age}" is not an age: of what unit? One is "${age.trim()} days", "12 hours" or never`);
+  return withLedger(options, async (db) => {
     if (age !== undefined) {
       await db
         .retentionPolicySave(
@@ -122,6 +125,7 @@ export const retention = (age: string | undefined, options: RetentionOptions): P
     );
     return exit.ok;
   });
+};
 
 const policyText = ({ state, faculty, age, keep, export_function: exported }: RetentionPolicy): string =>
   `${(state ?? 'any state').padEnd(10)} ${(faculty ?? 'any faculty').padEnd(16)} after ${age.padEnd(10)} ${keep === 'all' ? 'nothing goes' : keep === 'ledger' ? 'the conversation goes, the ledger stays' : 'all goes'}${exported === null ? '' : `, after ${exported}()`}`;

@@ -12,13 +12,10 @@ import type { Db } from '../ledger/db.ts';
 import { isNoTime, UsageError } from '../ledger/errors.ts';
 import { linkedDigests } from '../ledger/linked.ts';
 import { projectOf } from '../project.ts';
-import { followOn } from './follow.ts';
 import { idOf, itemIdOf } from './ids.ts';
 import { io } from './io.ts';
-import { nowText, sayCost, Waits } from './now.ts';
-import { entryLine, exit, itemLine, itemText, note, print, StatusLine, visible } from './output.ts';
+import { entryLine, exit, itemLine, itemText, note, print, visible } from './output.ts';
 import { withLedger, withLooking, withReader } from './withLedger.ts';
-import { Words } from './words.ts';
 
 export type SubmitOptions = Settings & {
   type?: string;
@@ -192,53 +189,6 @@ export const ledger = (workItemId: string, options: Settings & { type?: string; 
     const entries = await db.ledgerRead(await itemIdOf(db, workItemId), options.type ?? null, options.last ?? null);
     print(entries, entries.length > 0 ? entries.map((entry) => entryLine(entry)).join('\n') : '(no entries)', options.json ?? false);
     return exit.ok;
-  });
-
-export const tail = (workItemId: string, options: Settings): Promise<number> =>
-  withReader(options, async (db, url) => {
-    const item = await itemOf(db, workItemId);
-    const interrupted = new AbortController();
-    process.once('SIGINT', () => interrupted.abort());
-    const words = new Words();
-    const status = new StatusLine();
-    const waits = new Waits();
-    const ended = await followOn(
-      db,
-      url,
-      item.id,
-      {
-        onEntry: (entry) => {
-          status.clear();
-          if (options.json) print(entry, '', true);
-          else words.entry(entry);
-        },
-        onActivity: (event) => {
-          status.clear();
-          if (options.json) print(event, '', true);
-          else words.show(event);
-        },
-        onPoll: async (id) => {
-          const now = await db.workNow(id);
-          if (now === null) return;
-          const why = waits.newReason(now);
-          if (why !== null) {
-            status.clear();
-            words.end();
-            note(why);
-          }
-          if (!words.isOpen && !options.json) status.show(nowText(now));
-        },
-      },
-      interrupted.signal,
-    );
-    status.clear();
-    words.end();
-    if (interrupted.signal.aborted) return exit.interrupted;
-    if (ended && !options.json) {
-      print(ended, itemText(ended), false);
-      await sayCost(db, ended.id);
-    }
-    return ended?.state === 'completed' ? exit.ok : exit.workItemFailed;
   });
 
 export const digest = (workItemId: string | undefined, options: Settings & { across?: boolean }): Promise<number> =>

@@ -1,11 +1,14 @@
-// `work-ledger logs`: what happened in a work item, from its rows.
+// `work-ledger logs`: what happened in a work item, from its rows; with --follow what happens, until it ends.
 
 import type { Settings } from '../config.ts';
 import { UsageError } from '../ledger/errors.ts';
 import type { Happened } from '../ledger/overview.ts';
+import { followOn } from './follow.ts';
 import { itemOf } from './items.ts';
-import { callText, entryLine, exit, paint, print, stateColor, visible } from './output.ts';
-import { withLooking } from './withLedger.ts';
+import { nowText, sayCost, Waits } from './now.ts';
+import { callText, entryLine, exit, itemText, note, paint, print, StatusLine, stateColor, toldBy, visible } from './output.ts';
+import { withLooking, withReader } from './withLedger.ts';
+import { Words } from './words.ts';
 
 export const logs = (workItemId: string, options: Settings & { limit?: number }): Promise<number> => {
   if ((options.limit ?? 1) < 1) throw new UsageError('--limit must be 1 or more');
@@ -19,6 +22,7 @@ export const logs = (workItemId: string, options: Settings & { limit?: number })
 
 function logLine({ at, kind, iteration, name, text, status, seconds, error }: Happened): string {
   const time = paint('dim', at.slice(11, 19));
+  if (kind === 'told') return `${time}  ${toldBy(name, status)}: ${visible(text).replaceAll('\n', '\n          ')}`;
   if (kind === 'said') return `${time}  turn ${iteration} says: ${visible(text).replaceAll('\n', '\n          ')}`;
   if (kind === 'entry') return `${time}  ${entryLine({ seq: null, entry_type: name ?? '', content: text }).replaceAll('\n', '\n      ')}`;
   if (kind === 'goes on')
@@ -31,3 +35,50 @@ function logLine({ at, kind, iteration, name, text, status, seconds, error }: Ha
     return `${time}  ${paint(stateColor(status ?? ''), status ?? '')}${text === '' ? '' : `: ${visible(text).replaceAll('\n', '\n      ')}`}`;
   return `${time}  ${callText({ name: name ?? '', input: text, status: status ?? '', seconds, error })}`;
 }
+
+export const followLogs = (workItemId: string, options: Settings): Promise<number> =>
+  withReader(options, async (db, url) => {
+    const item = await itemOf(db, workItemId);
+    const interrupted = new AbortController();
+    process.once('SIGINT', () => interrupted.abort());
+    const words = new Words();
+    const status = new StatusLine();
+    const waits = new Waits();
+    const ended = await followOn(
+      db,
+      url,
+      item.id,
+      {
+        onEntry: (entry) => {
+          status.clear();
+          if (options.json) print(entry, '', true);
+          else words.entry(entry);
+        },
+        onActivity: (event) => {
+          status.clear();
+          if (options.json) print(event, '', true);
+          else words.show(event);
+        },
+        onPoll: async (id) => {
+          const now = await db.workNow(id);
+          if (now === null) return;
+          const why = waits.newReason(now);
+          if (why !== null) {
+            status.clear();
+            words.end();
+            note(why);
+          }
+          if (!words.isOpen && !options.json) status.show(nowText(now));
+        },
+      },
+      interrupted.signal,
+    );
+    status.clear();
+    words.end();
+    if (interrupted.signal.aborted) return exit.interrupted;
+    if (ended && !options.json) {
+      print(ended, itemText(ended), false);
+      await sayCost(db, ended.id);
+    }
+    return ended?.state === 'completed' ? exit.ok : exit.workItemFailed;
+  });

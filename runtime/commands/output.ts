@@ -102,6 +102,12 @@ export function callText(
   return `${name} ${argumentsText(input)} ${outcomeText(status, seconds, stream)}${why}`;
 }
 
+/** How every command begins what a person or another agent said to an agent. */
+export const toldBy = (by: string | null, name: string | null): string =>
+  by === 'agent'
+    ? `told by ${name === null ? 'another agent' : `work item ${name}`}`
+    : `told${name === null ? '' : ` by ${visible(name)}`}`;
+
 /** 1234 as "1.2k". */
 export function tokensText(n: number): string {
   const size = Math.abs(n);

@@ -1,7 +1,7 @@
 // What went wrong, as a person is told: one line with what to do about it, never a stack.
 
 import { NoConnection } from '../ledger/connection.ts';
-import { LedgerError, messageOf, noWritesWords, UsageError } from '../ledger/errors.ts';
+import { LedgerError, messageOf, noWritesWords, sqlState, UsageError } from '../ledger/errors.ts';
 import { isConnectionLost, refusalOf } from '../ledger/reachable.ts';
 import { withoutSecrets } from '../secrets/known.ts';
 import { whereItIs } from './ids.ts';
@@ -17,9 +17,18 @@ export function problem(error: unknown, addressFrom: string): number {
   return error instanceof UsageError ? exit.usage : exit.error;
 }
 
+/** What to do where the server runs, but takes no connection now. */
+const BUSY: Record<string, string> = {
+  '53300': 'It runs, and has no connection left: end programs that hold some, or raise its max_connections',
+  '57P03': 'It starts, stops or recovers: try again in a moment',
+};
+
 function sentenceOf(error: unknown, addressFrom: string): string {
-  if (error instanceof NoConnection)
+  if (error instanceof NoConnection) {
+    const busy = BUSY[sqlState(error.cause) ?? ''];
+    if (busy !== undefined) return `${error.message}. ${busy}`;
     return `${error.message}. ${isConnectionLost(error) ? 'Start it, or correct' : 'Correct'} ${addressFrom}; without an address the embedded PostgreSQL is used`;
+  }
   if (error instanceof LedgerError) {
     const next = error.hint || (error.code === 'WL001' ? whereItIs(error.message) : null);
     return `${error.message} (${error.code})${next ? `. ${next}` : ''}`;

@@ -25,7 +25,7 @@ import { itemOf } from './items.ts';
 import { withTools } from './loadTools.ts';
 import { dockerProblems } from './needs.ts';
 import { nowText, sayCost, Waits } from './now.ts';
-import { callText, cutWords, entryLine, exit, itemText, note, paint, print, StatusLine, visible } from './output.ts';
+import { callText, cutWords, entryLine, exit, itemText, note, paint, print, StatusLine, toldBy, visible } from './output.ts';
 import { scriptFile } from './scriptFile.ts';
 import { readyPlace } from './withLedger.ts';
 import { logger, modelClient } from './work.ts';
@@ -192,6 +192,7 @@ async function shown(workItemId: string, { db, url, json }: Drive, signal: Abort
   };
   const onActivity = (event: ActivityEvent): void => {
     if (event.kind === 'answered') return;
+    if (event.kind === 'told') return json ? undefined : line(`${toldBy(event.by, event.name)}: ${visible(event.text)}`);
     if (event.kind !== 'call') {
       if (event.kind === 'said') said = `${said}${event.text}`;
       else if (event.kind === 'broken_off') said = '';

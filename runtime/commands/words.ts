@@ -8,7 +8,7 @@ import { money } from '../money.ts';
 import { widthOf } from './cells.ts';
 import { io } from './io.ts';
 import type { Output } from './io.ts';
-import { callText, entryLine, paint, tokensText, visible } from './output.ts';
+import { callText, entryLine, paint, toldBy, tokensText, visible } from './output.ts';
 
 /** Below the time. */
 const INDENT = ' '.repeat(10);
@@ -65,7 +65,7 @@ export class GrowingLine {
   #width = (text: string): number => widthOf(stripVTControlCharacters(text));
 }
 
-/** Words grow on a line of their own, which ends with what the response cost; an entry and a call that has ended get a line each. */
+/** Words grow on a line of their own, which ends with what the response cost; what was told, an entry and a call that has ended get a line each. */
 export class Words {
   readonly #line = new GrowingLine(io().stdout);
   /** The turn whose words grow, and whether they are thought or said. */
@@ -83,6 +83,8 @@ export class Words {
   show(event: ActivityEvent): void {
     const turn = event.iteration === null ? 'a summary' : `turn ${event.iteration}`;
     switch (event.kind) {
+      case 'told':
+        return this.#whole(event.at, `${toldBy(event.by, event.name)}: ${visible(event.text)}`);
       case 'thinking':
       case 'said': {
         const key = `${event.turn_id} ${event.kind}`;

@@ -11,6 +11,7 @@ import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
 import type { Db } from '../ledger/db.ts';
 import { messageOf } from '../ledger/errors.ts';
 import { projectOf } from '../project.ts';
+import { isErasedSubagent } from './erasedSubagent.ts';
 
 export type ImportedSession = {
   session: string;
@@ -106,7 +107,10 @@ export class Report {
           ...(spawnedBy !== undefined && { spawnedBy }),
         },
         how,
-      );
+      ).catch((error: unknown) => {
+        if (!isErasedSubagent(run, error)) throw error;
+        this.leave(`subagent ${run.sessionId}, which was erased`);
+      });
     }
   }
 

@@ -8,6 +8,7 @@ import { messageOf, sqlState } from '../ledger/errors.ts';
 import { transcriptPages } from '../ledger/transcripts.ts';
 import type { TranscriptKey } from '../ledger/transcripts.ts';
 import { asTaken } from '../project.ts';
+import { isErasedSubagent } from './erasedSubagent.ts';
 
 /** How long after the database could not be reached it is tried again, if nothing is appended before. */
 const RECONNECT_MS = 5000;
@@ -80,15 +81,19 @@ export class TranscriptReader {
     for (const run of runs) {
       // Records that are not read are kept where they came from.
       const { raw: _, ...rest } = run;
-      const stored = await this.#db.sessionImport({
-        ...rest,
-        sessionId: run.sessionId ?? this.#key.sessionId,
-        // Where its own process named no project. What is on this host's disk says nothing: it may have run on another one.
-        ...(run.cwd?.startsWith('/') && { project: asTaken(run.cwd) }),
-        transcript: this.#key,
-        ...(this.#isLive && { isLive: true }),
-      });
-      if (run.parentSessionId === undefined) this.workItemId = stored.work_item_id;
+      const stored = await this.#db
+        .sessionImport({
+          ...rest,
+          sessionId: run.sessionId ?? this.#key.sessionId,
+          // Where its own process named no project. What is on this host's disk says nothing: it may have run on another one.
+          ...(run.cwd?.startsWith('/') && { project: asTaken(run.cwd) }),
+          transcript: this.#key,
+          ...(this.#isLive && { isLive: true }),
+        })
+        .catch((error: unknown) => {
+          if (!isErasedSubagent(run, error)) throw error;
+        });
+      if (stored && run.parentSessionId === undefined) this.workItemId = stored.work_item_id;
     }
   }
 

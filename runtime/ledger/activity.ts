@@ -1,4 +1,4 @@
-// What the agent of a work item does, as events: words as they arrive, calls as they begin and end. Derived from what
+// What the agent of a work item does, as events: what it is told, words as they arrive, calls as they begin and end. Derived from what
 // work_activity() shows each time it is read, so that nothing is lost or doubled however rarely it is read.
 
 import type { Activity } from './answers.ts';
@@ -9,8 +9,10 @@ import type { TurnTold } from './position.ts';
 /** `at`: when, as the database says it. */
 type Where = { turn_id: string; iteration: number | null; at: string | null };
 export type ActivityEvent = Where &
-  /** The next piece of what the model thinks or says. */
+  /** A person or another agent says something to it. name: the person, or that one's work item; null: not known. */
   (
+    | { kind: 'told'; by: 'person' | 'agent'; name: string | null; text: string }
+    /** The next piece of what the model thinks or says. */
     | { kind: 'thinking' | 'said'; text: string }
     /** The response broke off; what follows in this turn is a new response. */
     | { kind: 'broken_off' }
@@ -37,6 +39,7 @@ export const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 const nothingOf = (turnId: string): TurnTold => ({
   turnId,
+  messages: 0,
   thinking: NOTHING_TOLD,
   said: NOTHING_TOLD,
   isAnswered: false,
@@ -84,6 +87,10 @@ export class ActivityReader {
     let told = this.#told?.turnId === turn_id ? this.#told : nothingOf(turn_id);
     const note = (change: Partial<TurnTold>): void => void (this.#told = told = { ...told, ...change });
     note({});
+    for (const { by, name, text, told_at } of turn.told.slice(told.messages)) {
+      note({ messages: told.messages + 1 });
+      yield { turn_id, iteration, at: told_at, kind: 'told', by, name, text };
+    }
     const kinds = ['thinking', 'said'] as const;
     if (kinds.some((kind) => toldOf(turn[kind] ?? '', told[kind].chars).hash !== told[kind].hash)) {
       note({ thinking: NOTHING_TOLD, said: NOTHING_TOLD });

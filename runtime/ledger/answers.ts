@@ -117,6 +117,8 @@ export const activity = z.object({
   turn_id: z.string(),
   iteration: z.number().nullable(),
   status: z.enum(['pending', 'streaming', 'completed', 'failed']),
+  /** What people and other agents said to it. */
+  told: z.array(z.object({ by: z.enum(['person', 'agent']), name: z.string().nullable(), text: z.string(), told_at: z.string() })),
   thinking: z.string().nullable(),
   said: z.string().nullable(),
   calls: z.array(

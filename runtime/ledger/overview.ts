@@ -38,12 +38,13 @@ export type UnderWay = z.infer<typeof underWay>;
 
 const happened = z.object({
   at: z.string(),
-  kind: z.enum(['goes on', 'said', 'call', 'entry', 'attempt', 'end', 'next']),
+  kind: z.enum(['goes on', 'told', 'said', 'call', 'entry', 'attempt', 'end', 'next']),
   iteration: z.number().nullable(),
-  /** Of a call its tool, of an entry its type, of an attempt its faculty; continue or retry. */
+  /** Of a call its tool, of an entry its type, of an attempt its faculty; person or agent told it; continue or retry. */
   name: z.string().nullable(),
-  /** What was said or entered; of a call its input; of the end the summary, or why; the message with which it goes on, the id of the next item. */
+  /** What was told, said or entered; of a call its input; of the end the summary, or why; the message with which it goes on, the id of the next item. */
   text: z.string(),
+  /** Of what was told also who said it. */
   status: z.string().nullable(),
   seconds: z.number().nullable(),
   /** Of a failed call, attempt or item; the id of the item from whose end it goes on. */

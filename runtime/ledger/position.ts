@@ -8,8 +8,15 @@ import { LedgerError } from './errors.ts';
 /** How much of a text was told, and what that began with: a response that is sent again begins otherwise. */
 export type Told = { chars: number; hash: string };
 
-/** Of the turn that is told: its thinking, its words, whether its response is complete, the status of each call by the end of its id. */
-export type TurnTold = { turnId: string; thinking: Told; said: Told; isAnswered: boolean; calls: ReadonlyMap<string, string> };
+/** Of the turn that is told: how many messages to the agent, its thinking, its words, whether its response is complete, the status of each call by the end of its id. */
+export type TurnTold = {
+  turnId: string;
+  messages: number;
+  thinking: Told;
+  said: Told;
+  isAnswered: boolean;
+  calls: ReadonlyMap<string, string>;
+};
 
 export type Position = { seq: number; turn: TurnTold | null; isEnd: boolean };
 
@@ -24,20 +31,22 @@ export const callTag = (id: string): string => Buffer.from(id.slice(-6), 'hex').
 
 const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const told = String.raw`(\d{1,9})(?:x([0-9a-f]{8}))?`;
-const pattern = new RegExp(String.raw`^[0-9a-f]{6}\.(\d{1,9})(?:\.(${uuid})\.${told}\.${told}\.(a?)\.((?:[\w-]{5})*))?(\.end)?$`);
+const pattern = new RegExp(String.raw`^[0-9a-f]{6}\.(\d{1,9})(?:\.(${uuid})\.${told}\.${told}\.(\d{0,4})(a?)\.((?:[\w-]{5})*))?(\.end)?$`);
 
 /** `seq`: of the newest entry that was told. `isEnd`: all was, to the end. */
 export function positionText(workItemId: string, { seq, turn, isEnd }: Position): string {
   const ofText = ({ chars, hash }: Told): string => (chars === 0 ? '0' : `${chars}x${hash}`);
   const calls = [...(turn?.calls ?? [])].map(([tag, status]) => tag + status.slice(0, 1)).join('');
   const ofTurn =
-    turn === null ? '' : `.${turn.turnId}.${ofText(turn.thinking)}.${ofText(turn.said)}.${turn.isAnswered ? 'a' : ''}.${calls}`;
+    turn === null
+      ? ''
+      : `.${turn.turnId}.${ofText(turn.thinking)}.${ofText(turn.said)}.${turn.messages || ''}${turn.isAnswered ? 'a' : ''}.${calls}`;
   return `${workItemId.slice(-6)}.${seq}${ofTurn}${isEnd ? '.end' : ''}`;
 }
 
 /** What positionText() wrote. WL002: it wrote no such text for this item. */
 export function positionOf(text: string, workItemId: string): Position {
-  const [, seq, turnId, thinkingChars, thinkingHash, saidChars, saidHash, answered, calls, end] = pattern.exec(text) ?? [];
+  const [, seq, turnId, thinkingChars, thinkingHash, saidChars, saidHash, messages, answered, calls, end] = pattern.exec(text) ?? [];
   if (seq === undefined || !text.startsWith(workItemId.slice(-6)))
     throw new LedgerError('WL002', 'this is no position of this work item', '', 'Pass the position of an event of the same item, or none.');
   const toldAs = (chars = '0', hash = ''): Told => (chars === '0' ? NOTHING_TOLD : { chars: Number(chars), hash });
@@ -49,6 +58,7 @@ export function positionOf(text: string, workItemId: string): Position {
         ? null
         : {
             turnId,
+            messages: Number(messages),
             thinking: toldAs(thinkingChars, thinkingHash),
             said: toldAs(saidChars, saidHash),
             isAnswered: answered === 'a',

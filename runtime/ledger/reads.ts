@@ -96,7 +96,9 @@ export const reads = ({ call, rows, one, run, named, invoked }: Calls) => ({
     run(
       () => sql.type(activity)`
       select a.turn_id, a.iteration, a.status, a.thinking, a.said, coalesce(a.calls, '[]') as calls, a.updated_at,
-             t.input_tokens, t.output_tokens, t.cost::float8 as cost
+             t.input_tokens, t.output_tokens, t.cost::float8 as cost,
+             (select coalesce(jsonb_agg(jsonb_build_object('by', w.told_by, 'name', w.name, 'text', w.text, 'told_at', w.told_at) order by w.sequence), '[]')
+                from ${named('v_told')} w where w.turn_id = a.turn_id) as told
         from ${invoked('work_activity', [workItemId, fromTurnId])} a
         left join ${named('v_turns')} t on t.turn_id = a.turn_id and a.status = 'completed'
        order by a.turn_id`,

@@ -45,8 +45,9 @@ export async function testLedger(options: { databaseUrl?: string } = {}): Promis
   const name = `work_ledger_test_${randomBytes(8).toString('hex')}`;
   await withConnection({ connectionString: url }, async (client) => {
     await dropLeft(client);
-    const template = await templateOn(client, url);
+    const { template, isNew } = await usedTemplate(client, url);
     await client.query(`create database ${name} strategy file_copy template ${template}`);
+    if (isNew) await dropUnused(client);
     await client.query(`comment on database ${name} is ${client.escapeLiteral(JSON.stringify({ work_ledger: 'test', ...ownMark() }))}`);
   });
   const databaseUrl = withDatabase(url, name);
@@ -66,20 +67,69 @@ export async function testLedger(options: { databaseUrl?: string } = {}): Promis
   };
 }
 
+/** Templates are noted as used under it, shared, and dropped under it, alone. */
+const TEMPLATES = `hashtext('work_ledger templates')`;
+const usedTemplateMark = z.object({ work_ledger: z.literal('template'), used_on: z.iso.date() });
+
+/** The template of this build, noted as used today: nobody drops it. */
+async function usedTemplate(client: pg.Client, url: string): Promise<{ template: string; isNew: boolean }> {
+  await client.query(`select pg_advisory_lock_shared(${TEMPLATES})`);
+  try {
+    const { template, isNew } = await templateOn(client, url);
+    const { rows } = await client.query<{ today: string; comment: string | null }>(
+      `select current_date::text as today, shobj_description(oid, 'pg_database') as comment from pg_database where datname = $1`,
+      [template],
+    );
+    const note = JSON.stringify({ work_ledger: 'template', used_on: rows[0]?.today });
+    if (rows[0]?.comment !== note) await client.query(`comment on database ${template} is ${client.escapeLiteral(note)}`).catch(() => {}); // by another process just now
+    return { template, isNew };
+  } finally {
+    await client.query(`select pg_advisory_unlock_shared(${TEMPLATES})`);
+  }
+}
+
+/** Drops the templates of other builds that no test has used for a week. Where others just look for theirs, the next new one does it. */
+async function dropUnused(client: pg.Client): Promise<void> {
+  const lock = await client.query<{ is_mine: boolean }>(`select pg_try_advisory_lock(${TEMPLATES}) as is_mine`);
+  if (lock.rows[0]?.is_mine !== true) return;
+  try {
+    const { rows } = await client.query<{ name: string; comment: string; oldest: string }>(
+      `select datname as name, shobj_description(oid, 'pg_database') as comment, (current_date - 7)::text as oldest
+         from pg_database where datname ~ '^work_ledger_template_[0-9a-f]{16}$' and datistemplate`,
+    );
+    for (const { name, comment, oldest } of rows) {
+      const { data } = z.preprocess(jsonOf, usedTemplateMark).safeParse(comment);
+      if (data !== undefined && data.used_on >= oldest) continue;
+      await client.query(`alter database ${name} with is_template false`);
+      await client.query(`drop database if exists ${name}`).catch(() => client.query(`alter database ${name} with is_template true`)); // somebody is in it
+    }
+  } finally {
+    await client.query(`select pg_advisory_unlock(${TEMPLATES})`);
+  }
+}
+
+function jsonOf(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    return null;
+  }
+}
+
 /** The name of the template of this build, made if it is not there: by one of those who want it at once. */
-async function templateOn(client: pg.Client, url: string): Promise<string> {
+async function templateOn(client: pg.Client, url: string): Promise<{ template: string; isNew: boolean }> {
   const name = `work_ledger_template_${createHash('sha256').update(build()).digest('hex').slice(0, 16)}`;
   const isThere = async (): Promise<boolean> =>
     (await client.query('select from pg_database where datname = $1 and datistemplate', [name])).rows.length > 0;
-  if (await isThere()) return name;
+  if (await isThere()) return { template: name, isNew: false };
   await client.query(`select pg_advisory_lock(hashtext($1))`, [name]);
   try {
-    if (await isThere()) return name;
+    if (await isThere()) return { template: name, isNew: false };
     await client.query(`drop database if exists ${name} with (force)`); // half made by a process that was killed
     await client.query(`create database ${name}`);
     await installLedger(withDatabase(url, name), SCHEMA);
     await client.query(`alter database ${name} with is_template true`);
-    return name;
+    return { template: name, isNew: true };
   } finally {
     await client.query(`select pg_advisory_unlock(hashtext($1))`, [name]);
   }
@@ -93,7 +143,7 @@ async function dropLeft(client: pg.Client): Promise<void> {
     `select datname as name, shobj_description(oid, 'pg_database') as comment from pg_database where datname ~ '^work_ledger_test_[0-9a-f]{16}$'`,
   );
   for (const { name, comment } of rows) {
-    const { data } = z.preprocess((text) => JSON.parse(String(text)) as unknown, mark).safeParse(comment);
+    const { data } = z.preprocess(jsonOf, mark).safeParse(comment);
     if (data !== undefined && runs(data) === false) await client.query(`drop database if exists ${name} with (force)`).catch(() => {});
   }
 }

@@ -17,7 +17,7 @@ create table turn_sizes (
   engine integer not null default 0
 );
 
-comment on table turn_sizes is 'Characters of each turn''s request, by part, without system prompt and tools, which are in its configuration. Of a compaction all parts are 0. Written with the turn; read by context_timeline().';
+comment on table turn_sizes is 'Characters of each turn''s request, by part, without system prompt and tools, which are in its configuration. Of a compaction all parts are 0. Written with the turn; read by context_timeline(). They stay when work is erased: sizes are numbers, not words.';
 comment on column turn_sizes.task is 'The task: the conversation''s first message.';
 comment on column turn_sizes.digest is 'What was told of other work.';
 comment on column turn_sizes.stubs is 'What stands for closed blocks that have left.';

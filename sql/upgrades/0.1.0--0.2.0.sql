@@ -676,3 +676,4 @@ select c.kind, c.name, c.digest, current_setting('server_version_num')::integer 
     on conflict do nothing;
 comment on column hook_runs.command is 'What was run, by a shell in the item''s workspace; function:NAME: a function of the program that runs the worker.';
 comment on column hook_runs.exit_code is 'Of the command; null: it did not end by itself. Of a function: 1 if it threw, else 0.';
+comment on table turn_sizes is 'Characters of each turn''s request, by part, without system prompt and tools, which are in its configuration. Of a compaction all parts are 0. Written with the turn; read by context_timeline(). They stay when work is erased: sizes are numbers, not words.';

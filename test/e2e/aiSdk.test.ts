@@ -15,6 +15,7 @@ import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { startOpenAiServer } from '../openAiServer.ts';
 import type { ChatReply, OpenAiServer } from '../openAiServer.ts';
+import { weigh } from '../weigh.ts';
 
 let database: TestDatabase;
 let db: Db;
@@ -56,14 +57,6 @@ const callsOf = (id: string) =>
   );
 
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-const weigh = defineTool({
-  name: 'weigh',
-  description: 'Weighs a thing.',
-  input: z.object({ thing: z.string() }),
-  effect: 'pure',
-  risk: 'safe',
-  execute: async ({ thing }) => ok(`${thing} is heavy`),
-});
 const photograph = defineTool({
   name: 'photograph',
   description: 'Takes a picture.',
@@ -107,8 +100,8 @@ test('thinking, calls side by side, an image and a cache are those of any other 
         { id: 'call_0_2', type: 'function', function: { name: 'photograph', arguments: '{}' } },
       ],
     },
-    { role: 'tool', tool_call_id: 'call_0_0', content: expect.stringContaining('one is heavy') },
-    { role: 'tool', tool_call_id: 'call_0_1', content: expect.stringContaining('two is heavy') },
+    { role: 'tool', tool_call_id: 'call_0_0', content: expect.stringContaining('one weighs 3 kg') },
+    { role: 'tool', tool_call_id: 'call_0_1', content: expect.stringContaining('two weighs 3 kg') },
     { role: 'tool', tool_call_id: 'call_0_2', content: expect.stringContaining('A picture') },
     {
       role: 'user',

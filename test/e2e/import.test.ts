@@ -1,9 +1,11 @@
 // Recorded runs of other agents as sessions of ours: counted as the files say, stored once, grown files by what is new.
 
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -13,6 +15,8 @@ import type { Db } from '../../runtime/ledger/db.ts';
 import type { TestDatabase } from '../database.ts';
 import { claudeSession, Importer } from '../importer.ts';
 
+const recordings = fileURLToPath(new URL('../../../shared/transcripts/', import.meta.url));
+if (!existsSync(recordings)) console.warn('skipped: the recorded runs (../shared/transcripts is not there)');
 let importer: Importer;
 let database: TestDatabase;
 let db: Db;
@@ -660,3 +664,21 @@ test('a Cursor database: conversations in the order of their headers, rewound bu
   new DatabaseSync(other).exec('create table t (x)');
   expect(await importFile(db, other)).toEqual({ file: other, error: expect.stringContaining('without the table cursorDiskKV') });
 });
+
+test.skipIf(!existsSync(recordings))(
+  'the story of a recorded session has what the person said, in its place, and nothing of what the client put there',
+  async () => {
+    for (const [file, told] of [
+      ['happy-fixtures/1-continue-run-ls-tool.jsonl', ['say lol', 'run ls tool ']],
+      ['agentv/03580ea95e.jsonl', ['remove agentv-claude-trace plugin no longer needed, can merge directly', 'please push']],
+    ] as const) {
+      const { workItemId } = await imported(recordings + file);
+      const log = await db.workLog(workItemId, 1000);
+      expect(log.filter(({ kind }) => kind === 'told').map(({ text }) => text)).toEqual(told);
+      expect(log[0]).toMatchObject({ kind: 'told', name: 'person', text: told[0] });
+      const second = log.findIndex(({ text }) => text === told[1]);
+      expect(log.slice(0, second).some(({ kind }) => kind === 'said')).toBe(true);
+      expect(log.slice(second + 1).some(({ kind }) => kind === 'said' || kind === 'call')).toBe(true);
+    }
+  },
+);

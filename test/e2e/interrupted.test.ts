@@ -1,15 +1,17 @@
 // Ctrl-C ends each command that takes long with the code that docs/commands.md has: 130 where something was to end by itself, 0 where it
 // runs until a signal.
 
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { ensureEmbedded, stopEmbedded } from '../../runtime/install/embedded.ts';
 import { withConnection } from '../../runtime/ledger/connection.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
@@ -82,6 +84,27 @@ test.each([
     );
     expect(await started.interrupted(), started.says()).toBe(130);
   });
+});
+
+test('up, while it makes its cluster: nothing runs, and the next one makes it whole', { timeout: 120_000 }, async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'work-ledger-up-'));
+  await chmod(dataDir, 0o755);
+  const env = { WORK_LEDGER_DATA_DIR: dataDir, DATABASE_URL: undefined, WORK_LEDGER_SCHEMA: undefined };
+  try {
+    const started = start(['up'], env);
+    await until(() => existsSync(join(dataDir, 'cluster.new')));
+    expect(await started.interrupted(), started.says()).toBe(130);
+    expect(existsSync(join(dataDir, 'cluster'))).toBe(false);
+    // A terminal interrupts initdb, too; here it ends by itself.
+    await until(() => spawnSync('pgrep', ['-f', dataDir]).status === 1);
+    const { url } = await ensureEmbedded({ dataDir, isDurable: false });
+    expect(await withConnection({ connectionString: url }, async (client) => (await client.query('select 1 as n')).rows)).toEqual([
+      { n: 1 },
+    ]);
+  } finally {
+    await stopEmbedded(dataDir);
+    await rm(dataDir, { recursive: true, force: true });
+  }
 });
 
 test.each([

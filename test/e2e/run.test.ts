@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { z } from 'zod';
 
 import { builtinTools, createModelClient, defineTool, ok, run } from '../../runtime/index.ts';
 import type { ModelClient, WorkEvent } from '../../runtime/index.ts';
@@ -18,6 +17,7 @@ import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
+import { weigh } from '../weigh.ts';
 
 let database: TestDatabase;
 let db: Db;
@@ -44,15 +44,6 @@ async function scripted(...replies: ScriptedReply[]): Promise<ModelClient> {
 const calls = (...used: [name: string, input: object][]): ScriptedReply => ({
   content: used.map(([name, input]) => ({ type: 'tool_use', name, input })),
 });
-const weigh = defineTool({
-  name: 'weigh',
-  description: 'Weighs a thing.',
-  input: z.object({ thing: z.string() }),
-  effect: 'pure',
-  risk: 'safe',
-  execute: async ({ thing }) => ok(`${thing} weighs 3 kg`),
-});
-
 test('a task with a tool of the program is done, and each loop hears all of it, also one that begins when it is over', async () => {
   const work = run({
     ...here(),
@@ -181,6 +172,7 @@ function lineOf(event: WorkEvent): string {
   if (event.kind === 'entry') return `entry ${event.entry.entry_type} ${event.entry.content}`;
   if (event.kind === 'call') return `call ${event.name} ${event.status}`;
   if (event.kind === 'answered') return `answered, ${event.output_tokens} tokens out`;
+  if (event.kind === 'told') return `told ${event.text}`;
   return event.kind === 'broken_off' ? 'broken off' : `${event.kind} ${event.text}`;
 }
 

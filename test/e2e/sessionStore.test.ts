@@ -354,6 +354,54 @@ describe('what is understood', () => {
     expect(await items(at.sessionId)).toHaveLength(1);
   });
 
+  test('what the person says is told once, while the session grows and afterwards, and on the run page of the console', async () => {
+    const at = key();
+    const said = (n: number, text: string): SessionStoreEntry => ({
+      ...session(at.sessionId, 0)[0]!,
+      uuid: randomUUID(),
+      timestamp: new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString(),
+      message: { role: 'user', content: text },
+    });
+    const entries = session(at.sessionId, 3);
+    await store.append(at, entries.slice(0, 4));
+    await store.understood();
+    const id = (await items(at.sessionId))[0]!.id;
+    const told: string[] = [];
+    const stopped = new AbortController();
+    const heard = (async () => {
+      for await (const event of clientOf(db, database.url).follow(id, { signal: stopped.signal }))
+        if (event.kind === 'told' || event.kind === 'said') told.push(`${event.kind} ${event.text}`);
+    })();
+    await until(() => told.length === 2);
+    await store.append(at, [said(12, 'Look at the index, too\n<system-reminder>Be short</system-reminder>'), ...entries.slice(4, 7)]);
+    await store.understood();
+    await until(() => told.length === 4);
+    await store.append(at, [
+      said(23, '<system-reminder>The date is known</system-reminder>'),
+      said(24, 'And at the log'),
+      ...entries.slice(7),
+    ]);
+    await store.understood();
+    await until(() => told.length === 6);
+    stopped.abort();
+    await heard.catch(() => {});
+    const wanted = [
+      'told Mend the import',
+      'said I look at 1.',
+      'told Look at the index, too',
+      'said I look at 2.',
+      'told And at the log',
+      'said I look at 3.',
+    ];
+    expect(told).toEqual(wanted);
+    const log = (await db.workLog(id, 100)).filter(({ kind }) => kind === 'told' || kind === 'said');
+    expect(log.map(({ kind, text }) => `${kind} ${text}`)).toEqual(wanted);
+    const run = await database.query<{ words: string }>(
+      `select split_part(content, E'\\n', 1) as words from ledger.v_work_run where work_item_id = '${id}' and kind = 'person' order by happened_at, place, ordinal`,
+    );
+    expect(run.map(({ words }) => words)).toEqual(['Look at the index, too', 'And at the log']);
+  });
+
   test('whoever asks when there is nothing to read does not keep it from being read later', async () => {
     const at = key();
     const entries = session(at.sessionId, 2);
@@ -608,6 +656,44 @@ describe('what is understood', () => {
       { is_erased: true, description: '[erased]' },
       { is_erased: true, description: '[erased]' },
     ]);
+  });
+
+  test('a session goes on though a subagent was erased whose lines stand in its own record', async () => {
+    const at = key();
+    const entries = session(at.sessionId, 3);
+    const side = (n: number, type: string, content: unknown): SessionStoreEntry => ({
+      type,
+      uuid: `${at.sessionId}-side-${n}`,
+      sessionId: at.sessionId,
+      isSidechain: true,
+      agentId: 'a1',
+      timestamp: '2026-01-01T00:00:11Z',
+      message: { role: type, content, ...(type === 'assistant' && { id: `m-side-${n}`, model: 'claude-opus-5' }) },
+    });
+    const lines = [side(1, 'user', 'Look there'), side(2, 'assistant', [{ type: 'text', text: 'Seen.' }])];
+    const agent = { ...at, subpath: 'subagents/agent-a1' };
+    await store.append(at, entries.slice(0, 4));
+    await store.append(agent, lines);
+    await store.understood();
+    await store.delete(agent);
+    await store.append(at, [...lines, ...entries.slice(4)]);
+    await store.understood();
+    const [own, side1] = await items(at.sessionId);
+    expect(await counts(own!.id)).toMatchObject({ turns: 3, calls: 3 });
+    expect(side1).toMatchObject({ external_id: `import:claude-code:${at.sessionId}#a1`, description: '[erased]' });
+    const transcript = await database.query(
+      `select problem, last_seq = understood_seq as is_read from ledger.transcripts where session_id = '${at.sessionId}' and subpath = ''`,
+    );
+    expect(transcript).toEqual([{ problem: null, is_read: true }]);
+    const file = join(directory, `${at.sessionId}.jsonl`);
+    await writeFile(file, `${[...entries.slice(0, 4), ...lines, ...entries.slice(4)].map((entry) => JSON.stringify(entry)).join('\n')}\n`);
+    const report = await importer.import(file);
+    expect(report).toMatchObject({ workItemId: own!.id, turns: 3 });
+    expect(report.leftOut).toContainEqual({ reason: `subagent ${at.sessionId}#a1, which was erased`, count: 1 });
+    expect(
+      await database.query(`select from ledger.messages where content::text like '%Seen.%' and turn_id in
+      (select id from ledger.turns where work_item_id in ('${own!.id}', '${side1!.id}'))`),
+    ).toEqual([]);
   });
 
   test('an erased session takes nothing more: not from its program, not from its file', async () => {

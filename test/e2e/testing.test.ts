@@ -2,6 +2,9 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { z } from 'zod';
@@ -10,6 +13,7 @@ import { defineHook, defineTool, ok, run } from '../../runtime/index.ts';
 import type { CountedItem, ToolContext } from '../../runtime/index.ts';
 import { matchers, replayOf, scriptedModel, testLedger } from '../../runtime/testing/index.ts';
 import type { LedgerMatchers, TestLedger } from '../../runtime/testing/index.ts';
+import { ensureEmbedded, stopEmbedded } from '../../runtime/install/embedded.ts';
 import { withConnection } from '../../runtime/ledger/connection.ts';
 import { until } from '../workerProcess.ts';
 
@@ -82,6 +86,66 @@ test('replies that say nothing, and items that are not there, are refused in wor
   await expect(scriptedModel([])).rejects.toThrow('scriptedModel');
   await expect(ledger.seen('00000000-0000-0000-0000-000000000000')).rejects.toThrow('there is no work item');
   await expect(testLedger({ databaseUrl: 'mysql://x/y' })).rejects.toThrow('is not the address of a database');
+});
+
+test('a new template takes along those of other builds that nobody has used for a week, and no other', { timeout: 60_000 }, async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'templates-'));
+  await chmod(dataDir, 0o755);
+  const { url } = await ensureEmbedded({ dataDir, isDurable: false });
+  try {
+    const names = { old: '0', unnoted: '1', recent: '2', open: '3' };
+    const nameIn = (letter: string): string => `work_ledger_template_${letter.repeat(16)}`;
+    const there = (): Promise<string[]> =>
+      withConnection({ connectionString: url }, async (client) =>
+        (
+          await client.query<{ name: string }>(
+            `select datname as name from pg_database where datname ~ '^work_ledger_template_' order by 1`,
+          )
+        ).rows.map(({ name }) => name),
+      );
+    await withConnection({ connectionString: url }, async (client) => {
+      for (const [what, letter] of Object.entries(names)) {
+        await client.query(`create database ${nameIn(letter)} is_template true`);
+        const day = (await client.query<{ day: string }>(`select (current_date - ${what === 'recent' ? 7 : 8})::text as day`)).rows[0]?.day;
+        if (what !== 'unnoted')
+          await client.query(`comment on database ${nameIn(letter)} is '{"work_ledger": "template", "used_on": "${day}"}'`);
+      }
+      await client.query(`create database work_ledger_templates_of_mine is_template true`);
+    });
+    const own = async (): Promise<string> => {
+      const made = await testLedger({ databaseUrl: url });
+      const name = (await there()).find((one) => !Object.values(names).some((letter) => one === nameIn(letter)));
+      await made.drop();
+      return name ?? '';
+    };
+    const again = async (name: string): Promise<void> => {
+      await withConnection({ connectionString: url }, async (client) => {
+        await client.query(`alter database ${name} is_template false`);
+        await client.query(`drop database ${name}`);
+      });
+    };
+    let mine = '';
+    // While others look for theirs none is dropped.
+    await withConnection({ connectionString: url }, async (client) => {
+      await client.query(`select pg_advisory_lock_shared(hashtext('work_ledger templates'))`);
+      mine = await own();
+      expect(await there()).toEqual([...Object.values(names).map(nameIn), mine].toSorted());
+    });
+    await again(mine);
+    await withConnection({ connectionString: url.replace(/work_ledger$/, nameIn(names.open)) }, async (client) => {
+      await client.query('select 1');
+      expect(await own()).toBe(mine);
+      expect(await there()).toEqual([nameIn(names.recent), nameIn(names.open), mine].toSorted());
+    });
+    expect(await own()).toBe(mine); // no new one, so nothing is looked for
+    expect(await there()).toHaveLength(3);
+    await again(mine);
+    await own();
+    expect(await there()).toEqual([nameIn(names.recent), mine].toSorted());
+  } finally {
+    await stopEmbedded(dataDir);
+    await rm(dataDir, { recursive: true, force: true });
+  }
 });
 
 test('ledgers that are made at once are apart, come from one template, and are gone when they are dropped', async () => {

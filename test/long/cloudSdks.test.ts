@@ -11,9 +11,8 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
 
-import { createModelClient, defineTool, LedgerClient, ok, run } from '../../runtime/index.ts';
+import { createModelClient, LedgerClient, run } from '../../runtime/index.ts';
 import type { WorkEvent } from '../../runtime/index.ts';
 import type { AnthropicClient } from '../../runtime/model/callModel.ts';
 import { scriptOf } from '../../runtime/model/script.ts';
@@ -22,6 +21,7 @@ import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { withoutKnown } from '../../runtime/secrets/known.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
+import { weigh } from '../weigh.ts';
 
 const folder = process.env['WORK_LEDGER_CLOUD_SDKS'] ?? '';
 if (folder === '')
@@ -187,15 +187,6 @@ function framed(event: string): Buffer {
   return Buffer.concat([whole, number(crc32(whole))]);
 }
 
-const weigh = defineTool({
-  name: 'weigh',
-  description: 'Weighs a thing.',
-  input: z.object({ thing: z.string() }),
-  effect: 'pure',
-  risk: 'safe',
-  execute: async ({ thing }) => ok(`${thing} is heavy`),
-});
-
 describe.skipIf(folder === '').each(clouds)('$name', (cloud) => {
   test('its client drives an agent to the end', async () => {
     asked.length = 0;
@@ -215,7 +206,7 @@ describe.skipIf(folder === '').each(clouds)('$name', (cloud) => {
     expect(asked.map(({ path }) => decodeURIComponent(path))).toEqual([cloud.path, cloud.path]);
     if (cloud.authorization) expect(asked[0]?.headers.authorization).toMatch(cloud.authorization);
     else expect(asked[0]?.headers['x-api-key']).toBe('azure-key-of-a-test');
-    expect(JSON.stringify(asked[1]?.body)).toContain('a stone is heavy');
+    expect(JSON.stringify(asked[1]?.body)).toContain('a stone weighs 3 kg');
     await using ledger = await LedgerClient.open({ databaseUrl: database.url, schema: 'ledger' });
     expect(await ledger.turns(await work.id)).toMatchObject([
       { model: cloud.model, status: 'completed' },

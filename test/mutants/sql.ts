@@ -6527,4 +6527,19 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     to: 'null',
     test: 'test/sql/work_retention_run/takes_sessions_that_nobody_ends.test.sql',
   },
+  {
+    name: 'what a client puts into a recorded session is told as said by somebody',
+    file: 'sql/api/50_context/stub.sql',
+    from: "when p_message.source = 'human' then 'person'",
+    to: "when p_message.source in ('human', 'event') then 'person'",
+    test: 'test/e2e/sessionStore.test.ts',
+    title: 'what the person says is told once',
+  },
+  {
+    name: 'the log tells twice what a conversation goes on with',
+    file: 'sql/api/95_views/work_log.sql',
+    from: 'where d.inbox_id is null or d.inbox_id is distinct from w.continued_with',
+    to: 'where true',
+    test: 'test/sql/work_continue/goes_on_in_the_same_session.test.sql',
+  },
 ];

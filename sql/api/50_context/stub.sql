@@ -118,6 +118,19 @@ $$;
 
 comment on function _told_in(uuid, boolean) is 'What people and other agents said in a turn: messages with its request and, with n from 10000 on, reasons for rejecting its calls. Text that a client inserted automatically is shortened to one line, unless p_is_whole. is_person: a person said it.';
 
+create or replace function _told_by(p_message messages)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return case
+    when p_message.role <> 'user' or p_message.metadata ->> 'kind' in ('task', 'child_result') then null
+    when p_message.source = 'human' then 'person'
+    when p_message.source = 'agent' then 'agent' end;
+
+comment on function _told_by(messages) is
+  'Who says a message to an agent: person, or agent (another one). Null: it is the task, a result, or words that the engine, a hook or the client of a recorded session put there.';
+
 create or replace function _changed_files(p_turn_ids uuid[])
   returns text
   language sql

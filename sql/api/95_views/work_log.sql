@@ -1,4 +1,4 @@
--- What happened in a work item: what its agent said, called and entered, its attempts, and how it ended. Asked about one item, each view reads
+-- What happened in a work item: what its agent was told, said, called and entered, its attempts, and how it ended. Asked about one item, each view reads
 -- what belongs to it.
 
 create or replace view v_attempts with (security_invoker = true) as
@@ -59,9 +59,33 @@ comment on column v_failed_calls.times is 'How often.';
 comment on column v_failed_calls.first_at is 'When the first of them was made.';
 comment on column v_failed_calls.last_at is 'When the last of them was made.';
 
+create or replace view v_told with (security_invoker = true) as
+  select t.work_item_id, t.id as turn_id, t.iteration, m.sequence, w.told_by, coalesce(i.person, i.source_work_item_id::text) as name, w.text,
+         m.created_at as told_at, i.id as inbox_id
+    from turns t
+    join messages m on m.turn_id = t.id and m.role = 'user'
+    join work_items o on o.id = t.work_item_id
+    left join inbox i on i.id = (m.metadata ->> 'inbox_id')::uuid
+    cross join lateral (select _told_by(m) as told_by, coalesce(i.content, _unwrapped(_result_text(m.content), o.work_type)) as text) w
+   where t.turn_type = 'normal' and w.told_by is not null and w.text ~ '\S';
+comment on view v_told is
+  'What people and other agents said to each agent while it worked, as its requests told it; of a session of another program also what it began with. Not: the task of work that was submitted, results of calls and of children, what the client of such a session added. In order: select * from v_told where work_item_id = ''…'' order by turn_id, sequence.';
+comment on column v_told.turn_id is 'The turn whose request told it.';
+comment on column v_told.sequence is 'Its place among what that request told.';
+comment on column v_told.told_by is 'person, or agent: another one.';
+comment on column v_told.name is 'The person, or the work item of the other agent; null: not known.';
+comment on column v_told.text is 'What was said, without what the client of a recorded session put around it.';
+comment on column v_told.told_at is 'When the agent was told.';
+comment on column v_told.inbox_id is 'The message in the inbox, see v_inbox; null: it came with a recorded session.';
+
 create or replace view v_work_log with (security_invoker = true) as
-  select t.work_item_id, t.completed_at as happened_at, 0 as rank, 0 as ordinal, 'said' as kind, t.iteration, null as name, x.text, null as status,
+  select d.work_item_id, d.told_at as happened_at, -1 as rank, d.sequence as ordinal, 'told' as kind, d.iteration, d.told_by as name, d.text, d.name as status,
          null::double precision as seconds, null as error
+    from v_told d
+    join work_items w on w.id = d.work_item_id
+   where d.inbox_id is null or d.inbox_id is distinct from w.continued_with -- which stands where it goes on
+  union all
+  select t.work_item_id, t.completed_at, 0, 0, 'said', t.iteration, null, x.text, null, null, null
     from turns t
     cross join lateral (select _response_text(t.id) as text) x
    where t.status = 'completed' and t.turn_type = 'normal' and x.text is not null
@@ -89,7 +113,7 @@ create or replace view v_work_log with (security_invoker = true) as
     from work_items w
    where w.resolved_at is not null
   union all
-  select w.id, w.created_at, -1, 0, 'goes on', null, case e.state when 'completed' then 'continue' else 'retry' end,
+  select w.id, w.created_at, -2, 0, 'goes on', null, case e.state when 'completed' then 'continue' else 'retry' end,
          coalesce((select i.content from inbox i where i.id = w.continued_with), ''), w.continued_by, null, e.id::text
     from work_items w
     join work_items e on e.id = w.continues_id
@@ -99,15 +123,15 @@ create or replace view v_work_log with (security_invoker = true) as
     from work_items w
     join work_items e on e.id = w.continues_id;
 comment on view v_work_log is
-  'The story of each work item: what its agent said (kind said), the tools that it called (call), what was entered in its ledger (entry), attempts that failed or crashed (attempt), how it ended and why (end), and of a conversation in several items from whose end it goes on (goes on) and which goes on from its own (next). In order: select * from v_work_log where work_item_id = ''…'' order by happened_at, rank, ordinal.';
+  'The story of each work item: what its agent was told by people and other agents (kind told), what it said (said), the tools that it called (call), what was entered in its ledger (entry), attempts that failed or crashed (attempt), how it ended and why (end), and of a conversation in several items from whose end it goes on (goes on) and which goes on from its own (next). In order: select * from v_work_log where work_item_id = ''…'' order by happened_at, rank, ordinal.';
 comment on column v_work_log.happened_at is 'When: of a call when it ended, of an open one when it began.';
-comment on column v_work_log.rank is 'Orders what happened at the same time: -1 goes on, 0 said, 1 call, 2 entry, 3 attempt, 4 end, 5 next.';
-comment on column v_work_log.ordinal is 'Orders what has the same rank then: the place of a call, the number of an entry or attempt.';
+comment on column v_work_log.rank is 'Orders what happened at the same time: -2 goes on, -1 told, 0 said, 1 call, 2 entry, 3 attempt, 4 end, 5 next.';
+comment on column v_work_log.ordinal is 'Orders what has the same rank then: the place of a call or of what was told, the number of an entry or attempt.';
 comment on column v_work_log.iteration is 'The iteration of the attempt, from 1; of an attempt, those that it finished; null: it belongs to none.';
-comment on column v_work_log.kind is 'goes on, said, call, entry, attempt, end or next.';
-comment on column v_work_log.name is 'Of a call its tool, of an entry its type, of an attempt its faculty; continue or retry.';
-comment on column v_work_log.text is 'What was said or entered; of a call its input; of the end the summary, or why; with which message it goes on; the id of the next item.';
-comment on column v_work_log.status is 'Of a call its status, of an attempt its outcome, of the end the state; who had it go on.';
+comment on column v_work_log.kind is 'goes on, told, said, call, entry, attempt, end or next.';
+comment on column v_work_log.name is 'Of a call its tool, of an entry its type, of an attempt its faculty; person or agent told it; continue or retry.';
+comment on column v_work_log.text is 'What was told, said or entered; of a call its input; of the end the summary, or why; with which message it goes on; the id of the next item.';
+comment on column v_work_log.status is 'Of a call its status, of an attempt its outcome, of the end the state; which person or work item told it; who had it go on.';
 comment on column v_work_log.seconds is 'How long the call ran, the attempt took, or the item was open.';
 comment on column v_work_log.error is 'What a failed call returned, or why the attempt or item failed; the item from whose end it goes on.';
 

@@ -826,15 +826,47 @@ describe('a conversation', () => {
 
 describe('other files', () => {
   it.each([
-    ['{"type":"user"}\n{"type":"assistant"}', /neither lines of Claude Code, Codex, Copilot, pi or Gemini CLI nor one JSON document/],
-    ['[]', /neither mini-swe-agent .* SWE-agent/],
-    ['{"steps":[]}', /but: steps$/],
-    ['{"messages":[{"role":"assistant","content":"hi"}]}', /but: messages$/],
-    ['{"messages":[],"trajectory_format":"other"}', /neither mini-swe-agent/],
+    ['{"type":"user"}\n{"type":"assistant"}', /run: its first line is none of a program that is known, and one is lines of Claude Code/],
+    ['', /run: the file is empty$/],
+    ['hello\nworld', /run: line 1 is no JSON, and one is lines of/],
+    ['{\n"steps": [\n{"source": "user"', /run: its JSON is broken at line 3$/],
+    ['{\n"steps": [\nuser\n]\n}', /run: its JSON is broken at line 3$/],
+    ['[]', /run: it is an empty list, and one is /],
+    ['[1, 2]', /run: it is a list, and one is /],
+    ['null', /run: it is null, and one is /],
+    ['{}', /run: it is an empty object, and one is /],
+    ['{"a":1,"b":2}', /run: it is an object with "a", "b", and one is .* SWE-agent/],
+    ['{"steps":[]}', /run: it looks like ATIF, but its "schema_version" must begin with "ATIF" and is missing$/],
+    ['{"steps":[],"schema_version":2}', /"schema_version" must begin with "ATIF" and is 2$/],
+    ['{"schema_version":"ATIF-v1.2"}', /run: its "steps" must be a list and is missing$/],
+    ['{"schema_version":"ATIF-v1.2","steps":{"0":1}}', /run: its "steps" must be a list and is an object$/],
+    ['{"schema_version":"ATIF-v1.2","steps":[1,2]}', /atif run has no model call; left out: steps\[0\], which is 1 and must be an object$/],
+    ['{"trajectory":"x"}', /run: its "trajectory" must be a list and is "x"$/],
+    [
+      '{"messages":[{"role":"assistant","content":"hi"}]}',
+      /it has a list "messages", but neither "trajectory_format" nor "info.exit_status"/,
+    ],
+    ['{"messages":[],"trajectory_format":"other"}', /its "trajectory_format" must begin with "mini-swe-agent" and is "other"$/],
     ['{"history":[{"role":"user","content":"hi"}]}', /the recorded swe-agent run has no model call/],
   ])('%s are refused', (text, message) => {
     expect(() => parseRecordedRun(text)).toThrow(message);
   });
+});
+
+it('a step of ATIF that cannot be read is left out, and which one and why is said', () => {
+  const agent = { source: 'agent', message: 'Done.' };
+  const { exchanges, skipped } = parseRecordedRun(
+    JSON.stringify({
+      schema_version: 'ATIF-v1.2',
+      steps: [{ source: 'user', message: 'Do it' }, 5, { ...agent, source: 7 }, { message: 'x' }, { ...agent, tool_calls: 'ls' }, agent],
+    }),
+  );
+  expect(exchanges.map(({ text }) => text)).toEqual(['Done.']);
+  expect(skipped.map(({ reason, count }) => `${count} × ${reason}`)).toEqual([
+    '1 × steps[1], which is 5 and must be an object',
+    '2 × steps[2], whose source is 7 and must be "system", "user" or "agent"',
+    '1 × steps[4], whose tool_calls are "ls" and must be a list',
+  ]);
 });
 
 const transcripts = new URL('../../../../shared/transcripts/', import.meta.url);

@@ -16,6 +16,7 @@ const ITEM = uuid(1);
 const happening = fc.oneof(
   fc.record({ what: fc.constant('said' as const), text: fc.string({ minLength: 1, unit: 'binary' }) }),
   fc.record({ what: fc.constant('thinking' as const), text: fc.string({ minLength: 1 }) }),
+  fc.record({ what: fc.constant('told' as const), text: fc.string() }),
   fc.record({ what: fc.constant('again' as const), text: fc.string() }),
   fc.record({ what: fc.constant('call' as const), before: fc.boolean() }),
   fc.record({ what: fc.constant('ended' as const) }),
@@ -34,6 +35,7 @@ test('whatever is told before and after a cut is together what a watcher without
           turn_id: uuid(++ids),
           iteration: turns.length + 1,
           status: 'streaming',
+          told: [],
           thinking: null,
           said: null,
           input_tokens: null,
@@ -48,13 +50,14 @@ test('whatever is told before and after a cut is together what a watcher without
       } as unknown as Db;
       let reader = new ActivityReader(db, ITEM);
       await reader.begin(true);
-      const known = new Map<string, { thinking: string; said: string; answered: number; calls: string[] }>();
+      const known = new Map<string, { thinking: string; said: string; answered: number; told: string[]; calls: string[] }>();
       const hear = (event: ActivityEvent): void => {
-        const turn = known.get(event.turn_id) ?? { thinking: '', said: '', answered: 0, calls: [] };
+        const turn = known.get(event.turn_id) ?? { thinking: '', said: '', answered: 0, told: [], calls: [] };
         known.set(event.turn_id, turn);
         if (event.kind === 'said' || event.kind === 'thinking') turn[event.kind] += event.text;
         else if (event.kind === 'broken_off') turn.said = turn.thinking = '';
         else if (event.kind === 'answered') turn.answered += 1;
+        else if (event.kind === 'told') turn.told.push(event.text);
         else if (event.kind === 'call') turn.calls.push(`${event.id} ${event.status}`);
       };
       /** Hears of the next `most` events; then it is another reader, which knows no more than the position of the last one. */
@@ -71,6 +74,7 @@ test('whatever is told before and after a cut is together what a watcher without
         const turn = turns.at(-1);
         if (!turn) break;
         if (one.what === 'said' || one.what === 'thinking') turn[one.what] = (turn[one.what] ?? '') + one.text;
+        else if (one.what === 'told') turn.told.push({ by: 'person', name: null, text: one.text, told_at: '2026-11-27' });
         else if (one.what === 'again') [turn.said, turn.thinking] = [one.text, ''];
         else if (one.what === 'turn') begin();
         else if (one.what === 'answered') [turn.input_tokens, turn.output_tokens] = [7, 3];
@@ -84,8 +88,9 @@ test('whatever is told before and after a cut is together what a watcher without
         }
       }
       await listen(Infinity);
-      for (const { turn_id, thinking, said, input_tokens, calls } of turns) {
-        const heard = known.get(turn_id) ?? { thinking: '', said: '', answered: 0, calls: [] };
+      for (const { turn_id, told, thinking, said, input_tokens, calls } of turns) {
+        const heard = known.get(turn_id) ?? { thinking: '', said: '', answered: 0, told: [], calls: [] };
+        expect(heard.told).toEqual(told.map(({ text }) => text));
         expect([heard.thinking, heard.said, heard.answered]).toEqual([thinking ?? '', said ?? '', input_tokens === null ? 0 : 1]);
         expect(heard.calls).toEqual([...new Set(heard.calls)]);
         for (const { id, status } of calls) expect(heard.calls).toContain(`${id} ${status}`);
@@ -98,6 +103,7 @@ test('whatever is told before and after a cut is together what a watcher without
 test('a position says nothing of what was told, and what is none is refused', () => {
   const turn = {
     turnId: uuid(7),
+    messages: 12,
     thinking: { chars: 3, hash: '01234567' },
     said: { chars: 0, hash: '' },
     isAnswered: true,
@@ -106,7 +112,7 @@ test('a position says nothing of what was told, and what is none is refused', ()
   for (const position of [
     { seq: 0, turn: null, isEnd: false },
     { seq: 12, turn, isEnd: true },
-    { seq: 9, turn: { ...turn, isAnswered: false, calls: new Map() }, isEnd: false },
+    { seq: 9, turn: { ...turn, messages: 0, isAnswered: false, calls: new Map() }, isEnd: false },
   ])
     expect(positionOf(positionText(ITEM, position), ITEM)).toEqual(position);
   for (const text of [

@@ -1,6 +1,6 @@
 -- v_work_log tells the story of an item to its end; v_attempts, v_turns, v_calls, v_failed_calls, v_inbox, v_journal_logged and v_findings_told its parts.
 begin;
-select plan(24);
+select plan(25);
 set local work_ledger.now = '2026-01-01 12:00Z';
 
 create function pg_temp.story() returns text[] language sql as $$
@@ -27,7 +27,8 @@ select is((select array_agg(content) from v_inbox where work_item_id = item() an
 select later('1 minute');
 select drive();
 select work_complete(item(), 'Fixed it', p_lease => lease());
-select is((pg_temp.story())[8:], array['end Fixed it completed'], 'how it ended');
+select is((pg_temp.story())[7:9], array['told 1 person Look at d, too', 'call 1 look {"at": "d"} completed', 'told 2 person And e'], 'what it was told, each when it was');
+select is((pg_temp.story())[10:], array['end Fixed it completed'], 'how it ended');
 select is((select seconds from v_work_log where work_item_id = item() and kind = 'end'), 240::double precision, 'and how long it took');
 select is((select count(*)::integer from v_work_log where kind = 'attempt'), 1, 'the last attempt ended as the item did');
 select is_empty($$ select * from v_work_log where work_item_id <> item() $$, 'nothing has happened in the other item');

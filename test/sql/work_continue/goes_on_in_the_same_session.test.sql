@@ -34,8 +34,8 @@ select take(work_continue(item(), 'Thanks'));
 select results_eq($$ select n, how, said, state from work_chain((select id from second)) $$,
   $$ values (1, null, null, 'completed'), (2, 'continue', 'And who dropped it?', 'completed'), (3, 'continue', 'Thanks', 'queued') $$, 'the chain is told from any of its items');
 select is((select requests from cost_by('total', item())), 4::bigint, 'and its cost is one sum');
-select results_eq($$ select kind, name, text from v_work_log where work_item_id = (select id from second) and kind in ('goes on', 'next') order by rank $$,
-  $$ select 'goes on', 'continue', 'And who dropped it?' union all select 'next', 'continue', item()::text $$, 'the story of each names both neighbours');
+select results_eq($$ select kind, name, text from v_work_log where work_item_id = (select id from second) and kind in ('goes on', 'told', 'next') order by rank $$,
+  $$ select 'goes on', 'continue', 'And who dropped it?' union all select 'next', 'continue', item()::text $$, 'the story of each names both neighbours, and what it goes on with once');
 
 select is_empty($$ select d.id from _items_of('', true, 'completed', '{}', null, '-infinity', 10) d join work_chain(item()) c on c.work_item_id = d.id $$, 'a digest tells of a conversation once, not of each of its ends');
 
