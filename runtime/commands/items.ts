@@ -133,8 +133,7 @@ export const show = (workItemId: string, options: Settings): Promise<number> =>
       `  turns      ${progress.turns} (${progress.tokens} tokens)`,
       `  calls      ${calls.length}${calls.length > 0 ? `: ${[...new Set(calls.map((call) => call.tool_name))].join(', ')}` : ''}${failed > 0 ? `; ${failed} failed` : ''}`,
       ...failures.map(({ tool, says, times }) => `             ${times} × ${tool}: ${visible(says ?? 'it said nothing')}`),
-      '',
-      visible(standing),
+      ...(progress.turns > 0 || item.ledger_count > 0 ? ['', visible(standing)] : []), // else it is the task once more
     ];
     print(
       { ...item, turns: progress.turns, tokens: progress.tokens, tool_calls: calls, failed_calls: failures, standing },

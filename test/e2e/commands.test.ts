@@ -151,7 +151,9 @@ test('an agent without a worker is served by ledger append and complete; logs te
     code: 0,
     stdout: expect.stringContaining('completed'),
   });
-  expect((await cli('show', id)).stdout).toContain('outcome    It is there now');
+  const shown = (await cli('show', id)).stdout;
+  expect(shown).toContain('outcome    It is there now');
+  expect(shown).toContain('=== WHERE YOU STAND ===');
   expect((await cli('logs', id)).stdout).toMatch(
     /^\d\d:\d\d:\d\d {2}finding: The index is missing\n\d\d:\d\d:\d\d {2}note: \{"from": "stdin"\}\n\d\d:\d\d:\d\d {2}completed: It is there now\n$/,
   );
