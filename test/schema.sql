@@ -3612,7 +3612,7 @@ create function _budget_spend(p_work_item_id uuid, p_due jsonb, p_today date DEF
 create function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
   sql volatile; -- body 67b6a6db, comment 7c329f5b
 create function _budgets_above(p_work_item_ids uuid[], p_days date[] DEFAULT '{}'::date[]) returns SETOF budget_draw
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 92ad9387, comment 89674109
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body d403a33b, comment 89674109
 create function _budgets_by_default(p_work_item_id uuid, p_config jsonb) returns void
   sql volatile; -- body 3770954a, comment 48653199
 create function _cache_control(p_ttl text) returns text
@@ -3858,21 +3858,25 @@ create function _counts_quantile(p_counts bigint[], p_part double precision) ret
 create function _cut_figures(p_cut elisions, p_model text) returns jsonb
   sql stable; -- body 5156983b, comment 9554a0d6
 create function _daily_budgets_of(p_work_item_ids uuid[]) returns SETOF daily_budgets
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 15b62d4b, comment f649dbc8
-create function _daily_count(p_scope text, p_name text, p_resource text, p_today date) returns void
-  plpgsql volatile; -- body a5b4aa03, comment d3fab481
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6137ea04, comment 8a855bf7
+create function _daily_count(p_scope text, p_name text, p_resource text, p_today date, p_open uuid[] DEFAULT NULL::uuid[]) returns void
+  plpgsql volatile; -- body 15d152a8, comment b0f17bee
 create function _daily_name(p_project text, p_faculty text) returns text
   plpgsql stable; -- body 4f97095e, comment 2f439186
+create function _daily_open(p_scope text, p_name text) returns SETOF uuid
+  sql stable; -- body 7fbd99e5, comment b3865453
+create function _daily_owners(p_work_item_ids uuid[]) returns TABLE(scope text, name text)
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 7f4f4947, comment 264db021
 create function _daily_parked(p_scope text, p_name text) returns SETOF uuid
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bca61887, comment be058daa
 create function _daily_rename(p_from text, p_to text) returns void
   plpgsql volatile; -- body b3fb4add, comment 68a9fbe8
 create function _daily_renamed(p_scope text, p_name text, p_from text, p_to text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 9b598eda
-create function _daily_reserved(p_scope text, p_name text, p_resource text, p_day date) returns numeric
-  sql stable; -- body 69f21cb6, comment be228e92
-create function _daily_store(p_scope text, p_name text, p_resource text, p_amount numeric, p_today date) returns daily_budgets
-  plpgsql volatile; -- body 57a4673c, comment c4517c99
+create function _daily_reserved(p_scope text, p_name text, p_resource text, p_day date, p_work_item_ids uuid[] DEFAULT NULL::uuid[]) returns numeric
+  sql stable; -- body 24aee3a0, comment 6bad50df
+create function _daily_store(p_scope text, p_name text, p_resource text, p_amount numeric, p_today date, p_open uuid[]) returns daily_budgets
+  plpgsql volatile; -- body 8d888677, comment 026db4ee
 create function _day_ends_at(p_day date) returns timestamp with time zone
   sql immutable parallel safe; -- body d41d8cd9, comment a347a5a0
 create function _dead_jobs(p_ids bigint[] DEFAULT NULL::bigint[]) returns bigint[]
@@ -5606,7 +5610,7 @@ create function cost_by(p_by text, p_work_item_id uuid DEFAULT NULL::uuid, p_pro
 create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, expected_left integer, expected_rewritten integer, expected_after integer, left_tokens bigint, rewritten_tokens bigint, paid_after bigint, requests integer, saved_tokens numeric, summary_cost numeric, saved_cost numeric)
   plpgsql stable; -- body ae8bbfb7, comment 3e673dfb
 create function daily_budget_set(p_resource text, p_amount numeric, p_project text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text) returns daily_budgets
-  plpgsql volatile; -- body db6e434b, comment 5ea42700
+  plpgsql volatile; -- body 9758eadc, comment 5ea42700
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ddd2cc0b, comment a7dfef04
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text

@@ -274,7 +274,7 @@ const act = fc.oneof(
         { weight: 6, arbitrary: fc.constantFrom('finding' as const, 'claim' as const, 'claim' as const) },
         { weight: 5, arbitrary: fc.constantFrom('miss' as const, 'import' as const, 'left' as const, 'resume' as const) },
         { weight: 4, arbitrary: fc.constant('fork' as const) },
-        { weight: 3, arbitrary: fc.constantFrom('erase' as const, 'erase agent' as const, 'erase agent' as const) },
+        { weight: 4, arbitrary: fc.constantFrom('erase' as const, 'erase agent' as const, 'erase agent' as const) },
       ),
       count: fc.integer({ min: 1, max: 9 }),
       /** Which of two processes; or whether its subagent. */

@@ -19,6 +19,27 @@ create or replace function _day_ends_at(p_day date)
 
 comment on function _day_ends_at(date) is 'When a day of UTC ends.';
 
+create or replace function _daily_owners(p_work_item_ids uuid[])
+  returns table (scope text, name text)
+  language plpgsql
+  stable
+  rows 2
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return query
+    select 'project', _project_now(w.project) from work_items w where w.id = any (p_work_item_ids) and w.project is not null
+    union
+    -- That of the newest attempt: when one is charged that has just ended, no other one has begun.
+    select 'faculty', _faculty_ref(c)
+      from unnest(p_work_item_ids) i(id)
+     cross join lateral (select f.faculty_hash from foci f where f.work_item_id = i.id order by f.attempt desc limit 1) f
+      join faculties c on c.content_hash = f.faculty_hash;
+end
+$$;
+
+comment on function _daily_owners(uuid[]) is 'Whose budgets by day items may draw on: their projects, by the names that these have today, and the faculties of their newest attempts.';
+
 create or replace function _daily_budgets_of(p_work_item_ids uuid[])
   returns setof daily_budgets
   language plpgsql
@@ -32,19 +53,13 @@ begin
   end if;
   return query
     select d.*
-      from (select 'project' as scope, _project_now(w.project) as name from work_items w where w.id = any (p_work_item_ids)
-            union
-            -- That of the newest attempt: when one is charged that has just ended, no other one has begun.
-            select 'faculty', _faculty_ref(c)
-              from unnest(p_work_item_ids) i(id)
-             cross join lateral (select f.faculty_hash from foci f where f.work_item_id = i.id order by f.attempt desc limit 1) f
-              join faculties c on c.content_hash = f.faculty_hash) o
+      from _daily_owners(p_work_item_ids) o
       join daily_budgets d on (d.scope, d.name) = (o.scope, o.name)
      order by d.scope, d.name, d.resource;
 end
 $$;
 
-comment on function _daily_budgets_of(uuid[]) is 'The budgets by day that items draw on: those of their projects, by the names that these have today, and of the faculties of their newest attempts.';
+comment on function _daily_budgets_of(uuid[]) is 'The budgets by day that items draw on, see _daily_owners().';
 
 create or replace function _resources_limited(p_work_item_id uuid)
   returns budget_resource[]
@@ -89,9 +104,11 @@ begin
      where b.work_item_id in (select id from line)
      order by b.work_item_id, b.resource
        for no key update;
-  if p_days = '{}' then
+  if p_days = '{}' or not exists (select from daily_budgets) then
     return;
   end if;
+  -- First all whose budgets they may be, whether they have one or not: a transaction that comes here again may find one more.
+  perform _lock_all('days', array(select concat_ws(' ', o.scope, o.name) from _daily_owners(p_work_item_ids) o));
   -- One after the other, those that the first of a day makes, too: all come to them in one order.
   for v_of in select d.* from _daily_budgets_of(p_work_item_ids) d loop
     for v_day in select distinct d from unnest(p_days) d where d is not null order by d loop

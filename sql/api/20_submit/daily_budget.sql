@@ -11,6 +11,7 @@ declare
   v_scope text := case when p_faculty is null then 'project' else 'faculty' end;
   v_name text := _daily_name(p_project, p_faculty);
   v_today date := _today();
+  v_open uuid[];
   v_parked uuid[];
   v_budget daily_budgets;
 begin
@@ -18,6 +19,9 @@ begin
   if p_amount is not null then
     perform _budget_amount(p_resource, to_jsonb(p_amount));
   end if;
+  -- What has something reserved cannot give it back meanwhile to a budget that it does not see yet.
+  v_open := array(select o from _daily_open(v_scope, v_name) o);
+  perform from fences where work_item_id = any (v_open) order by work_item_id for no key update;
   -- As in budget_set(): what is parked is locked before the budget, without waiting.
   v_parked := array(
     select e.work_item_id from _daily_parked(v_scope, v_name) p(id) join fences e on e.work_item_id = p.id
@@ -32,7 +36,7 @@ begin
     delete from daily_spending s where (s.scope, s.name, s.resource, s.day) = (v_scope, v_name, p_resource, v_today);
     update daily_spending s set reserved = 0 where (s.scope, s.name, s.resource) = (v_scope, v_name, p_resource) and s.reserved > 0;
   else
-    v_budget := _daily_store(v_scope, v_name, p_resource, p_amount, v_today);
+    v_budget := _daily_store(v_scope, v_name, p_resource, p_amount, v_today, v_open);
   end if;
   update work_items set run_at = _now() where id = any (v_parked) and state = 'waiting';
   -- A new statement, which also sees the items that parked just before they could see the new amount. The sweep finds the others.
@@ -73,7 +77,7 @@ $$;
 
 comment on function _daily_name(text, text) is 'By which name daily_budgets has a project or a faculty. Raises WL001, WL002.';
 
-create or replace function _daily_store(p_scope text, p_name text, p_resource text, p_amount numeric, p_today date)
+create or replace function _daily_store(p_scope text, p_name text, p_resource text, p_amount numeric, p_today date, p_open uuid[])
   returns daily_budgets
   language plpgsql
   volatile
@@ -91,15 +95,15 @@ begin
   on conflict (scope, name, resource) do update set amount = excluded.amount, updated_at = _now()
   returning * into v_budget;
   if v_is_new then
-    perform _daily_count(p_scope, p_name, p_resource, p_today);
+    perform _daily_count(p_scope, p_name, p_resource, p_today, p_open);
   end if;
   return v_budget;
 end
 $$;
 
-comment on function _daily_store(text, text, text, numeric, date) is 'Stores the amount of a budget by day; of a new one what was used today counts.';
+comment on function _daily_store(text, text, text, numeric, date, uuid[]) is 'Stores the amount of a budget by day; of a new one what was used today counts, and what the items p_open have reserved.';
 
-create or replace function _daily_count(p_scope text, p_name text, p_resource text, p_today date)
+create or replace function _daily_count(p_scope text, p_name text, p_resource text, p_today date, p_open uuid[] default null)
   returns void
   language plpgsql
   volatile
@@ -113,15 +117,15 @@ begin
              from v_work_hours h
             where h.kind = 'model' and h.began_at >= _day_ends_at(p_today - 1) and h.began_at < _day_ends_at(p_today)
               and case p_scope when 'project' then h.stored_project = any (_project_names(p_name)) else h.faculty = any (_faculty_refs(p_name)) end)),
-         reserved = _daily_reserved(p_scope, p_name, p_resource, p_today)
+         reserved = _daily_reserved(p_scope, p_name, p_resource, p_today, p_open)
    where (s.scope, s.name, s.resource, s.day) = (p_scope, p_name, p_resource, p_today);
 end
 $$;
 
-comment on function _daily_count(text, text, text, date) is
-  'Has today''s row of a budget say what was used, at least what the sums of the hours say, and what the model calls under way have reserved. A call that ends in this very moment may be missed.';
+comment on function _daily_count(text, text, text, date, uuid[]) is
+  'Has today''s row of a budget say what was used, at least what the sums of the hours say, and what the model calls under way (p_open: of these items) have reserved. A call that ends in this very moment may be missed.';
 
-create or replace function _daily_reserved(p_scope text, p_name text, p_resource text, p_day date)
+create or replace function _daily_reserved(p_scope text, p_name text, p_resource text, p_day date, p_work_item_ids uuid[] default null)
   returns numeric
   language sql
   stable
@@ -129,11 +133,25 @@ create or replace function _daily_reserved(p_scope text, p_name text, p_resource
 as $$
   select coalesce(sum(case p_resource when 'tokens' then t.reserved_tokens when 'money' then t.reserved_money when 'calls' then 1 else 0 end), 0)
     from turns t
-   where t.status in ('pending', 'streaming') and t.reserved_on = p_day
+   where t.status in ('pending', 'streaming') and t.reserved_on = p_day and (p_work_item_ids is null or t.work_item_id = any (p_work_item_ids))
      and exists (select from _daily_budgets_of(array[t.work_item_id]) d where (d.scope, d.name, d.resource) = (p_scope, p_name, p_resource));
 $$;
 
-comment on function _daily_reserved(text, text, text, date) is 'What the model calls under way that were reserved in this day need of a budget.';
+comment on function _daily_reserved(text, text, text, date, uuid[]) is 'What the model calls under way (of these items, if any are named) that were reserved in this day need of a budget.';
+
+create or replace function _daily_open(p_scope text, p_name text)
+  returns setof uuid
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select distinct t.work_item_id
+    from turns t
+   where t.status in ('pending', 'streaming') and t.reserved_on is not null
+     and exists (select from _daily_owners(array[t.work_item_id]) o where (o.scope, o.name) = (p_scope, p_name));
+$$;
+
+comment on function _daily_open(text, text) is 'The items of a project or a faculty that have something reserved.';
 
 create or replace function _daily_parked(p_scope text, p_name text)
   returns setof uuid

@@ -1,6 +1,6 @@
 -- Work whose project has used up its day parks until midnight UTC, and goes on by itself; or at once, when the budget is raised or removed.
 begin;
-select plan(16);
+select plan(18);
 
 set local work_ledger.now = '2026-11-20 12:00:00+00';
 set local timezone = 'Pacific/Auckland';
@@ -27,7 +27,10 @@ select from daily_budget_set('tokens', 20001, p_project => 'acme/shop');
 select is((select run_at <= _now() from item), true, 'a budget that is raised wakes it');
 select drive();
 select is((select run_at from item), '2026-11-21 00:00:00+00', 'a little more is not enough');
+delete from graphile_worker._private_jobs;
+select is((work_sweep() ->> 'enqueued')::integer, 0, 'until midnight nobody is sent to it');
 select later('1 hour');
+select is((work_sweep() ->> 'enqueued')::integer, 1, 'then the sweep sends a worker');
 select is(drive() ->> 'kind', 'call_model', 'at midnight it goes on');
 select is(pg_temp.day() ~ '^0 of 20001 spent, [1-9]', true, 'in a new day');
 select answer('[["ledger_read"]]', p_more => '{"usage": {"input_tokens": 20000, "output_tokens": 1}}'), run(), iteration_finish(item(), lease());
