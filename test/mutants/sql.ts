@@ -3221,15 +3221,6 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/daily_budget_set/counts_what_was_used_today.test.sql',
   },
   {
-    name: 'what draws on budgets by day takes no lock for those that come',
-    file: 'sql/api/20_submit/budget_charge.sql',
-    from: `  perform _lock_all('days', array(select concat_ws(' ', o.scope, o.name) from _daily_owners(p_work_item_ids) o));
-`,
-    to: '',
-    test: 'test/long/storm.test.ts',
-    title: 'no deadlock in 30 seconds',
-  },
-  {
     name: 'a faculty has no budget by day',
     file: 'sql/api/20_submit/budget_charge.sql',
     from: 'where f.work_item_id = i.id order by f.attempt desc limit 1',
