@@ -54,6 +54,8 @@ select pg_extension_config_dump('people', '');
 select pg_extension_config_dump('claims', '');
 select pg_extension_config_dump('linked_digests', '');
 select pg_extension_config_dump('projects', '');
+select pg_extension_config_dump('daily_budgets', '');
+select pg_extension_config_dump('daily_spending', '');
 select pg_extension_config_dump('subscriptions', '');
 select pg_extension_config_dump('transcripts', '');
 select pg_extension_config_dump('transcript_entries', '');

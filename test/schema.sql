@@ -172,6 +172,28 @@ CREATE INDEX compactions_iteration ON ledger.compactions USING btree (focus_id, 
 CREATE INDEX compactions_work_item ON ledger.compactions USING btree (work_item_id, created_at);
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF instructions, error, metadata ON ledger.compactions FOR EACH ROW WHEN ((_may_hold_secret(new.instructions) OR _may_hold_secret((new.error)::text) OR _may_hold_secret((new.metadata)::text))) EXECUTE FUNCTION _redact_row('instructions', 'error', 'metadata');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.compactions FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
+create table daily_budgets (
+  scope text not null,
+  name text not null,
+  resource budget_resource not null,
+  amount numeric not null,
+  created_at timestamp with time zone not null default _now(),
+  updated_at timestamp with time zone not null default _now(),
+  constraint amount_is_a_number CHECK (amount >= 0::numeric AND amount < 'Infinity'::numeric),
+  constraint daily_budgets_pkey PRIMARY KEY (scope, name, resource),
+  constraint resource_is_used_by_the_day CHECK (resource::text <> 'children'::text),
+  constraint scope_is_known CHECK (scope = ANY (ARRAY['project'::text, 'faculty'::text])),
+);
+create table daily_spending (
+  scope text not null,
+  name text not null,
+  resource budget_resource not null,
+  day date not null,
+  spent numeric not null default 0,
+  reserved numeric not null default 0,
+  constraint daily_spending_pkey PRIMARY KEY (scope, name, resource, day),
+  constraint reserved_is_not_negative CHECK (reserved >= 0::numeric),
+) with (fillfactor=50);
 create table elisions (
   id uuid not null default _uuidv7(),
   previous_id uuid,
@@ -968,6 +990,7 @@ create table turns (
   completed_at timestamp with time zone,
   erased_hash bytea,
   reserved_input_tokens bigint,
+  reserved_on date,
   constraint completed_turns_have_completed_at CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text])) = (completed_at IS NOT NULL)),
   constraint role_is_known CHECK (role = ANY (ARRAY['manager'::text, 'worker'::text, 'unified'::text])),
   constraint roots_have_depth_0 CHECK ((parent_turn_id IS NULL) = (depth = 0)),
@@ -1837,7 +1860,7 @@ create view v_cost_turns with (security_invoker=true) as
             count(*) > 0 AND _boundary(t.id) = 'after'::text AS "?column?"
            FROM work_ledger l
           WHERE l.turn_id = t.id AND l.entry_type::text = 'step'::text AND l.work_item_id = t.work_item_id AND NOT l.is_auto) s(step_tokens, is_alone)
-     LEFT JOIN LATERAL _asking_turn(t.parent_turn_id) b(id, parent_turn_id, depth, turn_type, status, work_item_id, focus_id, iteration, config_hash, block, elision_id, fork_turn_id, provider, model, role, stop_reason, response_id, request_id, call_count, error, input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens, total_tokens, chain_tokens, reserved_tokens, reserved_money, duration_ms, first_token_ms, external_id, workspace_path, archived_at, started_at, completed_at, erased_hash, reserved_input_tokens) ON t.turn_type = 'normal'::text
+     LEFT JOIN LATERAL _asking_turn(t.parent_turn_id) b(id, parent_turn_id, depth, turn_type, status, work_item_id, focus_id, iteration, config_hash, block, elision_id, fork_turn_id, provider, model, role, stop_reason, response_id, request_id, call_count, error, input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens, total_tokens, chain_tokens, reserved_tokens, reserved_money, duration_ms, first_token_ms, external_id, workspace_path, archived_at, started_at, completed_at, erased_hash, reserved_input_tokens, reserved_on) ON t.turn_type = 'normal'::text
      CROSS JOIN LATERAL _cache_outcome(t.*, b.*) k(cache, seconds_since)
      CROSS JOIN LATERAL ( SELECT
                 CASE
@@ -1845,6 +1868,16 @@ create view v_cost_turns with (security_invoker=true) as
                     ELSE 0
                 END AS "case") x(missed_tokens)
   WHERE t.total_tokens > 0;
+create view v_daily_budgets with (security_invoker=true) as
+ SELECT b.scope,
+    b.name,
+    b.resource,
+    b.amount,
+    COALESCE(s.spent, 0::numeric) AS spent,
+    COALESCE(s.reserved, 0::numeric) AS reserved,
+    GREATEST(b.amount - COALESCE(s.spent, 0::numeric) - COALESCE(s.reserved, 0::numeric), 0::numeric) AS remaining
+   FROM daily_budgets b
+     LEFT JOIN daily_spending s ON s.scope = b.scope AND s.name = b.name AND s.resource::text = b.resource::text AND s.day = _today();
 create view v_decisions with (security_invoker=true) as
  SELECT work_item_id,
     seq,
@@ -2195,7 +2228,7 @@ create view v_now with (security_invoker=true) as
           ORDER BY l.seq DESC
          LIMIT 1) AS last_step,
     _one_line("left"(_response_text(a.id), 2000), 300) AS last_words,
-    _input_total(ROW(a.id, a.parent_turn_id, a.depth, a.turn_type, a.status, a.work_item_id, a.focus_id, a.iteration, a.config_hash, a.block, a.elision_id, a.fork_turn_id, a.provider, a.model, a.role, a.stop_reason, a.response_id, a.request_id, a.call_count, a.error, a.input_tokens, a.output_tokens, a.cached_input_tokens, a.cache_write_tokens, a.reasoning_tokens, a.total_tokens, a.chain_tokens, a.reserved_tokens, a.reserved_money, a.duration_ms, a.first_token_ms, a.external_id, a.workspace_path, a.archived_at, a.started_at, a.completed_at, a.erased_hash, a.reserved_input_tokens)) + COALESCE(a.output_tokens, 0) + _tokens(_results_chars(a.id)::bigint, c.config #>> '{engage,model}'::text[]) AS context_tokens,
+    _input_total(ROW(a.id, a.parent_turn_id, a.depth, a.turn_type, a.status, a.work_item_id, a.focus_id, a.iteration, a.config_hash, a.block, a.elision_id, a.fork_turn_id, a.provider, a.model, a.role, a.stop_reason, a.response_id, a.request_id, a.call_count, a.error, a.input_tokens, a.output_tokens, a.cached_input_tokens, a.cache_write_tokens, a.reasoning_tokens, a.total_tokens, a.chain_tokens, a.reserved_tokens, a.reserved_money, a.duration_ms, a.first_token_ms, a.external_id, a.workspace_path, a.archived_at, a.started_at, a.completed_at, a.erased_hash, a.reserved_input_tokens, a.reserved_on)) + COALESCE(a.output_tokens, 0) + _tokens(_results_chars(a.id)::bigint, c.config #>> '{engage,model}'::text[]) AS context_tokens,
     x.tokens AS context_window,
     floor(x.tokens::numeric * COALESCE(NULLIF((c.config #>> '{engage,compact_threshold}'::text[])::numeric, 0::numeric), 1::numeric))::integer AS compacts_at,
     u.tokens,
@@ -2261,7 +2294,8 @@ create view v_now with (security_invoker=true) as
             t_1.started_at,
             t_1.completed_at,
             t_1.erased_hash,
-            t_1.reserved_input_tokens
+            t_1.reserved_input_tokens,
+            t_1.reserved_on
            FROM turns t_1
           WHERE t_1.work_item_id = w.id
           ORDER BY t_1.id DESC
@@ -2303,7 +2337,8 @@ create view v_now with (security_invoker=true) as
             a_1.started_at,
             a_1.completed_at,
             a_1.erased_hash,
-            a_1.reserved_input_tokens
+            a_1.reserved_input_tokens,
+            a_1.reserved_on
            FROM turns a_1
           WHERE a_1.work_item_id = w.id AND a_1.status = 'completed'::text AND a_1.turn_type = 'normal'::text
           ORDER BY a_1.id DESC
@@ -3608,23 +3643,27 @@ create function _bucket_seconds(p_bucket double precision) returns double precis
 create function _budget_amount(p_resource text, p_amount jsonb) returns numeric
   plpgsql immutable; -- body 48045f47, comment 98fa5ea9
 create function _budget_charge(p_due jsonb) returns void
-  plpgsql volatile; -- body ecd90d8c, comment 8de79bc2
+  plpgsql volatile; -- body d24e7103, comment 305081f5
 create function _budget_child(p_parent_id uuid) returns void
-  plpgsql volatile; -- body cfdaa021, comment 47c2e7cc
-create function _budget_park(p_item work_items, p_reason text) returns jsonb
-  plpgsql volatile; -- body a6fc870f, comment bd8eb1cd
-create function _budget_reserve(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_resources budget_resource[], p_input bigint, OUT lack text, OUT is_held_by_others boolean) returns record
-  plpgsql volatile; -- body 93bdf2a6, comment 9ada1b18
+  plpgsql volatile; -- body b9b541e1, comment 47c2e7cc
+create function _budget_hold(p_budgets budget_draw[], p_amounts jsonb) returns void
+  plpgsql volatile; -- body 768a3af4, comment e5432e1c
+create function _budget_lack(p_budget budget_draw, p_model text, p_input bigint) returns text
+  sql stable; -- body ff7d6650, comment 812a00c0
+create function _budget_park(p_item work_items, p_reason text, p_until timestamp with time zone) returns jsonb
+  plpgsql volatile; -- body 2348378b, comment a757873e
+create function _budget_reserve(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_resources budget_resource[], p_input bigint, OUT lack text, OUT ends_at timestamp with time zone, OUT is_held_by_others boolean) returns record
+  plpgsql volatile; -- body 7003cd7c, comment e6f1298d
 create function _budget_resources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment b46f7e16
-create function _budget_room(p_budget budgets, p_model text, p_input bigint, p_hour_write bigint) returns numeric
+create function _budget_room(p_budget budget_draw, p_model text, p_input bigint, p_hour_write bigint) returns numeric
   plpgsql stable; -- body 375c3c05, comment 8b3d92bb
-create function _budget_spend(p_work_item_id uuid, p_deltas jsonb, p_released jsonb DEFAULT '{}'::jsonb) returns void
-  sql volatile; -- body 18c34453, comment 70fe61b7
+create function _budget_spend(p_work_item_id uuid, p_due jsonb, p_today date DEFAULT NULL::date) returns void
+  plpgsql volatile; -- body 6ed68667, comment f3a4529b
 create function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
   sql volatile; -- body 67b6a6db, comment 7c329f5b
-create function _budgets_above(p_work_item_ids uuid[]) returns SETOF budgets
-  sql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 2046b576, comment c78201cc
+create function _budgets_above(p_work_item_ids uuid[], p_days date[] DEFAULT '{}'::date[]) returns SETOF budget_draw
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body d403a33b, comment 89674109
 create function _budgets_by_default(p_work_item_id uuid, p_config jsonb) returns void
   sql volatile; -- body 3770954a, comment 48653199
 create function _cache_control(p_ttl text) returns text
@@ -3701,6 +3740,8 @@ create function _check_attempts(p_ids uuid[]) returns TABLE(invariant text, work
   sql stable; -- body 66008902, comment d039435f
 create function _check_calls(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
   sql stable; -- body f2b92df7, comment 5f1b8740
+create function _check_days() returns TABLE(invariant text, work_item_id uuid, says text)
+  sql stable; -- body def7630d, comment dd66d49e
 create function _check_entries(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
   sql stable; -- body f1203cbd, comment 7935a739
 create function _check_head() returns trigger
@@ -3869,6 +3910,28 @@ create function _counts_quantile(p_counts bigint[], p_part double precision) ret
   sql immutable parallel safe; -- body 7acd2ebf, comment 0dcdaa26
 create function _cut_figures(p_cut elisions, p_model text) returns jsonb
   sql stable; -- body 5156983b, comment 9554a0d6
+create function _daily_budgets_of(p_work_item_ids uuid[]) returns SETOF daily_budgets
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6137ea04, comment 8a855bf7
+create function _daily_count(p_scope text, p_name text, p_resource text, p_today date, p_open uuid[] DEFAULT NULL::uuid[]) returns void
+  plpgsql volatile; -- body 15d152a8, comment b0f17bee
+create function _daily_name(p_project text, p_faculty text) returns text
+  plpgsql stable; -- body 4f97095e, comment 2f439186
+create function _daily_open(p_scope text, p_name text) returns SETOF uuid
+  sql stable; -- body 7fbd99e5, comment b3865453
+create function _daily_owners(p_work_item_ids uuid[]) returns TABLE(scope text, name text)
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 7f4f4947, comment 264db021
+create function _daily_parked(p_scope text, p_name text) returns SETOF uuid
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bca61887, comment be058daa
+create function _daily_rename(p_from text, p_to text) returns void
+  plpgsql volatile; -- body b3fb4add, comment 68a9fbe8
+create function _daily_renamed(p_scope text, p_name text, p_from text, p_to text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 9b598eda
+create function _daily_reserved(p_scope text, p_name text, p_resource text, p_day date, p_work_item_ids uuid[] DEFAULT NULL::uuid[]) returns numeric
+  sql stable; -- body 24aee3a0, comment 6bad50df
+create function _daily_store(p_scope text, p_name text, p_resource text, p_amount numeric, p_today date, p_open uuid[]) returns daily_budgets
+  plpgsql volatile; -- body 8d888677, comment 026db4ee
+create function _day_ends_at(p_day date) returns timestamp with time zone
+  sql immutable parallel safe; -- body d41d8cd9, comment a347a5a0
 create function _dead_jobs(p_ids bigint[] DEFAULT NULL::bigint[]) returns bigint[]
   plpgsql stable security definer; -- body ff2a0873, comment 2bdf6a47
 create function _decided_in(p_text text) returns TABLE(n bigint, what text)
@@ -3906,7 +3969,7 @@ create function _doctor_speed() returns TABLE(severity text, code text, work_ite
 create function _doctor_tools() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 165e087b, comment 2e15c580
 create function _doctor_work() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 9d713516, comment ffe50067
+  sql stable; -- body a3b551dc, comment ffe50067
 create function _doctor_workers() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   plpgsql stable; -- body baa5cff0, comment e36738ab
 create function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer, p_lease uuid) returns void
@@ -4295,6 +4358,8 @@ create function _is_on_host(p_work_item_id uuid) returns boolean
   plpgsql stable; -- body 5e8e8659, comment 2b7b8061
 create function _is_owners() returns boolean
   sql stable; -- body 0a22bf7d, comment ed3c48c8
+create function _is_parked(p_item work_items) returns boolean
+  sql stable; -- body e0407e90, comment 5d9a5dd2
 create function _is_partial(p_call tool_calls) returns boolean
   sql immutable; -- body e033e909, comment 9cdb5566
 create function _is_pattern(p_pattern text) returns boolean
@@ -4356,7 +4421,7 @@ create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count i
 create function _iteration_finish(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_iteration integer, p_driven_seconds double precision, p_kept_turn_id uuid DEFAULT NULL::uuid, p_flags iteration_flags DEFAULT NULL::iteration_flags) returns json
   plpgsql volatile; -- body fc2cf2cf, comment 694281f9
 create function _iteration_flags(p_item work_items, p_focus foci, p_config jsonb, p_turn turns DEFAULT NULL::turns) returns iteration_flags
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bede7c34, comment 77212ca5
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body b36b8a22, comment 77212ca5
 create function _iteration_span_id(p_focus_id uuid, p_iteration integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7893b336
 create function _iteration_spans(p_item work_items, p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
@@ -4476,7 +4541,7 @@ create function _leap_of(p_parent turns) returns uuid
 create function _lease_drop(p_item work_items, p_slot text, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
   plpgsql volatile; -- body 51e8a501, comment 40495c1d
 create function _lease_due(p_focus foci, p_is_refused boolean DEFAULT false) returns jsonb
-  plpgsql volatile; -- body cffd1ad7, comment 69d79c00
+  plpgsql volatile; -- body e9432c69, comment e423b364
 create function _lease_end(p_item work_items, OUT item work_items, OUT due jsonb) returns record
   plpgsql volatile; -- body 8ab567b6, comment b33931f6
 create function _lease_grant(p_item work_items, p_focus foci, p_worker_id text, p_lease_seconds integer, OUT item work_items, OUT answer jsonb) returns record
@@ -4820,7 +4885,7 @@ create function _projects_queued() returns SETOF text
 create function _projects_told() returns TABLE(name text)
   sql stable; -- body 4f7f360f, comment 0c528273
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body 551ce42b, comment 2217b3b2
+  sql immutable parallel safe; -- body 6fdd6e91, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
@@ -4950,7 +5015,7 @@ create function _request_data(p_turn turns) returns jsonb
 create function _request_make(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_flags iteration_flags, p_kept_turn_id uuid) returns json
   plpgsql volatile; -- body 157aaeb1, comment 776f4b76
 create function _request_obstacle(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns jsonb
-  plpgsql volatile; -- body fa9adfb7, comment 944a999e
+  plpgsql volatile; -- body 9038ca66, comment 944a999e
 create function _request_options(p_engage jsonb, p_model text, p_max_tokens integer, p_tools text[], p_thinks boolean) returns text
   plpgsql stable; -- body c23e9dca, comment 75cdadca
 create function _request_sent(p_turn turns, p_is_watched boolean, p_parent turns, p_kept_turn_id uuid, p_is_told boolean, p_early json) returns json
@@ -4958,7 +5023,7 @@ create function _request_sent(p_turn turns, p_is_watched boolean, p_parent turns
 create function _request_sizes(p_turn turns, OUT task integer, OUT digest integer, OUT stubs integer, OUT kept integer, OUT closed integer, OUT words integer, OUT results integer, OUT people integer, OUT engine integer) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 83d3611f, comment 87d226d9
 create function _resources_limited(p_work_item_id uuid) returns budget_resource[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0faf19e9, comment eab36145
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 83512fcf, comment eab36145
 create function _response_begins(p_turn turns) returns text
   sql stable; -- body 5de7c8bc, comment 61460962
 create function _response_missing(p_turn turns, p_exchange record) returns TABLE(records jsonb, previous jsonb, text text, first_thought bigint, last_thought bigint, first_call bigint, last_call bigint)
@@ -5002,7 +5067,7 @@ create function _retention_policy(p_state text, p_faculty text) returns SETOF re
 create function _retention_take(p_root_id uuid) returns jsonb
   plpgsql volatile; -- body f22b70e7, comment 09ca3489
 create function _retention_tidy(p_limit integer) returns jsonb
-  plpgsql volatile; -- body 9b4df8ea, comment 6cbac6d8
+  plpgsql volatile; -- body fb72ece4, comment c7680d82
 create function _retractions_tell(p_item work_items, p_focus foci, p_turn turns, p_retracted_at timestamp with time zone) returns boolean
   plpgsql volatile; -- body bd91c461, comment 00ace5d7
 create function _retry_delay(p_focus foci) returns interval
@@ -5303,6 +5368,8 @@ create function _timeline_replayed(p_session text, p_policy jsonb, p_head_id uui
   plpgsql volatile; -- body 20e347e5, comment f624a9af
 create function _to_wake(p_item work_items) returns uuid[]
   sql stable; -- body e54eacf7, comment 3c91e534
+create function _today() returns date
+  sql stable; -- body d41d8cd9, comment 2f4579d3
 create function _tokens(p_chars bigint, p_model text) returns integer
   sql stable; -- body 073da629, comment 84cab99d
 create function _told(p_turn_id uuid, p_is_compaction boolean) returns TABLE(n bigint, said text, is_person boolean)
@@ -5392,7 +5459,7 @@ create function _turn_answered(p_turn_id uuid, p_status text, p_response json, p
 create function _turn_asked(p_focus foci, p_turn_id uuid) returns turns
   plpgsql stable; -- body dba6a3f6, comment 56248ac7
 create function _turn_charge(p_turn turns) returns void
-  plpgsql volatile; -- body 4799fffd, comment 9aa065d2
+  plpgsql volatile; -- body 94afa581, comment 9aa065d2
 create function _turn_config(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text, p_thinks boolean DEFAULT true) returns text
   plpgsql volatile; -- body 222e61e7, comment b18218ee
 create function _turn_cost(p_turn turns) returns numeric
@@ -5601,6 +5668,8 @@ create function cost_by(p_by text, p_work_item_id uuid DEFAULT NULL::uuid, p_pro
   plpgsql stable; -- body 597e2a9a, comment 788d02ce
 create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, expected_left integer, expected_rewritten integer, expected_after integer, left_tokens bigint, rewritten_tokens bigint, paid_after bigint, requests integer, saved_tokens numeric, summary_cost numeric, saved_cost numeric)
   plpgsql stable; -- body ae8bbfb7, comment 3e673dfb
+create function daily_budget_set(p_resource text, p_amount numeric, p_project text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text) returns daily_budgets
+  plpgsql volatile; -- body 9758eadc, comment 5ea42700
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ddd2cc0b, comment a7dfef04
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
@@ -5624,7 +5693,7 @@ create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uui
 create function inbox_take(p_work_item_id uuid) returns text
   plpgsql volatile; -- body 0bb57a1a, comment 418a0e18
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body f15c6bee, comment 1b05a7eb
+  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body f15c6bee, comment cb23af6b
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
   plpgsql volatile; -- body 8ea7a5ad, comment af7cb6cd
 create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration integer DEFAULT NULL::integer, p_driven_seconds double precision DEFAULT NULL::double precision) returns json
@@ -5752,7 +5821,7 @@ create function project_name(p_project text) returns text
 create function project_names(p_project text) returns text[]
   sql stable; -- body bf502292, comment 2aa29ab3
 create function project_rename(p_project text, p_name text) returns projects
-  plpgsql volatile; -- body 8b331e3c, comment 7cc044e5
+  plpgsql volatile; -- body ebb02a94, comment aec0b67d
 create function project_set(p_project text, p_claims text) returns projects
   plpgsql volatile; -- body 04e6cd26, comment 60cdff99
 create function recall_block(p_work_item_id uuid, p_block integer, p_query text DEFAULT NULL::text) returns text
@@ -5886,7 +5955,7 @@ create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEF
 create function work_ledger_build() returns text
   sql immutable parallel safe; -- body names the sources, comment 2ffec68a
 create function work_ledger_check(p_work_item_ids uuid[] DEFAULT NULL::uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
-  sql stable; -- body 22454d31, comment 9972cf97
+  sql stable; -- body 874c1773, comment 025441ed
 create function work_ledger_doctor() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body e8d5285f, comment b0b6fc44
 create function work_ledger_serves(p_version text) returns boolean

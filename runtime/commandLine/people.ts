@@ -116,11 +116,24 @@ export function peopleCommands(program: Command): void {
   );
 
   examples(
-    command(program, 'budget <id> [resource=amount...]', 'show or set what a work item and everything below it may use').action(
-      ends(async (id: string, amounts: string[], options: Settings) => (await items()).budget(id, amounts, options)),
-    ),
+    command(
+      program,
+      'budget [id] [resource=amount...]',
+      'show or set what a work item and everything below it may use; without an id: what all work of a project or a faculty may use in a day (UTC)',
+    )
+      .summary('show or set what a work item, a project or a faculty may use')
+      .option('--project <name>', 'of this project, a day; resource=none: no limit any more')
+      .option('--faculty <name>', "of this faculty, a day; a project's: NAME@PROJECT")
+      .action(
+        ends(async (id: string | undefined, amounts: string[], options: Settings & { project?: string; faculty?: string }) =>
+          id === undefined || options.project !== undefined || options.faculty !== undefined
+            ? (await items()).dailyBudget([...(id === undefined ? [] : [id]), ...amounts], options)
+            : (await items()).budget(id, amounts, options),
+        ),
+      ),
     'budget ID',
     'budget ID tokens=500000 money=5',
+    'budget --project github.com/acme/shop money=20',
   );
 
   examples(

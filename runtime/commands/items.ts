@@ -9,6 +9,7 @@ import { z } from 'zod';
 import type { Settings } from '../config.ts';
 import type { CountedItem } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
+import type { DailyOwner } from '../ledger/submit.ts';
 import { isNoTime, UsageError } from '../ledger/errors.ts';
 import { linkedDigests } from '../ledger/linked.ts';
 import { projectOf } from '../project.ts';
@@ -95,13 +96,39 @@ export const budget = (workItemId: string, amounts: string[], options: Settings)
     const budgets = await db.budgets(id);
     print(
       budgets,
-      budgets
-        .map((one) => `${one.resource.padEnd(8)}  ${one.spent} of ${one.amount}${one.reserved === '0' ? '' : `, ${one.reserved} held`}`)
-        .join('\n') || 'no budget of its own',
+      budgets.map((one) => `${one.resource.padEnd(8)}  ${used(one)}`).join('\n') || 'no budget of its own',
       options.json ?? false,
     );
     return exit.ok;
   });
+
+/** Of none: shows all that there are. With `none` as an amount there is none any more. */
+export const dailyBudget = (
+  amounts: string[],
+  { project, faculty, ...options }: Settings & { project?: string; faculty?: string },
+): Promise<number> =>
+  withLedger(options, async (db) => {
+    if (project !== undefined && faculty !== undefined)
+      throw new UsageError('a budget by day is either of a project or of a faculty: give --project or --faculty');
+    const of: DailyOwner | null =
+      faculty !== undefined ? { scope: 'faculty', name: faculty } : project !== undefined ? { scope: 'project', name: project } : null;
+    for (const given of of ? amounts : []) {
+      const [, none] = /^(\w+)=none$/.exec(given) ?? [];
+      const [resource, amount] = none === undefined ? parseAmount(given) : [none, null];
+      if (of) await db.dailyBudgetSet(resource, amount === null ? null : String(amount), of);
+    }
+    const budgets = await db.dailyBudgets(of);
+    print(
+      budgets,
+      budgets.map((one) => `${one.resource.padEnd(8)}  ${used(one)} a day${of ? '' : `  ${one.scope} ${visible(one.name)}`}`).join('\n') ||
+        'no budget by day',
+      options.json ?? false,
+    );
+    return exit.ok;
+  });
+
+const used = (one: { spent: string; amount: string; reserved: string }): string =>
+  `${one.spent} of ${one.amount}${one.reserved === '0' ? '' : `, ${one.reserved} held`}`;
 
 /** What an option has as JSON. */
 function parsed(json: string, option: string): unknown {

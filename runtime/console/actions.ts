@@ -144,6 +144,17 @@ async function writeNote(db: Db, fields: Fields): Promise<string> {
   return written ? `/note/${written.file_id}` : '/notes';
 }
 
+/** Of whom, of what and how much is chosen and typed; nothing typed: none any more. */
+async function setDailyBudget(db: Db, fields: Fields): Promise<null> {
+  const [, scope, name] = /^(project|faculty):(.*)$/.exec(needed(fields, 'of', 'of which project or faculty is missing')) ?? [];
+  if (name === undefined) throw new LedgerError('WL002', 'that is no project and no faculty', '', '');
+  const amount = textOf(fields, 'amount');
+  if (amount !== '' && !/^\d{1,15}(\.\d{1,6})?$/.test(amount))
+    throw new LedgerError('WL002', 'an amount is a number, such as 20 or 2.5', '', '');
+  const of = { scope: scope === 'project' ? ('project' as const) : ('faculty' as const), name: decoded(name, 'a name') };
+  return done(db.dailyBudgetSet(textOf(fields, 'resource'), orNull(amount), of));
+}
+
 const actions: Record<string, Record<string, Action>> = { work: onWork, call: onCall, turn: onTurn, entry: onEntry, note: onNote };
 const pattern = new RegExp(`^/(?<what>work|call|turn|entry|note)/(?<id>${uuid})/(?<name>[a-z]+)$`);
 
@@ -151,6 +162,7 @@ const pattern = new RegExp(`^/(?<what>work|call|turn|entry|note)/(?<id>${uuid})/
 export function actionAt(path: string): ((db: Db, fields: Fields) => Promise<string | null>) | null {
   if (path === '/import') return importDropped;
   if (path === '/notes/write') return writeNote;
+  if (path === '/fleet/budget') return setDailyBudget;
   const { what = '', id = '', name = '' } = pattern.exec(path)?.groups ?? {};
   const action = Object.hasOwn(actions, what) && Object.hasOwn(actions[what] ?? {}, name) ? actions[what]?.[name] : undefined;
   return action ? (db, fields) => action(db, id, fields) : null;

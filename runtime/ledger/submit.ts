@@ -46,6 +46,12 @@ const name = z.object({ name: z.string() });
 /** What an item and all below it may use, have used, and have set aside for what is under way. */
 const budget = z.object({ resource: z.string(), amount: z.string(), spent: z.string(), reserved: z.string(), remaining: z.string() });
 export type Budget = z.infer<typeof budget>;
+const owner = z.object({ scope: z.enum(['project', 'faculty']), name: z.string() });
+/** A project by any of its names; a faculty by its name or, if it is a project's, name@project. */
+export type DailyOwner = z.infer<typeof owner>;
+/** What all work of a project or a faculty may use in a day of UTC, and how today stands. */
+const dailyBudget = budget.extend(owner.shape);
+export type DailyBudget = z.infer<typeof dailyBudget>;
 
 /**
  * As work_submit() takes it, with an idempotency key: if the answer is lost with its connection, the submission is repeated and still makes
@@ -167,6 +173,33 @@ export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => 
       () => sql.type(budget)`
       select resource, trim_scale(amount)::text as amount, trim_scale(spent)::text as spent, trim_scale(reserved)::text as reserved, trim_scale(remaining)::text as remaining
         from ${named('v_budgets')} where work_item_id = ${workItemId}::uuid order by resource`,
+    ),
+
+  /** `amount` null: there is none any more. */
+  dailyBudgetSet: (resource: string, amount: string | null, { scope, name: of }: DailyOwner) =>
+    run(
+      () => sql.type(z.object({ name: z.string().nullable() }))`
+      select name from ${named('daily_budget_set')}(${resource}, ${amount}::numeric, ${scope === 'project' ? of : null}, ${scope === 'faculty' ? of : null})`,
+    ),
+
+  /** Those of one, or all. */
+  dailyBudgets: (of: DailyOwner | null = null) =>
+    run(
+      () => sql.type(dailyBudget)`
+      select scope, name, resource, trim_scale(amount)::text as amount, trim_scale(spent)::text as spent, trim_scale(reserved)::text as reserved, trim_scale(remaining)::text as remaining
+        from ${named('v_daily_budgets')}
+       where ${of === null} or scope = ${of?.scope ?? ''} and name = case scope when 'project' then ${named('project_name')}(${of?.scope === 'project' ? of.name : null}) else ${of?.name ?? ''} end
+       order by scope desc, name, array_position(array['money', 'tokens', 'calls', 'seconds'], resource::text)`,
+    ),
+
+  /** Of whom there may be one. */
+  dailyOwners: () =>
+    run(
+      () => sql.type(owner)`
+      select 'project' as scope, project as name from ${named('v_projects')}
+      union all select 'faculty', concat_ws('@', name, project) from ${named('v_faculties')}
+      union select scope, name from ${named('v_daily_budgets')}
+      order by 1 desc, 2`,
     ),
 
   /** The abilities that an agent outside the loop is offered. */

@@ -50,6 +50,7 @@ create table turns (
   completed_at timestamptz,
   erased_hash bytea,
   reserved_input_tokens bigint,
+  reserved_on date,
   constraint turn_type_is_known check (turn_type in ('normal', 'compaction')),
   constraint status_is_known check (status in ('pending', 'streaming', 'completed', 'failed')),
   constraint completed_turns_have_completed_at check ((status in ('completed', 'failed')) = (completed_at is not null)),
@@ -197,6 +198,7 @@ comment on column turns.input_tokens is 'Input tokens neither read from nor writ
 comment on column turns.chain_tokens is 'total_tokens of this turn and all its ancestors.';
 comment on column turns.reserved_tokens is 'Tokens reserved in the budgets of the item and its ancestors while the model is asked: the estimated input and the most output that it may write.';
 comment on column turns.reserved_input_tokens is 'Of reserved_tokens, the estimated input: what a request costs that is never answered.';
+comment on column turns.reserved_on is 'The day, of UTC, in which the request was reserved: budgets by day are charged for it in that one. Null: it is reserved nowhere.';
 comment on table turn_workspaces is 'The state of the files at a turn: a reference by which to find them again, such as a git commit or a snapshot. Written by turn_workspace_set().';
 comment on column turn_workspaces.ref is 'By which the files are found again: a commit, a snapshot.';
 comment on table messages is 'What was said, as the provider''s content blocks, stored exactly and never changed. Tool results are in tool_calls, not here.';

@@ -73,6 +73,7 @@ const partsOf = (): Record<string, Record<string, string>> => {
     tools: 'data-key="ledger_append"',
     failures: 'items by state',
     queue: '1 worker alive',
+    budgets: 'until midnight UTC',
   };
   const knowledge = { results: 'Latest findings', digest: 'Recently completed:', told: 'operator at call 1' };
   return {

@@ -120,3 +120,69 @@ test('what is chosen is in the address, and pictures have words', async () => {
   expect(page).toMatch(/role="img" aria-label="Spend an hour, the last 24 hours, by faculty"/);
   expect(await (await fetch(`${running.address}fleet?days=1000&by=colour`)).text()).toMatch(/aria-current="true">14 days</);
 });
+
+const entered = async (console: Console): Promise<string> =>
+  ((await fetch(`${console.address}?token=${console.token}`, { redirect: 'manual' })).headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+
+test('what a project or a faculty may use in a day is seen, set, changed and removed', async () => {
+  const cookie = await entered(running);
+  const page = async (query = ''): Promise<string> =>
+    (await fetch(new URL(`fleet${query}`, running.address), { headers: { cookie } })).text();
+  const section = (html: string): string => /<section class="panel" aria-label="Budgets by day">.*?<\/section>/s.exec(html)?.[0] ?? '';
+  const token = /name="form_token" value="([^"]+)"/.exec(section(await page()))?.[1] ?? '';
+  const post = (fields: Record<string, string>, accept = 'text/html'): Promise<Response> =>
+    fetch(new URL('fleet/budget', running.address), {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie, origin: new URL(running.address).origin, accept },
+      body: new URLSearchParams({ form_token: token, back: '/fleet?days=90', ...fields }),
+    });
+  const shop = `project:${encodeURIComponent('github.com/acme/shop')}`;
+  expect(section(await page())).toContain('No project and no faculty has one.');
+  expect(section(await page())).toContain(`<option value="${shop}">project github.com/acme/shop</option>`);
+  // As a browser without a script.
+  const answer = await post({ of: shop, resource: 'tokens', amount: '20000' });
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, '/fleet?days=90']);
+  expect((await post({ of: 'faculty:worker', resource: 'money', amount: '2.5' })).status).toBe(303);
+  const [used] = await database.query<{ spent: number }>(`select spent::float8 from ledger.v_daily_budgets where scope = 'project'`);
+  expect(used?.spent).toBe(9070);
+  expect(words(section(await page()))).toMatch(
+    /tokens of project github\.com\/acme\/shop 9\.1k of 20k money of faculty worker 0\.04\d+ of 2\.50/,
+  );
+  expect(words(section(await page('?project=github.com/acme/other')))).not.toMatch(/of project github\.com\/acme\/shop/);
+  for (const [wrong, why] of [
+    [{ amount: '-1' }, 'an amount is a number, such as 20 or 2.5 (WL002).'],
+    [{ amount: 'NaN' }, 'an amount is a number, such as 20 or 2.5 (WL002).'],
+    [{ of: 'faculty:nobody' }, 'there is no faculty &quot;nobody&quot;'],
+    [{ of: 'faculty:%' }, 'that is not a name (WL002).'],
+    [{ of: 'ledger:all' }, 'that is no project and no faculty (WL002).'],
+    [{ resource: 'children' }, 'is not a resource of a budget by day'],
+  ] as const) {
+    const refused = await post({ of: shop, resource: 'calls', amount: '7', ...wrong });
+    const html = await refused.text();
+    expect([wrong, refused.status, section(html)]).toEqual([wrong, 409, expect.stringContaining(why)]);
+    expect(section(html)).toContain(`name="amount" inputmode="decimal" value="${'amount' in wrong ? wrong.amount : '7'}"`);
+  }
+  expect((await post({ form_token: 'x', of: shop, resource: 'calls', amount: '7' })).status).toBe(403);
+  expect((await post({ of: shop, resource: 'tokens', amount: '' })).status).toBe(303);
+  expect(await database.query('select scope, resource from ledger.v_daily_budgets')).toEqual([{ scope: 'faculty', resource: 'money' }]);
+  expect((await post({ of: 'faculty:worker', resource: 'money', amount: '' })).status).toBe(303);
+});
+
+test('whoever may not, sets no budget and is shown no form', async () => {
+  const looked = await startConsole({ url: database.url, schema: 'ledger', port: 0, isReadOnly: true });
+  try {
+    const cookie = await entered(looked);
+    const page = await (await fetch(new URL('fleet', looked.address), { headers: { cookie } })).text();
+    expect(page).toContain('Budgets by day');
+    expect(page).not.toContain('action="/fleet/budget"');
+    const answer = await fetch(new URL('fleet/budget', looked.address), {
+      method: 'POST',
+      headers: { cookie, origin: new URL(looked.address).origin, accept: 'application/json' },
+      body: new URLSearchParams({ of: 'faculty:worker', resource: 'calls', amount: '7' }),
+    });
+    expect(answer.status).toBe(403);
+  } finally {
+    await looked.close();
+  }
+});

@@ -70,6 +70,15 @@ test('submit prints the id; show, ledger and digest tell of it; --json is one do
   expect((await cli('digest')).stdout).toContain('== AWARENESS ==');
 
   expect((await cli('budget', id, 'tokens=5000', 'money=1.5')).stdout).toBe('money     0 of 1.5\ntokens    0 of 5000\n');
+  expect((await cli('budget', '--project', 'day/shop', 'tokens=5000', 'money=1.5')).stdout).toBe(
+    'money     0 of 1.5 a day\ntokens    0 of 5000 a day\n',
+  );
+  expect((await cli('budget', '--project', 'day/shop', 'money=none')).stdout).toBe('tokens    0 of 5000 a day\n');
+  expect((await cli('budget')).stdout).toBe('tokens    0 of 5000 a day  project day/shop\n');
+  expect(JSON.parse((await cli('budget', '--json')).stdout)).toMatchObject([{ scope: 'project', name: 'day/shop', amount: '5000' }]);
+  expect((await cli('budget', '--project', 'day/shop', 'tokens=none')).stdout).toBe('no budget by day\n');
+  expect(await cli('budget', '--faculty', 'nobody', 'tokens=1')).toMatchObject({ code: 1, stderr: expect.stringContaining('no faculty') });
+  expect(await cli('budget', '--project', 'a', '--faculty', 'b')).toMatchObject({ code: 2 });
   expect(await cli('budget', id, 'tokens=lots')).toMatchObject({ code: 2, stderr: expect.stringContaining('tokens=200000') });
   expect(await cli('submit', 'x', '--type', 'a', '--budget', 'patience=1')).toMatchObject({
     code: 1,

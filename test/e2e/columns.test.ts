@@ -153,6 +153,12 @@ const exceptions: Record<string, string> = {
       .split(/\s+/)
       .map((name) => [`work_hours.${name}`, 'what was done more than a minute ago: sql/work_hours_sum']),
   ),
+  ...Object.fromEntries(
+    [
+      ...['scope', 'name', 'resource', 'amount', 'created_at', 'updated_at'].map((name) => `daily_budgets.${name}`),
+      ...['scope', 'name', 'resource', 'day', 'spent', 'reserved'].map((name) => `daily_spending.${name}`),
+    ].map((name) => [name, 'what a project or a faculty may use in a day: sql/daily_budget_set']),
+  ),
   'foci.unheeded_nudge_count': 'an agent that keeps no ledger, though reminded: sql/nudge',
   'work_ledger.is_auto': 'a step that the engine drafts for it: sql/nudge',
   'work_items.ledger_epoch': 'an attempt that begins afresh: sql/work_fork',

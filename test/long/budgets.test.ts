@@ -1,5 +1,7 @@
 // Budgets under load: children on real workers that all draw on one budget, and never use more than there is.
 
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -133,6 +135,55 @@ test('a tree is cancelled while its children reserve and settle: no deadlock, no
     }
   } finally {
     await worker.stop();
+    await model.close();
+  }
+});
+
+test('work of one project has so many calls a day, whoever makes them, and goes on when there may be more', async () => {
+  const engage = { max_output_tokens: 1000, max_turns: 100, ledger_nudge_interval: 0 };
+  await db.facultySave({ name: 'daily', accepts: ['daily'], engage, awareness: { enabled: false } });
+  const [left] = await database.query<{ ms: number }>(
+    `select (extract(epoch from ledger._day_ends_at(ledger._today()) - now()) * 1000)::int as ms`,
+  );
+  if ((left?.ms ?? 0) < 120_000) await sleep(left?.ms ?? 0); // all of it on one day
+  await db.dailyBudgetSet('calls', '10', { scope: 'project', name: 'day/shop' });
+  const model = await startScriptedModel((_, { exchange }) => ({
+    ...(exchange < 3 ? calls(call('ledger_append', { entry_type: 'note', content: `${exchange}` })) : done('Done.')),
+    usage,
+    delayMs: 20,
+  }));
+  const workers = await Promise.all(
+    [1, 2].map(() =>
+      startWorker({
+        url: database.url,
+        schema: 'ledger',
+        tools: [],
+        log: pino({ level: 'silent' }),
+        concurrency: 4,
+        model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+      }),
+    ),
+  );
+  try {
+    for (let n = 0; n < 8; n++) await db.workSubmit({ workType: 'daily', description: `Part ${n}`, project: 'day/shop' });
+    const states = (): Promise<{ state: string; until: string | null }[]> =>
+      database.query(
+        `select state, to_char(run_at at time zone 'UTC', 'HH24:MI:SS') as until from ledger.work_items where work_type = 'daily'`,
+      );
+    // 8 x 4 requests are more than 10.
+    await until(async () => (await states()).every(({ state }) => state === 'waiting' || state === 'completed'));
+    for (const { state, until: at } of await states()) if (state === 'waiting') expect(at).toBe('00:00:00');
+    expect(await db.dailyBudgets()).toMatchObject([{ amount: '10', spent: '10', reserved: '0', remaining: '0' }]);
+    expect(
+      await database.query(
+        `select count(*)::int as n from ledger.turns t join ledger.work_items w on w.id = t.work_item_id where w.work_type = 'daily' and t.status = 'completed'`,
+      ),
+    ).toEqual([{ n: 10 }]);
+    await db.dailyBudgetSet('calls', '100', { scope: 'project', name: 'day/shop' });
+    await until(async () => (await states()).every(({ state }) => state === 'completed'));
+    expect(await db.dailyBudgets()).toMatchObject([{ spent: '32', reserved: '0' }]);
+  } finally {
+    await Promise.all(workers.map((worker) => worker.stop()));
     await model.close();
   }
 });

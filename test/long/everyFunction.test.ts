@@ -348,6 +348,7 @@ function plausible(): Record<string, string> {
     'memory_rollback.p_version': '1',
     'memory_rollback.p_replaces': '2',
     'project_set.p_project': quoted('shop'),
+    'daily_budget_set.p_project': quoted('shop'),
     'project_has.p_project': quoted('shop'),
     'project_names.p_project': quoted('shop'),
     'work_id.p_name': quoted('last'),

@@ -97,6 +97,18 @@ const scenes: [what: string, ...statements: string[]][] = [
     'select from work_cancel(item())',
   ],
   ['what is counted', 'select from work_metrics_take()'],
+  [
+    'budgets by day',
+    `insert into daily_budgets (scope, name, resource, amount) select 'project', 'p' || n, 'tokens', 5 from generate_series(1, ${ITEMS}) n`,
+    `insert into daily_spending (scope, name, resource, day) select 'project', 'p' || n, 'tokens', '2026-01-01' from generate_series(1, ${ITEMS}) n`,
+    `select from daily_budget_set('calls', 1000, p_faculty => 'worker')`,
+    `select from daily_budget_set('tokens', 1000000000, p_faculty => 'worker')`,
+    `select from daily_budget_set('seconds', 100000, p_project => 'shop')`,
+    `select take(work_submit('analyze', 'Do it today', p_project => 'shop'))`,
+    `select play('[[["look", "seen"]], [["finding", "It is slow"]]]')`,
+    'select from work_cancel(item())',
+    `select from daily_budget_set('calls', null, p_faculty => 'worker')`,
+  ],
   ['what is added up', `select later('5 minutes')`, 'select from work_hours_sum()'],
   [
     'a recorded run',

@@ -44,10 +44,19 @@ async function tree(
   await first.run(
     `select count(c) from work_items w cross join lateral work_cancel(w.id) c where w.parent_id is null and w.resolved_at is null`,
   );
+  await first.run('delete from daily_budgets; delete from daily_spending');
   const root = String(
     await first.run(`select id from work_submit('lead', ${quoted(`Lead ${crypto.randomUUID()}`)}, p_budget => ${quoted(budget)})`),
   );
   return { root, part: await partOf(root) };
+}
+/** The same, and what its faculties may use in a day is limited. */
+async function treeOfADay(): Promise<{ root: string; part: string }> {
+  const made = await tree();
+  await first.run(
+    `select daily_budget_set(r, 10000000, p_faculty => f) from unnest('{tokens,calls,seconds}'::text[]) r cross join unnest('{lead,part}'::text[]) f`,
+  );
+  return made;
 }
 /** Work that no budget limits. */
 const alone = async (): Promise<string> =>
@@ -116,6 +125,7 @@ const stages = {
   foci: ['foci'],
   rows: ['turns', 'tool_calls', 'sessions', 'session_history', 'inbox', 'approvals', 'hook_runs', 'messages'],
   budgets: ['budgets'],
+  days: ['daily_spending'],
   models: ['models'],
   jobs: ['graphile_worker._private_jobs'],
 } as const;
@@ -192,6 +202,22 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     prepare: async () => {
       const { part } = await tree();
       return `iteration_begin(${quoted(part)}, ${quoted(await claim(part))})`;
+    },
+  },
+  {
+    name: 'iteration_begin under a budget by day',
+    comesTo: ['fences', 'foci', 'rows', 'budgets', 'days'],
+    prepare: async () => {
+      const { part } = await treeOfADay();
+      return `iteration_begin(${quoted(part)}, ${quoted(await claim(part))})`;
+    },
+  },
+  {
+    name: 'iteration_step under a budget by day',
+    comesTo: ['fences', 'foci', 'rows', 'budgets', 'days', 'models'],
+    prepare: async () => {
+      const driven = await askingAgain((await treeOfADay()).part);
+      return `iteration_step(${args(driven)}, 1, 0, ${quoted(driven.turn)}, ${response([use('look')])}, ${quoted(seen)})`;
     },
   },
   {
@@ -406,6 +432,26 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
       await first.run(`select budget_set(${quoted(root)}, 'tokens', 0)`);
       await first.run(`select iteration_begin(${quoted(part)}, ${quoted(await claim(part))})`);
       return `budget_set(${quoted(root)}, 'tokens', 10000000)`;
+    },
+  },
+  {
+    name: 'daily_budget_set',
+    comesTo: ['fences', 'days', 'jobs'],
+    prepare: async () => {
+      const part = await alone();
+      await first.run(`select daily_budget_set('tokens', 0, p_faculty => 'part')`);
+      await first.run(`select iteration_begin(${quoted(part)}, ${quoted(await claim(part))})`);
+      return `daily_budget_set('tokens', 10000000, p_faculty => 'part')`;
+    },
+  },
+  {
+    name: 'daily_budget_set that removes one',
+    comesTo: ['fences', 'days', 'jobs'],
+    prepare: async () => {
+      const part = await alone();
+      await first.run(`select daily_budget_set('tokens', 0, p_faculty => 'part')`);
+      await first.run(`select iteration_begin(${quoted(part)}, ${quoted(await claim(part))})`);
+      return `daily_budget_set('tokens', null, p_faculty => 'part')`;
     },
   },
   {
@@ -650,7 +696,7 @@ test('every function that changes work, or that a worker calls, is stopped', asy
  * those of items.
  */
 async function family(): Promise<{ items: string[]; driven: Driven }> {
-  const { root, part } = await tree();
+  const { root, part } = await treeOfADay();
   const items = [root, part, await partOf(part)];
   for (const item of items)
     await first.run(`select budget_set(${quoted(item)}, 'tokens', 10000000), budget_set(${quoted(item)}, 'calls', 10000)`);
@@ -660,12 +706,17 @@ async function family(): Promise<{ items: string[]; driven: Driven }> {
 }
 
 /** Where a function locks several rows of a table: what names a row, and the order. */
-const rows = { fences: 'work_item_id', foci: 'id', budgets: 'work_item_id, resource' } as const;
+const rows = {
+  fences: 'work_item_id',
+  foci: 'id',
+  budgets: 'work_item_id, resource',
+  daily_spending: 'scope, name, resource, day',
+} as const;
 /** Functions that lock several rows of a table and may wait for each. */
 const several: { name: string; tables: (keyof typeof rows)[]; call: (of: { items: string[]; driven: Driven }) => Promise<string> }[] = [
   {
     name: 'work_cancel',
-    tables: ['fences', 'foci', 'budgets'],
+    tables: ['fences', 'foci', 'budgets', 'daily_spending'],
     call: async ({ items: [root] }) => `count(*) from work_cancel(${quoted(root)})`,
   },
   {
@@ -678,7 +729,7 @@ const several: { name: string; tables: (keyof typeof rows)[]; call: (of: { items
   },
   {
     name: 'work_sweep',
-    tables: ['foci', 'budgets'],
+    tables: ['foci', 'budgets', 'daily_spending'],
     call: async () => {
       await first.run(`update foci set lease_expires_at = now() - interval '1 minute' where lease_owner is not null`);
       return 'work_sweep()';
@@ -693,7 +744,7 @@ test.each(several.flatMap(({ tables, ...of }) => tables.map((table) => ({ table,
     const made = await family();
     const running = await call(made);
     const key = `(${rows[table]})::text`;
-    const from = `from ${table} where work_item_id = any (${quoted(`{${made.items.join()}}`)})`;
+    const from = `from ${table} where ${table === 'daily_spending' ? 'true' : `work_item_id = any (${quoted(`{${made.items.join()}}`)})`}`;
     // They lie there the other way round, and are found as they lie.
     await first.run(
       `create index backwards on ${table} (${rows[table].replaceAll(/\w+/g, '$& desc')}); cluster ${table} using backwards; drop index backwards`,
@@ -862,6 +913,20 @@ test('a budget is raised while a parked item is held by somebody', async () => {
   await second.run('rollback');
   expect(await first.run(`select count(*)::int from graphile_worker.jobs where key like '%' || ${quoted(part)} || '%'`)).toBe(1);
   expect(await claim(part)).not.toBe('null');
+});
+
+test('a budget by day is raised while somebody is about to park for it: he is woken', async () => {
+  const item = await alone();
+  await first.run(`select daily_budget_set('tokens', 0, p_faculty => 'part')`);
+  const lease = await claim(item);
+  await first.run('delete from graphile_worker._private_jobs');
+  await second.run(`begin; select iteration_begin(${quoted(item)}, ${quoted(lease)})`);
+  const raise = third.begin(`select daily_budget_set('tokens', 10000000, p_faculty => 'part')`);
+  expect(await raise.waitsFor(second)).toBe(true);
+  await second.run('commit');
+  expect(await raise.outcome).toBe('done');
+  expect(await first.run(`select count(*)::int from graphile_worker.jobs where key like '%' || ${quoted(item)} || '%'`)).toBe(1);
+  await first.run(`select daily_budget_set('tokens', null, p_faculty => 'part')`);
 });
 
 /** A parent whose newest call waits for its child, which works. */

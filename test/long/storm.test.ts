@@ -191,6 +191,14 @@ test(`no deadlock in ${SECONDS} seconds of everything at once (SEED=${seed})`, {
         `select budget_set(work_item_id, resource, amount * 1.5) from budgets where work_item_id = (select work_item_id from budgets where resource = 'tokens' order by random() limit 1) and resource = 'tokens'`,
       ),
     ),
+    until(250, async () => {
+      const [resource, faculty] = [pick(['tokens', 'calls', 'seconds']), pick(['lead', 'part'])];
+      await ask(`select daily_budget_set($1, case when $2 < 0.3 then null when $2 < 0.32 then 0 else 1000000000 end, p_faculty => $3)`, [
+        resource,
+        random(),
+        faculty,
+      ]);
+    }),
   ]);
 
   const own = [...refused.keys()].filter((code) => !/^WL00\d$/.test(code));

@@ -234,7 +234,7 @@ const act = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('compact' as const), who, isFocused: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('policy' as const), who, policy: fc.constantFrom(...policyNames) }) },
   {
-    weight: 2,
+    weight: 3,
     arbitrary: fc.record({
       do: fc.constant('end child' as const),
       who,
@@ -243,7 +243,7 @@ const act = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('fail attempt' as const), who }) },
   {
-    weight: 1,
+    weight: 2,
     arbitrary: fc.record({
       do: fc.constant('budget' as const),
       who,
@@ -251,6 +251,19 @@ const act = fc.oneof(
       room: fc.constantFrom(1, 3, 10),
     }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('budget by day' as const),
+      who,
+      of: fc.constantFrom('project' as const, 'faculty' as const),
+      resource: fc.constantFrom('tokens' as const, 'calls' as const, 'money' as const),
+      /** Null: it is removed. */
+      room: fc.constantFrom(1, 1, 1, 3, 10, null),
+    }),
+  },
+  /** A moment before midnight, if that is near; then it works. */
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('midnight' as const), who, before: fc.integer({ min: 11, max: 35 }) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('wake' as const, 'recall' as const, 'look' as const), who, block: fc.nat(9) }) },
   {
     weight: 16,
@@ -261,7 +274,7 @@ const act = fc.oneof(
         { weight: 6, arbitrary: fc.constantFrom('finding' as const, 'claim' as const, 'claim' as const) },
         { weight: 5, arbitrary: fc.constantFrom('miss' as const, 'import' as const, 'left' as const, 'resume' as const) },
         { weight: 4, arbitrary: fc.constant('fork' as const) },
-        { weight: 3, arbitrary: fc.constantFrom('erase' as const, 'erase agent' as const, 'erase agent' as const) },
+        { weight: 4, arbitrary: fc.constantFrom('erase' as const, 'erase agent' as const, 'erase agent' as const) },
       ),
       count: fc.integer({ min: 1, max: 9 }),
       /** Which of two processes; or whether its subagent. */
@@ -297,7 +310,7 @@ export const conversation = fc.record({
   ),
   /** Whether its work is in a project, and what its models are like. */
   kind: fc.nat(11),
-  acts: fc.noBias(fc.array(act, { maxLength: 50, size: 'max' })),
+  acts: fc.noBias(fc.array(act, { maxLength: 56, size: 'max' })),
 });
 
 type Of<T> = T extends fc.Arbitrary<infer U> ? U : never;

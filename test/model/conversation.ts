@@ -3,6 +3,7 @@
 import type { ModelRequest } from '../../runtime/model/message.ts';
 import { validateRequest } from '../../runtime/model/validateRequest.ts';
 import { refresh } from './calls.ts';
+import { checkDays, checkDaysAreOver } from './checkDays.ts';
 import { checkDoctor, checkLooking, checkNow } from './checkLooking.ts';
 import { checkRequest } from './checkRequest.ts';
 import { checkChains, checkInvariants, checkRecall, checkStanding } from './checkStanding.ts';
@@ -60,6 +61,7 @@ export class Play implements Stage {
   async run({ policy, kind, acts }: Conversation): Promise<void> {
     this.#kind = kind;
     if (kind % 3 > 0) this.world.project = `shop ${this.key}`;
+    if (kind % 2 === 0) this.ledger.now = dayEnd(this.ledger.now) - 10 * 60_000;
     try {
       await this.exports.begin();
       await this.#submit(policy, kind % 5 === 0);
@@ -83,6 +85,7 @@ export class Play implements Stage {
       await checkDoctor(this);
       await checkInvariants(this);
       await this.#end();
+      await checkDaysAreOver(this);
       await checkChains(this);
       await checkLooking(this);
     } finally {
@@ -101,6 +104,7 @@ export class Play implements Stage {
   async #isLookedAt(): Promise<void> {
     if (this.#looks % 2 === 0) await this.exports.moment();
     if (this.#looks++ % 5 === 0) await checkNow(this);
+    await checkDays(this);
   }
 
   /** The pairs of features that met: in one item's conversation, or in one place. */
@@ -209,6 +213,14 @@ export class Play implements Stage {
         return this.#failAttempt(item as Item);
       case 'budget':
         return this.#budget(item as Item, act.resource, act.room);
+      case 'budget by day':
+        return this.#budgetByDay(item as Item, act);
+      case 'midnight': {
+        await this.#budgetByDay(item as Item, { of: 'faculty', resource: 'calls', room: 3 });
+        const left = dayEnd(ledger.now) - ledger.now;
+        if (left > act.before && left < 120 * 60_000) ledger.now += left - act.before;
+        return new Worker(this, item as Item, plain).run();
+      }
       case 'wake':
         return this.#wake(item as Item);
       case 'recall':
@@ -470,6 +482,34 @@ export class Play implements Stage {
     this.world.note(item, 'budget');
   }
 
+  /** What is under way without a reservation may come on top of the room. */
+  async #budgetByDay(
+    item: Item,
+    { of, resource, room }: Pick<Extract<Act, { do: 'budget by day' }>, 'of' | 'resource' | 'room'>,
+  ): Promise<void> {
+    const { ledger, world } = this;
+    const name = of === 'project' ? world.project : [item.faculty, ...(world.project === null ? [] : [world.project])].join('@');
+    if (name === null) return;
+    const set = (amount: number | null): Promise<unknown> =>
+      ledger.call('daily_budget_set', resource, amount, ...(of === 'project' ? [name, null] : [null, name]));
+    if (room === null) {
+      await set(null);
+      return;
+    }
+    await set(1_000_000_000);
+    const [used] = await ledger.rows<{ used: string; open: number }>(
+      `select spent + reserved as used, (
+         select count(*)::integer from ledger.turns where status in ('pending', 'streaming') and reserved_tokens is null and work_item_id = any ($4::uuid[])) as open
+         from ledger.v_daily_budgets where (scope, name, resource) = ($1, $2, $3)`,
+      of,
+      name,
+      resource,
+      world.items.map(({ id }) => id),
+    );
+    await set(Math.ceil(Number(used?.used)) + (used?.open ?? 0) + room * { tokens: 40_000, calls: 1, money: 1 }[resource]);
+    world.note(item, 'budget by day');
+  }
+
   /** People let go on what stands still. */
   async #wake(item: Item): Promise<void> {
     if (item.end !== null) return;
@@ -484,12 +524,20 @@ export class Play implements Stage {
       ))
         await this.#budget(one, resource as 'tokens' | 'calls', 10);
     }
+    for (const { scope: of, resource } of await this.ledger.rows<{ scope: 'project' | 'faculty'; resource: 'tokens' | 'calls' | 'money' }>(
+      'select scope, resource from ledger._daily_budgets_of(array[$1]::uuid[])',
+      item.id,
+    ))
+      await this.#budgetByDay(item, { of, resource, room: 10 });
   }
 
   async asked(item: Item, turnId: string, request: unknown, how: 'sent' | 'held' | 'summary'): Promise<void> {
     await checkRequest(this, item, turnId, JSON.stringify(request), how);
   }
 }
+
+const day = 86_400_000;
+const dayEnd = (now: number): number => (Math.floor(now / day) + 1) * day;
 
 export const labelOf = (item: Item): string =>
   `${item.name}${item.attempt > 1 ? `/${item.attempt}` : ''}, after ${chainOf(item.head).length} exchanges`;

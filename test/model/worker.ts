@@ -129,6 +129,7 @@ export class Worker {
       await runCalls(this, step.calls);
     } else if (begin.kind === 'run_tools') await runCalls(this, begin.calls);
     else {
+      if (begin.kind === 'parked') await this.#parked();
       await this.#ended(begin.kind);
       return false;
     }
@@ -311,6 +312,14 @@ export class Worker {
     return false;
   }
 
+  async #parked(): Promise<void> {
+    const [row] = await this.stage.ledger.rows<{ state_reason: string | null }>(
+      'select state_reason from ledger.work_items where id = $1',
+      this.item.id,
+    );
+    if (/ a day of .*midnight UTC$/.test(row?.state_reason ?? '')) this.stage.world.note(this.item, 'parked for the day');
+  }
+
   /** `told`: what the engine said of it already. */
   async #finish(told?: Step): Promise<boolean> {
     for (let first = told; ; first = undefined) {
@@ -335,7 +344,10 @@ export class Worker {
       if (finish.kind === 'continued' && finish.next !== undefined) return this.#goOn(finish.next);
       this.item.lease = null;
       await refresh(this.stage, this.item.head);
-      if (finish.kind === 'parked') return false;
+      if (finish.kind === 'parked') {
+        await this.#parked();
+        return false;
+      }
       // An approved call may still have to run: then the same iteration comes once more.
       if ((finish.kind === 'continued' || finish.kind === 'paused') && (this.item.head?.calls.every((call) => !call.isOpen) ?? true))
         this.item.isOpen = false;

@@ -1795,8 +1795,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a charge reads all budgets',
     file: 'sql/api/20_submit/budget_charge.sql',
-    from: '   where b.work_item_id = any (array(select work_item_id from _budgets_above(array[p_work_item_id])))\n     and',
-    to: '    from _budgets_above(array[p_work_item_id]) a\n   where (b.work_item_id, b.resource) = (a.work_item_id, a.resource) and',
+    from: '   where b.work_item_id = any (array(select d.work_item_id from unnest(v_draws) d where d.work_item_id is not null))\n     and',
+    to: '    from unnest(v_draws) a\n   where (b.work_item_id, b.resource) = (a.work_item_id, a.resource) and',
     test: 'test/long/iterationCost.test.ts',
     title: 'no statement of an iteration reads a table from end to end',
   },
@@ -3147,11 +3147,11 @@ export const sqlMutants: readonly Mutant[] = [
     name: 'a child does not draw on the budgets above it',
     file: 'sql/api/20_submit/budget_charge.sql',
     from: `id = any (p_work_item_ids) and exists (select from budgets)
-    union
-    select w.id, w.parent_id from line l join work_items w on w.id = l.parent_id`,
+      union
+      select w.id, w.parent_id from line l join work_items w on w.id = l.parent_id`,
     to: `id = any (p_work_item_ids) and exists (select from budgets)
-    union
-    select w.id, w.parent_id from line l join work_items w on w.id = l.parent_id where false`,
+      union
+      select w.id, w.parent_id from line l join work_items w on w.id = l.parent_id where false`,
     test: 'test/sql/budget_set/holds_for_the_whole_tree.test.sql',
   },
   {
@@ -3174,6 +3174,72 @@ export const sqlMutants: readonly Mutant[] = [
     from: "case when p_turn.reserved_tokens is null then _resources_limited(p_item.id) else '{}' end",
     to: '_resources_limited(p_item.id)',
     test: 'test/sql/budget_set/reserves_what_a_request_may_cost.test.sql',
+  },
+  {
+    name: 'a call is of the day in which it is answered',
+    file: 'sql/api/20_submit/budget_charge.sql',
+    from: `v_day date := coalesce((p_due ->> 'day')::date, p_today);`,
+    to: 'v_day date := p_today;',
+    test: 'test/sql/daily_budget_set/settles_in_the_day_that_was_reserved.test.sql',
+  },
+  {
+    name: 'a day is used up until somebody raises its budget',
+    file: 'sql/api/20_submit/budget_reserve.sql',
+    from: `coalesce(_day_ends_at(v_budget.day), 'infinity')`,
+    to: `'infinity'`,
+    test: 'test/sql/daily_budget_set/parks_until_midnight.test.sql',
+  },
+  {
+    name: 'a budget by day that is raised wakes nobody',
+    file: 'sql/api/20_submit/daily_budget.sql',
+    from: `  update work_items set run_at = _now() where id = any (v_parked) and state = 'waiting';
+`,
+    to: '',
+    test: 'test/sql/daily_budget_set/parks_until_midnight.test.sql',
+  },
+  {
+    name: 'a budget by day is raised without a look at who draws on it',
+    file: 'sql/api/20_submit/daily_budget.sql',
+    from: '= (p_scope, p_name, p_resource, p_today) for no key update;',
+    to: '= (p_scope, p_name, p_resource, p_today);',
+    test: 'test/long/locks.test.ts',
+    title: 'a budget by day is raised while somebody is about to park for it',
+  },
+  {
+    name: 'budgets by day are locked in an order of their own',
+    file: 'sql/api/20_submit/budget_charge.sql',
+    from: 'order by d.scope, d.name, d.resource;',
+    to: 'order by d.scope, d.name desc, d.resource;',
+    test: 'test/long/locks.test.ts',
+    title: 'in their order, not as they lie there',
+  },
+  {
+    name: 'work of before does not count when a budget by day is set',
+    file: 'sql/api/20_submit/daily_budget.sql',
+    from: 'if v_is_new then',
+    to: 'if false then',
+    test: 'test/sql/daily_budget_set/counts_what_was_used_today.test.sql',
+  },
+  {
+    name: 'a faculty has no budget by day',
+    file: 'sql/api/20_submit/budget_charge.sql',
+    from: 'where f.work_item_id = i.id order by f.attempt desc limit 1',
+    to: 'where false',
+    test: 'test/sql/daily_budget_set/limits_project_and_faculty.test.sql',
+  },
+  {
+    name: 'a budget by day stays with the name that a project had',
+    file: 'sql/api/20_submit/project_rename.sql',
+    from: '    perform _daily_rename(v_from, v_to);\n',
+    to: '',
+    test: 'test/sql/daily_budget_set/goes_with_a_project.test.sql',
+  },
+  {
+    name: 'a removed budget by day keeps what is reserved',
+    file: 'sql/api/20_submit/daily_budget.sql',
+    from: 'update daily_spending s set reserved = 0 where',
+    to: 'update daily_spending s set reserved = 0 where false and',
+    test: 'test/sql/daily_budget_set/settles_in_the_day_that_was_reserved.test.sql',
   },
   // Context: blocks, cuts, what stays
   {

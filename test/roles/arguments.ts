@@ -101,6 +101,7 @@ export const values: Record<string, Value | undefined> = {
   p_subpath: 'null',
   p_uuids: `'{u2}'`,
   'transcript_append.p_entries': json([{ type: 'user' }]),
+  'daily_budget_set.p_project': literal('shop'),
   'transcript_append.p_summary': undefined,
   'transcripts_take.p_age': `'0 seconds'`,
   p_file_key: `pg_catalog.repeat('0a', 32)`,

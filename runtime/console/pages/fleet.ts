@@ -2,14 +2,16 @@
 // every machine and in work_totals().
 
 import type { Gauge, Totals } from '../../ledger/cost.ts';
+import type { DailyOwner } from '../../ledger/submit.ts';
 import { money } from '../../money.ts';
 import { drawBars, drawLines } from '../drawFleet.ts';
 import { count, k, lasting, num, percent } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
-import { empty, panel } from '../page.ts';
+import { empty, form, panel } from '../page.ts';
 import type { Page, View } from '../page.ts';
 import { inProject, projectSwitch } from '../projects.ts';
+import { budgetLine } from './item.ts';
 
 const spans = [1, 14, 90] as const;
 const keys = ['faculty', 'model', 'project'] as const;
@@ -21,18 +23,18 @@ const NAMED = 3;
 export const fleet: Page = {
   pattern: /^\/fleet$/,
   section: 'fleet',
-  parts: { figures, spend, latency, sums, tools, failures, queue },
+  parts: { figures, spend, latency, sums, tools, failures, queue, budgets },
   inputs: Object.fromEntries(
-    ['figures', 'spend', 'latency', 'sums', 'tools', 'failures', 'queue'].map((part) => [part, ['every 30 s'] as const]),
+    ['figures', 'spend', 'latency', 'sums', 'tools', 'failures', 'queue', 'budgets'].map((part) => [part, ['every 30 s'] as const]),
   ),
   async whole(view, part) {
-    const [top, spent, took, by, called, failed, waits] = await Promise.all(
-      ['figures', 'spend', 'latency', 'sums', 'tools', 'failures', 'queue'].map(part),
+    const [top, spent, took, by, called, failed, waits, limits] = await Promise.all(
+      ['figures', 'spend', 'latency', 'sums', 'tools', 'failures', 'queue', 'budgets'].map(part),
     );
     return {
       title: 'Fleet',
       body: html`<header class="head"><div class="row spread wrap"><h1>Fleet</h1>${choices(view)}</div>${await projectSwitch(view)}</header>
-<div class="stack">${top ?? ''}<div class="cols even">${spent ?? ''}${took ?? ''}</div>${by ?? ''}<div class="cols even">${called ?? ''}<div class="stack">${failed ?? ''}${waits ?? ''}</div></div></div>`,
+<div class="stack">${top ?? ''}<div class="cols even">${spent ?? ''}${took ?? ''}</div>${by ?? ''}<div class="cols even">${called ?? ''}<div class="stack">${limits ?? ''}${failed ?? ''}${waits ?? ''}</div></div></div>`,
     };
   },
 };
@@ -241,6 +243,42 @@ async function queue(view: View): Promise<Html> {
     names.length === 0
       ? empty('There is no faculty.')
       : html`<div class="body"><div class="wide" tabindex="0"><table><thead><tr><th>Faculty</th><th class="n">Due</th><th class="n">Oldest</th><th class="n">Slots</th></tr></thead><tbody>${names.map(row)}</tbody></table></div></div>`,
+  );
+}
+
+/** Of a project its own, and those of faculties that it may use; those of all where none is chosen. */
+async function budgets(view: View): Promise<Html> {
+  const isSeen = ({ scope, name }: DailyOwner): boolean =>
+    view.project === null || (scope === 'project' ? name === view.project : !name.includes('@') || name.endsWith(`@${view.project}`));
+  const [all, owners] = await Promise.all([view.db.dailyBudgets(), view.formToken === null ? [] : view.db.dailyOwners()]);
+  const lines = all.filter(isSeen).map((one) =>
+    budgetLine(html`${one.resource} of ${one.scope} <span class="strong wrapped" dir="auto">${one.name}</span>`, {
+      ...one,
+      amount: Number(one.amount),
+      spent: Number(one.spent),
+      reserved: Number(one.reserved),
+    }),
+  );
+  return panel(
+    'Budgets by day',
+    'today, until midnight UTC',
+    html`${lines.length === 0 ? empty('No project and no faculty has one.') : html`<div class="body stack gap-s" data-budgets>${lines}</div>`}${owners.some(isSeen) ? html`<div class="foot-actions">${budgetForm(view, owners.filter(isSeen))}</div>` : ''}`,
+  );
+}
+
+const BUDGET = '/fleet/budget';
+
+function budgetForm(view: View, owners: readonly DailyOwner[]): Html {
+  const typed = (name: string): string | null => {
+    const value = view.refused?.action === BUDGET ? view.refused.fields[name] : null;
+    return typeof value === 'string' ? value : null;
+  };
+  const option = (value: string, label: string, chosen: string | null): Html =>
+    html`<option value="${value}"${value === chosen ? html` selected` : ''}>${label}</option>`;
+  return form(
+    view,
+    BUDGET,
+    html`<div class="row wrap"><select class="field narrow" name="of" aria-label="Of which project or faculty">${owners.map(({ scope, name }) => option(`${scope}:${encodeURIComponent(name)}`, `${scope} ${name}`, typed('of')))}</select><select class="field narrow" name="resource" aria-label="Of what">${['money', 'tokens', 'calls', 'seconds'].map((one) => option(one, one, typed('resource')))}</select><input class="field grow" name="amount" inputmode="decimal" value="${typed('amount')}" aria-label="Amount a day" placeholder="Amount a day; empty: none"><button class="btn">Set</button></div>`,
   );
 }
 

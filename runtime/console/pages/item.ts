@@ -210,12 +210,18 @@ export async function budget(view: View): Promise<Html> {
   return panel(
     'Budget',
     'with its children',
-    html`<div class="body stack gap-s">${budgets.map(({ resource, amount, spent, reserved }) => {
-      const unit = units[resource] ?? ((v: number) => num(v));
-      const [whole, used, held] = [amount ?? 0, spent ?? 0, reserved ?? 0];
-      return html`<div><div class="row spread"><span>${resource}</span><span class="num small"><b class="strong">${unit(used)}</b> <span class="quiet">of ${unit(whole)}${held > 0 ? `, ${unit(held)} held` : ''}</span></span></div>${bar(used / Math.max(whole, 1e-9), held / Math.max(whole, 1e-9))}</div>`;
-    })}</div>`,
+    html`<div class="body stack gap-s">${budgets.map((one) => budgetLine(one.resource, one))}</div>`,
   );
+}
+
+/** What is used and held of a budget, as words and as a bar. */
+export function budgetLine(
+  label: string | Html,
+  { resource, amount, spent, reserved }: { resource: string; amount: number | null; spent: number | null; reserved: number | null },
+): Html {
+  const unit = units[resource] ?? ((v: number) => num(v));
+  const [whole, used, held] = [amount ?? 0, spent ?? 0, reserved ?? 0];
+  return html`<div><div class="row spread"><span>${label}</span><span class="num small"><b class="strong">${unit(used)}</b> <span class="quiet">of ${unit(whole)}${held > 0 ? `, ${unit(held)} held` : ''}</span></span></div>${bar(used / Math.max(whole, 1e-9), held / Math.max(whole, 1e-9))}</div>`;
 }
 
 /** What it holds, and taking that away. */

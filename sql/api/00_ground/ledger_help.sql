@@ -14,6 +14,7 @@ as $$
       ('people', 'configuration', '{ledger_data_schema_save,model_price_save}', '{admin}'),
       ('people', 'configuration', '{faculty_problems}', '{reader}'),
       ('people', 'work', '{work_submit,budget_set,work_message,work_pause,work_resume,work_cancel,work_fork,work_continue,work_retry,workspace_abandon,claim_break}', '{client}'),
+      ('people', 'work', '{daily_budget_set}', '{admin}'),
       ('people', 'projects', '{project_rename,project_set}', '{admin}'),
       ('people', 'projects', '{project_name,project_names,project_has}', '{reader}'),
       ('people', 'notes', '{memory_write,memory_rollback}', '{client}'),

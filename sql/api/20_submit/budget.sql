@@ -70,7 +70,7 @@ create or replace function _budget_child(p_parent_id uuid)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_budget budgets;
+  v_budget budget_draw;
 begin
   select * into v_budget from _budgets_above(array[p_parent_id]) where resource = 'children' and spent >= amount limit 1;
   if found then
@@ -79,7 +79,7 @@ begin
       message = format('the budget of %s children of work item %s is used up', trim_scale(v_budget.amount), v_budget.work_item_id),
       hint = 'Do the rest without children; a person can raise it with budget_set().';
   end if;
-  perform _budget_spend(p_parent_id, '{"children": 1}');
+  perform _budget_spend(p_parent_id, '{"spent": {"children": 1}}');
 end
 $$;
 

@@ -1,5 +1,66 @@
 -- Budgets are charged with what was used, or with what a request that nobody answered must have cost; its reservation is given back.
 
+create or replace function _today()
+  returns date
+  language sql
+  stable
+begin atomic
+  select (_now() at time zone 'UTC')::date;
+end;
+
+comment on function _today() is 'The day that it is for budgets by day: that of UTC, wherever people and servers are.';
+
+create or replace function _day_ends_at(p_day date)
+  returns timestamptz
+  language sql
+  immutable
+  parallel safe
+  return (p_day + 1)::timestamp at time zone 'UTC';
+
+comment on function _day_ends_at(date) is 'When a day of UTC ends.';
+
+create or replace function _daily_owners(p_work_item_ids uuid[])
+  returns table (scope text, name text)
+  language plpgsql
+  stable
+  rows 2
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return query
+    select 'project', _project_now(w.project) from work_items w where w.id = any (p_work_item_ids) and w.project is not null
+    union
+    -- That of the newest attempt: when one is charged that has just ended, no other one has begun.
+    select 'faculty', _faculty_ref(c)
+      from unnest(p_work_item_ids) i(id)
+     cross join lateral (select f.faculty_hash from foci f where f.work_item_id = i.id order by f.attempt desc limit 1) f
+      join faculties c on c.content_hash = f.faculty_hash;
+end
+$$;
+
+comment on function _daily_owners(uuid[]) is 'Whose budgets by day items may draw on: their projects, by the names that these have today, and the faculties of their newest attempts.';
+
+create or replace function _daily_budgets_of(p_work_item_ids uuid[])
+  returns setof daily_budgets
+  language plpgsql
+  stable
+  rows 2
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if not exists (select from daily_budgets) then
+    return;
+  end if;
+  return query
+    select d.*
+      from _daily_owners(p_work_item_ids) o
+      join daily_budgets d on (d.scope, d.name) = (o.scope, o.name)
+     order by d.scope, d.name, d.resource;
+end
+$$;
+
+comment on function _daily_budgets_of(uuid[]) is 'The budgets by day that items draw on, see _daily_owners().';
+
 create or replace function _resources_limited(p_work_item_id uuid)
   returns budget_resource[]
   language plpgsql
@@ -13,45 +74,91 @@ begin
       union
       select w.id, w.parent_id from line l join work_items w on w.id = l.parent_id
     )
-    select distinct b.resource from line l join budgets b on b.work_item_id = l.id);
+    select b.resource from line l join budgets b on b.work_item_id = l.id
+    union
+    select d.resource from _daily_budgets_of(array[p_work_item_id]) d);
 end
 $$;
 
 comment on function _resources_limited(uuid) is 'The resources of the budgets that an item draws on, which are not locked.';
 
-create or replace function _budgets_above(p_work_item_ids uuid[])
-  returns setof budgets
-  language sql
+create or replace function _budgets_above(p_work_item_ids uuid[], p_days date[] default '{}')
+  returns setof budget_draw
+  language plpgsql
   volatile
+  rows 5
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  with recursive line as (
-    select id, parent_id from work_items where id = any (p_work_item_ids) and exists (select from budgets)
-    union
-    select w.id, w.parent_id from line l join work_items w on w.id = l.parent_id
-  )
-  select b.* from budgets b
-   where b.work_item_id in (select id from line)
-   order by b.work_item_id, b.resource
-     for no key update;
+declare
+  v_of daily_budgets;
+  v_day date;
+begin
+  return query
+    with recursive line as (
+      select id, parent_id from work_items where id = any (p_work_item_ids) and exists (select from budgets)
+      union
+      select w.id, w.parent_id from line l join work_items w on w.id = l.parent_id
+    )
+    select b.work_item_id, null::text, null::text, b.resource, null::date, b.amount, b.spent, b.reserved
+      from budgets b
+     where b.work_item_id in (select id from line)
+     order by b.work_item_id, b.resource
+       for no key update;
+  if p_days = '{}' or not exists (select from daily_budgets) then
+    return;
+  end if;
+  -- First all whose budgets they may be, whether they have one or not: a transaction that comes here again may find one more.
+  perform _lock_all('days', array(select concat_ws(' ', o.scope, o.name) from _daily_owners(p_work_item_ids) o));
+  -- One after the other, those that the first of a day makes, too: all come to them in one order.
+  for v_of in select d.* from _daily_budgets_of(p_work_item_ids) d loop
+    for v_day in select distinct d from unnest(p_days) d where d is not null order by d loop
+      insert into daily_spending (scope, name, resource, day) values (v_of.scope, v_of.name, v_of.resource, v_day) on conflict do nothing;
+      perform from daily_spending s where (s.scope, s.name, s.resource, s.day) = (v_of.scope, v_of.name, v_of.resource, v_day) for no key update;
+      -- Behind the lock: as whoever had it before has left it.
+      return query
+        select null::uuid, d.scope, d.name, d.resource, s.day, d.amount, s.spent, s.reserved
+          from daily_budgets d join daily_spending s on (s.scope, s.name, s.resource) = (d.scope, d.name, d.resource)
+         where (d.scope, d.name, d.resource, s.day) = (v_of.scope, v_of.name, v_of.resource, v_day);
+    end loop;
+  end loop;
+end
 $$;
 
-comment on function _budgets_above(uuid[]) is 'Locks and returns the budgets that items draw on: their own and those of their ancestors, the oldest items first.';
+comment on function _budgets_above(uuid[], date[]) is
+  'Locks and returns the budgets that items draw on: their own and those of their ancestors, the oldest items first; then those by day of their projects and faculties, in p_days.';
 
-create or replace function _budget_spend(p_work_item_id uuid, p_deltas jsonb, p_released jsonb default '{}')
+create or replace function _budget_spend(p_work_item_id uuid, p_due jsonb, p_today date default null)
   returns void
-  language sql
+  language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
+declare
+  v_spent jsonb := coalesce(p_due -> 'spent', '{}');
+  v_released jsonb := coalesce(p_due -> 'released', '{}');
+  v_day date := coalesce((p_due ->> 'day')::date, p_today);
+  v_draws budget_draw[] := array(select b from _budgets_above(array[p_work_item_id], array_remove(array[v_day, p_today], null)) b);
+  v_draw budget_draw;
+begin
   update budgets b
-     set spent = b.spent + coalesce((p_deltas ->> b.resource)::numeric, 0),
-         reserved = greatest(b.reserved - coalesce((p_released ->> b.resource)::numeric, 0), 0)
-   where b.work_item_id = any (array(select work_item_id from _budgets_above(array[p_work_item_id])))
-     and (p_deltas ? b.resource or p_released ? b.resource);
+     set spent = b.spent + coalesce((v_spent ->> b.resource)::numeric, 0),
+         reserved = greatest(b.reserved - coalesce((v_released ->> b.resource)::numeric, 0), 0)
+   where b.work_item_id = any (array(select d.work_item_id from unnest(v_draws) d where d.work_item_id is not null))
+     and (v_spent ? b.resource or v_released ? b.resource);
+  foreach v_draw in array v_draws loop
+    continue when v_draw.day is null;
+    update daily_spending s
+       set spent = s.spent + coalesce((v_spent ->> s.resource)::numeric, 0),
+           reserved = greatest(s.reserved - coalesce((v_released ->> s.resource)::numeric, 0), 0)
+     where (s.scope, s.name, s.resource, s.day) = (v_draw.scope, v_draw.name, v_draw.resource, v_draw.day)
+       and s.day = case s.resource when 'seconds' then p_today else v_day end
+       and (v_spent ? s.resource or v_released ? s.resource);
+  end loop;
+end
 $$;
 
-comment on function _budget_spend(uuid, jsonb, jsonb) is 'Adds p_deltas, {resource: amount}, to what is spent and releases the reservation p_released in every budget that an item draws on.';
+comment on function _budget_spend(uuid, jsonb, date) is
+  'Adds spent of p_due, {resource: amount}, to what is spent and gives back what it has released in every budget that an item draws on: in those by day, in the day of p_due (seconds: in p_today); without p_today in none of them.';
 
 create or replace function _turn_charge(p_turn turns)
   returns void
@@ -63,11 +170,12 @@ begin
   if p_turn.reserved_tokens is null and _resources_limited(p_turn.work_item_id) = '{}' then
     return;
   end if;
-  perform _budget_spend(p_turn.work_item_id,
-    jsonb_build_object('tokens', p_turn.total_tokens, 'money', coalesce(_turn_cost(p_turn), p_turn.reserved_money, 0), 'calls', 1),
-    case
+  perform _budget_charge(jsonb_build_object(p_turn.work_item_id, jsonb_build_object(
+    'day', p_turn.reserved_on,
+    'spent', jsonb_build_object('tokens', p_turn.total_tokens, 'money', coalesce(_turn_cost(p_turn), p_turn.reserved_money, 0), 'calls', 1),
+    'released', case
       when p_turn.reserved_tokens is null then '{}'
-      else jsonb_build_object('tokens', p_turn.reserved_tokens, 'money', p_turn.reserved_money, 'calls', 1) end);
+      else jsonb_build_object('tokens', p_turn.reserved_tokens, 'money', p_turn.reserved_money, 'calls', 1) end)));
 end
 $$;
 
@@ -94,7 +202,7 @@ begin
   v_spent := jsonb_build_object('seconds', _seconds_driven(p_focus));
   select * into v_turn from turns where focus_id = p_focus.id and status in ('pending', 'streaming') and reserved_tokens is not null;
   if found then
-    update turns set reserved_tokens = null, reserved_input_tokens = null, reserved_money = null where id = v_turn.id;
+    update turns set reserved_tokens = null, reserved_input_tokens = null, reserved_money = null, reserved_on = null where id = v_turn.id;
     v_released := jsonb_build_object('tokens', v_turn.reserved_tokens, 'money', v_turn.reserved_money, 'calls', 1);
     -- A request without an answer: the provider charges at least for the input. It does not charge for a request it refused.
     if not p_is_refused then
@@ -104,12 +212,12 @@ begin
             from turn_configs c where c.content_hash = v_turn.config_hash), 0));
     end if;
   end if;
-  return jsonb_build_object(p_focus.work_item_id, jsonb_build_object('spent', v_spent, 'released', v_released));
+  return jsonb_build_object(p_focus.work_item_id, jsonb_build_object('day', v_turn.reserved_on, 'spent', v_spent, 'released', v_released));
 end
 $$;
 
 comment on function _lease_due(foci, boolean) is
-  'What to charge the budgets for a lease that ends, for _budget_charge(): {work_item_id: {spent, released}}. Charged are the seconds during which the worker drove the item and, unless p_is_refused, the request that was never answered; its reservation is released. p_focus: the focus as it was under the lease. {}: there was no lease. A request that is under way is marked as lost.';
+  'What to charge the budgets for a lease that ends, for _budget_charge(): {work_item_id: {day, spent, released}}. Charged are the seconds during which the worker drove the item and, unless p_is_refused, the request that was never answered; its reservation is released. p_focus: the focus as it was under the lease. {}: there was no lease. A request that is under way is marked as lost.';
 
 create or replace function _seconds_driven(p_focus foci)
   returns numeric
@@ -128,14 +236,17 @@ create or replace function _budget_charge(p_due jsonb)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
+declare
+  v_today date := _today();
 begin
   if p_due = '{}' then
     return;
   end if;
   -- The budgets of all items are locked before the first is written.
-  perform from _budgets_above(array(select k::uuid from jsonb_object_keys(p_due) k));
-  perform _budget_spend(d.key::uuid, d.value -> 'spent', d.value -> 'released') from jsonb_each(p_due) d;
+  perform from _budgets_above(array(select k::uuid from jsonb_object_keys(p_due) k),
+    v_today || array(select (d.value ->> 'day')::date from jsonb_each(p_due) d));
+  perform _budget_spend(d.key::uuid, d.value, v_today) from jsonb_each(p_due) d;
 end
 $$;
 
-comment on function _budget_charge(jsonb) is 'Charges the budgets with results of _lease_due(), of one item or of several joined by ||.';
+comment on function _budget_charge(jsonb) is 'Charges the budgets with results of _lease_due(), of one item or of several joined by ||: {work_item_id: {day, spent, released}}, day: in which what is released was reserved; null: nothing was.';

@@ -1,15 +1,16 @@
--- A model call is reserved in the budgets of its item and all ancestors before it is made.
+-- A model call is reserved in the budgets of its item and all ancestors, and in those by day of its project and faculty, before it is made.
 
 create or replace function _budget_reserve(
     p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_resources budget_resource[], p_input bigint,
-    out lack text, out is_held_by_others boolean)
+    out lack text, out ends_at timestamptz, out is_held_by_others boolean)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_budgets budgets[];
-  v_budget budgets;
+  v_today date := _today();
+  v_budgets budget_draw[];
+  v_budget budget_draw;
   v_config json;
   v_model text;
   v_most integer;
@@ -21,9 +22,9 @@ begin
   if 'seconds' = any (p_resources) then
     -- A worker that goes on keeps its lease: what it has driven until now counts now.
     update foci set leased_at = _now() where id = p_focus.id;
-    perform _budget_spend(p_item.id, jsonb_build_object('seconds', _seconds_driven(p_focus)));
+    perform _budget_spend(p_item.id, jsonb_build_object('spent', jsonb_build_object('seconds', _seconds_driven(p_focus))), v_today);
   end if;
-  v_budgets := array(select b from _budgets_above(array[p_item.id]) b);
+  v_budgets := array(select b from _budgets_above(array[p_item.id], array[v_today]) b);
   select config into v_config from turn_configs where content_hash = p_turn.config_hash;
   v_model := v_config ->> 'model';
   v_most := (v_config ->> 'max_tokens')::integer;
@@ -36,14 +37,10 @@ begin
       v_budget.spent := v_budget.spent + case when v_is_settled then 0 else v_budget.reserved end;
       v_room := _budget_room(v_budget, v_model, p_input, v_hour);
       v_output := least(v_output, v_room);
-      if v_room is null then
-        lack := format('no price of model %s is known, and work item %s has a budget of money: model_price_save() sets one',
-          v_model, v_budget.work_item_id);
       -- A shorter response is acceptable, but not one under 1,000 tokens.
-      elsif v_output < least(v_most, case p_turn.turn_type when 'normal' then 1000 else v_most end) then
-        lack := format('the budget of %s %s of work item %s is used up: %s',
-            trim_scale(v_budget.amount), v_budget.resource, v_budget.work_item_id, trim_scale(round(v_budget.spent, 6)))
-          || case when v_budget.resource in ('tokens', 'money') then format(', and the next request needs about %s tokens', p_input) else '' end;
+      if v_room is null or v_output < least(v_most, case p_turn.turn_type when 'normal' then 1000 else v_most end) then
+        lack := _budget_lack(v_budget, case when v_room is null then v_model end, p_input);
+        ends_at := coalesce(_day_ends_at(v_budget.day), 'infinity');
       end if;
       exit when lack is not null;
     end loop;
@@ -60,25 +57,62 @@ begin
   update turns
      set reserved_tokens = p_input + v_output,
          reserved_input_tokens = p_input,
-         reserved_money = coalesce(_price(v_model, 0, v_output::bigint, 0, p_input, v_hour), 0)
+         reserved_money = coalesce(_price(v_model, 0, v_output::bigint, 0, p_input, v_hour), 0),
+         reserved_on = v_today
    where id = p_turn.id
   returning * into p_turn;
-  update budgets b
-     set reserved = b.reserved + case b.resource
-           when 'tokens' then p_turn.reserved_tokens
-           when 'money' then p_turn.reserved_money
-           when 'calls' then 1
-           else 0
-         end
-    from unnest(v_budgets) a
-   where (b.work_item_id, b.resource) = (a.work_item_id, a.resource);
+  perform _budget_hold(v_budgets, jsonb_build_object('tokens', p_turn.reserved_tokens, 'money', p_turn.reserved_money, 'calls', 1));
 end
 $$;
 
 comment on function _budget_reserve(work_items, foci, jsonb, turns, budget_resource[], bigint) is
-  'Reserves the most that a turn''s request may use in the budgets of its item and all ancestors, lowering its output limit to what is left. p_resources: of which there are budgets, see _resources_limited(). p_input: the estimated tokens of the request. lack: which budget is used up; null: none. is_held_by_others: there would be enough, but other calls have reserved it.';
+  'Reserves the most that a turn''s request may use in the budgets of its item and all ancestors and in those of this day, lowering its output limit to what is left. p_resources: of which there are budgets, see _resources_limited(). p_input: the estimated tokens of the request. lack: which budget is used up; null: none. ends_at: when it has more again by itself. is_held_by_others: there would be enough, but other calls have reserved it.';
 
-create or replace function _budget_room(p_budget budgets, p_model text, p_input bigint, p_hour_write bigint)
+create or replace function _budget_hold(p_budgets budget_draw[], p_amounts jsonb)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_budget budget_draw;
+begin
+  update budgets b
+     set reserved = b.reserved + coalesce((p_amounts ->> b.resource)::numeric, 0)
+    from unnest(p_budgets) a
+   where (b.work_item_id, b.resource) = (a.work_item_id, a.resource);
+  foreach v_budget in array p_budgets loop
+    continue when v_budget.day is null;
+    update daily_spending s
+       set reserved = s.reserved + coalesce((p_amounts ->> s.resource)::numeric, 0)
+     where (s.scope, s.name, s.resource, s.day) = (v_budget.scope, v_budget.name, v_budget.resource, v_budget.day);
+  end loop;
+end
+$$;
+
+comment on function _budget_hold(budget_draw[], jsonb) is 'Reserves these amounts, {resource: amount}, in budgets that the caller has locked.';
+
+create or replace function _budget_lack(p_budget budget_draw, p_model text, p_input bigint)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case
+    when p_model is not null
+      then format('no price of model %s is known, and %s has a budget of money%s: model_price_save() sets one', p_model, b.owner,
+        case when p_budget.scope is not null then ' a day' else '' end)
+    else format('the budget of %s %s%s of %s is used up: %s', trim_scale(p_budget.amount), p_budget.resource,
+          case when p_budget.scope is not null then ' a day' else '' end, b.owner, trim_scale(round(p_budget.spent, 6)))
+      || case when p_budget.resource in ('tokens', 'money') then format(', and the next request needs about %s tokens', p_input) else '' end
+      || case when p_budget.scope is not null then '; it goes on at midnight UTC' else '' end end
+    from (select coalesce('work item ' || p_budget.work_item_id, format('%s "%s"', p_budget.scope, p_budget.name)) as owner) b;
+$$;
+
+comment on function _budget_lack(budget_draw, text, bigint) is
+  'Why a budget has no room for a request, as a sentence. p_model: it has no price, which is why; null: the budget is used up. p_input: the estimated tokens of the request.';
+
+create or replace function _budget_room(p_budget budget_draw, p_model text, p_input bigint, p_hour_write bigint)
   returns numeric
   language plpgsql
   stable
@@ -109,4 +143,4 @@ begin
 end
 $$;
 
-comment on function _budget_room(budgets, text, bigint, bigint) is 'How many output tokens a budget has room for, after a request''s input; infinity: it does not limit output; null: it is a budget of money, and the model has no price.';
+comment on function _budget_room(budget_draw, text, bigint, bigint) is 'How many output tokens a budget has room for, after a request''s input; infinity: it does not limit output; null: it is a budget of money, and the model has no price.';

@@ -42,6 +42,7 @@ begin
     insert into projects (name, claims) select v_to, p.claims from projects p where p.name = v_from and p.claims is not null
     on conflict (name) do update set claims = coalesce(projects.claims, excluded.claims), updated_at = _now();
     update projects set claims = null where name = v_from and claims is not null;
+    perform _daily_rename(v_from, v_to);
   end if;
   select * into v_project from projects where name = v_from;
   return v_project;
@@ -49,4 +50,51 @@ end
 $$;
 
 comment on function project_rename(text, text) is
-  'Gives a project another name, or makes it one with another: select project_rename(''/home/me/shop'', ''github.com/acme/shop''). Its work, its faculties, its workers, whoever is told of it and what is submitted by the old name later are of the new one from now on; no item is changed, so it costs the same for any number. p_project: any name of it. p_name: the new one; if another project has it, the two are one, which is not taken apart again; of two faculties of one name that of p_name stays, of two notes of one path both, see memory_command(). Returns the row of the old name. Raises WL001 (no such project), WL002.';
+  'Gives a project another name, or makes it one with another: select project_rename(''/home/me/shop'', ''github.com/acme/shop''). Its work, its faculties, its workers, whoever is told of it and what is submitted by the old name later are of the new one from now on; no item is changed, so it costs the same for any number. p_project: any name of it. p_name: the new one; if another project has it, the two are one, which is not taken apart again; of two faculties of one name that of p_name stays, of two notes of one path both, see memory_command(); budgets by day go with it, see daily_budget_set(). Returns the row of the old name. Raises WL001 (no such project), WL002.';
+
+create or replace function _daily_renamed(p_scope text, p_name text, p_from text, p_to text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return case when p_scope = 'project' and p_name = p_from then p_to
+              when p_scope = 'faculty' and strpos(p_name, '@') > 0 and substr(p_name, strpos(p_name, '@') + 1) = p_from
+                then left(p_name, strpos(p_name, '@')) || p_to
+              else p_name end;
+
+comment on function _daily_renamed(text, text, text, text) is 'What a project or faculty is called in daily_budgets when project p_from is called p_to.';
+
+create or replace function _daily_rename(p_from text, p_to text)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  perform from daily_spending s
+    where _daily_renamed(s.scope, s.name, p_from, p_to) <> s.name or _daily_renamed(s.scope, s.name, p_to, p_from) <> s.name
+    order by s.scope, s.name, s.resource, s.day for no key update;
+  insert into daily_budgets (scope, name, resource, amount, created_at)
+  select b.scope, _daily_renamed(b.scope, b.name, p_from, p_to), b.resource, b.amount, b.created_at
+    from daily_budgets b
+   where _daily_renamed(b.scope, b.name, p_from, p_to) <> b.name
+  on conflict do nothing;
+  delete from daily_budgets b where _daily_renamed(b.scope, b.name, p_from, p_to) <> b.name;
+  insert into daily_spending as s (scope, name, resource, day, spent, reserved)
+  select o.scope, _daily_renamed(o.scope, o.name, p_from, p_to), o.resource, o.day, o.spent, o.reserved
+    from daily_spending o
+   where _daily_renamed(o.scope, o.name, p_from, p_to) <> o.name
+  union all
+  select b.scope, b.name, b.resource, _today(), 0, 0
+    from daily_budgets b
+   where _daily_renamed(b.scope, b.name, p_to, p_from) <> b.name and not exists (
+     select from daily_spending o
+      where _daily_renamed(o.scope, o.name, p_from, p_to) = b.name and o.name <> b.name and (o.scope, o.resource, o.day) = (b.scope, b.resource, _today()))
+  on conflict (scope, name, resource, day) do update set spent = s.spent + excluded.spent, reserved = s.reserved + excluded.reserved;
+  delete from daily_spending s where _daily_renamed(s.scope, s.name, p_from, p_to) <> s.name;
+  perform _daily_count(b.scope, b.name, b.resource, _today()) from daily_budgets b where _daily_renamed(b.scope, b.name, p_to, p_from) <> b.name;
+end
+$$;
+
+comment on function _daily_rename(text, text) is
+  'Budgets by day go with a project, and with its faculties, to another name; of two of one resource that of p_to stays, and what both used today counts.';

@@ -18,7 +18,7 @@ begin
   end if;
   select v_last, v_head, o.head_turn_id is not distinct from v_last.id,
          _is_watched(e.watch_ends_at),
-         exists (select from budgets) and _resources_limited(p_item.id) <> '{}',
+         (exists (select from budgets) or exists (select from daily_budgets)) and _resources_limited(p_item.id) <> '{}',
          exists (select from models m
                   where m.name in (p_config #>> '{engage,model}', (select c.model from turn_configs c where c.content_hash = v_head.config_hash))
                     and m.cooldown_ends_at is not null),

@@ -42,7 +42,7 @@ begin
   if v_resources <> '{}' then
     v_budget := _budget_reserve(p_item, p_focus, p_config, p_turn, v_resources, _turn_tokens(p_turn));
     if v_budget.lack is not null then
-      return _budget_park(p_item, v_budget.lack);
+      return _budget_park(p_item, v_budget.lack, v_budget.ends_at);
     elsif v_budget.is_held_by_others then
       return _iteration_again(p_item, 'the rest of a budget is reserved by model calls under way', _now() + make_interval(secs => 1 + random()));
     end if;
@@ -72,18 +72,18 @@ $$;
 
 comment on function _turn_tokens(turns) is 'Estimated tokens of a turn''s whole request.';
 
-create or replace function _budget_park(p_item work_items, p_reason text)
+create or replace function _budget_park(p_item work_items, p_reason text, p_until timestamptz)
   returns jsonb
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  p_item := _lease_drop(_set_aside(p_item, 'waiting', p_reason, 'infinity'), p_item.slot_faculty);
+  p_item := _lease_drop(_set_aside(p_item, 'waiting', p_reason, p_until), p_item.slot_faculty);
   return case
     when p_item.state = 'paused' then jsonb_build_object('kind', p_item.state, 'reason', p_item.state_reason)
-    else jsonb_build_object('kind', 'parked', 'until', 'infinity', 'reason', p_reason) end;
+    else jsonb_build_object('kind', 'parked', 'until', p_until, 'reason', p_reason) end;
 end
 $$;
 
-comment on function _budget_park(work_items, text) is 'Parks an item until a budget is raised: no worker, no job.';
+comment on function _budget_park(work_items, text, timestamptz) is 'Parks an item until a budget is raised, or at the longest until p_until, when the sweep enqueues it, as what waits for a time: no worker, no job.';

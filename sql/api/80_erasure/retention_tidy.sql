@@ -10,6 +10,7 @@ declare
   v_count bigint;
 begin
   delete from linked_digests where heard_at < _now() - interval '1 hour';
+  delete from daily_spending where day < _today() - 400;
   v_count := _transcripts_forget(p_limit);
   if v_count > 0 then
     return jsonb_build_object('is_done', false, 'rows', v_count);
@@ -44,7 +45,7 @@ begin
 end
 $$;
 
-comment on function _retention_tidy(integer) is 'Collects what belongs to nothing: transcripts without work, quotes of erased work in digests of work that is over by now, artifacts that nothing uses, streams of turns that are stored.';
+comment on function _retention_tidy(integer) is 'Collects what belongs to nothing: transcripts without work, quotes of erased work in digests of work that is over by now, artifacts that nothing uses, streams of turns that are stored, what was used of budgets by day 400 days ago.';
 
 create or replace function _transcripts_due()
   returns setof uuid

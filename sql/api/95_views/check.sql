@@ -15,6 +15,8 @@ as $$
    cross join lateral (
      select * from _check_items(c.ids)
      union all
+     select * from _check_days() where p_work_item_ids is null
+     union all
      select * from _check_attempts(c.ids)
      union all
      select * from _check_entries(c.ids)
@@ -28,7 +30,7 @@ as $$
 $$;
 
 comment on function work_ledger_check(uuid[]) is
-  'What is not as it must be, whatever crashed: one row for each violation; none when all is well. invariant: tree, fence, slot, attempt, lease, session (of a work item); counter, entry (of its ledger); turn, answer, iteration, cut (of its conversation); call, effect, artifact (of its tool calls); result, approval, wait, budget (of what it waits for). work_item_id: the item concerned. says: what was found, in a sentence. p_work_item_ids: look at these only; null: at all of them, which reads every row of the ledger. Read-only; can be called while work goes on.';
+  'What is not as it must be, whatever crashed: one row for each violation; none when all is well. invariant: tree, fence, slot, attempt, lease, session (of a work item); counter, entry (of its ledger); turn, answer, iteration, cut (of its conversation); call, effect, artifact (of its tool calls); result, approval, wait, budget (of what it waits for). work_item_id: the item concerned; null: none, but a budget by day. says: what was found, in a sentence. p_work_item_ids: look at these only; null: at all of them, which reads every row of the ledger. Read-only; can be called while work goes on.';
 
 create or replace function _check_items(p_ids uuid[])
   returns table (invariant text, work_item_id uuid, says text)
@@ -69,6 +71,27 @@ as $$
 $$;
 
 comment on function _check_items(uuid[]) is 'Findings of work_ledger_check() on work items, their slots, counters and budgets.';
+
+create or replace function _check_days()
+  returns table (invariant text, work_item_id uuid, says text)
+  language sql
+  stable
+  rows 10
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select 'budget', null::uuid,
+         format('the budget of %s "%s" holds %s %s of %s for requests, and those under way need %s', s.scope, s.name, trim_scale(s.reserved), s.resource, s.day,
+                trim_scale(r.needed))
+    from daily_spending s
+   cross join lateral (select _daily_reserved(s.scope, s.name, s.resource, s.day) as needed) r
+   where s.reserved > r.needed
+  union all
+  select 'budget', null, format('the budget of %s "%s" is of no project or faculty of this name', b.scope, b.name)
+    from daily_budgets b
+   where b.name is distinct from case b.scope when 'project' then _project_now(b.name) else _faculty_ref(_faculty_by_ref(b.name)) end;
+$$;
+
+comment on function _check_days() is 'Findings of work_ledger_check() on budgets by day.';
 
 create or replace function _check_attempts(p_ids uuid[])
   returns table (invariant text, work_item_id uuid, says text)

@@ -242,6 +242,10 @@ as $$
     from work_items w
    where w.state = 'waiting' and w.run_at = 'infinity' and w.state_reason is not null and not w.is_stranded
   union all
+  select 'warning', 'waiting', w.id, w.state_reason, 'Nothing, it goes on by itself; or daily_budget_set() with more than that.'
+    from work_items w
+   where w.state = 'waiting' and w.run_at < 'infinity' and exists (select from daily_budgets) and _is_parked(w)
+  union all
   select 'error', 'hosts', w.id, w.state_reason,
          case when w.state_reason ~ '^waits for a worker for project' then 'Run "work-ledger work" in its directory, or "work-ledger work --all-projects".'
               when w.workspace_daemon is null then 'Start a worker there, or name other hosts in the faculty.'

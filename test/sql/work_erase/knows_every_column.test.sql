@@ -38,7 +38,7 @@ insert into stays values
   ('transcripts', '{project_key,session_id,subpath,project,submitted_by}'); -- by which the tombstone knows what must not come back
 -- Of the ledger, not of any work; and artifacts, which go with the last work that uses them.
 create temporary table elsewhere as
-  select unnest('{models,faculties,turn_configs,workers,abilities,touch_rules,ledger_data_schemas,retention_policies,retention_runs,ledger_roles,sweep_walks,locks,redactions,artifacts,artifact_uses,installed_code,people,linked_digests,projects,memory_files,work_hours}'::text[]) as relation;
+  select unnest('{models,faculties,turn_configs,workers,abilities,touch_rules,ledger_data_schemas,retention_policies,retention_runs,ledger_roles,sweep_walks,locks,redactions,artifacts,artifact_uses,installed_code,people,linked_digests,projects,memory_files,work_hours,daily_budgets,daily_spending}'::text[]) as relation;
 
 select is_empty(
   $$ select relation, name from word

@@ -1,0 +1,202 @@
+-- Budgets by day: what all work of a project or of a faculty may use in a day. Here they are set and shown; they are reserved and charged
+-- where the budgets of work items are, in budget_reserve.sql and budget_charge.sql.
+
+create or replace function daily_budget_set(p_resource text, p_amount numeric, p_project text default null, p_faculty text default null)
+  returns daily_budgets
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_scope text := case when p_faculty is null then 'project' else 'faculty' end;
+  v_name text := _daily_name(p_project, p_faculty);
+  v_today date := _today();
+  v_open uuid[];
+  v_parked uuid[];
+  v_budget daily_budgets;
+begin
+  perform _check_word('a resource of a budget by day', p_resource, array_remove(_budget_resources(), 'children'));
+  if p_amount is not null then
+    perform _budget_amount(p_resource, to_jsonb(p_amount));
+  end if;
+  -- What has something reserved cannot give it back meanwhile to a budget that it does not see yet.
+  v_open := array(select o from _daily_open(v_scope, v_name) o);
+  perform from fences where work_item_id = any (v_open) order by work_item_id for no key update;
+  -- As in budget_set(): what is parked is locked before the budget, without waiting.
+  v_parked := array(
+    select e.work_item_id from _daily_parked(v_scope, v_name) p(id) join fences e on e.work_item_id = p.id
+       for no key update of e skip locked);
+  perform _lock('projects');
+  v_name := _daily_name(p_project, p_faculty);
+  if p_amount is null then
+    perform from daily_spending s where (s.scope, s.name, s.resource) = (v_scope, v_name, p_resource) and (s.day = v_today or s.reserved > 0)
+      order by s.day for no key update;
+    delete from daily_budgets b where (b.scope, b.name, b.resource) = (v_scope, v_name, p_resource) returning * into v_budget;
+    -- Days that are over stay to be looked at. This one is counted anew if a budget is set again.
+    delete from daily_spending s where (s.scope, s.name, s.resource, s.day) = (v_scope, v_name, p_resource, v_today);
+    update daily_spending s set reserved = 0 where (s.scope, s.name, s.resource) = (v_scope, v_name, p_resource) and s.reserved > 0;
+  else
+    v_budget := _daily_store(v_scope, v_name, p_resource, p_amount, v_today, v_open);
+  end if;
+  update work_items set run_at = _now() where id = any (v_parked) and state = 'waiting';
+  -- A new statement, which also sees the items that parked just before they could see the new amount. The sweep finds the others.
+  perform _enqueue_all(array(
+    select p.id from (select unnest(v_parked) as id union select d from _daily_parked(v_scope, v_name) d) p limit 1000));
+  return v_budget;
+end
+$$;
+
+comment on function daily_budget_set(text, numeric, text, text) is
+  'Sets how much all work of a project, or of a faculty, may use together in a day: select daily_budget_set(''money'', 20, p_project => ''github.com/acme/shop''), or select daily_budget_set(''tokens'', 2000000, p_faculty => ''engineer''). A day is one of UTC. p_resource: tokens, money (in the currency of model_price_save()), seconds (during which workers drive the items) or calls (of models). p_amount: 0 or more; null: removes the budget. p_project: any name of it; it need not have work yet; work of no project draws on none. p_faculty: a faculty that there is: its name or, if it is a project''s, name@project; it stands for that one alone, whoever submits to it. An item is limited by the budgets of its tree, of its project and of its faculty. Tokens, money and calls that were used today count from the beginning of the day, as v_work_hours has them; seconds count from when the budget is set. Work that would exceed a budget is parked (state waiting) and goes on by itself at the end of the day, or when the budget is raised or removed. A model call counts in the day in which it was reserved. Returns the row of daily_budgets; null: there was none to remove. See v_daily_budgets. Raises WL001 (no such faculty), WL002.';
+
+create or replace function _daily_name(p_project text, p_faculty text)
+  returns text
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_faculty faculties;
+begin
+  if num_nonnulls(p_project, p_faculty) <> 1 then
+    perform _raise_invalid('a budget by day is either of a project or of a faculty', 'Name one of them.');
+  elsif p_project is not null then
+    return _project_check(p_project);
+  end if;
+  v_faculty := _faculty_by_ref(p_faculty);
+  if v_faculty.name is null then
+    raise exception using
+      errcode = 'WL001',
+      message = format('there is no faculty "%s"', _one_line(p_faculty, 200)),
+      hint = coalesce('There is ' || (select string_agg(_faculty_ref(f), ', ' order by f.project) from faculties f
+                                       where f.is_current and f.name = split_part(p_faculty, '@', 1)) || '.', 'faculty_save() makes one.');
+  end if;
+  return _faculty_ref(v_faculty);
+end
+$$;
+
+comment on function _daily_name(text, text) is 'By which name daily_budgets has a project or a faculty. Raises WL001, WL002.';
+
+create or replace function _daily_store(p_scope text, p_name text, p_resource text, p_amount numeric, p_today date, p_open uuid[])
+  returns daily_budgets
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_is_new boolean := not exists (select from daily_budgets b where (b.scope, b.name, b.resource) = (p_scope, p_name, p_resource));
+  v_budget daily_budgets;
+begin
+  -- Whoever draws on it reads the amount behind the lock on the day's row.
+  insert into daily_spending (scope, name, resource, day) values (p_scope, p_name, p_resource, p_today) on conflict do nothing;
+  perform from daily_spending s where (s.scope, s.name, s.resource, s.day) = (p_scope, p_name, p_resource, p_today) for no key update;
+  insert into daily_budgets (scope, name, resource, amount)
+  values (p_scope, p_name, p_resource, p_amount)
+  on conflict (scope, name, resource) do update set amount = excluded.amount, updated_at = _now()
+  returning * into v_budget;
+  if v_is_new then
+    perform _daily_count(p_scope, p_name, p_resource, p_today, p_open);
+  end if;
+  return v_budget;
+end
+$$;
+
+comment on function _daily_store(text, text, text, numeric, date, uuid[]) is 'Stores the amount of a budget by day; of a new one what was used today counts, and what the items p_open have reserved.';
+
+create or replace function _daily_count(p_scope text, p_name text, p_resource text, p_today date, p_open uuid[] default null)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  update daily_spending s
+     set spent = greatest(s.spent, (
+           select coalesce(case p_resource when 'tokens' then sum(h.input_tokens + h.cached_input_tokens + h.cache_write_tokens + h.output_tokens)
+                                           when 'money' then sum(h.cost) when 'calls' then sum(h.times) end, 0)
+             from v_work_hours h
+            where h.kind = 'model' and h.began_at >= _day_ends_at(p_today - 1) and h.began_at < _day_ends_at(p_today)
+              and case p_scope when 'project' then h.stored_project = any (_project_names(p_name)) else h.faculty = any (_faculty_refs(p_name)) end)),
+         reserved = _daily_reserved(p_scope, p_name, p_resource, p_today, p_open)
+   where (s.scope, s.name, s.resource, s.day) = (p_scope, p_name, p_resource, p_today);
+end
+$$;
+
+comment on function _daily_count(text, text, text, date, uuid[]) is
+  'Has today''s row of a budget say what was used, at least what the sums of the hours say, and what the model calls under way (p_open: of these items) have reserved. A call that ends in this very moment may be missed.';
+
+create or replace function _daily_reserved(p_scope text, p_name text, p_resource text, p_day date, p_work_item_ids uuid[] default null)
+  returns numeric
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(sum(case p_resource when 'tokens' then t.reserved_tokens when 'money' then t.reserved_money when 'calls' then 1 else 0 end), 0)
+    from turns t
+   where t.status in ('pending', 'streaming') and t.reserved_on = p_day and (p_work_item_ids is null or t.work_item_id = any (p_work_item_ids))
+     and exists (select from _daily_budgets_of(array[t.work_item_id]) d where (d.scope, d.name, d.resource) = (p_scope, p_name, p_resource));
+$$;
+
+comment on function _daily_reserved(text, text, text, date, uuid[]) is 'What the model calls under way (of these items, if any are named) that were reserved in this day need of a budget.';
+
+create or replace function _daily_open(p_scope text, p_name text)
+  returns setof uuid
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select distinct t.work_item_id
+    from turns t
+   where t.status in ('pending', 'streaming') and t.reserved_on is not null
+     and exists (select from _daily_owners(array[t.work_item_id]) o where (o.scope, o.name) = (p_scope, p_name));
+$$;
+
+comment on function _daily_open(text, text) is 'The items of a project or a faculty that have something reserved.';
+
+create or replace function _daily_parked(p_scope text, p_name text)
+  returns setof uuid
+  language plpgsql
+  stable
+  rows 100
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_now timestamptz := _now(); -- as a constant, by which the index is read
+begin
+  return query
+    select w.id
+      from work_items w
+      left join foci f on f.id = w.focus_id
+      left join faculties c on c.content_hash = f.faculty_hash
+     where w.state = 'waiting' and w.run_at > v_now and w.run_at < 'infinity' and _is_parked(w)
+       and case p_scope when 'project' then _project_now(w.project) else _faculty_ref(c) end = p_name
+     order by w.id;
+end
+$$;
+
+comment on function _daily_parked(text, text) is 'The items of a project or a faculty that wait for the end of the day.';
+
+create or replace function _is_parked(p_item work_items)
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select p_item.state = 'waiting' and not p_item.is_stranded
+     and not exists (select from tool_calls k where k.work_item_id = p_item.id and k.completed_at is null and k.status = 'waiting');
+$$;
+
+comment on function _is_parked(work_items) is 'Whether an item waits for a budget: not for a worker elsewhere, and no call of it waits.';
+
+create or replace view v_daily_budgets with (security_invoker = true) as
+  select b.scope, b.name, b.resource, b.amount, coalesce(s.spent, 0) as spent, coalesce(s.reserved, 0) as reserved,
+         greatest(b.amount - coalesce(s.spent, 0) - coalesce(s.reserved, 0), 0) as remaining
+    from daily_budgets b
+    left join daily_spending s on (s.scope, s.name, s.resource, s.day) = (b.scope, b.name, b.resource, _today());
+
+comment on view v_daily_budgets is 'What each project and faculty with a budget by day may use, and has used today (UTC); earlier days are in daily_spending.';
+comment on column v_daily_budgets.spent is 'Used today, as counted by the provider and the clock.';
+comment on column v_daily_budgets.reserved is 'Reserved today by model calls under way.';
+comment on column v_daily_budgets.remaining is 'amount less what is spent and reserved.';
+comment on column v_daily_budgets.scope is 'Of what it is: project or faculty.';
+comment on column v_daily_budgets.resource is 'tokens, money, seconds or calls.';
