@@ -11,6 +11,7 @@ import { conversation } from './commands.ts';
 import { Play } from './conversation.ts';
 import { Ledger } from './ledger.ts';
 import { mustMeet } from './pairs.ts';
+import { scenes } from './scenes.ts';
 
 const { RUNS = '200', SEED = '25', SEED_PATH } = process.env;
 /** Conversations go on side by side, each lane in databases of its own; a failure is repeated in one. */
@@ -79,6 +80,7 @@ async function play(lane: number, runs: number, round = 0): Promise<void> {
       }),
       {
         seed: Number(SEED) + lane + round * lanes,
+        examples: scenes.map((scene) => [scene]),
         numRuns: SEED_PATH === undefined ? Math.ceil(runs / lanes) : 1,
         reporter,
         endOnFailure: process.env['NOSHRINK'] !== undefined,
