@@ -24,7 +24,7 @@ const acts: Record<string, Act[]> = {
   ],
   'is told by another agent and of the end of its child, and begins anew': [
     { do: 'submit', policy: 'every step', hasOwnShape: false },
-    { do: 'tell', who: 1, to: 0 },
+    { do: 'tell', who: 3, to: 0 }, // 3: the second of two
     answers([{ tool: 'spawn' }]),
     { do: 'end child', who: 0, how: 'done' },
     answers([look]),
