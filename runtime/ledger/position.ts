@@ -8,7 +8,10 @@ import { LedgerError } from './errors.ts';
 /** How much of a text was told, and what that began with: a response that is sent again begins otherwise. */
 export type Told = { chars: number; hash: string };
 
-/** Of the turn that is told: how many messages to the agent, its thinking, its words, whether its response is complete, the status of each call by the end of its id. */
+/**
+ * Of the turn that is told: how many messages to the agent, its thinking, its words, whether its response is complete, the status of each
+ * call by the end of its id.
+ */
 export type TurnTold = {
   turnId: string;
   messages: number;

@@ -29,6 +29,16 @@ afterAll(async () => {
 const children = 16;
 const usage = { input_tokens: 900, output_tokens: 100, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
 
+const workerOf = (baseURL: string, concurrency?: number): ReturnType<typeof startWorker> =>
+  startWorker({
+    url: database.url,
+    schema: 'ledger',
+    tools: [],
+    log: pino({ level: 'silent' }),
+    ...(concurrency !== undefined && { concurrency }),
+    model: createModelClient({ apiKey: 'k', baseURL }),
+  });
+
 test('16 children reserve from one budget and never exceed it; a raise lets all of them finish', async () => {
   const engage = { max_output_tokens: 1000, max_turns: 100, ledger_nudge_interval: 0 };
   await db.facultySave({ name: 'lead', accepts: ['lead'], engage, awareness: { enabled: false } });
@@ -53,18 +63,7 @@ test('16 children reserve from one budget and never exceed it; a raise lets all 
       delayMs: 20,
     }),
   });
-  const workers = await Promise.all(
-    [1, 2].map(() =>
-      startWorker({
-        url: database.url,
-        schema: 'ledger',
-        tools: [],
-        log: pino({ level: 'silent' }),
-        concurrency: 8,
-        model: createModelClient({ apiKey: 'k', baseURL: model.url }),
-      }),
-    ),
-  );
+  const workers = await Promise.all([workerOf(model.url, 8), workerOf(model.url, 8)]);
   try {
     const root = await db.workSubmit({ workType: 'lead', description: 'lead', budget: { tokens: 60_000, money: 10, calls: 1000 } });
     const states = (): Promise<{ state: string; n: number }[]> =>
@@ -114,14 +113,7 @@ test('a tree is cancelled while its children reserve and settle: no deadlock, no
       exchange === 0 ? calls(...Array.from({ length: 8 }, (_, n) => spawn(`part ${n}`))) : calls(awaits(ids, 3600)),
     part: ({ exchange }) => calls(call('ledger_append', { entry_type: 'note', content: `${exchange}` })),
   });
-  const worker = await startWorker({
-    url: database.url,
-    schema: 'ledger',
-    tools: [],
-    log: pino({ level: 'silent' }),
-    concurrency: 8,
-    model: createModelClient({ apiKey: 'k', baseURL: model.url }),
-  });
+  const worker = await workerOf(model.url, 8);
   try {
     for (let round = 0; round < 5; round++) {
       const root = await db.workSubmit({
@@ -152,18 +144,7 @@ test('work of one project has so many calls a day, whoever makes them, and goes 
     usage,
     delayMs: 20,
   }));
-  const workers = await Promise.all(
-    [1, 2].map(() =>
-      startWorker({
-        url: database.url,
-        schema: 'ledger',
-        tools: [],
-        log: pino({ level: 'silent' }),
-        concurrency: 4,
-        model: createModelClient({ apiKey: 'k', baseURL: model.url }),
-      }),
-    ),
-  );
+  const workers = await Promise.all([workerOf(model.url, 4), workerOf(model.url, 4)]);
   try {
     for (let n = 0; n < 8; n++) await db.workSubmit({ workType: 'daily', description: `Part ${n}`, project: 'day/shop' });
     const states = (): Promise<{ state: string; until: string | null }[]> =>
@@ -201,13 +182,7 @@ test('a model that is asked too much is stood in for by the fallback model, unti
       return { error: { status: 429, type: 'rate_limit_error', message: 'slow down', headers: { 'retry-after': '3600' } } };
     return exchange < 2 ? calls(call('ledger_append', { entry_type: 'note', content: `${exchange}` })) : done('Done.');
   });
-  const worker = await startWorker({
-    url: database.url,
-    schema: 'ledger',
-    tools: [],
-    log: pino({ level: 'silent' }),
-    model: createModelClient({ apiKey: 'k', baseURL: model.url }),
-  });
+  const worker = await workerOf(model.url);
   try {
     const asked = async (description: string): Promise<string[]> => {
       const item = await db.workSubmit({ workType: 'patient', description });
