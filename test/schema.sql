@@ -3125,7 +3125,9 @@ create view v_work_run with (security_invoker=true) as
              JOIN messages m ON m.turn_id = t.id AND m.role = 'user'::text
              CROSS JOIN LATERAL ( SELECT COALESCE(m.metadata ->> 'kind'::text, m.source::text, 'said'::text) AS kind,
                     (_told_by(m.*) = 'person'::text) IS TRUE AS is_person) s
-          WHERE t.completed_at IS NOT NULL AND t.turn_type = 'normal'::text AND NOT (t.parent_turn_id IS NULL AND m.sequence = 1) AND NOT ((s.kind = ANY (ARRAY['message'::text, 'agent_message'::text])) AND m.metadata ? 'inbox_id'::text)
+          WHERE t.completed_at IS NOT NULL AND t.turn_type = 'normal'::text AND NOT (t.parent_turn_id IS NULL AND m.sequence = 1) AND NOT (t.parent_turn_id IS NULL AND t.external_id IS NOT NULL AND s.is_person AND NOT (EXISTS ( SELECT
+                   FROM messages f
+                  WHERE f.turn_id = t.id AND f.sequence < m.sequence AND _told_by(f.*) = 'person'::text))) AND NOT ((s.kind = ANY (ARRAY['message'::text, 'agent_message'::text])) AND m.metadata ? 'inbox_id'::text)
         UNION ALL
          SELECT t.work_item_id,
             'request'::text,

@@ -88,6 +88,13 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/work_run/tells_it_from_the_beginning.test.sql',
   },
   {
+    name: 'the first word of a person in a recorded run stands twice, as the task, too',
+    file: 'sql/api/95_views/work_run.sql',
+    from: 't.parent_turn_id is null and t.external_id is not null and s.is_person',
+    to: 'false',
+    test: 'test/sql/work_run/tells_the_first_word_of_a_person_once.test.sql',
+  },
+  {
     name: 'four words of a request are said to be quoted',
     file: 'sql/api/55_looking/work_because.sql',
     from: '    v_last := v_first + 4;',

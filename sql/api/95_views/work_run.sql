@@ -102,7 +102,8 @@ create or replace view v_work_run with (security_invoker = true) as
         from turns t join compactions c on c.turn_id = t.id
        where t.completed_at is not null
       union all
-      -- The first message of a conversation is the task. What waited in the inbox has a row of its own, when it was said.
+      -- The first message of a conversation is the task; of a recorded one what a person said first is, too, whatever its program put before.
+      -- What waited in the inbox has a row of its own, when it was said.
       select t.work_item_id, case when s.is_person then 'person' else 'told' end, m.id, t.completed_at, t.depth, 3, m.sequence,
              t.id, null, s.kind, null, case when s.is_person then 'person' when s.kind = 'child_result' then 'child' end,
              _result_text(m.content), null, jsonb_strip_nulls(jsonb_build_object('child', m.context ->> 'work_item', 'images', _images_in(m.content)))
@@ -110,6 +111,9 @@ create or replace view v_work_run with (security_invoker = true) as
         join messages m on m.turn_id = t.id and m.role = 'user'
        cross join lateral (select coalesce(m.metadata ->> 'kind', m.source::text, 'said') as kind, _told_by(m) = 'person' is true as is_person) s
        where t.completed_at is not null and t.turn_type = 'normal' and not (t.parent_turn_id is null and m.sequence = 1)
+         and not (
+           t.parent_turn_id is null and t.external_id is not null and s.is_person
+           and not exists (select from messages f where f.turn_id = t.id and f.sequence < m.sequence and _told_by(f) = 'person'))
          and not (s.kind in ('message', 'agent_message') and m.metadata ? 'inbox_id')
       union all
       select t.work_item_id, 'request', t.id, t.completed_at, t.depth, 4, 0, t.id, null, coalesce(t.model, t.error ->> 'model'), t.status,
