@@ -12,7 +12,7 @@ import { until } from './workerProcess.ts';
 export type Terminal = {
   /** The lines that are on it, without blanks at their ends. */
   screen(): string[];
-  /** Characters that were written behind the last column. */
+  /** Characters that were written behind the last column since the screen was cleared. */
   beyond(): number;
   type(keys: string): void;
   resize(columns: number, rows: number): Promise<void>;
@@ -131,6 +131,7 @@ class Drawn {
   }
 
   #clear(): void {
+    this.beyond = 0;
     this.#cells = Array.from({ length: this.#size.rows }, () => Array.from({ length: this.#size.columns }, () => ' '));
   }
 }

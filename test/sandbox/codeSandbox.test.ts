@@ -43,9 +43,11 @@ const json = async (code: string, of = sandbox): Promise<unknown> => {
   expect(result).toMatchObject({ verdict: 'ok', error: null });
   return JSON.parse(result.returned ?? 'null');
 };
-/** Those of a process; other test files have containers of their own. */
-const containers = (pid = process.pid, all = true): Promise<unknown[]> =>
-  docker.listContainers({ all, filters: { label: [`${LABEL}=${ownerLabel(pid)}`] } });
+/** Those of a process, without what is being removed: a worker of another test reaps whatever has ended, so may be at it, too. */
+const containers = async (pid = process.pid, all = true): Promise<unknown[]> => {
+  const listed = await docker.listContainers({ all, filters: { label: [`${LABEL}=${ownerLabel(pid)}`] } });
+  return listed.filter(({ State }) => State !== 'removing');
+};
 
 describe.skipIf(noDocker !== null)('a sandbox', () => {
   beforeAll(async () => {
