@@ -20,6 +20,9 @@ export async function play(
   const admin = new pg.Client({ connectionString: `${cluster.serverUrl}postgres` });
   await admin.connect();
   await admin.query(`create database ${name} template ${template}`);
+  // As a server that people use: what doctor finds is on the page.
+  for (const setting of ['fsync', 'full_page_writes', 'synchronous_commit']) await admin.query(`alter system set ${setting} = on`);
+  await admin.query('select pg_reload_conf()');
   await admin.end();
   const url = `${cluster.serverUrl}${name}`;
   await before(url);

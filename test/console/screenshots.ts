@@ -1,5 +1,6 @@
 // Pictures of every page: node test/console/screenshots.ts [DIRECTORY] takes all of them, in three widths and both modes;
-// with --docs those that README and docs/ show, into docs/.
+// with --docs those that README and docs/ show, into docs/. ONLY=now,run takes some. The fonts are Inter and JetBrains Mono where they are
+// installed (Debian: fonts-inter, fonts-jetbrains-mono).
 
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
@@ -14,7 +15,7 @@ const isForDocs = process.argv.includes('--docs');
 const directory = isForDocs ? new URL('../../docs/', import.meta.url).pathname : (process.argv[2] ?? 'build/shots');
 await mkdir(directory, { recursive: true });
 
-/** A recorded session of many calls, if there is one beside the repository. */
+/** A recorded session of many calls: the one that RECORDED names, or one that is beside the repository; none if RECORDED is empty. */
 const recorded = new URL('../../../shared/transcripts/marot-spotter/', import.meta.url).pathname;
 const file =
   process.env['RECORDED'] ??
@@ -23,7 +24,7 @@ const file =
         .filter((name) => name.endsWith('.jsonl'))
         .map((name) => join(recorded, name))[0]
     : undefined);
-const [run] = file === undefined ? [] : parseRecordedRuns(await readFile(file, 'utf8'));
+const [run] = !file ? [] : parseRecordedRuns(await readFile(file, 'utf8'));
 let replayed: string | undefined;
 const playing = await play(0, async (url) => {
   if (run) replayed = (await replayRun(run, url, 'ledger', 5)).workItemId;

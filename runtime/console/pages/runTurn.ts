@@ -60,9 +60,9 @@ function requestWords({ name, data }: RunBlock): string {
   return [
     name,
     seconds === null || seconds === undefined ? null : seconds < 90 ? `${seconds.toFixed(1)} s` : lasting(seconds),
-    input ? `${k(input)} tokens${cached ? `, ${percent(cached, input)} from the cache` : ''}` : null,
+    input ? `${k(input)} in${cached ? `, ${percent(cached, input)} cached` : ''}` : null,
     output ? `${k(output)} out` : null,
-    cost ? money(cost) : null,
+    cost ? `cost ${money(cost)}` : null,
     requests && requests > 1 ? `answered request ${requests}` : null,
   ]
     .filter((word) => word !== null && word !== undefined)
