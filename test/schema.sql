@@ -3665,7 +3665,7 @@ create function _budget_spend(p_work_item_id uuid, p_due jsonb, p_today date DEF
 create function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
   sql volatile; -- body 67b6a6db, comment 7c329f5b
 create function _budgets_above(p_work_item_ids uuid[], p_days date[] DEFAULT '{}'::date[]) returns SETOF budget_draw
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body d403a33b, comment 89674109
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8bb3be41, comment 89674109
 create function _budgets_by_default(p_work_item_id uuid, p_config jsonb) returns void
   sql volatile; -- body 3770954a, comment 48653199
 create function _cache_control(p_ttl text) returns text
@@ -3925,7 +3925,7 @@ create function _daily_owners(p_work_item_ids uuid[]) returns TABLE(scope text, 
 create function _daily_parked(p_scope text, p_name text) returns SETOF uuid
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bca61887, comment be058daa
 create function _daily_rename(p_from text, p_to text) returns void
-  plpgsql volatile; -- body b3fb4add, comment 68a9fbe8
+  plpgsql volatile; -- body f3c0c766, comment 68a9fbe8
 create function _daily_renamed(p_scope text, p_name text, p_from text, p_to text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 9b598eda
 create function _daily_reserved(p_scope text, p_name text, p_resource text, p_day date, p_work_item_ids uuid[] DEFAULT NULL::uuid[]) returns numeric
