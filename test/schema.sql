@@ -2758,6 +2758,19 @@ create view v_usage with (security_invoker=true) as
            FROM _usage_of(ARRAY[t.work_item_id]) u(tokens, cost, model_calls)) AS cost
    FROM turns t
   GROUP BY work_item_id;
+create view v_work_daily_budgets with (security_invoker=true) as
+ SELECT w.id AS work_item_id,
+    b.scope,
+    b.name,
+    b.resource,
+    b.amount,
+    b.spent,
+    b.reserved,
+    b.remaining
+   FROM work_items w
+     CROSS JOIN LATERAL _daily_owners(ARRAY[w.id]) o(scope, name)
+     JOIN v_daily_budgets b ON b.scope = o.scope AND b.name = o.name
+  WHERE w.resolved_at IS NULL;
 create view v_work_hours with (security_invoker=true) as
  SELECT began_at,
     kind,
@@ -3030,7 +3043,7 @@ create view v_work_run with (security_invoker=true) as
             'task'::text AS "?column?",
             w.description,
             NULL::json AS "json",
-            jsonb_strip_nulls(jsonb_build_object('work_type', w.work_type, 'fork_turn_id', w.fork_turn_id, 'parent_id', w.parent_id)) AS jsonb_strip_nulls
+            jsonb_strip_nulls(jsonb_build_object('work_type', w.work_type, 'fork_turn_id', w.fork_turn_id, 'parent_id', w.parent_id, 'said', _said_within(w.description, w.work_type))) AS jsonb_strip_nulls
            FROM work_items w
         UNION ALL
          SELECT f.work_item_id,
@@ -3120,8 +3133,13 @@ create view v_work_run with (security_invoker=true) as
                 END AS "case",
             _result_text(m.content) AS _result_text,
             NULL::json,
-            jsonb_strip_nulls(jsonb_build_object('child', m.context ->> 'work_item'::text, 'images', _images_in(m.content))) AS jsonb_strip_nulls
+            jsonb_strip_nulls(jsonb_build_object('child', m.context ->> 'work_item'::text, 'images', _images_in(m.content), 'said',
+                CASE
+                    WHEN s.is_person THEN _said_within(_result_text(m.content), w.work_type)
+                    ELSE NULL::text
+                END)) AS jsonb_strip_nulls
            FROM turns t
+             JOIN work_items w ON w.id = t.work_item_id
              JOIN messages m ON m.turn_id = t.id AND m.role = 'user'::text
              CROSS JOIN LATERAL ( SELECT COALESCE(m.metadata ->> 'kind'::text, m.source::text, 'said'::text) AS kind,
                     (_told_by(m.*) = 'person'::text) IS TRUE AS is_person) s
@@ -5116,6 +5134,8 @@ create function _said_done(p_turn turns, p_call_count integer, p_done_call_id uu
   plpgsql stable; -- body 74b782aa, comment 7a99b5bd
 create function _said_in(p_content json) returns text
   sql immutable; -- body b5d1d714, comment 76c934d4
+create function _said_within(p_text text, p_work_type text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 3aec16ad
 create function _salt(p_work_item_id uuid) returns uuid
   sql stable; -- body 5a68f463, comment 6e1c25ac
 create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) returns void

@@ -95,6 +95,13 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/work_run/tells_the_first_word_of_a_person_once.test.sql',
   },
   {
+    name: 'what a client put around the words of a person in a recorded session stands among them',
+    file: 'sql/api/95_views/work_run.sql',
+    from: "'said', case when s.is_person then _said_within(_result_text(m.content), w.work_type) end",
+    to: "'said', null",
+    test: 'test/sql/work_run/tells_what_a_person_said_alone.test.sql',
+  },
+  {
     name: 'four words of a request are said to be quoted',
     file: 'sql/api/55_looking/work_because.sql',
     from: '    v_last := v_first + 4;',
@@ -3264,6 +3271,13 @@ export const sqlMutants: readonly Mutant[] = [
     from: '    perform _daily_rename(v_from, v_to);\n',
     to: '',
     test: 'test/sql/daily_budget_set/goes_with_a_project.test.sql',
+  },
+  {
+    name: 'work that is over still draws on budgets by day',
+    file: 'sql/api/20_submit/daily_budget.sql',
+    from: '   where w.resolved_at is null;',
+    to: '   where true;',
+    test: 'test/sql/daily_budget_set/limits_project_and_faculty.test.sql',
   },
   {
     name: 'a removed budget by day keeps what is reserved',
