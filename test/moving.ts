@@ -71,6 +71,8 @@ export type Move = {
   /** Resolves when it has printed this. */
   says(text: string): Promise<void>;
   kill(): void;
+  /** As Ctrl-C does; resolves when it has heard it. */
+  interrupt(): Promise<void>;
   ended: Promise<Ended>;
 };
 
@@ -88,13 +90,18 @@ export function startMove(source: string, args: readonly string[], failpoints = 
   child.stdout.on('data', (chunk) => (stdout += chunk));
   child.stderr.on('data', (chunk) => (stderr += chunk));
   const ended = once(child, 'close').then(([code]): Ended => ({ code: code as number | null, stdout, stderr }));
+  const says = async (text: string): Promise<void> =>
+    void (await until(() => {
+      if (stderr.includes(text)) return true;
+      if (child.exitCode !== null) throw new Error(`the move ended with ${child.exitCode}: ${stdout}${stderr}`);
+      return false;
+    }));
   return {
-    says: async (text) =>
-      void (await until(() => {
-        if (stderr.includes(text)) return true;
-        if (child.exitCode !== null) throw new Error(`the move ended with ${child.exitCode}: ${stdout}${stderr}`);
-        return false;
-      })),
+    says,
+    async interrupt() {
+      child.kill('SIGINT');
+      await says('stopping where nothing is half done');
+    },
     kill: () => void child.kill('SIGKILL'),
     ended,
   };

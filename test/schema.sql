@@ -2758,6 +2758,19 @@ create view v_usage with (security_invoker=true) as
            FROM _usage_of(ARRAY[t.work_item_id]) u(tokens, cost, model_calls)) AS cost
    FROM turns t
   GROUP BY work_item_id;
+create view v_work_daily_budgets with (security_invoker=true) as
+ SELECT w.id AS work_item_id,
+    b.scope,
+    b.name,
+    b.resource,
+    b.amount,
+    b.spent,
+    b.reserved,
+    b.remaining
+   FROM work_items w
+     CROSS JOIN LATERAL _daily_owners(ARRAY[w.id]) o(scope, name)
+     JOIN v_daily_budgets b ON b.scope = o.scope AND b.name = o.name
+  WHERE w.resolved_at IS NULL;
 create view v_work_hours with (security_invoker=true) as
  SELECT began_at,
     kind,
@@ -3030,7 +3043,7 @@ create view v_work_run with (security_invoker=true) as
             'task'::text AS "?column?",
             w.description,
             NULL::json AS "json",
-            jsonb_strip_nulls(jsonb_build_object('work_type', w.work_type, 'fork_turn_id', w.fork_turn_id, 'parent_id', w.parent_id)) AS jsonb_strip_nulls
+            jsonb_strip_nulls(jsonb_build_object('work_type', w.work_type, 'fork_turn_id', w.fork_turn_id, 'parent_id', w.parent_id, 'said', _said_within(w.description, w.work_type))) AS jsonb_strip_nulls
            FROM work_items w
         UNION ALL
          SELECT f.work_item_id,
@@ -3120,8 +3133,13 @@ create view v_work_run with (security_invoker=true) as
                 END AS "case",
             _result_text(m.content) AS _result_text,
             NULL::json,
-            jsonb_strip_nulls(jsonb_build_object('child', m.context ->> 'work_item'::text, 'images', _images_in(m.content))) AS jsonb_strip_nulls
+            jsonb_strip_nulls(jsonb_build_object('child', m.context ->> 'work_item'::text, 'images', _images_in(m.content), 'said',
+                CASE
+                    WHEN s.is_person THEN _said_within(_result_text(m.content), w.work_type)
+                    ELSE NULL::text
+                END)) AS jsonb_strip_nulls
            FROM turns t
+             JOIN work_items w ON w.id = t.work_item_id
              JOIN messages m ON m.turn_id = t.id AND m.role = 'user'::text
              CROSS JOIN LATERAL ( SELECT COALESCE(m.metadata ->> 'kind'::text, m.source::text, 'said'::text) AS kind,
                     (_told_by(m.*) = 'person'::text) IS TRUE AS is_person) s
@@ -3665,7 +3683,7 @@ create function _budget_spend(p_work_item_id uuid, p_due jsonb, p_today date DEF
 create function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
   sql volatile; -- body 67b6a6db, comment 7c329f5b
 create function _budgets_above(p_work_item_ids uuid[], p_days date[] DEFAULT '{}'::date[]) returns SETOF budget_draw
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body d403a33b, comment 89674109
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8bb3be41, comment 89674109
 create function _budgets_by_default(p_work_item_id uuid, p_config jsonb) returns void
   sql volatile; -- body 3770954a, comment 48653199
 create function _cache_control(p_ttl text) returns text
@@ -3925,7 +3943,7 @@ create function _daily_owners(p_work_item_ids uuid[]) returns TABLE(scope text, 
 create function _daily_parked(p_scope text, p_name text) returns SETOF uuid
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bca61887, comment be058daa
 create function _daily_rename(p_from text, p_to text) returns void
-  plpgsql volatile; -- body b3fb4add, comment 68a9fbe8
+  plpgsql volatile; -- body f3c0c766, comment 68a9fbe8
 create function _daily_renamed(p_scope text, p_name text, p_from text, p_to text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 9b598eda
 create function _daily_reserved(p_scope text, p_name text, p_resource text, p_day date, p_work_item_ids uuid[] DEFAULT NULL::uuid[]) returns numeric
@@ -5116,6 +5134,8 @@ create function _said_done(p_turn turns, p_call_count integer, p_done_call_id uu
   plpgsql stable; -- body 74b782aa, comment 7a99b5bd
 create function _said_in(p_content json) returns text
   sql immutable; -- body b5d1d714, comment 76c934d4
+create function _said_within(p_text text, p_work_type text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 3aec16ad
 create function _salt(p_work_item_id uuid) returns uuid
   sql stable; -- body 5a68f463, comment 6e1c25ac
 create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) returns void

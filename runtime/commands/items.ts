@@ -9,6 +9,7 @@ import { z } from 'zod';
 import type { Settings } from '../config.ts';
 import type { CountedItem } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
+import type { DrawnOn } from '../ledger/reads.ts';
 import type { DailyOwner } from '../ledger/submit.ts';
 import { isNoTime, UsageError } from '../ledger/errors.ts';
 import { linkedDigests } from '../ledger/linked.ts';
@@ -93,10 +94,13 @@ export const budget = (workItemId: string, amounts: string[], options: Settings)
   withLedger(options, async (db) => {
     const { id } = await itemOf(db, workItemId);
     for (const [resource, amount] of amounts.map(parseAmount)) await db.budgetSet(id, resource, amount);
-    const budgets = await db.budgets(id);
+    const budgets = await db.budgetsDrawnOn(id);
     print(
       budgets,
-      budgets.map((one) => `${one.resource.padEnd(8)}  ${used(one)}`).join('\n') || 'no budget of its own',
+      [
+        ...(budgets.some((one) => one.scope === null) ? [] : ['no budget of its own']),
+        ...budgets.map((one) => `${one.resource.padEnd(8)}  ${used(one)}${one.scope === null ? '' : ' a day'}${of(one)}`),
+      ].join('\n'),
       options.json ?? false,
     );
     return exit.ok;
@@ -127,6 +131,9 @@ export const dailyBudget = (
     return exit.ok;
   });
 
+/** Whose a budget is that is not the item's own. */
+const of = ({ scope, name }: DrawnOn): string => (scope === null ? '' : `  ${scope} ${visible(name ?? '')}`);
+
 const used = (one: { spent: string; amount: string; reserved: string }): string =>
   `${one.spent} of ${one.amount}${one.reserved === '0' ? '' : `, ${one.reserved} held`}`;
 
@@ -154,16 +161,20 @@ export const show = (workItemId: string, options: Settings): Promise<number> =>
     const progress = await db.workProgress(item.id);
     const failures = await db.failedCalls(item.id);
     const standing = await db.standing(item.id);
+    const budgets = await db.budgetsDrawnOn(item.id);
     const failed = calls.filter((call) => call.status === 'failed').length;
     const lines = [
       itemText(item),
       `  turns      ${progress.turns} (${progress.tokens} tokens)`,
       `  calls      ${calls.length}${calls.length > 0 ? `: ${[...new Set(calls.map((call) => call.tool_name))].join(', ')}` : ''}${failed > 0 ? `; ${failed} failed` : ''}`,
       ...failures.map(({ tool, says, times }) => `             ${times} × ${tool}: ${visible(says ?? 'it said nothing')}`),
+      ...budgets.map(
+        (one) => `  budget     ${one.resource} ${used(one)}${one.scope === null ? '' : ' a day'}, ${one.remaining} left${of(one)}`,
+      ),
       ...(progress.turns > 0 || item.ledger_count > 0 ? ['', visible(standing)] : []), // else it is the task once more
     ];
     print(
-      { ...item, turns: progress.turns, tokens: progress.tokens, tool_calls: calls, failed_calls: failures, standing },
+      { ...item, turns: progress.turns, tokens: progress.tokens, tool_calls: calls, failed_calls: failures, budgets, standing },
       lines.join('\n'),
       options.json ?? false,
     );

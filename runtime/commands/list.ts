@@ -1,12 +1,12 @@
 // `work-ledger list`: the newest work items as a table, children below their parents.
 
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Settings } from '../config.ts';
 import { UsageError } from '../ledger/errors.ts';
 import type { ListedItem, UnderWay } from '../ledger/overview.ts';
 import { cut, exit, note, paint, print, span, stateColor, visible } from './output.ts';
+import { stoppable } from './stoppable.ts';
 import { whereOf } from './where.ts';
 import type { Where } from './where.ts';
 import { withLooking } from './withLedger.ts';
@@ -38,13 +38,14 @@ export const list = (options: ListOptions): Promise<number> => {
       if (elsewhere > 0) note(`${elsewhere === 1000 ? 'at least ' : ''}${elsewhere} more in other projects: work-ledger list --all`);
       return seen;
     };
-    let seen = await show('');
-    const stopped = new AbortController();
-    if (options.watch) void Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(() => stopped.abort());
-    while (options.watch && !stopped.signal.aborted) {
-      await sleep(1000, undefined, { signal: stopped.signal }).catch(() => {});
-      if (!stopped.signal.aborted) seen = await show(seen);
-    }
+    if (options.watch)
+      await stoppable(async (stopped) => {
+        for (let seen = await show(''); !stopped.aborted;) {
+          await sleep(1000, undefined, { signal: stopped }).catch(() => {});
+          if (!stopped.aborted) seen = await show(seen);
+        }
+      });
+    else await show('');
     return exit.ok;
   });
 };

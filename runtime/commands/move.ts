@@ -6,10 +6,12 @@ import { once } from 'node:events';
 import type { Settings } from '../config.ts';
 import { checkAddress, findLedger } from '../install/findLedger.ts';
 import { passwordsOf } from '../ledger/address.ts';
-import { UsageError } from '../ledger/errors.ts';
-import { moveLedger, undoMove } from '../move/moveLedger.ts';
+import { messageOf, UsageError } from '../ledger/errors.ts';
+import { moveLedger, standsAt, undoMove } from '../move/moveLedger.ts';
+import type { MoveOrder } from '../move/moveLedger.ts';
 import { keepSecret } from '../secrets/known.ts';
 import { exit, note, print, StatusLine } from './output.ts';
+import { stoppable } from './stoppable.ts';
 
 export type MoveOptions = Settings & {
   to?: string;
@@ -38,29 +40,46 @@ export async function move(options: MoveOptions): Promise<number> {
     );
     return exit.ok;
   }
+  return stoppable((stopped) =>
+    carried(
+      {
+        source,
+        target: to ?? '',
+        schema,
+        fetchFrom,
+        pause: typed('--pause', options.pause),
+        switchAddress: typed('--switch', options.switch),
+        resume,
+        comparesLater: options.compareLater ?? false,
+        stopped,
+      },
+      options.json ?? false,
+    ),
+  );
+}
+
+async function carried(order: Omit<MoveOrder, 'say' | 'progress'>, isJson: boolean): Promise<number> {
   const status = new StatusLine();
   const say = (text: string): void => {
     status.clear();
     note(text);
   };
-  const moved = await moveLedger({
-    source,
-    target: to ?? '',
-    schema,
-    fetchFrom,
-    pause: typed('--pause', options.pause),
-    switchAddress: typed('--switch', options.switch),
-    resume,
-    comparesLater: options.compareLater ?? false,
-    say,
-    progress: (text) => status.step(text),
-  }).finally(() => status.clear());
-  print(
-    moved,
-    `moved to ${moved.to}${moved.rows === null ? '' : `: ${moved.rows} rows, the same at both; nobody could write for ${moved.seconds} s`}`,
-    options.json ?? false,
-  );
-  return exit.ok;
+  order.stopped.addEventListener('abort', () => say('stopping where nothing is half done; Ctrl-C again ends it at once'));
+  try {
+    const moved = await moveLedger({ ...order, say, progress: (text) => status.step(text) }).finally(() => status.clear());
+    print(
+      moved,
+      `moved to ${moved.to}${moved.rows === null ? '' : `: ${moved.rows} rows, the same at both; nobody could write for ${moved.seconds} s`}`,
+      isJson,
+    );
+    return exit.ok;
+  } catch (error) {
+    if (!order.stopped.aborted) throw error;
+    // What Ctrl-C ended beside the move, a command of the user's, says why it failed.
+    if (error !== order.stopped.reason) note(messageOf(error));
+    note(`stopped; nothing is lost, ${await standsAt(order)}`);
+    return exit.interrupted;
+  }
 }
 
 /** A command of the user's, in a shell; what it prints goes to stderr. */

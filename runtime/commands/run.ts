@@ -26,6 +26,7 @@ import { withTools } from './loadTools.ts';
 import { dockerProblems } from './needs.ts';
 import { nowText, sayCost, Waits } from './now.ts';
 import { callText, cutWords, entryLine, exit, itemText, note, paint, print, StatusLine, toldBy, visible } from './output.ts';
+import { stoppable } from './stoppable.ts';
 import { scriptFile } from './scriptFile.ts';
 import { readyPlace } from './withLedger.ts';
 import { logger, modelClient } from './work.ts';
@@ -157,27 +158,22 @@ type Drive = {
 /** Works in this process on the item and those delegated below it, on nothing else, and shows what happens; Ctrl-C releases the work. */
 async function driveHere(item: WorkItem, keeper: string, drive: Drive): Promise<number> {
   const { db } = drive;
-  const interrupted = new AbortController();
-  const onSignal = (): void => interrupted.abort();
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   const begun = performance.now();
-  try {
+  return stoppable(async (stopped) => {
     const worker = { ...drive, log: logger(drive.logLevel) };
-    const ended = await driven(db, item, keeper, worker, interrupted.signal, async (signal) => {
+    const ended = await driven(db, item, keeper, worker, stopped, async (signal) => {
       const last = await shown(item.id, drive, signal);
       // Root's worker serves what is named to it, and no more.
       const where = process.getuid?.() === 0 && drive.ownDirectories ? ` --workspace ${drive.ownDirectories.join()}` : '';
-      if (interrupted.signal.aborted) note(`stopped; nothing is lost. Go on with: work-ledger run --resume ${item.id}${where}`);
+      if (stopped.aborted) note(`stopped; nothing is lost. Go on with: work-ledger run --resume ${item.id}${where}`);
       return last;
     });
-    if (interrupted.signal.aborted) return exit.interrupted;
+    if (stopped.aborted) return exit.interrupted;
     print(ended, ended ? itemText(ended) : '', drive.json ?? false);
     await sayCost(db, item.id, (performance.now() - begun) / 1000);
     if (ended?.state === 'paused') note(`paused: fix the cause, then: work-ledger run --resume ${item.id}`);
     return ended?.state === 'completed' ? exit.ok : exit.workItemFailed;
-  } finally {
-    process.removeListener('SIGINT', onSignal).removeListener('SIGTERM', onSignal);
-  }
+  });
 }
 
 /** Follows the item to its end: a line for each entry and each call, and below them one that says what it does now. */

@@ -191,6 +191,16 @@ export function consoleItem({ row, run, one, named }: Calls) {
        order by array_position(array['money', 'tokens', 'calls', 'seconds', 'children'], resource::text)`,
       ),
 
+    /** Those by day of its project and its faculty, which it draws on, too. */
+    dailyBudgets: (workItemId: string) =>
+      run(
+        () => sql.type(
+          z.object({ scope: z.string(), name: z.string(), resource: z.string(), amount: figure, spent: figure, reserved: figure }),
+        )`
+      select scope, name, resource, amount, spent, reserved from ${named('v_work_daily_budgets')} where work_item_id = ${workItemId}::uuid
+       order by scope desc, name, array_position(array['money', 'tokens', 'calls', 'seconds'], resource::text)`,
+      ),
+
     /** What it holds now, the newest first. */
     claims: (workItemId: string) =>
       run(

@@ -21,6 +21,8 @@ const block = z.object({
   content: text,
   /** Of the whole content. */
   chars: z.number().nullable(),
+  /** Of a recorded session, what its client put around the content, with it. */
+  wrapped: text,
   /** JSON, as it was given. */
   input: text,
   input_chars: z.number().nullable(),
@@ -64,9 +66,11 @@ export function consoleRun({ run, invoked, named }: Calls) {
       run(
         () => sql.type(block)`
       select r."position", r.block_id as id, r.kind, r.source_id, r.happened_at, r.turn_id, r.who, r.name, r.status, r.mark,
-             case when r.block_id = ${whole} then r.content else left(r.content, ${MOST}) end as content, char_length(r.content) as chars,
+             case when r.block_id = ${whole} then r.content else left(coalesce(r.data ->> 'said', r.content), ${MOST}) end as content,
+             char_length(case when r.block_id = ${whole} then r.content else coalesce(r.data ->> 'said', r.content) end) as chars,
+             case when r.data ? 'said' and r.block_id is distinct from ${whole} then left(r.content, ${MOST}) end as wrapped,
              case when r.block_id = ${whole} then r.input::text else left(r.input::text, ${4 * MOST}) end as input, char_length(r.input::text) as input_chars,
-             r.data
+             r.data - 'said' as data
         from ${invoked('work_run', [workItemId, after, before, limit, marks && sql.array([...marks], 'text'), query])} r`,
       ),
 
@@ -74,7 +78,7 @@ export function consoleRun({ run, invoked, named }: Calls) {
     runOfTurn: (workItemId: string, turnId: string) =>
       run(
         () => sql.type(block)`
-      select '' as position, r.block_id as id, r.kind, r.source_id, r.happened_at, r.turn_id, r.who, r.name, r.status, r.mark, left(r.content, ${4 * MOST}) as content,
+      select '' as position, r.block_id as id, r.kind, r.source_id, r.happened_at, r.turn_id, r.who, r.name, r.status, r.mark, left(r.content, ${4 * MOST}) as content, null::text as wrapped,
              char_length(r.content) as chars, left(r.input::text, ${4 * MOST}) as input, char_length(r.input::text) as input_chars, r.data
         from ${named('v_work_run')} r
        where r.work_item_id = ${workItemId}::uuid and r.turn_id = ${turnId}::uuid and r.kind in ('request', 'words', 'call')

@@ -29,6 +29,18 @@ const turnOfWork = z.object({
 });
 export type TurnOfWork = z.infer<typeof turnOfWork>;
 
+const drawnOn = z.object({
+  /** project or faculty, of a budget by day; null: the item's own, for it and what is below it. */
+  scope: z.string().nullable(),
+  name: z.string().nullable(),
+  resource: z.string(),
+  amount: z.string(),
+  spent: z.string(),
+  reserved: z.string(),
+  remaining: z.string(),
+});
+export type DrawnOn = z.infer<typeof drawnOn>;
+
 /** What `countedItem` reads of v_work_list, here w. */
 export const itemColumns = sql.fragment`
   w.work_item_id as id, w.parent_id, w.root_id, w.depth, w.work_type, w.description, w.faculty, w.priority, w.state, w.state_reason,
@@ -102,6 +114,18 @@ export const reads = ({ call, rows, one, run, named, invoked }: Calls) => ({
         from ${invoked('work_activity', [workItemId, fromTurnId])} a
         left join ${named('v_turns')} t on t.turn_id = a.turn_id and a.status = 'completed'
        order by a.turn_id`,
+    ),
+
+  /** The budgets of an item, then those by day that it draws on, too. */
+  budgetsDrawnOn: (workItemId: string) =>
+    run(
+      () => sql.type(drawnOn)`
+      select b.scope, b.name, b.resource, trim_scale(b.amount)::text as amount, trim_scale(b.spent)::text as spent, trim_scale(b.reserved)::text as reserved,
+             trim_scale(b.remaining)::text as remaining
+        from (select null as scope, null as name, resource, amount, spent, reserved, remaining from ${named('v_budgets')} where work_item_id = ${workItemId}::uuid
+              union all
+              select scope, name, resource, amount, spent, reserved, remaining from ${named('v_work_daily_budgets')} where work_item_id = ${workItemId}::uuid) b
+       order by b.scope desc nulls first, b.name, b.resource`,
     ),
 
   toolCalls: (workItemId: string) =>

@@ -39,6 +39,8 @@ export type MoveOrder = {
   resume: () => Promise<void>;
   /** The target is opened first, and compared as it was then, so that nobody waits for it. */
   comparesLater: boolean;
+  /** Breaks it off until it is decided, and the comparison that is made later; what it throws then is the signal's reason. */
+  stopped: AbortSignal;
   say: (text: string) => void;
   /** How far a step has come. */
   progress: (text: string) => void;
@@ -88,10 +90,11 @@ async function carry(order: MoveOrder, source: End, target: End): Promise<Moved>
 }
 
 /** How many there are; throws if they are not the same at both ends. */
-async function sameRows({ progress }: MoveOrder, source: End, target: End, otherwise: string): Promise<number> {
-  const { rows, differing } = await compareRows(source, target, ({ tables, of, rows: compared }) =>
-    progress(`comparing: ${tables} of ${of} tables, ${compared} rows`),
-  );
+async function sameRows({ progress, stopped }: MoveOrder, source: End, target: End, otherwise: string): Promise<number> {
+  const { rows, differing } = await compareRows(source, target, ({ tables, of, rows: compared }) => {
+    stopped.throwIfAborted();
+    progress(`comparing: ${tables} of ${of} tables, ${compared} rows`);
+  });
   if (differing.length > 0) throw new Error(`${otherwise}: ${differing.join(', ')}`);
   return rows;
 }
@@ -141,7 +144,7 @@ async function begin(order: MoveOrder, source: End, target: End, isUndecided: bo
     await atFailpoints('move_prepare', () => patiently(target.url, () => emptyLedger(source, target, isCopy)));
     await atFailpoints('move_subscribe', () => subscribe(source, target, order.fetchFrom));
   }
-  await copied(source, target, order.say, order.progress);
+  await copied(source, target, order);
 }
 
 /**
@@ -155,12 +158,13 @@ async function handOver(order: MoveOrder, source: End, target: End, isWritten: b
       await atFailpoints('move_fence', () => patiently(source.url, () => inTransaction(source, fenceSql(source, 'to', target))));
     }
     order.say('writers wait');
-    if ((await subscriptionOn(target, source.name)) === 'there') await caughtUp(source);
+    if ((await subscriptionOn(target, source.name)) === 'there') await caughtUp(source, order.stopped);
     const rows = await atFailpoints('move_compare', async () =>
       order.comparesLater
         ? null
         : sameRows(order, source, target, 'the target does not have the rows of the source ("work-ledger move --undo", then begin anew)'),
     );
+    order.stopped.throwIfAborted(); // the last time: what follows is over at once
     await copySequences(source, target);
     await atFailpoints('move_unsubscribe', () => unsubscribe(source, target));
     await atFailpoints('move_decide', () => inTransaction(source, `drop publication ${source.name}`));
@@ -177,8 +181,23 @@ async function handOver(order: MoveOrder, source: End, target: End, isWritten: b
 async function giveBack(order: MoveOrder, source: End): Promise<void> {
   if (!(await isPublished(source))) return;
   if ((await fenceOf(source)) !== null) await patiently(source.url, () => inTransaction(source, unfenceSql(source)));
-  order.say('the source is written again: repeat the command, or undo it');
+  if (!order.stopped.aborted) order.say('the source is written again: repeat the command, or undo it');
   await order.resume();
+}
+
+/** How the source stands, as a sentence, for whoever stopped a move. */
+export async function standsAt({ source: url, schema }: Pick<MoveOrder, 'source' | 'schema'>): Promise<string> {
+  const source = await openEnd(url, schema, '');
+  try {
+    const [fence, isUndecided] = [await fenceOf(source), await isPublished(source)];
+    if (fence === null)
+      return `the ledger is written here as before${isUndecided ? ', and the target has a part of the copy: the same command goes on, --undo takes it back' : ''}`;
+    return isUndecided
+      ? 'nobody can write to the ledger until the same command is repeated, or undone with --undo'
+      : `the ledger is at ${fence.address} by now: the same command ends what is left, and compares no rows`;
+  } finally {
+    await source.client.end().catch(() => {});
+  }
 }
 
 /** The target is written from now on, if it is still the copy that this move made. */

@@ -35,9 +35,14 @@ export async function subscribe(source: End, target: End, fetchFrom: string): Pr
 }
 
 /** Resolves when every table has been copied and the target is at most 4 MB of log behind. */
-export async function copied(source: End, target: End, say: (text: string) => void, progress: (text: string) => void): Promise<void> {
+export async function copied(
+  source: End,
+  target: End,
+  { say, progress, stopped }: { say: (text: string) => void; progress: (text: string) => void; stopped: AbortSignal },
+): Promise<void> {
   let errors = 0;
   for (; ; await sleep(200)) {
+    stopped.throwIfAborted();
     const {
       rows: [at],
     } = await target.client.query<{ ready: number; all: number; errors: number }>(
@@ -66,11 +71,12 @@ export async function copied(source: End, target: End, say: (text: string) => vo
 const PATIENCE_MS = 60_000;
 
 /** Resolves when the target has on its disk what the source had committed when it was called. */
-export async function caughtUp(source: End): Promise<void> {
+export async function caughtUp(source: End, stopped: AbortSignal): Promise<void> {
   const {
     rows: [now],
   } = await source.client.query<{ end: string }>('select pg_current_wal_flush_lsn()::text as end');
   for (const deadline = performance.now() + PATIENCE_MS; (await bytesBehind(source, now?.end ?? null)) > 0; await sleep(20)) {
+    stopped.throwIfAborted();
     if (performance.now() > deadline) throw new Error('the target did not catch up within a minute: look at the log of its server');
   }
 }

@@ -7,11 +7,11 @@ create table locks (
   primary key (purpose, place)
 );
 
--- One row where there is one thing to lock; 64 where there is one for each tree, faculty, turn, conversation or claimed thing, which share them by hash.
+-- One row where there is one thing to lock; 64 where there is one for each tree, faculty, turn, conversation, claimed thing or connection, which share them by hash.
 insert into locks
 select p, 0 from unnest('{sweep,retention,hint,faculties,projects,abilities,roles,waits}'::text[]) p
 union all
-select p, n from unnest('{slots,spawns,trees,branches,conversations,checkpoints,claims,memory,days}'::text[]) p cross join generate_series(0, 63) n;
+select p, n from unnest('{slots,spawns,trees,branches,conversations,checkpoints,claims,memory,renames,days}'::text[]) p cross join generate_series(0, 63) n;
 
 comment on table locks is 'Rows that functions lock to wait for each other, see _lock(); they never change, and have no meaning of their own.';
 comment on column locks.purpose is 'What for: the sweep, the slots of a faculty, the spawns of a tree, …';

@@ -53,7 +53,7 @@ create table locks (
 insert into locks
 select p, 0 from unnest('{sweep,retention,hint,faculties,projects,abilities,roles,waits}'::text[]) p
 union all
-select p, n from unnest('{slots,spawns,trees,branches,conversations,checkpoints,claims,memory,days}'::text[]) p cross join generate_series(0, 63) n;
+select p, n from unnest('{slots,spawns,trees,branches,conversations,checkpoints,claims,memory,renames,days}'::text[]) p cross join generate_series(0, 63) n;
 
 -- Who decides in a name of their own.
 create table people (

@@ -119,6 +119,47 @@ test('a call and its result are one box that shows what it is; a cut, a person a
   );
 });
 
+test('what its project and its faculty may use in a day stands below its own budget, and how today stands', async () => {
+  const set = `daily_budget_set('calls', 20, p_faculty => 'worker')`;
+  await shown(`select budget_set(item(), 'calls', 5), ${set}, drive(), answer('[["look"]]'), run()`, async (page, item) => {
+    const panels = async (path = ''): Promise<string[]> =>
+      [
+        ...(await (await page(`/work/${item}${path}`)).text()).matchAll(/<section class="panel" aria-label="(Budget.*?)".*?<\/section>/gs),
+      ].map(([panel]) =>
+        panel
+          .replaceAll(/<[^>]*>/g, ' ')
+          .replaceAll(/\s+/g, ' ')
+          .trim(),
+      );
+    for (const path of ['', '/journal', '/cost'])
+      expect(await panels(path)).toEqual([
+        expect.stringMatching(/^Budget with its children calls 1 of 5\b/),
+        expect.stringMatching(/^Budgets by day until midnight UTC calls of faculty worker 1 of 20\b/),
+      ]);
+  });
+});
+
+test('what a client put around the words of a person in a recorded session is folded away behind them', async () => {
+  const played = await playedDatabase();
+  const item =
+    await played.play(`select session_import('{"format": "claude-code", "sessionId": "s", "prompt": "Fix it", "task": "Fix it", "model": "m", "exchanges": [
+    {"id": "a", "text": "I look.", "calls": [], "followUp": "<system-reminder>It is late</system-reminder>The **tests**, too"},
+    {"id": "b", "text": "Done.", "calls": []}]}') ->> 'work_item_id'`);
+  const console = await startConsole({ url: played.url, schema: 'ledger', port: 0 });
+  try {
+    const html = await (await fetch(new URL(`/work/${item}`, console.address))).text();
+    const block = /<li class="turn person".*?<\/li>/s.exec(html)?.[0] ?? '';
+    const [said, folded = ''] = block.split('<details class="thought"><summary>as its client sent it</summary>');
+    expect(said).toContain('The <strong>tests</strong>, too');
+    expect(said).not.toContain('It is late');
+    expect(folded).toContain('&lt;system-reminder&gt;It is late&lt;/system-reminder&gt;');
+    expect(html.match(/as its client sent it/g)).toHaveLength(1);
+  } finally {
+    await console.close();
+    await played.drop();
+  }
+});
+
 test('a request that failed is red in every picture, and its page is the request with what the provider said', async () => {
   await shown(
     `select play('[["I begin", ["look"]]]'), drive();

@@ -77,6 +77,17 @@ test('submit prints the id; show, ledger and digest tell of it; --json is one do
   expect((await cli('budget')).stdout).toBe('tokens    0 of 5000 a day  project day/shop\n');
   expect(JSON.parse((await cli('budget', '--json')).stdout)).toMatchObject([{ scope: 'project', name: 'day/shop', amount: '5000' }]);
   expect((await cli('budget', '--project', 'day/shop', 'tokens=none')).stdout).toBe('no budget by day\n');
+  const shop = (await cli('submit', 'Mend it', '--type', 'analyze', '--project', 'day/shop')).stdout.trim();
+  expect((await cli('budget', shop)).stdout).toBe('no budget of its own\n');
+  expect((await cli('show', shop)).stdout).not.toContain('budget');
+  await cli('budget', '--project', 'day/shop', 'calls=5');
+  expect((await cli('budget', shop)).stdout).toBe('no budget of its own\ncalls     0 of 5 a day  project day/shop\n');
+  await cli('budget', shop, 'tokens=700');
+  expect((await cli('show', shop)).stdout).toContain(
+    '  budget     tokens 0 of 700, 700 left\n  budget     calls 0 of 5 a day, 5 left  project day/shop\n',
+  );
+  await cli('budget', '--project', 'day/shop', 'calls=none');
+  await cli('cancel', shop);
   expect(await cli('budget', '--faculty', 'nobody', 'tokens=1')).toMatchObject({ code: 1, stderr: expect.stringContaining('no faculty') });
   expect(await cli('budget', '--project', 'a', '--faculty', 'b')).toMatchObject({ code: 2 });
   expect(await cli('budget', id, 'tokens=lots')).toMatchObject({ code: 2, stderr: expect.stringContaining('tokens=200000') });

@@ -929,6 +929,78 @@ test('a budget by day is raised while somebody is about to park for it: he is wo
   await first.run(`select daily_budget_set('tokens', null, p_faculty => 'part')`);
 });
 
+const ofProject = async (project: string): Promise<string> =>
+  String(await first.run(`select id from work_submit('lead', ${quoted(`Lead ${crypto.randomUUID()}`)}, p_project => ${quoted(project)})`));
+/** A name that no other test has. */
+const project = (): string => `acme/${crypto.randomUUID()}`;
+
+test('a budget by day is set while a transaction has drawn on another one: it draws on both, and nobody who waits for it is in its way', async () => {
+  const name = project();
+  await first.run(`select daily_budget_set('calls', 1000, p_project => ${quoted(name)})`);
+  await asking(await ofProject(name)); // so that what all their requests share is stored
+  const [one, other] = [await ofProject(name), await ofProject(name)];
+  const lease = await claim(other);
+  // It claims in this transaction, too: nobody sees yet that it has anything reserved.
+  await second.run('begin');
+  const held = String(await second.run(`select focus_claim(${quoted(one)}, 'worker') ->> 'lease'`));
+  await second.run(`select iteration_begin(${quoted(one)}, ${quoted(held)})`);
+  await first.run(`select daily_budget_set('calls', 1000, p_faculty => 'lead')`);
+  const waiting = third.begin(`select iteration_begin(${quoted(other)}, ${quoted(lease)})`);
+  expect(await waiting.waitsFor(second)).toBe(true);
+  expect(await second.begin(`select iteration_release(${quoted(one)}, ${quoted(held)})`).outcome).toBe('done');
+  await second.run('commit');
+  expect(await waiting.outcome).toBe('done');
+  await first.run(`select daily_budget_set('calls', null, p_faculty => 'lead')`);
+});
+
+test.each([
+  ['asked', 'the rename'],
+  ['asked', 'the call'],
+  ['answered', 'the rename'],
+  ['answered', 'the call'],
+])(
+  'a project is renamed while a model is %s for its work, %s first: its budget by day goes along, with all that is used and reserved',
+  async (stage, order) => {
+    const [from, to] = [project(), project()];
+    await first.run(`select daily_budget_set('calls', 1000, p_project => ${quoted(from)})`);
+    const item = await ofProject(from);
+    const lease = await claim(item);
+    const ask = `select iteration_begin(${quoted(item)}, ${quoted(lease)})`;
+    if (stage === 'answered') await first.run(ask);
+    const both = [
+      `select project_rename(${quoted(from)}, ${quoted(to)})`,
+      stage === 'asked'
+        ? ask
+        : `select turn_record(${quoted(item)}, ${quoted(lease)}, (select id from turns where work_item_id = ${quoted(item)}), ${response([text])})`,
+    ];
+    const [one, other] = order === 'the rename' ? both : both.toReversed();
+    await second.run(`begin; ${one}`);
+    const running = third.begin(other!);
+    expect(await running.waitsFor(second)).toBe(true);
+    await second.run('commit');
+    expect(await running.outcome).toBe('done');
+    expect(
+      await first.run(
+        `select array(select format('%s: %s used, %s reserved', name, spent, reserved) from daily_spending where name in (${quoted(from)}, ${quoted(to)}))`,
+      ),
+    ).toEqual([`${to}: ${stage === 'asked' ? '0 used, 1' : '1 used, 0'} reserved`]);
+  },
+);
+
+test('a project is renamed while a transaction of its work has drawn on a budget by day: the rename waits, it draws on the same ones again', async () => {
+  const [from, to] = [project(), project()];
+  await first.run(`select daily_budget_set('calls', 1000, p_faculty => 'lead')`);
+  const item = await ofProject(from);
+  const lease = await claim(item);
+  await second.run(`begin; select iteration_begin(${quoted(item)}, ${quoted(lease)})`);
+  const rename = third.begin(`select project_rename(${quoted(from)}, ${quoted(to)})`);
+  expect(await rename.waitsFor(second)).toBe(true);
+  expect(await second.begin(`select iteration_release(${quoted(item)}, ${quoted(lease)})`).outcome).toBe('done');
+  await second.run('commit');
+  expect(await rename.outcome).toBe('done');
+  await first.run(`select daily_budget_set('calls', null, p_faculty => 'lead')`);
+});
+
 /** A parent whose newest call waits for its child, which works. */
 async function awaiting(): Promise<{ parent: Driven; child: string; childLease: string }> {
   const { root, part: child } = await tree({}); // a budget of both would let one wait for the other

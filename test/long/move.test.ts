@@ -2,8 +2,11 @@
 // at both. The command is killed between any two steps, and repeated or undone.
 
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,7 +19,7 @@ import { LedgerError } from '../../runtime/ledger/errors.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { noDebian, startDebian } from '../debian.ts';
 import { ask, faultsOf, leftOvers, moved, pair, startMove, startSource, startTarget, writing } from '../moving.ts';
-import type { OwnServer, Server } from '../moving.ts';
+import type { Move, OwnServer, Server } from '../moving.ts';
 import { noPgbouncer, startPgbouncer } from '../pgbouncer.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';
 
@@ -255,6 +258,47 @@ test('killed between any two steps, it is undone, until it is decided', async ()
   expect(await moved(source, '--to', target)).toMatchObject({ code: 0 });
   expect(await entries(target, item)).toEqual(await entries(source, item));
   expect(await faultsOf(target)).toEqual([]);
+});
+
+/** A move that stands still at a failpoint until it is let go. */
+async function standing(source: string, target: string, point: string): Promise<Move & { letGo: () => void }> {
+  const arrived = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const server = createServer((_, response) => {
+    arrived.resolve();
+    void gate.promise.then(() => response.end(() => server.close()));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const move = startMove(source, ['--to', target], `${point}=barrier:http://127.0.0.1:${port}/`);
+  await arrived.promise;
+  return { ...move, letGo: () => gate.resolve() };
+}
+
+test('Ctrl-C ends it where nothing is half done, and it says how the ledger stands', async () => {
+  const { source, target } = await pair(from, to);
+  const item = await submitted(source, 'Go on');
+  const before =
+    'stopped; nothing is lost, the ledger is written here as before, and the target has a part of the copy: the same command goes on, --undo takes it back\n';
+  const copying = await standing(source, target, 'after_move_subscribe');
+  await copying.interrupt();
+  copying.letGo();
+  expect(await copying.ended).toMatchObject({ code: 130, stdout: '', stderr: expect.stringMatching(new RegExp(`${before}$`)) });
+  expect(await writing(source, item)).toBe('written');
+
+  const comparing = await standing(source, target, 'after_move_compare');
+  expect(await writing(source, item)).not.toBe('written');
+  await comparing.interrupt();
+  comparing.letGo();
+  expect(await comparing.ended).toMatchObject({ code: 130, stdout: '', stderr: expect.stringMatching(new RegExp(`${before}$`)) });
+  expect(await writing(source, item)).toBe('written');
+
+  const decided = await standing(source, target, 'after_move_decide');
+  await decided.interrupt();
+  decided.letGo();
+  expect(await decided.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('moved to') });
+  expect(await writing(target, item)).toBe('written');
+  expect(await leftOvers(source, target)).toEqual(['trigger']);
 });
 
 test('a row that is not there as it was keeps the ledger where it is', async () => {

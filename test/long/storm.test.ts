@@ -138,7 +138,7 @@ test(`no deadlock in ${SECONDS} seconds of everything at once (SEED=${seed})`, {
     );
     for (let n = open; n < 3; n++)
       await ask(
-        `select work_submit('lead', 'Lead ' || gen_random_uuid(), p_budget => '{"tokens": 300000, "seconds": 100000, "calls": 100000, "children": 100000, "money": 1000}')`,
+        `select work_submit('lead', 'Lead ' || gen_random_uuid(), p_project => 'storm/a', p_budget => '{"tokens": 300000, "seconds": 100000, "calls": 100000, "children": 100000, "money": 1000}')`,
       );
   };
   const until = async (every: number, act: () => Promise<unknown>): Promise<void> => {
@@ -199,6 +199,16 @@ test(`no deadlock in ${SECONDS} seconds of everything at once (SEED=${seed})`, {
         faculty,
       ]);
     }),
+    until(300, async () => {
+      const resource = pick(['tokens', 'calls', 'seconds']);
+      await ask(`select daily_budget_set($1, case when $2 < 0.3 then null else 1000000000 end, p_project => 'storm/a')`, [
+        resource,
+        random(),
+      ]);
+    }),
+    until(400, () =>
+      ask(`select project_rename(n, case n when 'storm/a' then 'storm/b' else 'storm/a' end) from project_name('storm/a') n`),
+    ),
   ]);
 
   const own = [...refused.keys()].filter((code) => !/^WL00\d$/.test(code));

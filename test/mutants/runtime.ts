@@ -843,6 +843,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'everything that is missing is named',
   },
   {
+    name: 'a move that is stopped while writers wait is decided all the same',
+    file: 'runtime/move/moveLedger.ts',
+    from: '    order.stopped.throwIfAborted(); // the last time: what follows is over at once\n',
+    to: '',
+    test: 'test/long/move.test.ts',
+    title: 'Ctrl-C ends it where nothing is half done',
+  },
+  {
     name: 'a move that is over is undone',
     file: 'runtime/move/moveLedger.ts',
     from: "if (fence?.direction === 'to' && !isUndecided)",

@@ -95,6 +95,13 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/work_run/tells_the_first_word_of_a_person_once.test.sql',
   },
   {
+    name: 'what a client put around the words of a person in a recorded session stands among them',
+    file: 'sql/api/95_views/work_run.sql',
+    from: "'said', case when s.is_person then _said_within(_result_text(m.content), w.work_type) end",
+    to: "'said', null",
+    test: 'test/sql/work_run/tells_what_a_person_said_alone.test.sql',
+  },
+  {
     name: 'four words of a request are said to be quoted',
     file: 'sql/api/55_looking/work_because.sql',
     from: '    v_last := v_first + 4;',
@@ -3221,6 +3228,30 @@ export const sqlMutants: readonly Mutant[] = [
     title: 'in their order, not as they lie there',
   },
   {
+    name: 'a budget by day that is set under work is drawn on behind others',
+    file: 'sql/api/20_submit/budget_charge.sql',
+    from: "  perform _lock_all('days',",
+    to: "  perform ('days',",
+    test: 'test/long/locks.test.ts',
+    title: 'a budget by day is set while a transaction has drawn on another one',
+  },
+  {
+    name: 'a project is renamed under work that draws on its budgets by day',
+    file: 'sql/api/20_submit/project_rename.sql',
+    from: "  perform from locks where purpose = 'renames' order by place for no key update;\n",
+    to: '',
+    test: 'test/long/locks.test.ts',
+    title: 'a project is renamed while',
+  },
+  {
+    name: 'work draws on budgets by day of a project that is being renamed',
+    file: 'sql/api/20_submit/budget_charge.sql',
+    from: "  perform _lock_shared('renames', pg_backend_pid()::text);\n",
+    to: '',
+    test: 'test/long/locks.test.ts',
+    title: 'a project is renamed while',
+  },
+  {
     name: 'work of before does not count when a budget by day is set',
     file: 'sql/api/20_submit/daily_budget.sql',
     from: 'if v_is_new then',
@@ -3240,6 +3271,13 @@ export const sqlMutants: readonly Mutant[] = [
     from: '    perform _daily_rename(v_from, v_to);\n',
     to: '',
     test: 'test/sql/daily_budget_set/goes_with_a_project.test.sql',
+  },
+  {
+    name: 'work that is over still draws on budgets by day',
+    file: 'sql/api/20_submit/daily_budget.sql',
+    from: '   where w.resolved_at is null;',
+    to: '   where true;',
+    test: 'test/sql/daily_budget_set/limits_project_and_faculty.test.sql',
   },
   {
     name: 'a removed budget by day keeps what is reserved',

@@ -11,7 +11,7 @@ import type { Html } from '../html.ts';
 import { empty, form, panel } from '../page.ts';
 import type { Page, View } from '../page.ts';
 import { inProject, projectSwitch } from '../projects.ts';
-import { budgetLine } from './item.ts';
+import { budgetLine, dailyLabel } from './item.ts';
 
 const spans = [1, 14, 90] as const;
 const keys = ['faculty', 'model', 'project'] as const;
@@ -252,7 +252,7 @@ async function budgets(view: View): Promise<Html> {
     view.project === null || (scope === 'project' ? name === view.project : !name.includes('@') || name.endsWith(`@${view.project}`));
   const [all, owners] = await Promise.all([view.db.dailyBudgets(), view.formToken === null ? [] : view.db.dailyOwners()]);
   const lines = all.filter(isSeen).map((one) =>
-    budgetLine(html`${one.resource} of ${one.scope} <span class="strong wrapped" dir="auto">${one.name}</span>`, {
+    budgetLine(dailyLabel(one), {
       ...one,
       amount: Number(one.amount),
       spent: Number(one.spent),

@@ -32,6 +32,8 @@ const views = [
 /** A lease that runs out changes no row. */
 const isLost = async ({ db, id }: View): Promise<string> => String(await db.console.hasLostWorker(id));
 export const headInputs: readonly Input[] = ['item', 'focus', 'turn', 'calls', 'approvals', 'below', isLost];
+/** Other work draws on those by day, too. */
+export const budgetInputs: readonly Input[] = ['budgets', 'item', 'focus', 'turn', 'every 30 s'];
 
 /** The head of every page of an item: what it is, its tabs. */
 export async function itemFrame(
@@ -58,7 +60,7 @@ export const item: Page = {
     approvals: ['approvals', 'every 30 s'],
     turns: ['item', 'focus', 'turn', 'calls', 'forks'],
     journal: ['item', 'turn', 'calls', 'approvals', 'inbox', 'journal'],
-    budget: ['budgets'],
+    budget: budgetInputs,
     claims: ['claims', 'focus', 'item', 'every 30 s'], // one that lapses changes nothing
     ledger: ['item'],
     children: ['below', 'asks'],
@@ -205,14 +207,15 @@ export async function turns(view: View): Promise<Html> {
 const units: Record<string, (v: number) => string> = { tokens: k, money, seconds: (v) => `${Math.round(v)} s` };
 
 export async function budget(view: View): Promise<Html> {
-  const budgets = await view.db.console.budgets(view.id);
-  if (budgets.length === 0) return html``;
-  return panel(
-    'Budget',
-    'with its children',
-    html`<div class="body stack gap-s">${budgets.map((one) => budgetLine(one.resource, one))}</div>`,
-  );
+  const [own, daily] = await Promise.all([view.db.console.budgets(view.id), view.db.console.dailyBudgets(view.id)]);
+  const lines = (budgets: readonly Html[]): Html => html`<div class="body stack gap-s">${budgets}</div>`;
+  return html`${own.length === 0 ? '' : panel('Budget', 'with its children', lines(own.map((one) => budgetLine(one.resource, one))))}${
+    daily.length === 0 ? '' : panel('Budgets by day', 'until midnight UTC', lines(daily.map((one) => budgetLine(dailyLabel(one), one))))
+  }`;
 }
+
+export const dailyLabel = ({ resource, scope, name }: { resource: string; scope: string; name: string }): Html =>
+  html`${resource} of ${scope} <span class="strong wrapped" dir="auto">${name}</span>`;
 
 /** What is used and held of a budget, as words and as a bar. */
 export function budgetLine(

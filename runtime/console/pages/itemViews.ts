@@ -8,7 +8,7 @@ import type { Html } from '../html.ts';
 import { empty, form, panel, uuid } from '../page.ts';
 import type { Page, View } from '../page.ts';
 import { at } from '../work.ts';
-import { budget, head, headInputs, itemFrame, ledgerEntry, turns } from './item.ts';
+import { budget, budgetInputs, head, headInputs, itemFrame, ledgerEntry, turns } from './item.ts';
 import type { Entry } from './item.ts';
 import { exactTime } from '../times.ts';
 import { address } from './journal.ts';
@@ -82,7 +82,7 @@ export const costView: Page = {
   pattern: pattern('cost'),
   section: 'work',
   parts: { head, budget, use, cuts, compactions },
-  inputs: { head: headInputs, budget: ['budgets'], use: ['turn', 'below'], cuts: ['turn'], compactions: ['turn'] },
+  inputs: { head: headInputs, budget: budgetInputs, use: ['turn', 'below'], cuts: ['turn'], compactions: ['turn'] },
   async whole(view, part) {
     const [left, spent, cut, made] = await Promise.all(['budget', 'use', 'cuts', 'compactions'].map(part));
     return itemFrame(

@@ -8,7 +8,7 @@ import type { Html } from '../html.ts';
 import { empty, uuid } from '../page.ts';
 import type { Page, View } from '../page.ts';
 import { clockTime, exactTime } from '../times.ts';
-import { approvals, budget, children, claims, head, headInputs, itemFrame } from './item.ts';
+import { approvals, budget, budgetInputs, children, claims, head, headInputs, itemFrame } from './item.ts';
 import { address } from './journal.ts';
 import { grouped, itemOf } from './runItem.ts';
 import { linkTo, wordOf } from './runTurn.ts';
@@ -37,7 +37,7 @@ export const run: Page = {
     approvals: ['approvals', 'every 30 s'],
     run: runInputs,
     marks: runInputs,
-    budget: ['budgets'],
+    budget: budgetInputs,
     claims: ['claims', 'focus', 'item', 'every 30 s'],
     children: ['below', 'asks'],
   },

@@ -126,5 +126,7 @@ function entry({ view }: Says, row: RunBlock): Html {
 export function wordsOf({ view }: Says, row: RunBlock): Html {
   const content = row.content ?? '';
   const left = (row.chars ?? 0) - content.length;
-  return html`${markdown(content)}${left > 0 ? html`<p class="small"><a class="accent" href="${address(view, { at: row.position, from: '', to: '', whole: row.id ?? '' })}#${row.id}">all ${num(row.chars ?? 0)} characters</a></p>` : ''}`;
+  const wrapped =
+    row.wrapped === null ? '' : html`<details class="thought"><summary>as its client sent it</summary>${markdown(row.wrapped)}</details>`;
+  return html`${markdown(content)}${wrapped}${left > 0 ? html`<p class="small"><a class="accent" href="${address(view, { at: row.position, from: '', to: '', whole: row.id ?? '' })}#${row.id}">all ${num(row.chars ?? 0)} characters</a></p>` : ''}`;
 }

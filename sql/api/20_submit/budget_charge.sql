@@ -107,7 +107,9 @@ begin
   if p_days = '{}' or not exists (select from daily_budgets) then
     return;
   end if;
-  -- First all whose budgets they may be, whether they have one or not: a transaction that comes here again may find one more.
+  -- From here on no project is renamed, see _daily_rename().
+  perform _lock_shared('renames', pg_backend_pid()::text);
+  -- Then all whose budgets they may be, whether they have one or not: a transaction that comes here again may find one more.
   perform _lock_all('days', array(select concat_ws(' ', o.scope, o.name) from _daily_owners(p_work_item_ids) o));
   -- One after the other, those that the first of a day makes, too: all come to them in one order.
   for v_of in select d.* from _daily_budgets_of(p_work_item_ids) d loop

@@ -200,3 +200,18 @@ comment on column v_daily_budgets.reserved is 'Reserved today by model calls und
 comment on column v_daily_budgets.remaining is 'amount less what is spent and reserved.';
 comment on column v_daily_budgets.scope is 'Of what it is: project or faculty.';
 comment on column v_daily_budgets.resource is 'tokens, money, seconds or calls.';
+
+create or replace view v_work_daily_budgets with (security_invoker = true) as
+  select w.id as work_item_id, b.scope, b.name, b.resource, b.amount, b.spent, b.reserved, b.remaining
+    from work_items w
+   cross join lateral _daily_owners(array[w.id]) o
+    join v_daily_budgets b on (b.scope, b.name) = (o.scope, o.name)
+   where w.resolved_at is null;
+
+comment on view v_work_daily_budgets is
+  'The budgets by day that each work item which is not over draws on beside those of v_budgets: of its project and, once it has begun, of its faculty, and how today stands: select * from v_work_daily_budgets where work_item_id = ''…''.';
+comment on column v_work_daily_budgets.scope is 'Of what it is: project or faculty.';
+comment on column v_work_daily_budgets.resource is 'tokens, money, seconds or calls.';
+comment on column v_work_daily_budgets.spent is 'Used today by all work of it.';
+comment on column v_work_daily_budgets.reserved is 'Reserved today by model calls under way of all work of it.';
+comment on column v_work_daily_budgets.remaining is 'amount less what is spent and reserved.';

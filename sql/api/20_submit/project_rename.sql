@@ -71,6 +71,8 @@ create or replace function _daily_rename(p_from text, p_to text)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
+  -- Whoever draws on budgets by day has one of these. Who comes next sees the new names, all of them.
+  perform from locks where purpose = 'renames' order by place for no key update;
   perform from daily_spending s
     where _daily_renamed(s.scope, s.name, p_from, p_to) <> s.name or _daily_renamed(s.scope, s.name, p_to, p_from) <> s.name
     order by s.scope, s.name, s.resource, s.day for no key update;

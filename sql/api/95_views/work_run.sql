@@ -72,12 +72,23 @@ $$;
 
 comment on function _call_data(tool_calls, approvals) is 'What is known of a call besides input and result, as v_work_run has it.';
 
+create or replace function _said_within(p_text text, p_work_type text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return case when _unwrapped(p_text, p_work_type) ~ '\S' then nullif(_unwrapped(p_text, p_work_type), p_text) end;
+
+comment on function _said_within(text, text) is
+  'What a person said in a recorded message, without what the client put around it; null: it put nothing there, or there is nothing else.';
+
 create or replace view v_work_run with (security_invoker = true) as
   select e.work_item_id, e.kind || '/' || e.source_id as block_id, e.kind, e.source_id, e.happened_at, e.place, e.rank, e.ordinal, e.turn_id, e.who,
          e.name, e.status, e.mark, e.content, e.input, e.data
     from (
       select w.id, 'task', w.id, w.created_at, -1, 0, 0, null::uuid, w.submitted_by::text, w.source::text, null, 'task', w.description, null::json,
-             jsonb_strip_nulls(jsonb_build_object('work_type', w.work_type, 'fork_turn_id', w.fork_turn_id, 'parent_id', w.parent_id))
+             jsonb_strip_nulls(jsonb_build_object(
+               'work_type', w.work_type, 'fork_turn_id', w.fork_turn_id, 'parent_id', w.parent_id, 'said', _said_within(w.description, w.work_type)))
         from work_items w
       union all
       select f.work_item_id, 'attempt', f.id, f.created_at, -1, 1, f.attempt, null, null, f.faculty, b.outcome,
@@ -106,8 +117,12 @@ create or replace view v_work_run with (security_invoker = true) as
       -- What waited in the inbox has a row of its own, when it was said.
       select t.work_item_id, case when s.is_person then 'person' else 'told' end, m.id, t.completed_at, t.depth, 3, m.sequence,
              t.id, null, s.kind, null, case when s.is_person then 'person' when s.kind = 'child_result' then 'child' end,
-             _result_text(m.content), null, jsonb_strip_nulls(jsonb_build_object('child', m.context ->> 'work_item', 'images', _images_in(m.content)))
+             _result_text(m.content), null,
+             jsonb_strip_nulls(jsonb_build_object(
+               'child', m.context ->> 'work_item', 'images', _images_in(m.content),
+               'said', case when s.is_person then _said_within(_result_text(m.content), w.work_type) end))
         from turns t
+        join work_items w on w.id = t.work_item_id
         join messages m on m.turn_id = t.id and m.role = 'user'
        cross join lateral (select coalesce(m.metadata ->> 'kind', m.source::text, 'said') as kind, _told_by(m) = 'person' is true as is_person) s
        where t.completed_at is not null and t.turn_type = 'normal' and not (t.parent_turn_id is null and m.sequence = 1)
@@ -195,7 +210,7 @@ comment on column v_work_run.status is 'How it stands or ended: of a request and
 comment on column v_work_run.mark is 'What it is looked for as: task, attempt, error (a call, request, hook or the item failed), approval (a person was asked), child, person, cut, end, or the type of a ledger entry that is no note. Null: nothing of this.';
 comment on column v_work_run.content is 'What was said, whole; of a call what the model was shown of its result, of a failed request the provider''s answer.';
 comment on column v_work_run.input is 'Of a call, the arguments with which it runs.';
-comment on column v_work_run.data is 'What else is known, by kind: of a request {attempt, iteration, seconds, input_tokens, cached_tokens, output_tokens, cost, requests, provider_status}; of a call {seconds, chars, artifact, images, child, parent, approval}; of words {thinking}; of a cut its blocks and tokens.';
+comment on column v_work_run.data is 'What else is known, by kind: of a request {attempt, iteration, seconds, input_tokens, cached_tokens, output_tokens, cost, requests, provider_status}; of a call {seconds, chars, artifact, images, child, parent, approval}; of words {thinking}; of the task of a recorded session and of what a person said in it, where its client put something around it, {said}: the words alone; of a cut its blocks and tokens.';
 
 create or replace function work_run(
     p_work_item_id uuid,

@@ -1,6 +1,6 @@
 -- An item draws on the budgets of its tree, of its project and of its faculty; on no others.
 begin;
-select plan(15);
+select plan(17);
 
 set local work_ledger.now = '2026-11-20 12:00:00+00';
 select agent('{"max_output_tokens": 4000, "ledger_nudge_interval": 0}', '{"awareness": {"enabled": false}}');
@@ -20,6 +20,9 @@ $$;
 select take(work_submit('analyze', 'Fix it', p_project => 'shop', p_budget => '{"calls": 30}'));
 select is(pg_temp.one(item()), 'faculty worker: 1, project shop: 1', 'work counts for its project and its faculty');
 select is((select trim_scale(spent) from budgets), 1::numeric, 'and for its own budget');
+create function pg_temp.draws() returns text language sql as $$
+  select string_agg(format('%s %s: %s left', scope, name, trim_scale(remaining)), ', ' order by scope) from v_work_daily_budgets where work_item_id = item() $$;
+select is(pg_temp.draws(), 'faculty worker: 49 left, project shop: 99 left', 'what an item draws on is shown, and no other');
 select is(pg_temp.one((work_submit('help', 'Look', p_parent_id => item())).id), 'faculty helper: 1, faculty worker: 1, project shop: 2', 'a child of another faculty for its own');
 select is((select trim_scale(spent) from budgets), 2::numeric, 'and for the budget above');
 select is(pg_temp.one((work_submit('analyze', 'Of no project')).id), 'faculty helper: 1, faculty worker: 2, project shop: 2', 'work of no project for none');
@@ -28,6 +31,7 @@ select is(pg_temp.one((work_submit('analyze', 'There', p_project => 'other')).id
 select is(pg_temp.one((work_fork((select id from turns where work_item_id = item() and status = 'completed'))).id),
   'faculty helper: 1, faculty worker: 3, faculty worker@other: 1, project shop: 3', 'a fork draws on them as its source does');
 select count(*) from work_cancel(item());
+select is(pg_temp.draws(), null, 'what is over draws on none');
 select is(pg_temp.one((work_retry(item())).id), 'faculty helper: 1, faculty worker: 4, faculty worker@other: 1, project shop: 4', 'so does a retry');
 
 select from daily_budget_set('calls', 4, p_project => 'shop');

@@ -4,7 +4,7 @@ select plan(5);
 
 select results_eq(
   $$ select purpose, count(*) from locks group by purpose order by purpose $$,
-  $$ values ('abilities', 1::bigint), ('branches', 64), ('checkpoints', 64), ('claims', 64), ('conversations', 64), ('days', 64), ('faculties', 1), ('hint', 1), ('memory', 64), ('projects', 1), ('retention', 1), ('roles', 1), ('slots', 64), ('spawns', 64), ('sweep', 1), ('trees', 64), ('waits', 1) $$,
+  $$ values ('abilities', 1::bigint), ('branches', 64), ('checkpoints', 64), ('claims', 64), ('conversations', 64), ('days', 64), ('faculties', 1), ('hint', 1), ('memory', 64), ('projects', 1), ('renames', 64), ('retention', 1), ('roles', 1), ('slots', 64), ('spawns', 64), ('sweep', 1), ('trees', 64), ('waits', 1) $$,
   'each purpose has one row, or 64');
 select is_empty(
   $$ select p.proname, m[2] from pg_proc p cross join lateral regexp_matches(p.prosrc, '\m(_lock|_lock_shared|_lock_all|_lock_try)\(''(\w+)''(,)?', 'g') m
