@@ -3851,7 +3851,7 @@ create function _code_ledger_read(p_input jsonb) returns text
 create function _code_note() returns void
   sql volatile; -- body a3cf0130, comment e6c990c4
 create function _code_now() returns TABLE(kind text, name text, digest text, is_new boolean)
-  sql stable; -- body 32d7ea70, comment 8e873ad7
+  sql stable set standard_conforming_strings=on set quote_all_identifiers=off set IntervalStyle=postgres set bytea_output=hex; -- body 32d7ea70, comment 8e873ad7
 create function _code_problems() returns TABLE(place text, problem text)
   sql stable; -- body b864053b, comment bfcf11b6
 create function _code_spawn_child_work(p_input jsonb) returns text
