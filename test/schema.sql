@@ -4413,7 +4413,7 @@ create function _item_seal(p_item work_items) returns void
 create function _item_span(p_item work_items, p_focus foci) returns trace_span
   sql stable; -- body 704674c6, comment 7fe4c45f
 create function _items_of(p_project text, p_is_root boolean, p_state text, p_but uuid[], p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(id uuid, state text, faculty text, work_type text, description text, outcome text, at timestamp with time zone)
-  sql stable; -- body d41d8cd9, comment c762db69
+  sql stable; -- body d41d8cd9, comment e1c383dc
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
   plpgsql volatile; -- body a4801f69, comment 32a0fca6
 create function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
@@ -5587,7 +5587,7 @@ create function _work_already_submitted(p_work_type text, p_description text, p_
 create function _work_goes_on(p_work_item_id uuid, p_states text[], p_content text, p_idempotency_key text, p_external_id text) returns work_items
   plpgsql volatile; -- body 59e3358a, comment c883c070
 create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text, shown jsonb)
-  sql stable; -- body 0e821f1c, comment fcf131ed
+  sql stable; -- body adc5bcee, comment fcf131ed
 create function _work_line(p_text text, p_max_chars integer) returns text
   sql immutable; -- body 321794d5, comment 6e2fd456
 create function _work_move(p_item work_items, p_mover text) returns work_items
