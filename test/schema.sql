@@ -2830,6 +2830,11 @@ create view v_work_list with (security_invoker=true) as
     w.state_reason,
         CASE
             WHEN w.state = 'queued'::text AND w.focus_id IS NULL THEN _why_queued(w.id)
+            WHEN w.state = 'waiting'::text THEN (_why_waiting(w.*, ( SELECT t.id
+               FROM turns t
+              WHERE t.work_item_id = w.id
+              ORDER BY t.id DESC
+             LIMIT 1))).why
             WHEN _worker_lost_at(w.*) IS NOT NULL THEN (_why_waiting(w.*, NULL::uuid)).why
             ELSE NULL::text
         END AS why,
@@ -5557,7 +5562,7 @@ create function _why_queued(p_work_item_id uuid) returns text
 create function _why_unroutable(p_faculty text, p_work_type text) returns text
   sql stable; -- body 9969e8db, comment 95d7c2d8
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 178d9430, comment ff19ab52
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 77180271, comment d4959170
 create function _will_be_seen(p_item work_items, p_task text) returns boolean
   plpgsql stable; -- body c18b437c, comment b071ef84
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]

@@ -3783,6 +3783,27 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     title: 'the newest of a list',
   },
   {
+    name: 'what was approved is said to wait for a budget',
+    file: 'sql/api/45_ledger/why_waiting.sql',
+    from: "k.status = 'waiting' and (select o.decision from approvals o where o.tool_call_id = k.id) is not null",
+    to: 'false',
+    test: 'test/sql/views/say_what_goes_on_now.test.sql',
+  },
+  {
+    name: 'what has its budget again is said to wait for it',
+    file: 'sql/api/45_ledger/why_waiting.sql',
+    from: 'p_item.run_at <= _now() or a.tool_name is null',
+    to: 'a.tool_name is null',
+    test: 'test/sql/views/say_what_goes_on_now.test.sql',
+  },
+  {
+    name: 'children that are over are said to be awaited',
+    file: 'sql/api/45_ledger/why_waiting.sql',
+    from: 'b.is_wait or exists',
+    to: 'exists',
+    test: 'test/sql/views/say_what_goes_on_now.test.sql',
+  },
+  {
     name: 'all children are said to be awaited',
     file: 'sql/api/45_ledger/why_waiting.sql',
     from: 'select count(*) from work_items c where c.id = any (b.ids) and c.resolved_at is null',
