@@ -3648,7 +3648,7 @@ create function _bucket_counts(p_buckets integer[]) returns bigint[]
 create function _bucket_seconds(p_bucket double precision) returns double precision
   sql immutable parallel safe; -- body d41d8cd9, comment cc8520a4
 create function _budget_amount(p_resource text, p_amount jsonb) returns numeric
-  plpgsql immutable; -- body 48045f47, comment 98fa5ea9
+  plpgsql immutable; -- body 7dd80466, comment 98fa5ea9
 create function _budget_charge(p_due jsonb) returns void
   plpgsql volatile; -- body d24e7103, comment 305081f5
 create function _budget_child(p_parent_id uuid) returns void
@@ -3766,7 +3766,7 @@ create function _check_person(p_name text) returns void
 create function _check_program(p_version text) returns void
   plpgsql immutable; -- body 79993cad, comment e9fe16ed
 create function _check_span(p_what text, p_span interval) returns void
-  plpgsql immutable; -- body 7a7bf701, comment 55ae8093
+  plpgsql immutable; -- body 529d1372, comment 55ae8093
 create function _check_submitter(p_work_item_id uuid) returns void
   plpgsql stable; -- body 36ec047d, comment 850d2449
 create function _check_takes(p_takes jsonb) returns void
@@ -5636,7 +5636,7 @@ create function awareness_digest(p_work_item_id uuid DEFAULT NULL::uuid, p_proje
 create function awareness_digest_across(p_work_item_id uuid DEFAULT NULL::uuid) returns text
   plpgsql volatile; -- body 108f3d6f, comment abb1b1ba
 create function awareness_digest_linked(p_name text, p_is_asked boolean DEFAULT true) returns text
-  plpgsql volatile; -- body 8b9b0356, comment 98e4e195
+  plpgsql volatile; -- body d35f216c, comment 98e4e195
 create function awareness_here(p_work_item_id uuid, p_directory text) returns text
   sql volatile; -- body 206ce322, comment 74abd494
 create function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
@@ -5766,7 +5766,7 @@ create function ledger_head(p_work_item_id uuid DEFAULT NULL::uuid) returns TABL
 create function ledger_help(p_about text DEFAULT NULL::text) returns TABLE(serves text, subject text, call text, returns text, says text, roles text[])
   sql stable; -- body a0a8f54a, comment 227e85c0
 create function ledger_link(p_name text, p_server text, p_schema text DEFAULT 'work_ledger'::text) returns void
-  plpgsql volatile; -- body c976af3c, comment 56e58933
+  plpgsql volatile; -- body fa55b8a0, comment 56e58933
 create function ledger_read(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer, p_is_everything boolean DEFAULT false) returns SETOF work_ledger
   plpgsql stable; -- body 62aa78fe, comment 16bc046b
 create function ledger_read_formatted(p_work_item_id uuid) returns text
@@ -5782,7 +5782,7 @@ create function ledger_search_lines(p_query text, p_before text DEFAULT NULL::te
 create function ledger_search_newest(p_query text) returns text
   sql stable; -- body 51a7fb87, comment 31292ebb
 create function ledger_unlink(p_name text) returns void
-  plpgsql volatile; -- body 9bc111f2, comment c92ca28f
+  plpgsql volatile; -- body 18d08927, comment c92ca28f
 create function ledger_verify(p_work_item_id uuid DEFAULT NULL::uuid, p_heads jsonb DEFAULT NULL::jsonb) returns TABLE(work_item_id uuid, place text, problem text)
   plpgsql stable; -- body 3eb8de1c, comment a9c34dda
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
