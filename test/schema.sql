@@ -2843,6 +2843,11 @@ create view v_work_list with (security_invoker=true) as
     w.state_reason,
         CASE
             WHEN w.state = 'queued'::text AND w.focus_id IS NULL THEN _why_queued(w.id)
+            WHEN w.state = 'waiting'::text THEN (_why_waiting(w.*, ( SELECT t.id
+               FROM turns t
+              WHERE t.work_item_id = w.id
+              ORDER BY t.id DESC
+             LIMIT 1))).why
             WHEN _worker_lost_at(w.*) IS NOT NULL THEN (_why_waiting(w.*, NULL::uuid)).why
             ELSE NULL::text
         END AS why,
@@ -3661,7 +3666,7 @@ create function _bucket_counts(p_buckets integer[]) returns bigint[]
 create function _bucket_seconds(p_bucket double precision) returns double precision
   sql immutable parallel safe; -- body d41d8cd9, comment cc8520a4
 create function _budget_amount(p_resource text, p_amount jsonb) returns numeric
-  plpgsql immutable; -- body 48045f47, comment 98fa5ea9
+  plpgsql immutable; -- body 7dd80466, comment 98fa5ea9
 create function _budget_charge(p_due jsonb) returns void
   plpgsql volatile; -- body d24e7103, comment 305081f5
 create function _budget_child(p_parent_id uuid) returns void
@@ -3779,7 +3784,7 @@ create function _check_person(p_name text) returns void
 create function _check_program(p_version text) returns void
   plpgsql immutable; -- body 79993cad, comment e9fe16ed
 create function _check_span(p_what text, p_span interval) returns void
-  plpgsql immutable; -- body 7a7bf701, comment 55ae8093
+  plpgsql immutable; -- body 529d1372, comment 55ae8093
 create function _check_submitter(p_work_item_id uuid) returns void
   plpgsql stable; -- body 36ec047d, comment 850d2449
 create function _check_takes(p_takes jsonb) returns void
@@ -3869,7 +3874,7 @@ create function _code_ledger_read(p_input jsonb) returns text
 create function _code_note() returns void
   sql volatile; -- body a3cf0130, comment e6c990c4
 create function _code_now() returns TABLE(kind text, name text, digest text, is_new boolean)
-  sql stable; -- body 32d7ea70, comment 8e873ad7
+  sql stable set standard_conforming_strings=on set quote_all_identifiers=off set IntervalStyle=postgres set bytea_output=hex; -- body 32d7ea70, comment 8e873ad7
 create function _code_problems() returns TABLE(place text, problem text)
   sql stable; -- body b864053b, comment bfcf11b6
 create function _code_spawn_child_work(p_input jsonb) returns text
@@ -4431,7 +4436,7 @@ create function _item_seal(p_item work_items) returns void
 create function _item_span(p_item work_items, p_focus foci) returns trace_span
   sql stable; -- body 704674c6, comment 7fe4c45f
 create function _items_of(p_project text, p_is_root boolean, p_state text, p_but uuid[], p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(id uuid, state text, faculty text, work_type text, description text, outcome text, at timestamp with time zone)
-  sql stable; -- body d41d8cd9, comment c762db69
+  sql stable; -- body d41d8cd9, comment e1c383dc
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
   plpgsql volatile; -- body a4801f69, comment 32a0fca6
 create function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
@@ -5577,7 +5582,7 @@ create function _why_queued(p_work_item_id uuid) returns text
 create function _why_unroutable(p_faculty text, p_work_type text) returns text
   sql stable; -- body 9969e8db, comment 95d7c2d8
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 178d9430, comment ff19ab52
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 77180271, comment d4959170
 create function _will_be_seen(p_item work_items, p_task text) returns boolean
   plpgsql stable; -- body c18b437c, comment b071ef84
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
@@ -5607,7 +5612,7 @@ create function _work_already_submitted(p_work_type text, p_description text, p_
 create function _work_goes_on(p_work_item_id uuid, p_states text[], p_content text, p_idempotency_key text, p_external_id text) returns work_items
   plpgsql volatile; -- body 59e3358a, comment c883c070
 create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text, shown jsonb)
-  sql stable; -- body 0e821f1c, comment fcf131ed
+  sql stable; -- body adc5bcee, comment fcf131ed
 create function _work_line(p_text text, p_max_chars integer) returns text
   sql immutable; -- body 321794d5, comment 6e2fd456
 create function _work_move(p_item work_items, p_mover text) returns work_items
@@ -5651,7 +5656,7 @@ create function awareness_digest(p_work_item_id uuid DEFAULT NULL::uuid, p_proje
 create function awareness_digest_across(p_work_item_id uuid DEFAULT NULL::uuid) returns text
   plpgsql volatile; -- body 108f3d6f, comment abb1b1ba
 create function awareness_digest_linked(p_name text, p_is_asked boolean DEFAULT true) returns text
-  plpgsql volatile; -- body 8b9b0356, comment 98e4e195
+  plpgsql volatile; -- body d35f216c, comment 98e4e195
 create function awareness_here(p_work_item_id uuid, p_directory text) returns text
   sql volatile; -- body 206ce322, comment 74abd494
 create function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
@@ -5781,7 +5786,7 @@ create function ledger_head(p_work_item_id uuid DEFAULT NULL::uuid) returns TABL
 create function ledger_help(p_about text DEFAULT NULL::text) returns TABLE(serves text, subject text, call text, returns text, says text, roles text[])
   sql stable; -- body a0a8f54a, comment 227e85c0
 create function ledger_link(p_name text, p_server text, p_schema text DEFAULT 'work_ledger'::text) returns void
-  plpgsql volatile; -- body c976af3c, comment 56e58933
+  plpgsql volatile; -- body fa55b8a0, comment 56e58933
 create function ledger_read(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer, p_is_everything boolean DEFAULT false) returns SETOF work_ledger
   plpgsql stable; -- body 62aa78fe, comment 16bc046b
 create function ledger_read_formatted(p_work_item_id uuid) returns text
@@ -5797,7 +5802,7 @@ create function ledger_search_lines(p_query text, p_before text DEFAULT NULL::te
 create function ledger_search_newest(p_query text) returns text
   sql stable; -- body 51a7fb87, comment 31292ebb
 create function ledger_unlink(p_name text) returns void
-  plpgsql volatile; -- body 9bc111f2, comment c92ca28f
+  plpgsql volatile; -- body 18d08927, comment c92ca28f
 create function ledger_verify(p_work_item_id uuid DEFAULT NULL::uuid, p_heads jsonb DEFAULT NULL::jsonb) returns TABLE(work_item_id uuid, place text, problem text)
   plpgsql stable; -- body 3eb8de1c, comment a9c34dda
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone

@@ -79,13 +79,17 @@ export function lookCommands(program: Command): void {
   examples(
     command(
       ledger,
-      'retract <id> <seq> <reason>',
+      'retract',
       'take an entry back: agents no longer read it, and those that were told of it are told so; it stays in the log',
-    ).action(
-      ends(async (id: string, seq: string, reason: string, _: object, called: Command) =>
-        (await items()).ledgerRetract(id, integer(seq), reason, called.optsWithGlobals<Settings>()),
+    )
+      .argument('<id>')
+      .argument('<seq>', 'its number in the ledger', integer)
+      .argument('<reason>')
+      .action(
+        ends(async (id: string, seq: number, reason: string, _: object, called: Command) =>
+          (await items()).ledgerRetract(id, seq, reason, called.optsWithGlobals<Settings>()),
+        ),
       ),
-    ),
     "ledger retract ID 1 'It was the cache'",
   );
 

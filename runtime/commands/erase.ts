@@ -2,20 +2,19 @@
 
 import { createInterface } from 'node:readline/promises';
 
-import { z } from 'zod';
-
 import type { Settings } from '../config.ts';
 import type { Db } from '../ledger/db.ts';
 import type { ErasureLine, RetentionPolicy } from '../ledger/erasure.ts';
-import { isNoTime, UsageError } from '../ledger/errors.ts';
+import { isNoTime, LedgerError, UsageError } from '../ledger/errors.ts';
 import { retain } from '../worker/retention.ts';
+import { isWhole, itemIdOf } from './ids.ts';
 import { io } from './io.ts';
 import { exit, note, print, StatusLine } from './output.ts';
 import { withLedger, withReader } from './withLedger.ts';
 
 export type EraseOptions = Settings & { dryRun?: boolean; yes?: boolean; withForks?: boolean; reason?: string };
 
-/** `what`: the id of a work item, or the label of a session. */
+/** `what`: the label of a session, or a work item as people type it. */
 export const erase = (what: string, options: EraseOptions): Promise<number> =>
   withLedger(options, async (db) => {
     const id = await workOf(db, what);
@@ -34,10 +33,17 @@ export const erase = (what: string, options: EraseOptions): Promise<number> =>
   });
 
 async function workOf(db: Db, what: string): Promise<string> {
-  if (z.guid().safeParse(what).success) return what;
-  const id = await db.sessionWork(what);
-  if (id === null) throw new UsageError(`the session "${what}" has no turns: there is nothing to erase`);
-  return id;
+  if (isWhole(what)) return what;
+  try {
+    const id = await db.sessionWork(what);
+    if (id !== null) return id;
+  } catch (error) {
+    if (!(error instanceof LedgerError && error.code === 'WL001')) throw error;
+    return await itemIdOf(db, what).catch((noItem: unknown) => {
+      throw noItem instanceof Error ? new UsageError(`${error.message}, and ${noItem.message}`) : noItem;
+    });
+  }
+  throw new UsageError(`the session "${what}" has no turns: no work belongs to it`);
 }
 
 async function agrees(id: string): Promise<boolean> {

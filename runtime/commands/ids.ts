@@ -13,7 +13,7 @@ const shownBy = {
   turn: 'those of a work item: work-ledger sql "select id, depth from turns where work_item_id = \'ID\' order by depth"',
 } as const;
 
-const isWhole = (text: string): boolean => z.guid().safeParse(text).success;
+export const isWhole = (text: string): boolean => z.guid().safeParse(text).success;
 
 /** The id as it was typed; whether there is such a thing, the ledger says. */
 export function idOf(text: string, what: keyof typeof shownBy = 'work item'): string {

@@ -74,7 +74,7 @@ export function table(items: readonly ListedItem[], width: number): string[] {
   return [
     paint('dim', `${line('ID', 'AGE', 'STATE'.padEnd(9), 'FACULTY')}WORK`),
     ...inTrees(items).map(({ item, depth }) => {
-      const why = item.state_reason ?? item.why;
+      const why = item.why ?? item.state_reason;
       const what = `${'  '.repeat(Math.max(0, depth - 1))}${depth > 0 ? '└ ' : ''}${visible(item.description).split('\n')[0]}${why === null ? '' : ` (${visible(why).replaceAll('\n', ' ')})`}`;
       return line(item.id, span(item.age_seconds), paint(stateColor(item.state), item.state.padEnd(9)), facultyOf(item)) + cut(what, left);
     }),

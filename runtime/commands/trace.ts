@@ -5,7 +5,7 @@ import type { FallRow, FallWindow } from '../ledger/answers.ts';
 import type { Because } from '../ledger/consoleContext.ts';
 import { money } from '../money.ts';
 import { isContentWanted } from '../telemetry/traces.ts';
-import { itemIdOf } from './ids.ts';
+import { idOf, itemIdOf } from './ids.ts';
 import { io } from './io.ts';
 import { cut, exit, note, paint, print, visible } from './output.ts';
 import { withReader } from './withLedger.ts';
@@ -16,6 +16,7 @@ export function trace(id: string, options: TraceOptions): Promise<number> {
   return withReader(options, async (db) => {
     const itemId = await itemIdOf(db, id);
     if (options.because !== undefined) {
+      idOf(options.because, 'turn');
       const call = await db.console.callWhole(options.because);
       const rows = await db.console.because(call?.turn_id ?? options.because, call ? options.because : null);
       print(rows, rows.map(becauseLine).join('\n'), options.json ?? false);

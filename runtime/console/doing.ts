@@ -9,7 +9,7 @@ export type Piece = { text: string; as?: 'kind' | 'ask' | 'tool'; isTheirs?: tru
 /** Whose worker is lost looks like what crashed, not like what runs. */
 export function stateNow(one: Pick<UnderWay, 'waits_for' | 'doing' | 'state'>): string {
   if (one.waits_for === 'approval') return 'approval';
-  if (one.doing === 'waits' && one.waits_for === 'worker') return 'crashed';
+  if (one.doing === 'waits' && one.waits_for === 'worker' && one.state !== 'waiting') return 'crashed';
   return one.doing === 'waits' || one.doing === 'next' ? 'waiting' : one.state;
 }
 

@@ -95,6 +95,8 @@ test('an item is also named by the end of its id, or as the last one of the proj
   expect(await shown('last:2')).toBe(first);
   expect(await shown(first.slice(-6))).toBe(first);
   expect((await cli('cancel', second.slice(-6).toUpperCase())).stdout).toContain(`${second}  cancelled`);
+  expect((await cli('export', second.slice(-6))).stdout).toContain('Named second');
+  expect((await cli('erase', second.slice(-6), '--dry-run')).stdout).toContain(`goes       ${second}`);
   await mkdir(join(directory, 'elsewhere'));
   await writeFile(join(directory, 'elsewhere', 'work-ledger.toml'), 'project = "elsewhere"\n');
   const { stdout } = await typed(['submit', 'Named elsewhere'], { env: environment(), cwd: join(directory, 'elsewhere') });
@@ -249,6 +251,10 @@ test('what goes wrong is said in one line, with what to do', async () => {
     ],
     [{}, ['logs', '12', '--follow'], /^error: "12" is not the id of a work item.*\n$/],
     [{}, ['trace', '12'], /^error: "12" is not the id of a work item.*\n$/],
+    [{}, ['trace', nothing, '--because', '12'], /^error: "12" is not the id of a turn.*\n$/],
+    [{}, ['ledger', 'retract', nothing, 'first', 'x'], /^error: .*'first' is invalid for argument 'seq'\. Not a whole number\. .*\n$/],
+    [{}, ['export', 'nowhere'], /^error: there is no session "nowhere", and "nowhere" is not the id of a work item\. Its id, .*\n$/],
+    [{}, ['erase', '1212'], /^error: there is no session "1212", and there is no work item 1212\n$/],
     [{}, ['fork', '12'], /^error: "12" is not the id of a turn.*\n$/],
     [{}, ['logs', '00000000-0000-7000-8000-000000000000'], /^error: there is no work item 00000000-.*"work-ledger list".*\n$/],
     [{}, ['pause', '00000000-0000-7000-8000-000000000000'], /^error: .*\(WL001\).*\n$/],

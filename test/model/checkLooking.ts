@@ -69,7 +69,9 @@ export async function checkNow({ world, ledger }: Play): Promise<void> {
           select from ledger.foci f where f.id = w.focus_id and f.lease_owner is not null and f.lease_expires_at <= ledger._now()) then 'worker'
         when ledger._is_driven(w.id) then null
         when w.state = 'paused' then 'person'
-        when w.state = 'waiting' and exists (select from ledger.approvals a join ledger.tool_calls k on k.id = a.tool_call_id where a.work_item_id = w.id and a.decision is null and k.status = 'waiting') then 'approval'
+        when w.state = 'waiting' and not w.is_stranded and (
+            w.run_at <= ledger._now() or not coalesce(k.are_open, false) and not a.are_open and (k.waits or a.are_decided)) then 'worker'
+        when w.state = 'waiting' and a.are_open then 'approval'
         when w.state = 'waiting' and k.ids is not null then 'children'
         when w.state = 'waiting' and k.others then 'work'
         when w.state = 'waiting' and k.claims then 'claim'
@@ -81,8 +83,12 @@ export async function checkNow({ world, ledger }: Play): Promise<void> {
       from (select work_item_id as id, 'v_now' as from, doing, waits_for, why from ledger.v_now
             union all select work_item_id, 'v_queue', null, waits_for, why from ledger.v_queue) l
       join ledger.work_items w on w.id = l.id
+      cross join lateral (
+        select coalesce(bool_or(a.decision is null), false) as are_open, coalesce(bool_or(a.decision is not null), false) as are_decided
+          from ledger.approvals a join ledger.tool_calls k on k.id = a.tool_call_id where a.work_item_id = w.id and k.status = 'waiting') a
       left join lateral (
-        select array_agg(i.id::uuid) filter (where k.tool_name = 'await_child_work') as ids, bool_or(i.id is not null) as others, bool_or(k.input ->> 'claim' is not null) as claims, true as waits
+        select array_agg(i.id::uuid) filter (where k.tool_name = 'await_child_work') as ids, bool_or(i.id is not null) as others, bool_or(k.input ->> 'claim' is not null) as claims, true as waits,
+               bool_or(i.id is null or exists (select from ledger.work_items c where c.id = i.id::uuid and c.resolved_at is null)) as are_open
           from ledger.tool_calls k join ledger.turns t on t.id = k.turn_id
           left join jsonb_array_elements_text(k.input::jsonb -> 'work_item_ids') i(id) on true
          where t.focus_id = w.focus_id and k.tool_name in ('await_child_work', 'wait_for') and k.status = 'waiting' having count(*) > 0) k on true`);

@@ -53,7 +53,7 @@ create or replace function _check_span(p_what text, p_span interval)
 as $$
 begin
   if p_span is null or not p_span between '0' and '1000 years' then
-    perform _raise_invalid(format('%s must be between 0 and 1,000 years, not %s', p_what, p_span));
+    perform _raise_invalid(format('%s must be between 0 and 1,000 years, not %s', p_what, coalesce(p_span::text, 'null')));
   end if;
 end
 $$;
@@ -125,7 +125,7 @@ as $$
 begin
   perform _check_word('a resource of budgets', p_resource, _budget_resources());
   if jsonb_typeof(p_amount) is distinct from 'number' or p_amount::numeric < 0 then
-    perform _raise_invalid(format('a budget of %s must be a number, 0 or more, not %s', p_resource, p_amount));
+    perform _raise_invalid(format('a budget of %s must be a number, 0 or more, not %s', p_resource, coalesce(p_amount::text, 'null')));
   end if;
   return p_amount::numeric;
 end

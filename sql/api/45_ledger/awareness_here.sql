@@ -63,7 +63,7 @@ as $$
       cross join lateral (
         select _works_in(w, f.config) as directory,
                case w.work_type when 'journal' then _journal_state(w) = 'active' else w.resolved_at is null and w.state <> 'paused' end as is_alive) d
-     where w.id <> p_but_id and (d.directory = p_directory or starts_with(d.directory, p_directory || '/'))
+     where w.id <> p_but_id and w.description <> '[erased]' and (d.directory = p_directory or starts_with(d.directory, p_directory || '/'))
      order by d.is_alive desc, coalesce(w.resolved_at, w.started_at, w.created_at) desc
      limit 8)
   select row_number() over (order by n.is_alive desc, coalesce(n.resolved_at, n.started_at, n.created_at) desc), n.id,

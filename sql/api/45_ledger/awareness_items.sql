@@ -71,6 +71,7 @@ begin atomic
           or i.work_type = 'journal' and i.heartbeat_ends_at > _now()
              and (not i.params ? 'isUnnamed' or exists (select from work_ledger l where l.work_item_id = i.id)))
      and (i.state <> 'paused' or i.work_type <> 'journal')
+     and i.description <> '[erased]'
      and not exists (
        select from awareness_shown a
         where a.focus_id = p_focus_id and a.work_item_id = i.id and a.seq = case i.state when 'completed' then 0 when 'queued' then -3 else -1 end)
@@ -79,7 +80,7 @@ begin atomic
 end;
 
 comment on function _items_of(text, boolean, text, uuid[], uuid, timestamptz, integer) is
-  'The newest work items of a project in a state, but some, of which a focus was not told yet; of created ones those of interactive sessions that are alive and were asked or recorded something, of paused ones none of those, of completed ones those of which it is known when and from which no later one goes on: a conversation is one. p_is_root: roots, else children. It is inlined, and reads one stretch of an index.';
+  'The newest work items of a project in a state, but some, of which a focus was not told yet; of created ones those of interactive sessions that are alive and were asked or recorded something, of paused ones none of those, of completed ones those of which it is known when and from which no later one goes on (a conversation is one), and none whose words are erased. p_is_root: roots, else children. It is inlined, and reads one stretch of an index.';
 
 create or replace function _overlaps(p_work_item_id uuid, p_focus_id uuid, p_projects text[])
   returns table (id uuid, faculty text, work_type text, description text, path text)

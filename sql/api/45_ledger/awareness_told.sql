@@ -91,7 +91,7 @@ begin atomic
   select l.content, l.created_at, l.seq, l.work_item_id, l.trust, l.tool_call_id
     from work_ledger l
    where coalesce(l.project, '') = p_project and l.is_child_work = p_is_child and l.entry_type = p_entry_type
-     and l.entry_type in ('decision', 'finding', 'error') and not l.is_inherited
+     and l.entry_type in ('decision', 'finding', 'error') and not l.is_inherited and l.content <> '[erased]'
      and l.created_at > p_since and l.work_item_id <> all (p_but)
      and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = l.work_item_id and a.seq = l.seq)
      and not exists (select from work_ledger r where r.work_item_id = l.work_item_id and r.retracts = l.seq)

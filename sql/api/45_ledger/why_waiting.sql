@@ -19,7 +19,7 @@ as $$
            else coalesce(case when l.lost_at is not null then format('lost its worker %s seconds ago: %s', extract(epoch from _now() - l.lost_at)::integer,
              case when exists (select from workers k where k.seen_at > _now() - interval '1 minute' and not _has_lapsed_lease(k.id))
                   then 'the next sweep of another one takes it' else 'no other one is there to take it' end) end,
-             p_item.state_reason, case v.waits_for
+             case when not s.is_due then p_item.state_reason end, case v.waits_for
              when 'time' then format('not before %s', to_char(p_item.run_at, 'YYYY-MM-DD HH24:MI:SS TZ'))
              when 'worker' then 'ready for the next free worker' end)
          end
@@ -34,14 +34,23 @@ as $$
       select array_agg(i.id) filter (where k.tool_name = 'await_child_work') as ids,
              array_agg(i.id) filter (where k.tool_name = 'wait_for' and i.id is not null) as others,
              min(k.input ->> 'claim') filter (where k.tool_name = 'wait_for') as claim,
-             count(k.id) > 0 as is_wait
+             count(k.id) > 0 as is_wait, coalesce(bool_or(i.id is null or exists (select from work_items c where c.id = i.id and c.resolved_at is null)), false) as is_open
         from tool_calls k
         left join lateral unnest(_awaits(k.input)) i(id) on true
        where p_item.state = 'waiting' and k.turn_id = p_turn_id and k.completed_at is null and k.status = 'waiting'
          and _is_wait(k.tool_name)) b
+    -- What it waited for has come, and no worker has looked yet.
+    cross join lateral (
+      select p_item.state = 'waiting' and not p_item.is_stranded and (p_item.run_at <= _now() or a.tool_name is null and not b.is_open and (
+               b.is_wait or exists (
+                 select from tool_calls k
+                  where k.turn_id = p_turn_id and k.status = 'waiting' and (select o.decision from approvals o where o.tool_call_id = k.id) is not null)))
+               as is_due
+       offset 0) s -- evaluated once, however often it is named
     cross join lateral (select case
              when p_item.state = 'paused' then 'person'
              when p_item.state = 'waiting' and p_item.is_stranded then 'host'
+             when s.is_due then 'worker'
              when a.tool_name is not null then 'approval'
              when b.ids is not null then 'children'
              when b.others is not null then 'work'
@@ -56,7 +65,7 @@ as $$
              when p_item.state in ('queued', 'claimed', 'running') then 'worker' end as waits_for) v;
 $$;
 
-comment on function _why_waiting(work_items, uuid) is 'What an item waits for (approval, children, work (of others), claim, budget, person, host, retry, time, slot, worker (also one that it lost); null: a worker drives it) and why, as a sentence. p_turn_id: its newest turn.';
+comment on function _why_waiting(work_items, uuid) is 'What an item waits for (approval, children, work (of others), claim, budget, person, host, retry, time, slot, worker (also where it lost one, or where what it waited for has come); null: a worker drives it) and why, as a sentence. p_turn_id: its newest turn.';
 
 create or replace function _has_lapsed_lease(p_worker_id text)
   returns boolean

@@ -6,6 +6,11 @@ create or replace function _code_now()
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
+  -- Definitions are written by the session's settings, and must read the same in every session.
+  set standard_conforming_strings = on
+  set quote_all_identifiers = off
+  set intervalstyle = postgres
+  set bytea_output = hex
 as $$
   select c.kind, c.name, _content_hash(c.definition), c.xmin = pg_current_xact_id_if_assigned()::xid
     from (

@@ -33,7 +33,7 @@ create or replace function awareness_digest_linked(p_name text, p_is_asked boole
 as $$
 begin
   if not exists (select from v_ledger_links where name = p_name) then
-    perform _raise_invalid('no ledger is linked as p_name', 'select * from v_ledger_links');
+    perform _raise_invalid(format('no ledger is linked as "%s"', _one_line(p_name, 60)), 'select * from v_ledger_links');
   end if;
   return (_linked_told(p_name, p_is_asked)).says;
 end

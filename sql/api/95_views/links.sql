@@ -45,7 +45,7 @@ begin
     join pg_foreign_data_wrapper w on w.oid = s.srvfdw
    where s.srvname = left(p_server, 64) and w.fdwname = 'postgres_fdw';
   if not found then
-    perform _raise_invalid('p_server names no server of postgres_fdw', 'create extension postgres_fdw; create server …; create user mapping …');
+    perform _raise_invalid(format('"%s" is no server of postgres_fdw', _one_line(p_server, 60)), 'create extension postgres_fdw; create server …; create user mapping …');
   elsif not has_server_privilege(v_server.oid, 'usage') then
     perform _raise_invalid(format('role "%s" may not use server "%s"', current_user, p_server),
                            format('grant usage on foreign server %I to %I;', p_server, current_user));
@@ -75,7 +75,7 @@ create or replace function ledger_unlink(p_name text)
 as $$
 begin
   if not exists (select from v_ledger_links where name = p_name) then
-    perform _raise_invalid('no ledger is linked as p_name', 'select * from v_ledger_links');
+    perform _raise_invalid(format('no ledger is linked as "%s"', _one_line(p_name, 60)), 'select * from v_ledger_links');
   end if;
   -- Its name is an argument.
   execute format('drop foreign table %I.%I', _ledger_schema(), 'linked_' || p_name);

@@ -29,6 +29,7 @@ create or replace view v_work_list with (security_invoker = true) as
   select w.id as work_item_id, w.parent_id, w.root_id, w.depth, w.work_type, w.description, _faculty_of(w) as faculty, w.faculty as asked_faculty,
          w.priority, w.state, w.state_reason,
          case when w.state = 'queued' and w.focus_id is null then _why_queued(w.id)
+              when w.state = 'waiting' then (_why_waiting(w, (select t.id from turns t where t.work_item_id = w.id order by t.id desc limit 1))).why
               when _worker_lost_at(w) is not null then (_why_waiting(w, null)).why end as why,
          w.is_pausing, w.attempts, w.run_at, w.created_at, w.started_at, w.resolved_at, w.erased_at, w.outcome_data,
          coalesce(w.outcome_data ->> 'summary', w.outcome_data ->> 'error') as outcome, w.fork_turn_id, ledger_count(w) as ledger_count,
@@ -46,7 +47,7 @@ comment on view v_work_list is
   'Every work item: what it is, how far it is, who works on it and, while it waits in the queue, why. The newest: select * from v_work_list order by created_at desc, work_item_id desc limit 20. What is under way has more to say in v_now.';
 comment on column v_work_list.faculty is 'The faculty that works on it, or would work on it next; of an item that is over, the one that worked on it last or, if none did, that would have. Null: there is none.';
 comment on column v_work_list.asked_faculty is 'The faculty that it was submitted to; null: any that accepts its work type.';
-comment on column v_work_list.why is 'Why it is not worked on, as a sentence: of a queued item (see v_queue), or of one that lost its worker; null: it is, or the next free worker will take it.';
+comment on column v_work_list.why is 'Why it is not worked on, as a sentence: of a queued item (see v_queue), of one that waits, or of one that lost its worker; null: it is, or the next free worker will take it.';
 comment on column v_work_list.outcome is 'What it came to in one text: the summary, or the error.';
 comment on column v_work_list.ledger_count is 'How many entries its ledger has.';
 comment on column v_work_list.age_seconds is 'Since it was created.';

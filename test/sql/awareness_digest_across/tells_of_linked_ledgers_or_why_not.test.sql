@@ -10,7 +10,7 @@ select is(awareness_digest_across(), awareness_digest(), 'without links it is th
 select throws_ok($$ select awareness_digest_across(gen_random_uuid()) $$, 'WL001', null, 'an item that is not there');
 
 select throws_ok($$ select ledger_link('Shop', 'nowhere') $$, 'WL002', null, 'a name is lower case');
-select throws_ok($$ select ledger_link('shop', 'nobody') $$, 'WL002', 'p_server names no server of postgres_fdw', 'a server is there');
+select throws_ok($$ select ledger_link('shop', 'nobody') $$, 'WL002', '"nobody" is no server of postgres_fdw', 'a server is there');
 select throws_ok($$ select ledger_link('shop', 'nowhere', '') $$, 'WL002', null, 'a ledger has a schema');
 select throws_ok($$ select ledger_link('shop', 'slow') $$, 'WL002', 'server "slow" has no connect_timeout', 'a server that is cut off holds nobody up for minutes');
 select throws_like($$ select ledger_link('shop', 'nowhere') $$, 'Ledger "shop" is not told of: could not connect to server "nowhere" (%/nowhere%).', 'one that does not answer is not linked');

@@ -17,7 +17,7 @@ select ok(awareness_digest_across() like awareness_digest() || E'\n\nLedger "sho
 update linked_digests set read_as = 'somebody else' where digest = 'Found there';
 select ok(awareness_digest_linked('shop', false) = 'Ledger "shop" is not told of: it did not answer in time.', 'what another role heard is not told');
 update linked_digests set read_as = current_user where digest = 'Found there';
-select throws_ok($$ select awareness_digest_linked('nobody') $$, 'WL002', 'no ledger is linked as p_name', 'a ledger is linked');
+select throws_ok($$ select awareness_digest_linked('nobody') $$, 'WL002', 'no ledger is linked as "nobody"', 'a ledger is linked');
 select lives_ok($$ select work_retention_run() $$, 'retention');
 select is((select count(*)::integer from linked_digests), 3, 'keeps what is told');
 

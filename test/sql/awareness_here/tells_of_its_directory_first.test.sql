@@ -1,6 +1,6 @@
 -- A session that starts is told of the work in its directory and below it; of work elsewhere, only how much is running.
 begin;
-select plan(9);
+select plan(11);
 
 select submit('The session itself');
 create temporary table near as select id from work_submit('fix', 'In a package', p_workspace_dir => '/home/anna/project/one');
@@ -20,6 +20,14 @@ select matches(awareness_here(item(), '/home/anna/project'), E'repository:\\n- \
 select alike(awareness_here(item(), '/home/anna/project'), '%- [session] Session 9 (paused)%', 'which come after it');
 select work_submit('fix', 'A directory of its own', '{"directory": "/home/anna/project"}');
 select unalike(awareness_here(item(), '/home/anna/project'), '%A directory of its own%', 'parameters of work say nothing about where it is');
+
+
+select faculty_save('{"name": "mender", "accepts": ["mend"], "engage": {"workspace": "host", "workspace_dir": "/home/anna/mended"}}');
+create temporary table mended as select id from work_submit('mend', 'Where its faculty works');
+select alike(awareness_here(item(), '/home/anna/mended'), '%] Where its faculty works%', 'work is where its faculty works');
+select work_cancel(id) from mended;
+select work_erase(id) from mended;
+select matches(awareness_here(item(), '/home/anna/mended'), 'There is no other work in this directory', 'once its words are erased it is not told');
 
 select * from finish();
 rollback;

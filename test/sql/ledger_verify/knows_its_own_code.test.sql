@@ -1,9 +1,19 @@
 -- Functions, triggers and views that the owner replaces, disables, adds or drops are found; what users keep in the schema is theirs.
 begin;
-select plan(10);
+select plan(11);
 
 select submit();
 select is_empty($$ select * from ledger_verify(item()) $$, 'as it was installed, nothing is found');
+
+set local standard_conforming_strings = off;
+set local quote_all_identifiers = on;
+set local intervalstyle = iso_8601;
+set local bytea_output = escape;
+select is_empty('select * from ledger_verify(item())', 'nor in a session that writes constants and names otherwise');
+set local standard_conforming_strings = on;
+reset quote_all_identifiers;
+reset intervalstyle;
+reset bytea_output;
 
 create function pg_temp.after(p_change text) returns text language plpgsql as $$
 declare

@@ -1,6 +1,6 @@
 -- v_now, v_queue, v_slots, v_workers and v_cooldowns say what goes on, who drives it, and what everything else waits for.
 begin;
-select plan(33);
+select plan(37);
 set local work_ledger.now = '2026-01-01 12:00Z';
 
 select agent('{"tools": ["look"], "require_approval": "dangerous", "model": "claude-opus-4-5"}', '{"max_concurrent": 2}');
@@ -30,6 +30,9 @@ select iteration_finish(item(), lease());
 select is((select (doing, waits_for, why)::text from v_now where work_item_id = item()), '(waits,approval,"waits for approval of erase")', 'it waits for a person');
 select is((select tree_items from v_now where work_item_id = item()), 2, 'its tree is counted');
 select is((select tree_tokens from v_now where work_item_id = item()), (select sum(total_tokens) from v_usage)::bigint, 'and added up');
+select tool_call_approve(tool_call_id) from v_approvals;
+select is((select (doing, waits_for, why)::text from v_now where work_item_id = item()), '(waits,worker,"ready for the next free worker")', 'once it is approved it waits for a worker');
+select is((select why from v_work_list where work_item_id = item()), 'ready for the next free worker', 'so does a list of work');
 select work_pause(item(), 'until Monday');
 select is((select (doing, waits_for, why)::text from v_now where work_item_id = item()), '(paused,person,"until Monday")', 'it is paused, and why');
 
@@ -84,6 +87,13 @@ select answer(format('[["await_child_work", {"work_item_ids": ["%s"]}]]', (selec
 select tool_call_execute(item(), lease(), pg_temp.made('await_child_work')), iteration_finish(item(), lease());
 select is((select (waits_for, why)::text from v_now where work_item_id = item()), '(children,"waits for 1 of its children")', 'it awaits one of its two children');
 select is((select count(*) from v_now where waits_for = 'children'), 1::bigint, 'which nobody else does');
+select work_cancel(id) from work_items where parent_id = item() and description = 'One';
+select is((select (waits_for, why)::text from v_now where work_item_id = item()), '(worker,"ready for the next free worker")', 'when that is over it waits for a worker');
+select daily_budget_set('calls', 0, p_faculty => 'worker');
+select submit('Ask once'), claim();
+select iteration_begin(item(), lease()) ->> 'kind';
+select daily_budget_set('calls', null, p_faculty => 'worker');
+select is((select (waits_for, why)::text from v_now where work_item_id = item()), '(worker,"ready for the next free worker")', 'and so does what waited for a budget that is gone');
 
 select * from finish();
 rollback;
