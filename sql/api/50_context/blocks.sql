@@ -8,7 +8,9 @@ create or replace function _boundaries(p_turn_id uuid, p_work_item_id uuid)
   rows 1
 begin atomic
   select case
-         when not exists (select from work_ledger where work_item_id = p_work_item_id and turn_id = p_turn_id and entry_type = 'step') then null
+         -- By its turn alone (offset 0), which recorded few steps; an item may have many.
+         when not exists (select from (select work_item_id from work_ledger where turn_id = p_turn_id and entry_type = 'step' offset 0) s
+                           where s.work_item_id = p_work_item_id) then null
          when exists (select from tool_calls where turn_id = p_turn_id and (tool_name <> 'ledger_append' or status <> 'completed')) then 'before'
          else 'after' end;
 end;
