@@ -79,7 +79,9 @@ test('calls that are over in a moment are stored with their response and the nex
     return `seen, of ${await answered()} answers`;
   };
   const id = await play('look', 'look');
-  expect(await calls(id)).toEqual(ran.map((call) => ({ id: call, status: 'completed', attempts: 1, isWithResponse: true, isWithNext: true })));
+  expect(await calls(id)).toEqual(
+    ran.map((call) => ({ id: call, status: 'completed', attempts: 1, isWithResponse: true, isWithNext: true })),
+  );
   expect(model.requests[1]?.body).toContain('seen, of 0 answers');
 });
 
