@@ -1136,7 +1136,7 @@ export const runtimeMutants: readonly Mutant[] = [
     name: 'next to an entry of the ledger no call runs early',
     file: 'runtime/focus/earlyCalls.ts',
     from: '      if (name === null) continue;\n',
-    to: '      if (name === null) return;\n',
+    to: '      if (names.includes(null)) return;\n',
     test: 'test/e2e/earlyCalls.test.ts',
     title: 'next to an entry of the ledger',
   },
