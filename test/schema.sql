@@ -1324,9 +1324,9 @@ UNION ALL
     'tool_result'::text AS entry_type,
     k.completed_at AS created_at,
     5 AS rank,
-    jsonb_strip_nulls(jsonb_build_object('type', 'tool_result', 'toolName', k.tool_name, 'success', NOT k.is_error, 'output', "left"(_result_text(k.result), 2000), 'truncated', char_length(_result_text(k.result)) > 2000 OR k.artifact_hash IS NOT NULL, 'errorMessage',
+    jsonb_strip_nulls(jsonb_build_object('type', 'tool_result', 'toolName', k.tool_name, 'success', NOT k.is_error, 'output', "left"(r.said, 2000), 'truncated', char_length(r.said) > 2000 OR k.artifact_hash IS NOT NULL, 'errorMessage',
         CASE
-            WHEN k.is_error THEN "left"(_result_text(k.result), 500)
+            WHEN k.is_error THEN "left"(r.said, 500)
             ELSE NULL::text
         END)) AS content,
         CASE
@@ -1334,6 +1334,8 @@ UNION ALL
             ELSE 'low'::text
         END AS importance
    FROM tool_calls k
+     CROSS JOIN LATERAL ( SELECT _result_text(k.result) AS said
+         OFFSET 0) r
   WHERE k.completed_at IS NOT NULL AND k.tool_name <> 'ledger_append'::text
 UNION ALL
  SELECT k.work_item_id,
@@ -1355,7 +1357,8 @@ UNION ALL
     'normal'::text AS importance
    FROM tool_calls k
      JOIN touches x ON x.tool_call_id = k.id
-     CROSS JOIN LATERAL ( SELECT _text_written(_jsonb_of(k.input)) AS written) w
+     CROSS JOIN LATERAL ( SELECT _text_written(_jsonb_of(k.input)) AS written
+         OFFSET 0) w
   WHERE k.status = 'completed'::text AND x.kind = 'path'::text AND (x.action = ANY (ARRAY['create'::text, 'modify'::text])) AND w.written IS NOT NULL AND x.target ~ '\.\w+$'::text AND x.target !~* '\.(md|txt|rst|log|csv)$'::text AND NOT (EXISTS ( SELECT
            FROM touches y
           WHERE y.tool_call_id = k.id AND y.ordinal < x.ordinal AND y.kind = 'path'::text AND (y.action = ANY (ARRAY['create'::text, 'modify'::text]))))
@@ -3634,17 +3637,19 @@ create function _begins_behind(p_call tool_calls) returns uuid[]
 create function _binds_thinking(p_engage jsonb) returns boolean
   sql stable; -- body 69bfd262, comment 0a9903f6
 create function _block_of(p_turn turns) returns integer
-  sql stable; -- body d41d8cd9, comment c208fef5
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body d41d8cd9, comment c208fef5
 create function _block_stub(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer, p_through_depth integer DEFAULT NULL::integer) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8fa577ff, comment d6afda22
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ed3a5a10, comment d6afda22
 create function _blocks(p_content json) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d79add42
 create function _blocks_chars(p_blocks text) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 08345040
 create function _blocks_closed(p_work_item_id uuid, p_turn turns) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ee8278f8, comment 258f3851
+create function _boundaries(p_turn_id uuid, p_work_item_id uuid) returns TABLE(boundary text)
+  sql stable; -- body d41d8cd9, comment 5a67e972
 create function _boundary(p_turn_id uuid) returns text
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body e8ce9344, comment 1cd8834a
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body f8b46554, comment 1cd8834a
 create function _branch_entries(p_turns uuid[], OUT n integer, OUT entries jsonb) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ef760500, comment 431465a0
 create function _branch_files(p_turns uuid[], OUT n integer, OUT files jsonb) returns record
@@ -4004,7 +4009,7 @@ create function _driver(p_work_item_id uuid, p_faculty text) returns TABLE(drive
 create function _earlier_head(p_focus_id uuid) returns uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 805b9f70, comment 086cd3a9
 create function _early_tools(p_config jsonb) returns json
-  sql stable; -- body 84f5dab5, comment 45877b54
+  sql stable; -- body a2a34f46, comment 47d71827
 create function _edit_distance(p_a text, p_b text) returns integer
   plpgsql immutable parallel safe; -- body 825e55b4, comment 73f1637e
 create function _edited_ahead(p_turns turns[], p_ahead integer) returns text[]
@@ -4016,7 +4021,7 @@ create function _edits_of(p_input jsonb, p_path text) returns TABLE(n bigint, ol
 create function _elision_chain(p_elision_id uuid) returns elisions[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body affaae26, comment 8a5c4285
 create function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_boundary text, p_cuts elisions[], p_keep text[]) returns elisions[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ae20b0c7, comment 53a2997f
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body fc59ea82, comment 53a2997f
 create function _elision_store(p_cut elisions) returns void
   plpgsql volatile; -- body 79361ac7, comment c890d406
 create function _engine_message(p_flags iteration_flags) returns text
@@ -4067,6 +4072,8 @@ create function _evidence_check(p_work_item_id uuid, p_evidence jsonb) returns v
   plpgsql stable; -- body dcf62a45, comment 27cf76e2
 create function _excerpt(p_text text, p_max_chars integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment ac63c1ff
+create function _exchange_blocks(p_turn_id uuid, p_work_item_id uuid, p_block integer) returns TABLE(block integer)
+  sql stable; -- body d41d8cd9, comment b4d4492c
 create function _exchange_chars(p_turn_id uuid) returns integer
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a416ac7b, comment 3fe9bbd6
 create function _exchange_sizes(p_turn_id uuid) returns TABLE(words integer, results integer, raw integer)
@@ -4112,7 +4119,7 @@ create function _export_tools() returns TABLE(format text, name text, of_tools t
 create function _export_value(p_value json) returns json
   sql stable parallel safe; -- body d41d8cd9, comment 768df636
 create function _facts_after(p_before jsonb, p_turn_ids uuid[]) returns jsonb
-  sql stable; -- body d52df81a, comment 3e6bad58
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0b6b5b96, comment 3e6bad58
 create function _facts_at(p_turn_id uuid) returns jsonb
   plpgsql stable; -- body 649ad446, comment 5b27291d
 create function _facts_before(p_cut elisions, p_shown turns[]) returns jsonb
@@ -4446,7 +4453,7 @@ create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count i
 create function _iteration_finish(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_iteration integer, p_driven_seconds double precision, p_kept_turn_id uuid DEFAULT NULL::uuid, p_flags iteration_flags DEFAULT NULL::iteration_flags) returns json
   plpgsql volatile; -- body fc2cf2cf, comment 694281f9
 create function _iteration_flags(p_item work_items, p_focus foci, p_config jsonb, p_turn turns DEFAULT NULL::turns) returns iteration_flags
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body b36b8a22, comment 77212ca5
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0babce11, comment 77212ca5
 create function _iteration_span_id(p_focus_id uuid, p_iteration integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7893b336
 create function _iteration_spans(p_item work_items, p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
@@ -5046,7 +5053,7 @@ create function _request_options(p_engage jsonb, p_model text, p_max_tokens inte
 create function _request_sent(p_turn turns, p_is_watched boolean, p_parent turns, p_kept_turn_id uuid, p_is_told boolean, p_early json) returns json
   plpgsql volatile; -- body c2f23a24, comment f94f3e35
 create function _request_sizes(p_turn turns, OUT task integer, OUT digest integer, OUT stubs integer, OUT kept integer, OUT closed integer, OUT words integer, OUT results integer, OUT people integer, OUT engine integer) returns record
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 83d3611f, comment 87d226d9
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a6bef548, comment 87d226d9
 create function _resources_limited(p_work_item_id uuid) returns budget_resource[]
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 83512fcf, comment eab36145
 create function _response_begins(p_turn turns) returns text
@@ -5064,7 +5071,7 @@ create function _result_errors(p_schema jsonb, p_value jsonb, p_at text DEFAULT 
 create function _result_failed(p_item work_items, p_focus foci) returns jsonb
   plpgsql volatile; -- body e469b480, comment 3e0331d9
 create function _result_refused(p_item work_items, p_turn turns) returns boolean
-  plpgsql stable; -- body 63e578ec, comment b78af707
+  plpgsql stable; -- body 08acb626, comment b78af707
 create function _result_schema_check(p_schema jsonb) returns void
   plpgsql immutable; -- body 3648d585, comment ddf4d2b8
 create function _result_schema_of(p_item work_items) returns jsonb
@@ -5156,11 +5163,11 @@ create function _seal_problems(p_work_item_id uuid) returns TABLE(place text, pr
 create function _seal_version() returns trigger
   plpgsql volatile; -- body 05c5b2b0, comment 80859b77
 create function _sealed_facts(p_seal seals) returns text
-  sql stable; -- body e11e5e41, comment 77786850
+  plpgsql stable; -- body 6c303de8, comment 77786850
 create function _sealed_hash(p_salt uuid, p_seal seals) returns bytea
-  sql stable; -- body bf945312, comment 02159f81
+  plpgsql stable; -- body 4095450e, comment 02159f81
 create function _sealed_words(p_salt uuid, p_seal seals) returns bytea
-  sql stable; -- body 92362cdd, comment 731c2926
+  plpgsql stable; -- body a95b8610, comment 731c2926
 create function _search_add(p_source text, p_id uuid, p_work_item_id uuid, p_text text, p_at timestamp with time zone) returns void
   sql volatile set client_min_messages=warning; -- body 8f894a4a, comment 9d89a8cb
 create function _search_entry() returns trigger
@@ -5320,7 +5327,7 @@ create function _stream_over() returns trigger
 create function _strings_shortened(p_value jsonb, p_max_chars integer) returns jsonb
   plpgsql immutable; -- body c9be3f15, comment fdc39783
 create function _stub_entries(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer) returns TABLE(seq integer, entry_type text, line text, is_auto boolean, depth integer, is_said boolean)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 40545e4e, comment ac7071e9
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body e8802ffc, comment ac7071e9
 create function _stub_rest(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c3e53768, comment 9cc70f24
 create function _stubs_of(p_cut elisions, p_turns turns[], p_after_seq integer) returns text
@@ -5720,7 +5727,7 @@ create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uui
 create function inbox_take(p_work_item_id uuid) returns text
   plpgsql volatile; -- body 0bb57a1a, comment 418a0e18
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body f15c6bee, comment cb23af6b
+  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body f15c6bee, comment b455724d
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
   plpgsql volatile; -- body 8ea7a5ad, comment af7cb6cd
 create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration integer DEFAULT NULL::integer, p_driven_seconds double precision DEFAULT NULL::double precision) returns json
@@ -5728,7 +5735,7 @@ create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration 
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void
   plpgsql volatile; -- body ebb389ca, comment f333755a
 create function iteration_step(p_work_item_id uuid, p_lease uuid, p_iteration integer, p_driven_seconds double precision DEFAULT NULL::double precision, p_turn_id uuid DEFAULT NULL::uuid, p_response json DEFAULT NULL::json, p_results json DEFAULT NULL::json, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 8188b043, comment 923c38d8
+  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 8188b043, comment 874d8a96
 create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interval, p_importance text[] DEFAULT '{low,normal}'::text[]) returns integer
   plpgsql volatile; -- body 0cf2a5bb, comment cbbf4d6f
 create function journal_entry_delete(p_id uuid, p_reason text DEFAULT NULL::text) returns void

@@ -1,5 +1,5 @@
 // Calls that run before their response is recorded, so that both are stored at once: only where every call of a response leaves nothing
-// behind (the database names the tools), and only for a moment. What is not there by then is recorded first, and its result comes after.
+// behind or is an entry of the ledger (the database names the tools), and only for a moment. What is not there by then is recorded first, and its result comes after.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,14 +17,15 @@ const PATIENCE_MS = 200;
 export class EarlyCalls {
   readonly #begun = new Map<number, { call: EarlyCall; ends: Promise<ToolOutcome> }>();
 
-  /** `tools`: those whose calls may run now, by their names in the request. */
-  constructor(response: ModelResponse, tools: Record<string, string>, focus: Focus) {
+  /** `tools`: those whose calls may run now, by their names in the request; null: others may run beside its calls. */
+  constructor(response: ModelResponse, tools: Record<string, string | null>, focus: Focus) {
     const calls = response.content.filter((block) => block.type === 'tool_use');
     const { parallel_tool_execution: isParallel, max_parallel_tools: most } = focus.claim.faculty.engage;
     if (response.stopReason !== 'tool_use' || calls.length > (isParallel ? most : 1)) return;
     const names = calls.map(({ name }) => (typeof name === 'string' && Object.hasOwn(tools, name) ? tools[name] : undefined));
     if (!names.every((name) => name !== undefined)) return;
     for (const [ordinal, name] of names.entries()) {
+      if (name === null) continue;
       const call: EarlyCall = { ordinal, id: randomUUID(), outcome: null };
       const ends = runTool({ id: call.id, name, input: calls[ordinal]?.['input'] }, focus);
       this.#begun.set(ordinal, { call, ends });

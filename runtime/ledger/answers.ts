@@ -92,8 +92,8 @@ const callModel = z.object({
   kind: z.literal('call_model'),
   turn_id: z.string(),
   is_watched: z.boolean(),
-  /** The tools whose calls may run before the response is recorded: the name in the request, and ours. */
-  early: z.record(z.string(), z.string()),
+  /** The tools whose calls may run before the response is recorded: the name in the request, and ours; null: it may be called beside them. */
+  early: z.record(z.string(), z.string().nullable()),
   request: json,
 });
 const otherBegins = [

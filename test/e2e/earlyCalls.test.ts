@@ -66,9 +66,10 @@ const answered = async (): Promise<number> =>
     where t.status = 'completed' and w.resolved_at is null and w.work_type = 'part'`)
   ).length;
 const calls = (id: string) =>
-  database.query<{ id: string; status: string; attempts: number; isWithNext: boolean }>(`
-    select k.id, k.status, k.attempts, k.xmin = s.xmin as "isWithNext"
-      from ledger.tool_calls k join ledger.turns n on n.parent_turn_id = k.turn_id join ledger.turn_sizes s on s.turn_id = n.id
+  database.query<{ id: string; status: string; attempts: number; isWithResponse: boolean; isWithNext: boolean }>(`
+    select k.id, k.status, k.attempts, k.xmin = m.xmin as "isWithResponse", k.xmin = s.xmin as "isWithNext"
+      from ledger.tool_calls k join ledger.messages m on m.id = k.message_id
+      join ledger.turns n on n.parent_turn_id = k.turn_id join ledger.turn_sizes s on s.turn_id = n.id
      where k.work_item_id = '${id}' order by k.ordinal`);
 
 test('calls that are over in a moment are stored with their response and the next request', async () => {
@@ -78,7 +79,9 @@ test('calls that are over in a moment are stored with their response and the nex
     return `seen, of ${await answered()} answers`;
   };
   const id = await play('look', 'look');
-  expect(await calls(id)).toEqual(ran.map((call) => ({ id: call, status: 'completed', attempts: 1, isWithNext: true })));
+  expect(await calls(id)).toEqual(
+    ran.map((call) => ({ id: call, status: 'completed', attempts: 1, isWithResponse: true, isWithNext: true })),
+  );
   expect(model.requests[1]?.body).toContain('seen, of 0 answers');
 });
 
@@ -100,4 +103,11 @@ test('next to a call that leaves something behind none runs before the response 
   const id = await play('look', 'change');
   expect(await calls(id)).toMatchObject([{ status: 'completed' }, { status: 'completed' }]);
   expect(model.requests[1]?.body).not.toContain('of 0 answers');
+});
+
+test('next to an entry of the ledger, which the database records, a call runs and is stored with its response', async () => {
+  look = async () => `seen, of ${await answered()} answers`;
+  const id = await play('look', 'ledger_append');
+  expect(await calls(id)).toMatchObject([{ status: 'completed', isWithResponse: true }, { isWithResponse: false }]);
+  expect(model.requests[1]?.body).toContain('seen, of 0 answers');
 });

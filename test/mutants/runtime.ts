@@ -1141,6 +1141,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'next to a call that leaves something behind',
   },
   {
+    name: 'next to an entry of the ledger no call runs early',
+    file: 'runtime/focus/earlyCalls.ts',
+    from: '      if (name === null) continue;\n',
+    to: '      if (names.includes(null)) return;\n',
+    test: 'test/e2e/earlyCalls.test.ts',
+    title: 'next to an entry of the ledger',
+  },
+  {
     name: 'what was cut short is a result',
     file: 'runtime/focus/earlyCalls.ts',
     from: 'focus.signal.aborted ? null : outcome',

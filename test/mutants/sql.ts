@@ -2910,8 +2910,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: `work whose result has a schema ends without one`,
     file: 'sql/api/60_iteration/iteration_finish.sql',
-    from: `    or p_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use') and _response_text(p_turn.id) is not null\n       and not`,
-    to: `    or false\n       and not`,
+    from: `  return p_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use') and _response_text(p_turn.id) is not null;`,
+    to: `  return false;`,
     test: 'test/sql/result_schema/decides_whether_work_is_done.test.sql',
   },
   // Work that goes on
@@ -3353,8 +3353,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a step that was refused closes a block',
     file: 'sql/api/50_context/blocks.sql',
-    from: `where t.id = p_turn_id and l.turn_id = t.id and l.entry_type = 'step') then null`,
-    to: `where t.id = p_turn_id and l.turn_id = t.id and l.entry_type = 'step') and not exists (select from tool_calls where turn_id = p_turn_id and tool_name = 'ledger_append') then null`,
+    from: `where s.work_item_id = p_work_item_id) then null`,
+    to: `where s.work_item_id = p_work_item_id) and not exists (select from tool_calls where turn_id = p_turn_id and tool_name = 'ledger_append') then null`,
     test: 'test/sql/blocks/a_step_that_was_refused_closes_nothing.test.sql',
   },
   {
@@ -4588,8 +4588,10 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'what is sealed besides turns and items is not compared',
     file: 'sql/api/00_ground/seals.sql',
-    from: `case when p_seal.words is null then s.hash`,
-    to: `case when true then s.hash`,
+    from: `  if p_seal.words is null then
+    return v_hash;`,
+    to: `  if true then
+    return v_hash;`,
     test: 'test/sql/ledger_verify/finds_every_change_of_a_decision.test.sql',
   },
   {

@@ -1,21 +1,25 @@
 -- What a seal stands for besides a turn or an item: who decided on its calls, how its attempts ended, which artifacts belong to it. Names,
 -- times and states are hashed as they are, words with the item's salt and apart (seals.words): what is erased leaves that hash behind.
--- All of it is final when it is sealed: a turn once its calls are over, an item with its end.
+-- All of it is final when it is sealed: a turn once its calls are over, an item with its end. What an item needs is no part of the query
+-- that a turn, sealed in each iteration, would start.
 
 create or replace function _sealed_facts(p_seal seals)
   returns text
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select case when p_seal.turn_id is not null then (
+begin
+  if p_seal.turn_id is not null then
+    return (
       select string_agg(row(
                a.tool_call_id, a.work_item_id, a.risk, extract(epoch from a.requested_at), extract(epoch from a.expires_at), a.decision, a.decided_by, a.person,
                extract(epoch from a.decided_at))::text, '' order by a.tool_call_id)
         from tool_calls k
         join approvals a on a.tool_call_id = k.id
-       where k.turn_id = p_seal.turn_id)
-    else (
+       where k.turn_id = p_seal.turn_id);
+  end if;
+  return (
       select row(w.faculty, w.priority, w.depth, w.attempts, w.max_attempts, extract(epoch from w.started_at), w.ledger_epoch, w.spawn_tool_call_id)::text
           -- Where nothing is said, nothing is added: what was sealed before there was this stays as it was.
           || case when num_nonnulls(w.continues_id, w.continued_by, w.continued_with) > 0
@@ -27,23 +31,27 @@ as $$
         -- An import adds to its one attempt, which no worker ever drove, after its end.
         left join foci f on f.work_item_id = w.id and f.lease_generation > 0
        where w.id = p_seal.work_item_id
-       group by w.id) end;
+       group by w.id);
+end
 $$;
 
 comment on function _sealed_facts(seals) is 'Of a turn: the decisions on its calls; of an item: who was asked for it, from which it goes on and who let it, how often it was tried, and how each attempt ended. Without words.';
 
 create or replace function _sealed_words(p_salt uuid, p_seal seals)
   returns bytea
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select case when p_seal.turn_id is not null then coalesce((
+begin
+  if p_seal.turn_id is not null then
+    return coalesce((
       select sha256(uuid_send(p_salt) || string_agg(_sized(a.input_hash) || _sized(a.reason), '' order by a.tool_call_id))
         from tool_calls k
         join approvals a on a.tool_call_id = k.id
-       where k.turn_id = p_seal.turn_id), '')
-    else (
+       where k.turn_id = p_seal.turn_id), '');
+  end if;
+  return (
       select sha256(uuid_send(p_salt) || _sized(w.state_reason)
                || case when w.result_schema is not null then _sized(w.result_schema::text) else '' end
                || coalesce((
@@ -54,7 +62,8 @@ as $$
                       left join artifacts a on a.content_hash = u.content_hash
                      where u.work_item_id = w.id and exists (select from foci f where f.work_item_id = w.id and f.lease_generation > 0)), ''))
         from work_items w
-       where w.id = p_seal.work_item_id) end;
+       where w.id = p_seal.work_item_id);
+end
 $$;
 
 comment on function _sealed_words(uuid, seals) is

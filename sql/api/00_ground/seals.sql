@@ -118,14 +118,23 @@ comment on function _seal(uuid, uuid, integer, integer) is 'Adds a seal to the c
 
 create or replace function _sealed_hash(p_salt uuid, p_seal seals)
   returns bytea
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- A seal of an earlier version has no words, and stands for less.
-  select case when p_seal.words is null then s.hash else sha256(s.hash || sha256(convert_to(coalesce(_sealed_facts(p_seal), ''), 'UTF8'))) end
-    from (select case when p_seal.turn_id is null then (select _item_hash(p_salt, w) from work_items w where w.id = p_seal.work_item_id)
-                      else (select _turn_hash(p_salt, t, p_seal.message_count, p_seal.call_count) from turns t where t.id = p_seal.turn_id) end) as s(hash);
+declare
+  v_hash bytea;
+begin
+  if p_seal.turn_id is null then
+    v_hash := (select _item_hash(p_salt, w) from work_items w where w.id = p_seal.work_item_id);
+  else
+    v_hash := (select _turn_hash(p_salt, t, p_seal.message_count, p_seal.call_count) from turns t where t.id = p_seal.turn_id);
+  end if;
+  if p_seal.words is null then
+    return v_hash; -- a seal of an earlier version stands for less
+  end if;
+  return sha256(v_hash || sha256(convert_to(coalesce(_sealed_facts(p_seal), ''), 'UTF8')));
+end
 $$;
 
 comment on function _sealed_hash(uuid, seals) is 'The hash of what a seal stands for, as it is now; null: it is gone.';

@@ -1,29 +1,50 @@
 -- Blocks: the turns between two steps. Which turns make a block follows from rows that never change (the steps in the ledger,
 -- the calls beside them), so that any request can be rebuilt.
 
+create or replace function _boundaries(p_turn_id uuid, p_work_item_id uuid)
+  returns table (boundary text)
+  language sql
+  stable
+  rows 1
+begin atomic
+  select case
+         -- By its turn alone (offset 0), which recorded few steps; an item may have many.
+         when not exists (select from (select work_item_id from work_ledger where turn_id = p_turn_id and entry_type = 'step' offset 0) s
+                           where s.work_item_id = p_work_item_id) then null
+         when exists (select from tool_calls where turn_id = p_turn_id and (tool_name <> 'ledger_append' or status <> 'completed')) then 'before'
+         else 'after' end;
+end;
+
+comment on function _boundaries(uuid, uuid) is '_boundary() of a turn of an item, inlined in the query that asks for it.';
+
 create or replace function _boundary(p_turn_id uuid)
   returns text
-  language plpgsql
+  language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-begin
-  return case
-    when not exists (select from work_ledger l join turns t on t.work_item_id = l.work_item_id
-                      where t.id = p_turn_id and l.turn_id = t.id and l.entry_type = 'step') then null
-    when exists (select from tool_calls where turn_id = p_turn_id and (tool_name <> 'ledger_append' or status <> 'completed')) then 'before'
-    else 'after' end;
-end
+  select b.boundary from turns t cross join lateral _boundaries(t.id, t.work_item_id) b where t.id = p_turn_id;
 $$;
 
 comment on function _boundary(uuid) is
   'Where a turn closes a block. after: its steps came alone or only with other ledger entries. before: they came with other calls, or with entries that were refused, whose results the model has yet to see; so the turn''s own exchange opens the next block. Null: it recorded no step. Several steps of one turn close one block.';
 
+create or replace function _exchange_blocks(p_turn_id uuid, p_work_item_id uuid, p_block integer)
+  returns table (block integer)
+  language sql
+  stable
+  rows 1
+begin atomic
+  select p_block + case b.boundary when 'before' then 1 else 0 end from _boundaries(p_turn_id, p_work_item_id) b offset 0; -- once, however often it is named
+end;
+
+comment on function _exchange_blocks(uuid, uuid, integer) is '_block_of() a turn, inlined in the query that asks it of several.';
+
 create or replace function _block_of(p_turn turns)
   returns integer
   language sql
   stable
-  return p_turn.block + case _boundary(p_turn.id) when 'before' then 1 else 0 end;
+  return (select b.block from _exchange_blocks(p_turn.id, p_turn.work_item_id, p_turn.block) b);
 
 comment on function _block_of(turns) is 'The block of a turn''s exchange (its response and the results of its calls).';
 

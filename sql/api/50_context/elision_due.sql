@@ -32,7 +32,7 @@ begin
          array_agg(t order by t.depth) filter (where b.block < v_open)
     into v_closed_chars, v_kept_chars, v_said_chars, v_closed
     from unnest(v_shown) t
-    cross join lateral (select _block_of(t) as block offset 0) b; -- once for each turn
+    cross join lateral _exchange_blocks(t.id, t.work_item_id, t.block) b;
   if _tokens(v_closed_chars, v_model) <= (p_engage ->> 'elide_budget')::integer * (1 + 3 * _waits_for_thinking(p_head, p_boundary, p_engage)::integer) then
     return p_cuts;
   end if;

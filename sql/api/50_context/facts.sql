@@ -75,7 +75,9 @@ as $$
       from (select _call_label(c.call) as label, (c.call).is_error, c.n, _result_text((c.call).result) as said
               from call c
              where (c.call).tool_name not in ('ledger_append', 'ledger_read', 'recall_block', 'artifact_read', 'execute_code')
-               and not _only_looks(c.call)) r
+               and not _only_looks(c.call)
+               -- A label costs more than a look whether anything fails or did.
+               and (p_before ? 'failing' or exists (select from call e where (e.call).is_error is not false))) r
      where not r.is_error
         or coalesce(r.said, '') !~ '^\[(engine|claim)\] (Not executed|Stopped|There is no tool|This worker does not have|The input does not match)'
      order by r.label, r.n desc

@@ -27,7 +27,8 @@ as $$
   with turn as (
     select t.id, t.depth
       from unnest(p_turns) t
-     where t.block <= p_block and _block_of(t) = p_block
+     cross join lateral _exchange_blocks(t.id, t.work_item_id, t.block) b
+     where t.block <= p_block and b.block = p_block
   ),
   entry as (
     select e.*, (e.is_said and e.depth > p_through_depth) is true as is_below from _stub_entries(p_work_item_id, p_turns, p_after_seq, p_block) e
@@ -74,9 +75,10 @@ create or replace function _stub_entries(p_work_item_id uuid, p_turns turns[], p
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with turn as (
-    select t.id, t.depth, t.work_item_id, t.block as asked_in, _block_of(t) as block,
+    select t.id, t.depth, t.work_item_id, t.block as asked_in, b.block,
            (select max(l.seq) from work_ledger l where l.turn_id = t.id and l.entry_type = 'step' and l.work_item_id = t.work_item_id) as last_step
       from unnest(p_turns) t
+     cross join lateral _exchange_blocks(t.id, t.work_item_id, t.block) b
      where t.block <= p_block
   )
   select l.seq, l.entry_type,

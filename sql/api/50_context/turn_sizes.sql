@@ -176,12 +176,13 @@ as $$
            case
              when p.kind = 'said' then _told_part(m, t.parent_turn_id is null)
              when p.kind not in ('response', 'result', 'image') then p.kind
-             when _block_of(t) < p_turn.block then 'closed'
+             when b.block < p_turn.block then 'closed'
              when p.kind = 'response' then 'words'
              else 'results' end as kind,
            case when p.kind = 'task' or t.parent_turn_id is null and p.kind = 'said' then _digest_chars(m) else 0 end as news
       from _message_parts(p_turn.parent_turn_id, _elision_chain(p_turn.elision_id), '') p
       left join turns t on t.id = p.turn_id
+      left join lateral _exchange_blocks(t.id, t.work_item_id, t.block) b on true
       left join messages m on m.turn_id = p.turn_id and m.sequence = p.ordinal and m.role = 'user' and p.kind in ('said', 'task')
   )
   select (coalesce(sum(p.chars) filter (where p.kind = 'task'), 0) - coalesce(sum(p.news), 0))::integer,

@@ -290,16 +290,24 @@ create or replace function _result_refused(p_item work_items, p_turn turns)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_schema jsonb := _result_schema_of(p_item);
+  v_calls record;
+  v_schema jsonb;
 begin
-  if v_schema is null or p_turn.status <> 'completed' or p_turn.turn_type <> 'normal' then
+  select count(*) as count, array_agg(k.input) filter (where k.tool_name = 'work_complete' and k.status = 'failed') as refused
+    into v_calls
+    from tool_calls k
+   where k.turn_id = p_turn.id;
+  if p_turn.status <> 'completed' or p_turn.turn_type <> 'normal' or v_calls.count > 0 and v_calls.refused is null then
     return false;
   end if;
+  v_schema := _result_schema_of(p_item);
+  if v_schema is null then
+    return false;
+  elsif v_calls.count > 0 then
+    return exists (select from unnest(v_calls.refused) i where exists (select _result_errors(v_schema, i::jsonb -> 'result')));
+  end if;
   -- An end without a call has no result.
-  return exists (select from tool_calls k where k.turn_id = p_turn.id and k.tool_name = 'work_complete' and k.status = 'failed'
-                   and exists (select _result_errors(v_schema, k.input::jsonb -> 'result')))
-    or p_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use') and _response_text(p_turn.id) is not null
-       and not exists (select from tool_calls k where k.turn_id = p_turn.id);
+  return p_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use') and _response_text(p_turn.id) is not null;
 end
 $$;
 

@@ -127,10 +127,15 @@ create or replace function _early_tools(p_config jsonb)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select coalesce(json_object_agg(a.tool_name, a.name), '{}') from _toolset(p_config) a where _may_precede(a, p_config);
+  -- An entry beside them holds nothing up: the database records it when the response is stored, and no tool sees it.
+  select coalesce((
+    select json_object_agg(a.tool_name, case when a.name <> 'ledger_append' then a.name end)
+      from _toolset(p_config) a
+     where a.name = 'ledger_append' or _may_precede(a, p_config)
+    having bool_or(a.name <> 'ledger_append')), '{}');
 $$;
 
-comment on function _early_tools(jsonb) is 'The tools of a faculty whose calls may run before their response is stored: {name in requests: name}.';
+comment on function _early_tools(jsonb) is 'The tools of a faculty whose calls may run before their response is stored: {name in requests: name}; null in place of the name: only beside those.';
 
 create or replace function _is_for_code(p_ability text)
   returns boolean

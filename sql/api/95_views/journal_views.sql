@@ -129,11 +129,12 @@ create or replace view _journal_done(work_item_id, source_id, entry_type, create
   union all
   select k.work_item_id, k.id, 'tool_result', k.completed_at, 5,
          jsonb_strip_nulls(jsonb_build_object(
-           'type', 'tool_result', 'toolName', k.tool_name, 'success', not k.is_error, 'output', left(_result_text(k.result), 2000),
-           'truncated', char_length(_result_text(k.result)) > 2000 or k.artifact_hash is not null,
-           'errorMessage', case when k.is_error then left(_result_text(k.result), 500) end)),
+           'type', 'tool_result', 'toolName', k.tool_name, 'success', not k.is_error, 'output', left(r.said, 2000),
+           'truncated', char_length(r.said) > 2000 or k.artifact_hash is not null, 'errorMessage', case when k.is_error then left(r.said, 500) end)),
          case when k.is_error then 'high' else 'low' end
-    from tool_calls k where k.completed_at is not null and k.tool_name <> 'ledger_append'
+    from tool_calls k
+   cross join lateral (select _result_text(k.result) as said offset 0) r -- once
+   where k.completed_at is not null and k.tool_name <> 'ledger_append'
   union all
   select k.work_item_id, k.id, 'code_generated', k.created_at, 3,
          jsonb_build_object('type', 'code_generated', 'language', 'python', 'code', left(k.input ->> 'code', 8000), 'purpose', 'execute_code'), 'normal'
@@ -145,7 +146,7 @@ create or replace view _journal_done(work_item_id, source_id, entry_type, create
            'type', 'code_generated', 'language', lower(substring(x.target from '\.(\w+)$')), 'code', left(w.written, 8000),
            'purpose', k.tool_name, 'filePath', x.target),
          'normal'
-    from tool_calls k join touches x on x.tool_call_id = k.id cross join lateral (select _text_written(_jsonb_of(k.input)) as written) w
+    from tool_calls k join touches x on x.tool_call_id = k.id cross join lateral (select _text_written(_jsonb_of(k.input)) as written offset 0) w
    where k.status = 'completed' and x.kind = 'path' and x.action in ('create', 'modify') and w.written is not null
      and x.target ~ '\.\w+$' and x.target !~* '\.(md|txt|rst|log|csv)$'
      and not exists (select from touches y where y.tool_call_id = k.id and y.ordinal < x.ordinal and y.kind = 'path' and y.action in ('create', 'modify'))

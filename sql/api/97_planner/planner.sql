@@ -19,7 +19,7 @@ begin
           _why_waiting _worker_lost_at _has_lapsed_lease _waits_of _awaited_by _wait_cycle
           _claim_awaited _agents_near _touched_by _said_about _session_has_news
 
-          _images_of _boundary _shown_turns _turns_of_block _earlier_head _selected _compaction_due _compaction_ladder
+          _images_of _boundary _block_of _facts_after _shown_turns _turns_of_block _earlier_head _selected _compaction_due _compaction_ladder
           _is_kept_by_ledger _compaction_applied _query_blocks _elision_due _keep_of _elision_chain _keep_at _kept_named
           _file_seen _kept_parts _kept_lines _keep_missing _kept_read _kept_call _kept_text _kept_block _step_depth
           _message_parts _nudge _is_branched _draft_step _results_chars _exchange_chars

@@ -14,12 +14,12 @@ end
 $$;
 select agent('{"tools": ["look"]}');
 
-select is(pg_temp.early('{}')::jsonb, '{"look": "look", "peek": "peek"}', 'tools that leave nothing behind');
-select is(pg_temp.early('{"require_approval": "moderate"}')::jsonb, '{"look": "look"}', 'none about which a person is asked');
+select is(pg_temp.early('{}')::jsonb, '{"look": "look", "peek": "peek", "ledger_append": null}', 'tools that leave nothing behind, also beside an entry');
+select is(pg_temp.early('{"require_approval": "moderate"}')::jsonb, '{"look": "look", "ledger_append": null}', 'none about which a person is asked');
 select is(pg_temp.early('{}', '{"after_tool": "./see"}')::jsonb, '{}', 'none whose results a hook sees');
 select is(pg_temp.early('{}', '{"before_tool": "./ask"}')::jsonb, '{}', 'none about which a hook is asked');
 
-select is(pg_temp.early('{}')::jsonb, '{"look": "look", "peek": "peek"}', 'as before');
+select is(pg_temp.early('{}')::jsonb, '{"look": "look", "peek": "peek", "ledger_append": null}', 'as before');
 select from ledger_watch(item(), 60);
 select is(iteration_begin(item(), lease()) ->> 'early', '{}', 'none while somebody watches, who sees the response first');
 

@@ -12,7 +12,7 @@ select play('[[["look"]]]');
 select drive();
 select is((select offered ->> 'config' from foci where id = focus()), (select config_hash from turns where id = turn()), 'what is offered is kept');
 select is((select count(distinct config_hash) from turns), 1::bigint, 'and offered again');
-select is(stage() ->> 'early', '{ "look" : "look" }', 'with the tools that may run early');
+select is((stage() -> 'early')::jsonb, '{"look": "look", "ledger_append": null}', 'with the tools that may run early');
 select answer('[["look"]]'), run(), iteration_finish(item(), lease());
 
 update abilities set description = 'Sees more.' where name = 'look';
