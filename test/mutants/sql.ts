@@ -2450,6 +2450,20 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/work_sweep/sweeps_jobs_that_nobody_runs.test.sql',
   },
   {
+    name: 'a job of work that is over stays where no worker looks for it',
+    file: 'sql/api/40_focus/jobs_tidy.sql',
+    from: 'where p.id = any (v_ids) and p.locked_at is null and',
+    to: 'where false and',
+    test: 'test/sql/work_sweep/sweeps_jobs_that_nobody_runs.test.sql',
+  },
+  {
+    name: 'a job of work that was paused is swept',
+    file: 'sql/api/40_focus/jobs_tidy.sql',
+    from: ' and w.resolved_at is null) end',
+    to: " and w.state in ('queued', 'claimed', 'running', 'waiting')) end",
+    test: 'test/sql/work_sweep/sweeps_jobs_that_nobody_runs.test.sql',
+  },
+  {
     name: 'jobs of a worker that lives are unlocked under its hands',
     file: 'sql/api/40_focus/jobs_tidy.sql',
     from: 'and j.locked_by <> all (array(select k.id from workers k))',

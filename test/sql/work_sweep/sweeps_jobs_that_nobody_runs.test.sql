@@ -1,6 +1,6 @@
 -- Jobs that nobody will run any more are swept, those of this ledger alone.
 begin;
-select plan(9);
+select plan(13);
 
 select submit();
 create function pg_temp.jobs() returns bigint language sql as $$
@@ -34,6 +34,25 @@ select is((select count(*) from graphile_worker.jobs where locked_by is null), 0
 delete from workers;
 select from work_sweep();
 select is((select array_agg(task_identifier) from graphile_worker.jobs where locked_by is null), array[_job_task()], 'of a worker that is gone they are unlocked, whatever has become of the work; those of others are not');
+
+
+-- Enqueued for whoever lives while no worker did; then one came that looks at the jobs of its project alone, and another job drove the work.
+create temporary table over as select id from work_submit('analyze', 'Driven by another job');
+create temporary table paused as select id from work_submit('analyze', 'Driven later');
+select from work_pause((select id from paused));
+select from lease_renew('worker-2', '{}', '{}', p_project => '/work');
+select from work_sweep();
+select is((select count(*) from graphile_worker.jobs where key like '%' || (select id from over) || '%'), 1::bigint, 'a job of work that is not over stays');
+select from work_cancel((select id from over));
+insert into graphile_worker._private_jobs (task_id, payload)
+select t.id, v::json from graphile_worker._private_tasks t, unnest(array['{}', '[]', '{"work_item_id": "not an id"}']) v where t.identifier = _job_task();
+select from graphile_worker.add_job('other/engage', json_build_object('work_item_id', (select id from over)));
+select from work_sweep();
+select is((select count(*) from graphile_worker.jobs where key like '%' || (select id from over) || '%'), 0::bigint, 'a job of work that is over is swept');
+select is((select count(*) from graphile_worker.jobs where key like '%' || (select id from paused) || '%'), 1::bigint, 'one of work that goes on later is not');
+select is((select count(*) from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
+            where j.key is null and (t.identifier = 'other/engage' or j.payload::text ~ 'not an id|^[{[][]}]$') and j.attempts = 0), 4::bigint,
+          'nor are jobs without a work item, and those of others');
 
 select * from finish();
 rollback;
