@@ -78,10 +78,12 @@ export class ClaudeHome {
     await cp(plugin, join(root, 'plugin'), { recursive: true }); // elsewhere than the programs of the clone: it runs the one on PATH
     const main = fileURLToPath(new URL('../runtime/main.ts', import.meta.url));
     const program = `'${process.execPath}' '${main}' "$@"`;
-    // A change that a busy machine did not check in time is checked again: how long that takes decides nothing here.
+    // A change that a busy machine did not check in time is checked again: how long that takes decides nothing here. The end of a session is
+    // told later than the client waits for it.
     await writeFile(
       join(root, 'bin', 'work-ledger'),
       `#!/bin/sh
+[ "$2" != session-end ] || sleep 3
 [ "$2" = pre-tool-use ] || exec ${program}
 input=$(cat)
 for n in 1 2 3 4 5 6; do

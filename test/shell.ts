@@ -28,7 +28,7 @@ export const uuid = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
 
 /**
  * Each expected line comes in this order; … stands for anything, an id for any id, a time of day for any, a figure with a unit (3.2k, 78 %, 0.35 s) for any such
- * figure.
+ * figure. How long a call took, which is told of slow ones, may stand after it.
  */
 export function expectOutput(actual: string, expected: readonly string[]): void {
   const plain = (text: string): string =>
@@ -36,6 +36,7 @@ export function expectOutput(actual: string, expected: readonly string[]): void 
       .replaceAll(uuid, 'ID')
       .replaceAll(/\b\d\d:\d\d:\d\d\b/g, 'TIME')
       .replaceAll(/\b\d+(?:\.\d+)?( ?(?:[sk]\b|%))/g, 'N$1')
+      .replace(/ \(N s\)$/, '')
       .replaceAll(/(?<=\S) +/g, ' ')
       .trimEnd();
   const lines = actual.split('\n').map(plain);

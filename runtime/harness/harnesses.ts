@@ -11,6 +11,8 @@ type Event = {
   matcher?: string;
   /** In seconds (default: 20). */
   timeout?: number;
+  /** The program ends, and does not wait for long: the hook goes on without it, and answers nothing. */
+  isDetached?: true;
 };
 
 export type Harness = {
@@ -56,7 +58,7 @@ export const harnesses = {
       'post-tool-use': { event: 'PostToolUse', matcher: 'apply_patch|Bash' },
       'subagent-start': { event: 'SubagentStart' },
       'pre-compact': { event: 'PreCompact' },
-      'session-end': { event: 'SessionEnd', timeout: 3 }, // it grants no more
+      'session-end': { event: 'SessionEnd', timeout: 3, isDetached: true }, // it grants no more
       stop: { event: 'Stop' },
     },
     unheard: new Set<HookName>(),
@@ -74,7 +76,7 @@ export const harnesses = {
       'user-prompt': { event: 'BeforeAgent' },
       'pre-tool-use': { event: 'BeforeTool', matcher: 'write_file|replace', timeout: 5 },
       'post-tool-use': { event: 'AfterTool', matcher: 'write_file|replace|read_file|run_shell_command' },
-      'session-end': { event: 'SessionEnd' },
+      'session-end': { event: 'SessionEnd', isDetached: true },
       stop: { event: 'AfterAgent' },
     },
     unheard: new Set<HookName>(),
@@ -103,21 +105,12 @@ export const isHarness = (name: string): name is HarnessName => Object.hasOwn(ha
 /** The hooks of a program's settings: for each event one command. `program`: what a shell runs. */
 export function hookSettings(name: HarnessName, program: string): Record<string, object[]> {
   const { events, timeouts }: Harness = harnesses[name];
-  const entries = Object.entries(events).map(([hook, { event, matcher, timeout = 20 }]) => [
-    event,
-    [
-      {
-        ...(matcher !== undefined && { matcher }),
-        // A status of 2 would stop what the program is about to do: whatever goes wrong here never does.
-        hooks: [
-          {
-            type: 'command',
-            command: `${program} hook ${hook} --harness ${name} || exit 1`,
-            timeout: timeout * (timeouts === 'ms' ? 1000 : 1),
-          },
-        ],
-      },
-    ],
-  ]);
+  const entries = Object.entries(events).map(([hook, { event, matcher, timeout = 20, isDetached }]) => {
+    const words = `${program} hook ${hook} --harness ${name}`;
+    // A status of 2 would stop what the program is about to do: whatever goes wrong here never does.
+    const command = isDetached ? `input=$(cat); (printf %s "$input" | nohup ${words} >/dev/null 2>&1 &)` : `${words} || exit 1`;
+    const hooks = [{ type: 'command', command, timeout: timeout * (timeouts === 'ms' ? 1000 : 1) }];
+    return [event, [{ ...(matcher !== undefined && { matcher }), hooks }]];
+  });
   return Object.fromEntries(entries) as Record<string, object[]>;
 }
