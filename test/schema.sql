@@ -5589,7 +5589,7 @@ create function _why_queued(p_work_item_id uuid) returns text
 create function _why_unroutable(p_faculty text, p_work_type text) returns text
   sql stable; -- body 9969e8db, comment 95d7c2d8
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 77180271, comment d4959170
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a947cb7f, comment d4959170
 create function _will_be_seen(p_item work_items, p_task text) returns boolean
   plpgsql stable; -- body c18b437c, comment b071ef84
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
@@ -5793,7 +5793,7 @@ create function ledger_head(p_work_item_id uuid DEFAULT NULL::uuid) returns TABL
 create function ledger_help(p_about text DEFAULT NULL::text) returns TABLE(serves text, subject text, call text, returns text, says text, roles text[])
   sql stable; -- body a0a8f54a, comment 227e85c0
 create function ledger_link(p_name text, p_server text, p_schema text DEFAULT 'work_ledger'::text) returns void
-  plpgsql volatile; -- body fa55b8a0, comment 56e58933
+  plpgsql volatile; -- body c0864aaf, comment 56e58933
 create function ledger_read(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer, p_is_everything boolean DEFAULT false) returns SETOF work_ledger
   plpgsql stable; -- body 62aa78fe, comment 16bc046b
 create function ledger_read_formatted(p_work_item_id uuid) returns text

@@ -34,7 +34,8 @@ as $$
       select array_agg(i.id) filter (where k.tool_name = 'await_child_work') as ids,
              array_agg(i.id) filter (where k.tool_name = 'wait_for' and i.id is not null) as others,
              min(k.input ->> 'claim') filter (where k.tool_name = 'wait_for') as claim,
-             count(k.id) > 0 as is_wait, coalesce(bool_or(i.id is null or exists (select from work_items c where c.id = i.id and c.resolved_at is null)), false) as is_open
+             count(k.id) > 0 as is_wait,
+             coalesce(bool_or(i.id is null or exists (select from work_items c where c.id = i.id and c.resolved_at is null)), false) as is_open
         from tool_calls k
         left join lateral unnest(_awaits(k.input)) i(id) on true
        where p_item.state = 'waiting' and k.turn_id = p_turn_id and k.completed_at is null and k.status = 'waiting'

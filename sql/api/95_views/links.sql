@@ -45,7 +45,8 @@ begin
     join pg_foreign_data_wrapper w on w.oid = s.srvfdw
    where s.srvname = left(p_server, 64) and w.fdwname = 'postgres_fdw';
   if not found then
-    perform _raise_invalid(format('"%s" is no server of postgres_fdw', _one_line(p_server, 60)), 'create extension postgres_fdw; create server …; create user mapping …');
+    perform _raise_invalid(format('"%s" is no server of postgres_fdw', _one_line(p_server, 60)),
+                           'create extension postgres_fdw; create server …; create user mapping …');
   elsif not has_server_privilege(v_server.oid, 'usage') then
     perform _raise_invalid(format('role "%s" may not use server "%s"', current_user, p_server),
                            format('grant usage on foreign server %I to %I;', p_server, current_user));
