@@ -9,7 +9,7 @@ import { endWithReader } from './commandLine/closedPipe.ts';
 import { lookCommands } from './commandLine/look.ts';
 import { operateCommands } from './commandLine/operate.ts';
 import { peopleCommands } from './commandLine/people.ts';
-import { newProgram } from './commandLine/program.ts';
+import { helpOfNothing, newProgram } from './commandLine/program.ts';
 import { workCommands } from './commandLine/work.ts';
 import { io, withIo } from './commands/io.ts';
 import type { Io } from './commands/io.ts';
@@ -29,9 +29,10 @@ export function main(argv: readonly string[], streams: Io = process): Promise<vo
         return;
       }
       const typed = argv.length > 0 ? argv : (await import('./commands/unasked.ts')).unasked();
-      await makeProgram(typed)
+      const program = makeProgram(typed);
+      await program
         .hook('preAction', (_, called) => settle(called, typed, address))
-        .parseAsync(typed, { from: 'user' });
+        .parseAsync(helpOfNothing(program, typed), { from: 'user' });
     } catch (error) {
       if (error instanceof CommanderError) io().exitCode = error.exitCode === 0 ? exit.ok : exit.usage;
       else io().exitCode = (await import('./commands/problem.ts')).problem(error, address.from);

@@ -3594,6 +3594,8 @@ create function _artifacts_collect(p_hashes text[]) returns bigint
   plpgsql volatile; -- body 5146ae34, comment 8a37daa8
 create function _artifacts_unuse(p_work_item_id uuid, p_limit bigint) returns bigint
   plpgsql volatile; -- body 6ad7e775, comment 3d561d71
+create function _as_given(p_text text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 697a220c
 create function _asked(p_turn turns) returns SETOF model_calls
   sql stable; -- body 1c17480c, comment a06795ba
 create function _asked_ref(p_item work_items) returns text
@@ -3934,6 +3936,8 @@ create function _cooldown(p_turn turns, p_reason text, p_ends_at timestamp with 
   plpgsql volatile; -- body c007a32d, comment 6e9d67d0
 create function _count(p_what text, p_count text) returns integer
   sql stable; -- body d41d8cd9, comment 73a66400
+create function _counted(p_count bigint, p_one text, p_more text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment eab46b3a
 create function _counts_add(p_counts bigint[], p_more bigint[]) returns bigint[]
   sql immutable parallel safe; -- body 7bbe73ad, comment 2786c5f1
 create function _counts_quantile(p_counts bigint[], p_part double precision) returns double precision
@@ -3987,21 +3991,21 @@ create function _doctor_locks() returns TABLE(severity text, code text, work_ite
 create function _doctor_retention() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body def3046f, comment 6bf3b42d
 create function _doctor_roles() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body bafd2d58, comment ef22705a
+  sql stable; -- body 3a8952f6, comment ef22705a
 create function _doctor_server() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 5e760b39, comment 770e636f
+  sql stable; -- body be84996e, comment 770e636f
 create function _doctor_sessions() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 0ab7d442, comment 98536776
 create function _doctor_settings() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 03f30505, comment a5d95813
 create function _doctor_speed() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 1fbbc3dd, comment 8c02c3ab
+  sql stable; -- body 8e7001a5, comment 8c02c3ab
 create function _doctor_tools() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 165e087b, comment 2e15c580
 create function _doctor_work() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body a3b551dc, comment ffe50067
 create function _doctor_workers() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  plpgsql stable; -- body baa5cff0, comment e36738ab
+  plpgsql stable; -- body f63f6629, comment e36738ab
 create function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer, p_lease uuid) returns void
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 377aabd2, comment ee77c08f
 create function _driver(p_work_item_id uuid, p_faculty text) returns TABLE(driver text)
@@ -4359,7 +4363,7 @@ create function _input_lines(p_input json, p_name text DEFAULT NULL::text, p_dep
 create function _input_total(p_turn turns) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 87b565df
 create function _integer(p_what text, p_number text, p_least integer, p_most integer) returns integer
-  plpgsql stable; -- body 353dbf76, comment 350e64ea
+  plpgsql stable; -- body bb3848de, comment 350e64ea
 create function _interrupt(p_item work_items) returns void
   plpgsql volatile; -- body 001c8951, comment 38a20b89
 create function _is_asked_about(p_turn_id uuid) returns boolean
@@ -5393,7 +5397,7 @@ create function _thought_end(p_stop_reason text) returns text
 create function _thought_in(p_content json) returns text
   sql immutable; -- body 9c82b17c, comment 73eb7ba4
 create function _time_given(p_what text, p_text text) returns timestamp with time zone
-  plpgsql stable; -- body 0d1b1183, comment c1c889d2
+  plpgsql stable; -- body 9245854a, comment c1c889d2
 create function _timeline(p_head_id uuid, p_after integer, p_limit integer) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c5b9d29e, comment 18d0f924
 create function _timeline_marks(p_turn turns, p_model text) returns jsonb

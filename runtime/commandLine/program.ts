@@ -23,11 +23,22 @@ export function port(text: string): number {
 /** What nearly every command has: its own options are read first. */
 const commonOptions = new Set(['json', 'databaseUrl', 'listenUrl', 'readUrl', 'schema']);
 
+/** The command that is called by this name or alias. */
+const commandOf = (program: Command, name: string | undefined): Command | undefined =>
+  program.commands.find((one) => [one.name(), ...one.aliases()].includes(name ?? ''));
+
+/** What is parsed of what was typed: help of what is no command is refused as that is by itself. Else it would be that of all commands. */
+export function helpOfNothing(program: Command, argv: readonly string[]): readonly string[] {
+  const name = argv[0] === 'help' ? argv[1] : argv[0];
+  const isName = name !== undefined && !name.startsWith('-');
+  return isName && !commandOf(program, name) ? [name] : argv;
+}
+
 export function newProgram(argv: readonly string[]): Command {
   const program = new Command('work-ledger');
   /** The command that was typed, for its help; empty if there is none of that name. */
   const named = (): string => {
-    const typed = program.commands.find((one) => [one.name(), ...one.aliases()].includes(argv[0] ?? ''));
+    const typed = commandOf(program, argv[0]);
     return typed ? `${typed.name()} ` : '';
   };
   return program

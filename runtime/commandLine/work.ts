@@ -163,12 +163,9 @@ function workspaceCommands(program: Command): void {
     ['push', 'from a directory into the workspace of a work item'],
   ] as const) {
     examples(
-      workspace
-        .command(`${name} <id> <dir>`)
-        .description(`copy files ${way}`)
+      command(workspace, `${name} <id> <dir>`, `copy files ${way}`)
         .option('--image <image>', 'any image that the daemon has', sandboxImage)
         .option('--max-size <size>', 'the most that is copied', '1g')
-        .option('--json', 'print JSON')
         .action(
           ends(async (id: string, directory: string, options: FileOptions) =>
             (await import('../commands/files.ts'))[name](id, directory, options),

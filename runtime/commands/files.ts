@@ -5,17 +5,19 @@ import { mkdir } from 'node:fs/promises';
 import { pullFiles, pushFiles } from '../../sandbox/containerWorkspace.ts';
 import { bytesOf } from '../focus/containers.ts';
 import { UsageError } from '../ledger/errors.ts';
-import { idOf } from './ids.ts';
+import type { Settings } from '../config.ts';
+import { isWhole, itemIdOf } from './ids.ts';
 import { requireDocker } from './needs.ts';
 import { exit, note, print, visible } from './output.ts';
+import { withLooking } from './withLedger.ts';
 
-export type FileOptions = { image: string; maxSize: string; json?: boolean };
+export type FileOptions = Settings & { image: string; maxSize: string };
 
 const MAX_FILES = 100_000;
 
 /** Copies the files of a work item into a directory, which is created. */
 export async function pull(workItemId: string, directory: string, options: FileOptions): Promise<number> {
-  const id = idOf(workItemId);
+  const id = await idOf(workItemId, options);
   const docker = await requireDocker();
   await mkdir(directory, { recursive: true });
   const { files, leftOut } = await pullFiles(docker, id, options.image, directory, limits(options));
@@ -26,11 +28,15 @@ export async function pull(workItemId: string, directory: string, options: FileO
 
 /** Copies what is below a directory into the workspace of a work item, which is created. */
 export async function push(workItemId: string, directory: string, options: FileOptions): Promise<number> {
-  const id = idOf(workItemId);
+  const id = await idOf(workItemId, options);
   await pushFiles(await requireDocker(), id, options.image, directory, limits(options));
   print({}, '', options.json ?? false);
   return exit.ok;
 }
+
+/** Files are at the Docker daemon: only who does not name the item by its whole id needs a ledger. */
+const idOf = async (typed: string, options: Settings): Promise<string> =>
+  isWhole(typed) ? typed : withLooking(options, (db) => itemIdOf(db, typed));
 
 function limits({ maxSize }: FileOptions) {
   if (!/^[1-9]\d*[bkmg]?$/i.test(maxSize)) throw new UsageError(`--max-size must be a size like "512m", not "${maxSize}"`);

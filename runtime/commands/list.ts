@@ -13,7 +13,7 @@ import { withLooking } from './withLedger.ts';
 
 export type ListOptions = Settings & Where & { state?: string[]; limit?: number; watch?: boolean };
 
-const states = ['queued', 'claimed', 'running', 'waiting', 'paused', 'completed', 'failed', 'dead', 'cancelled'];
+const states = ['created', 'queued', 'claimed', 'running', 'waiting', 'paused', 'completed', 'failed', 'dead', 'cancelled'];
 
 export const list = (options: ListOptions): Promise<number> => {
   const wanted = options.state?.flatMap((text) => text.split(',')) ?? null;

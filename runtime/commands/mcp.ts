@@ -41,10 +41,10 @@ const serving = <T>(load: () => Promise<T>): Promise<T> => loadPackage('@modelco
 /** Over stdio. The client is answered at once; the code that opens a ledger is loaded and run after that. */
 export async function mcp(options: McpOptions): Promise<number> {
   hideEnvironment();
-  const workItemId = options.workItem === undefined ? null : (await import('./ids.ts')).idOf(options.workItem);
   const { serveMcp } = await serving(() => import('../mcp/stdio.ts'));
   const refused = Promise.withResolvers<Error>();
   const ledger = new OneLedger(options, refused.resolve);
+  const workItemId = options.workItem === undefined ? null : await itemOf(options.workItem, options, ledger);
   const isNamed = workItemId !== null || options.conversation !== undefined || process.env[SESSION_VARIABLE] !== undefined;
   const why = await serveMcp(
     async (session) => {
@@ -59,6 +59,18 @@ export async function mcp(options: McpOptions): Promise<number> {
   await ledger.close();
   if (why !== null) throw why;
   return exit.ok;
+}
+
+/** The work item that was named. The ledger is asked before the client is answered only where that is no whole id. */
+async function itemOf(typed: string, { project }: McpOptions, ledger: OneLedger): Promise<string> {
+  const { isWhole, itemIdOf } = await import('./ids.ts');
+  if (isWhole(typed)) return typed;
+  try {
+    return await itemIdOf((await ledger.opened()).db, typed, { ...(project !== undefined && { project }) });
+  } catch (error) {
+    await ledger.close();
+    throw error;
+  }
 }
 
 /** Codex says with each call whose it is; empty: the client does not say. */

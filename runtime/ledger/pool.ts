@@ -69,6 +69,16 @@ export async function openPool(
 
   const once: Run = async <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>) =>
     (await inLine(() => pool.any(query()))) as readonly z.output<Schema>[];
+  const said = async (error: unknown): Promise<unknown> => (isSomethingMissing(error) && (await refusal(url, schema))) || translate(error);
+  const unrepeated =
+    (ask: Run): Run =>
+    async (query) => {
+      try {
+        return await ask(query);
+      } catch (error) {
+        throw await said(error);
+      }
+    };
   const repeated =
     (ask: Run): Run =>
     async (query) => {
@@ -77,9 +87,7 @@ export async function openPool(
         try {
           return await ask(query);
         } catch (error) {
-          if (!(isConnectionLost(error) || isRolledBack(error)) || performance.now() + delay > deadline) {
-            throw (isSomethingMissing(error) && (await refusal(url, schema))) || translate(error);
-          }
+          if (!(isConnectionLost(error) || isRolledBack(error)) || performance.now() + delay > deadline) throw await said(error);
           await sleep(delay);
         }
       }
@@ -111,7 +119,7 @@ export async function openPool(
         }, 0),
       )) as readonly z.output<Schema>[];
     };
-  const callsBy = (ask: Run): Calls => ({ ...callsOf(schema, repeated(ask)), once: callsOf(schema, ask) });
+  const callsBy = (ask: Run): Calls => ({ ...callsOf(schema, repeated(ask)), once: callsOf(schema, unrepeated(ask)) });
   return { pool, calls: callsBy(once), callsAs: (person) => callsBy(asPerson(person)), warm };
 }
 

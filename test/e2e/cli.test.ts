@@ -169,7 +169,7 @@ test('doctor names what is wrong', async () => {
     }),
   );
   expect(of('durability')?.severity).toBe('error'); // the test cluster is not
-  expect(of('jobs')).toMatchObject({ severity: 'warning', detail: '1 jobs have no attempts left' });
+  expect(of('jobs')).toMatchObject({ severity: 'warning', detail: '1 job has no attempts left' });
   expect(of('connections')?.severity).toBe('fine');
   expect(of('writable')?.severity).toBe('fine');
 });

@@ -82,9 +82,10 @@ test('list has a header, children below their parents, filters and a limit; ps i
   expect(JSON.parse((await cli('ps', '--state', 'queued,running', '--limit', '1', '--json')).stdout)).toMatchObject([
     { id: child, parent_id: parent },
   ]);
+  const states = await database.query<{ state: string }>('select state from ledger._work_states()');
   expect(await cli('list', '--state', 'ready')).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/^error: there is no state "ready": one of queued, /),
+    stderr: `error: there is no state "ready": one of ${states.map(({ state }) => state).join(', ')}\n`,
   });
 });
 
@@ -265,10 +266,15 @@ test('what goes wrong is said in one line, with what to do', async () => {
     [{}, ['retention', '2000 years'], /^error: p_age must be between 0 and 1,000 years, not 2000 years \(WL002\)\n$/],
     [{}, ['completion', 'bash'], /^error: unknown command 'completion' \(Did you mean --completion\?\) \(work-ledger --help\)\n$/],
     [{}, ['move', '--to', 'nope'], /^error: "nope" is not the address of a database, such as postgresql:.*\n$/],
-    [{}, ['mcp', '--work-item', 'nope'], /^error: "nope" is not the id of a work item; .*\n$/],
+    [{}, ['mcp', '--work-item', 'nope'], /^error: "nope" is not the id of a work item\. Its id, .*\n$/],
+    [{}, ['workspace', 'pull', 'nope', 'there'], /^error: "nope" is not the id of a work item\. Its id, .*\n$/],
+    [{}, ['workspace', 'push', 'nope', '.'], /^error: "nope" is not the id of a work item\. Its id, .*\n$/],
+    [{}, ['help', 'lst'], /^error: unknown command 'lst' \(Did you mean list\?\) \(work-ledger --help\)\n$/],
+    [{}, ['zz', '--help'], /^error: unknown command 'zz' \(work-ledger --help\)\n$/],
     [{}, ['lst'], /^error: unknown command 'lst' \(Did you mean list\?\) \(work-ledger --help\)\n$/],
     [{}, ['console', '--port', '70000'], /^error: .*A port is 0 to 65535\. \(work-ledger console --help\)\n$/],
     [{}, ['console', '--port', '0', '--host', '192.0.2.1'], /^error: this machine has no address 192\.0\.2\.1: .*\n$/],
+    [{}, ['person', 'add', ''], /^error: "" cannot be the name of a person \(WL002\)\. At most 100 characters .*\n$/],
     [{}, ['digest', nothing], /^error: there is no work item .* \(WL001\)\. "work-ledger list" shows .*\n$/],
     [{}, ['budget', nothing], /^error: there is no work item .*"work-ledger list".*\n$/],
     [{}, ['approve', '12'], /^error: "12" is not the id of a tool call; "work-ledger approve" shows .*\n$/],
@@ -817,4 +823,8 @@ test('every command says how it is used', async () => {
     'Examples:\n  work-ledger list --state running waiting\n  work-ledger list --watch',
   );
   expect((await cli('--help')).stdout).toContain('work-ledger init');
+  for (const of of [['help'], ['help', 'help'], ['help', '--help']])
+    expect(await cli(...of), of.join(' ')).toMatchObject({ code: 0, stdout: expect.stringContaining('work-ledger init') });
+  expect((await cli('help', 'ps')).stdout).toContain('work-ledger list --watch');
+  expect(await cli('help', 'zz')).toMatchObject({ code: 2, stdout: '' });
 });

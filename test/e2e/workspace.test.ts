@@ -170,6 +170,8 @@ describe.skipIf(noDocker !== null)('a workspace in a container', () => {
     const pulled = join(directory, 'pulled');
     expect((await cli(['workspace', 'pull', item.id, pulled], { env: process.env })).stdout).toBe('2 files\n');
     expect(await readFile(join(pulled, 'made.txt'), 'utf8')).toBe('mended\n');
+    const byEnd = ['workspace', 'pull', item.id.slice(-6), join(directory, 'again'), '--database-url', database.url];
+    expect((await cli(byEnd, { env: process.env })).stdout).toBe('2 files\n');
   });
 
   test('another worker goes on with the files', async () => {

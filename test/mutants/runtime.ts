@@ -4,6 +4,22 @@ import type { Mutant } from './mutant.ts';
 
 export const runtimeMutants: readonly Mutant[] = [
   {
+    name: 'a call that is not repeated hands on what the driver says',
+    file: 'runtime/ledger/pool.ts',
+    from: 'once: callsOf(schema, unrepeated(ask)) });',
+    to: 'once: callsOf(schema, ask) });',
+    test: 'test/e2e/commands.test.ts',
+    title: 'what goes wrong is said in one line',
+  },
+  {
+    name: 'help of what is no command is that of all',
+    file: 'runtime/main.ts',
+    from: '.parseAsync(helpOfNothing(program, typed), ',
+    to: '.parseAsync(typed, ',
+    test: 'test/e2e/commands.test.ts',
+    title: 'what goes wrong is said in one line',
+  },
+  {
     name: 'entries are told before the words that preceded them',
     file: 'runtime/commands/follow.ts',
     from: "return behind > 0 || (behind === 0 && act.kind === 'call');",

@@ -69,7 +69,7 @@ as $$
 begin
   if p_number !~ '^-?\d{1,10}(\.0+)?$' or p_number::numeric not between p_least and p_most then
     perform _raise_invalid(format('%s must be a whole number from %s to %s, not %s', p_what,
-      to_char(p_least, 'FM9,999,999,990'), to_char(p_most, 'FM9,999,999,990'), _one_line(p_number, 60)));
+      to_char(p_least, 'FM9,999,999,990'), to_char(p_most, 'FM9,999,999,990'), _as_given(p_number)));
   end if;
   return p_number::numeric::integer;
 end

@@ -28,6 +28,24 @@ $$;
 
 comment on function _one_line(text, integer) is 'The text on one line of at most p_max_chars: each run of white space, control and invisible characters becomes one space; longer text ends in an ellipsis.';
 
+create or replace function _as_given(p_text text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return coalesce(nullif(_one_line(p_text, 60), ''), '""');
+
+comment on function _as_given(text) is 'What was given, for an error that refuses it: on one line, and "" where there is nothing to be seen.';
+
+create or replace function _counted(p_count bigint, p_one text, p_more text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return concat(p_count, ' ', case p_count when 1 then p_one else p_more end);
+
+comment on function _counted(bigint, text, text) is 'A number and what it counts: "1 item is", "2 items are".';
+
 create or replace function _spaced(p_text text)
   returns text
   language sql

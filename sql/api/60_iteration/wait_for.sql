@@ -184,7 +184,7 @@ begin
   return p_text::timestamptz;
 exception
 when invalid_datetime_format or datetime_field_overflow or invalid_parameter_value then
-  perform _raise_invalid(format('%s must be a time such as 2030-01-31T09:00:00Z, not %s', p_what, _one_line(p_text, 60)));
+  perform _raise_invalid(format('%s must be a time such as 2030-01-31T09:00:00Z, not %s', p_what, _as_given(p_text)));
 end
 $$;
 

@@ -95,7 +95,7 @@ as $$
     from pg_settings s
    where s.name in ('fsync', 'full_page_writes') and s.setting = 'off'
   union all
-  select 'warning', 'connections', null, format('%s of %s connections are left; a worker opens its --concurrency and 4 more', c.free, c.most),
+  select 'warning', 'connections', null, format('%s left of %s; a worker opens its --concurrency and 4 more', _counted(c.free, 'connection is', 'connections are'), c.most),
          'Raise max_connections, or run fewer workers.'
     from (select current_setting('max_connections')::integer as most,
                  current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
@@ -163,7 +163,7 @@ begin
       from v_workers k
      where k.version <> work_ledger_version()
     union all
-    select 'error', 'workers', null, format('no worker is alive, and %s items are due', d.n), 'Run "work-ledger work".'
+    select 'error', 'workers', null, format('no worker is alive, and %s due', _counted(d.n, 'item is', 'items are')), 'Run "work-ledger work".'
       from (select count(*) as n
               from (
                 select from work_items w
@@ -174,7 +174,7 @@ begin
      where d.n > 0
     union all
     select 'error', 'leases', l.work_item_id,
-           format('the lease of %s expired %s seconds ago', l.lease_owner, extract(epoch from _now() - l.lease_expires_at)::integer),
+           format('the lease of %s expired %s ago', l.lease_owner, _counted(extract(epoch from _now() - l.lease_expires_at)::integer, 'second', 'seconds')),
            'A living worker sweeps it within seconds: run "work-ledger work".'
       from v_leases l
      where l.is_expired;
@@ -189,7 +189,7 @@ begin
   if v_dead > 0 then
     severity := 'warning';
     code := 'jobs';
-    says := format('%s jobs have no attempts left', v_dead);
+    says := _counted(v_dead, 'job has', 'jobs have') || ' no attempts left';
     remedy := 'A living worker deletes them and enqueues what they were for: run "work-ledger work".';
     return next;
   end if;
@@ -209,7 +209,7 @@ as $$
     from workers k
     join pg_roles r on r.rolname = k.role
     cross join lateral (
-      select format('a superuser of %s more databases', count(*)) as which
+      select format('a superuser of %s', _counted(count(*), 'more database', 'more databases')) as which
         from pg_database d where r.rolsuper and not d.datistemplate and d.datname not in (current_database(), 'postgres')
       having count(*) > 0
       union all

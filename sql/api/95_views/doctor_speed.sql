@@ -15,7 +15,7 @@ as $$
     from pg_class c
    where c.relnamespace = _ledger_schema()::regnamespace and 'autovacuum_enabled=false' = any (c.reloptions)
   union all
-  select 'warning', 'vacuum', null, format('table %s has %s dead rows beside %s living ones', t.relname, t.n_dead_tup, t.n_live_tup),
+  select 'warning', 'vacuum', null, format('table %s has %s dead rows beside %s', t.relname, t.n_dead_tup, _counted(t.n_live_tup, 'living one', 'living ones')),
          format('vacuum %s; if they stay, a transaction that is open holds it back.', t.relid::regclass)
     from pg_stat_user_tables t
    where (t.schemaname = _ledger_schema() or t.schemaname = 'graphile_worker' and t.relname = '_private_jobs')
@@ -42,7 +42,7 @@ as $$
     from unnest(_index_names()) n(name)
    where to_regclass(format('%I.%I', _ledger_schema(), n.name)) is null
   union all
-  select 'warning', 'listener', null, format('%s workers are alive, and nobody listens: they hear of cancellations and messages only when they look', k.n),
+  select 'warning', 'listener', null, _counted(k.n, 'worker is', 'workers are') || ' alive, and nobody listens: cancellations and messages are heard of only when somebody looks',
          'LISTEN has to reach this server: where workers are behind a pooler, WORK_LEDGER_LISTEN_URL names the server itself.'
     from (select count(*) as n from v_workers w where w.is_alive) k
    where k.n > 0 and pg_has_role('pg_read_all_stats', 'usage')

@@ -1,6 +1,6 @@
 -- Erasing a session erases its transcripts, its item and those of its subagents; what others use is not erased with it.
 begin;
-select plan(17);
+select plan(18);
 
 create function pg_temp.read_in(p_key text, p_session text, p_agent text default null) returns uuid language sql as $$
   select (session_import(json_build_object('format', 'claude-code', 'sessionId', concat_ws('#', p_session, p_agent), 'parentSessionId', case when p_agent is not null then p_session end,
@@ -30,6 +30,7 @@ select appended from transcript_append('-two', 't', null, '[{}]', '{u1}');
 create temporary table shared as select pg_temp.read_in('-one', 't') as id, pg_temp.read_in('-two', 't') as again;
 select is(transcript_delete('-one', 't'), 1, 'one of them is erased');
 select is((select erased_at from work_items where id = (select id from shared)), null, 'the item stays for the other');
+select throws_ok($$ select pg_temp.read_in('-one', 't') $$, 'WL003', null, 'into which the erased one is not read');
 select transcript_delete('-two', 't');
 select isnt((select erased_at from work_items where id = (select id from shared)), null, 'and goes with it');
 

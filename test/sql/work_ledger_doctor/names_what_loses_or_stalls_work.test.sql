@@ -11,7 +11,7 @@ select is((select bool_and((remedy is null) = (severity = 'fine')) from work_led
 
 select agent('{"tools": ["look"]}', '{"max_concurrent": 1}');
 select submit('Fix it');
-select is(pg_temp.of('workers'), 'error: no worker is alive, and 1 items are due', 'work is due and nobody is there');
+select is(pg_temp.of('workers'), 'error: no worker is alive, and 1 item is due', 'work is due and nobody is there');
 select lease_renew('w', '{}', '{}', 'here', 7, null, 4);
 select is(pg_temp.of('workers'), 'fine: there is a worker for what is due', 'now somebody is');
 update workers set version = '0.0.1';

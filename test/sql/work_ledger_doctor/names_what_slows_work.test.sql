@@ -17,7 +17,7 @@ select is((select remedy from work_ledger_doctor() where says like 'index turns_
 
 select is(pg_temp.of('listener'), 'fine: workers hear at once of what concerns them', 'without workers nobody has to listen');
 select lease_renew('w', '{}', '{}', 'here', 7, null, 4);
-select is(pg_temp.of('listener'), 'warning: 1 workers are alive, and nobody listens: they hear of cancellations and messages only when they look', 'a worker whose listener does not reach the server');
+select is(pg_temp.of('listener'), 'warning: 1 worker is alive, and nobody listens: cancellations and messages are heard of only when somebody looks', 'a worker whose listener does not reach the server');
 
 select * from finish();
 rollback;
