@@ -156,6 +156,12 @@ async function begin(options: RunOptions, over: AbortController): Promise<Begun>
               keeper,
               hostName(),
             );
+    if (typeof options.faculty === 'string' && faculty !== null && (await db.facultyOf(item.id)) === null) {
+      const why = (await db.workNow(item.id))?.why;
+      await db.workerStop(keeper);
+      await db.workCancel(item.id, 'no faculty accepts it');
+      throw new UsageError(`nothing will take it: ${why ?? `there is no faculty "${faculty}"`}`);
+    }
     const worker = {
       ...place,
       model,

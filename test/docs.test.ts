@@ -138,6 +138,13 @@ test('a source file that a page names is there', () => {
   expect(missing.filter((one) => !one.endsWith('/OLD--NEW.sql'))).toEqual([]);
 });
 
+test('docs/operating.md says once what each kind of role may', () => {
+  const text = readFileSync(`${root}docs/operating.md`, 'utf8');
+  const kinds = [...text.matchAll(/^ (\w+) +\| shop_\1$/gm)].map(([, kind]) => kind).filter((kind) => kind !== 'owner');
+  const [, table = ''] = /^\| Kind \| May \|\n\| --- \| --- \|\n((?:\|.*\n)+)/m.exec(text) ?? [];
+  expect([...table.matchAll(/^\| (\w+) \|/gm)].map(([, kind]) => kind)).toEqual(kinds);
+});
+
 test('README leads to every page of docs/', () => {
   const readme = readFileSync(`${root}README.md`, 'utf8');
   expect(globSync('docs/*.md', { cwd: root }).filter((page) => !readme.includes(`](${page})`))).toEqual([]);

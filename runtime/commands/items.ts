@@ -162,9 +162,10 @@ export const show = (workItemId: string, options: Settings): Promise<number> =>
     const failures = await db.failedCalls(item.id);
     const standing = await db.standing(item.id);
     const budgets = await db.budgetsDrawnOn(item.id);
+    const why = (await db.workNow(item.id))?.why ?? null;
     const failed = calls.filter((call) => call.status === 'failed').length;
     const lines = [
-      itemText(item),
+      itemText(item, why),
       `  turns      ${progress.turns} (${progress.tokens} tokens)`,
       `  calls      ${calls.length}${calls.length > 0 ? `: ${[...new Set(calls.map((call) => call.tool_name))].join(', ')}` : ''}${failed > 0 ? `; ${failed} failed` : ''}`,
       ...failures.map(({ tool, says, times }) => `             ${times} × ${tool}: ${visible(says ?? 'it said nothing')}`),
@@ -174,7 +175,7 @@ export const show = (workItemId: string, options: Settings): Promise<number> =>
       ...(progress.turns > 0 || item.ledger_count > 0 ? ['', visible(standing)] : []), // else it is the task once more
     ];
     print(
-      { ...item, turns: progress.turns, tokens: progress.tokens, tool_calls: calls, failed_calls: failures, budgets, standing },
+      { ...item, why, turns: progress.turns, tokens: progress.tokens, tool_calls: calls, failed_calls: failures, budgets, standing },
       lines.join('\n'),
       options.json ?? false,
     );

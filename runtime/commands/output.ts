@@ -123,11 +123,13 @@ export function itemLine(item: WorkItem): string {
   return `${item.id}  ${item.state.padEnd(9)}  ${item.work_type}: ${visible(item.description).split('\n')[0]}${reason}`;
 }
 
-export function itemText(item: CountedItem): string {
+/** `why` it waits is told rather than the reason that its state has. */
+export function itemText(item: CountedItem, why: string | null = null): string {
+  const reason = why ?? item.state_reason;
   const summary = item.outcome_data?.['summary'] ?? item.outcome_data?.['error'];
   return [
     item.id,
-    `  state      ${paint(stateColor(item.state), item.state)}${item.state_reason ? ` (${visible(item.state_reason)})` : ''}`,
+    `  state      ${paint(stateColor(item.state), item.state)}${reason ? ` (${visible(reason)})` : ''}`,
     `  type       ${item.work_type}`,
     `  work       ${visible(item.description).replaceAll('\n', '\n             ')}`,
     `  attempts   ${item.attempts}`,

@@ -23,6 +23,9 @@ const BUSY: Record<string, string> = {
   '57P03': 'It starts, stops or recovers: try again in a moment',
 };
 
+/** What to do where the database refuses a role what is the ledger's. */
+const NO_RIGHT = 'Grant the role that is logged in one of the ledger: docs/operating.md, "Roles"';
+
 function sentenceOf(error: unknown, addressFrom: string): string {
   if (error instanceof NoConnection) {
     const busy = BUSY[sqlState(error.cause) ?? ''];
@@ -37,5 +40,6 @@ function sentenceOf(error: unknown, addressFrom: string): string {
   if (typeof path === 'string' && code === 'ENOENT') return `there is no ${path}`;
   if (code === 'EISDIR') return typeof path === 'string' ? `${path} is a directory, not a file` : 'this is a directory, not a file';
   if (typeof path === 'string' && (code === 'EACCES' || code === 'EPERM')) return `${path} may not be read or written by you`;
-  return noWritesWords(error) ?? messageOf(refusalOf(error));
+  const said = noWritesWords(error) ?? messageOf(refusalOf(error));
+  return sqlState(error) === '42501' && said.startsWith('permission denied for ') ? `${said}. ${NO_RIGHT}` : said;
 }

@@ -31,10 +31,22 @@ export async function findDatabase(settings: Settings): Promise<Omit<Place, 'sch
   const given = settings.databaseUrl ?? process.env['DATABASE_URL'];
   const listened = settings.listenUrl || process.env['WORK_LEDGER_LISTEN_URL'];
   for (const address of [given, listened]) if (address) checkAddress(address);
-  const isEmbedded = !given || (await isOurs(given));
-  const url = isEmbedded ? (await (await import('./embedded.ts')).ensureEmbedded()).url : given;
-  if (given && listened) listenAt(url, listened);
-  return { url, isEmbedded };
+  const place = await embeddedOr(given);
+  if (given && listened) listenAt(place.url, listened);
+  return place;
+}
+
+/** The embedded database, started, if none or that one is named. With a role of its own its address stays what it is, as any other. */
+async function embeddedOr(given: string | undefined): Promise<Omit<Place, 'schema'>> {
+  if (given && !(await isOurs(given))) return { url: given, isEmbedded: false };
+  const { url } = await (await import('./embedded.ts')).ensureEmbedded();
+  return given && !['', roleOf(url)].includes(roleOf(given)) ? { url: given, isEmbedded: false } : { url, isEmbedded: true };
+}
+
+/** Who logs in by an address that is a URL; '': it does not say. */
+function roleOf(address: string): string {
+  const { username, searchParams } = new URL(address);
+  return searchParams.get('user') ?? decodeURIComponent(username);
 }
 
 /** Whether it is the address that `up` prints; only one of a socket is. */

@@ -1,6 +1,6 @@
 // What went wrong in a call of a program, as one of three classes: LedgerError, NoConnection, OtherLedger.
 
-import { InvalidInputError } from 'slonik';
+import { InvalidInputError, UnexpectedStateError } from 'slonik';
 
 import { OtherLedger } from './checkLedger.ts';
 import { NoConnection } from './connection.ts';
@@ -22,7 +22,7 @@ const hints: Record<string, string> = {
   WL011: 'Use the address that the message names.',
   '22P02': 'An id is a UUID, as submit() and list() return it; find() takes a part of one.',
   '25006': 'Let databaseUrl name the primary.',
-  '42501': 'The role that is logged in may not do this; docs/data.md lists what each role may.',
+  '42501': 'The role that is logged in may not do this: docs/operating.md, "Roles", says what each role may.',
 };
 
 const ANY_HINT = 'The code is one of PostgreSQL; its appendix "Error Codes" says what it means.';
@@ -33,8 +33,16 @@ export function clientError(error: unknown, url: string): unknown {
     return error.hint === '' ? new LedgerError(error.code, error.message, error.detail, hints[error.code] ?? ANY_HINT) : error;
   if (error instanceof NoConnection || error instanceof OtherLedger) return error;
   if (isConnectionLost(error) || /^(28|3D)/.test(sqlState(error) ?? '')) return new NoConnection(url, refusalOf(error));
-  if (error instanceof InvalidInputError || error instanceof UsageError)
+  if (error instanceof UsageError) return new LedgerError('WL002', error.message, '', 'Correct databaseUrl, or DATABASE_URL.');
+  if (error instanceof InvalidInputError)
     return new LedgerError('WL002', error.message, '', 'An argument is missing, or not of the type that the method takes.');
+  if (error instanceof UnexpectedStateError && error.message.startsWith('Connection pool '))
+    return new LedgerError(
+      'WL008',
+      'this LedgerClient is closed',
+      '',
+      'Open another one by LedgerClient.open(); await what is under way before close().',
+    );
   const code = sqlState(error);
   if (code === null || !/^[0-9A-Z]{5}$/.test(code)) return error;
   const said = refusalOf(error);

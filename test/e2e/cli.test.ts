@@ -58,7 +58,9 @@ test('submit prints the id; show, ledger and digest tell of it; --json is one do
   );
   expect(submitted).toMatchObject({ code: 0, stderr: expect.stringContaining('no faculty accepts work type "analyze"') });
   const id = submitted.stdout.trim();
-  expect((await cli('show', id)).stdout).not.toContain('WHERE YOU STAND'); // nothing has happened in it
+  const untouched = (await cli('show', id)).stdout;
+  expect(untouched).not.toContain('WHERE YOU STAND'); // nothing has happened in it
+  expect(untouched).toContain('state      queued (no faculty accepts work type "analyze")');
   await database.query(`select ledger.ledger_append('${id}', 'finding', E'The index\\nis \\x1b[31mnever used')`);
 
   const shown = JSON.parse((await cli('show', id, '--json')).stdout);

@@ -194,6 +194,14 @@ test('agents at work are looked at, followed, forked and answered', async () => 
   expect(await refusal(() => client.reject(call, 'too late'))).toMatchObject({ code: 'WL008' });
 });
 
+test('one that is closed says so', async () => {
+  const closed = await LedgerClient.open({ databaseUrl: database.url, schema: 'ledger' });
+  const { id } = await closed.submit({ workType: 'nobody takes it', description: 'Sew a tent' });
+  await closed.close();
+  for (const act of [() => closed.item(id), () => closed.follow(id).next(), () => closed.as({ name: 'Ana' }).list()])
+    expect(await refusal(act)).toMatchObject({ name: 'LedgerError', code: 'WL008', message: 'this LedgerClient is closed' });
+});
+
 test('a person acts in a name of their own', async () => {
   const { token } = await crew.db.personAdd('Ana');
   const { id } = await client.submit({ workType: 'nobody takes it', description: 'Sew a sail' });

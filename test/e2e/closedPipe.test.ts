@@ -1,4 +1,4 @@
-// Output that nobody reads to its end, through real pipes: a command ends quietly.
+// Output that nobody reads to its end, through real pipes: a command ends quietly. Where it cannot be written, it says why.
 
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -62,6 +62,13 @@ test.each(['--help', 'list --all', 'digest', 'logs ID', 'trace ID', 'show ID --j
 
 test('what is wrong, which nobody hears', async () => {
   expect(await piped('work-ledger show nothing 2>&1 >/dev/null | true')).toMatchObject({ code: '141', stderr: '' });
+});
+
+test.each(['--help', 'list --all', 'show ID --json'])('%s: output that cannot be written', async (words) => {
+  expect(await piped(`work-ledger ${words.replace('ID', item)} >/dev/full`)).toMatchObject({
+    code: '1',
+    stderr: expect.stringMatching(/^error: the output cannot be written: ENOSPC.*\n$/),
+  });
 });
 
 test('--help | head -1 is its first line', async () => {

@@ -149,6 +149,7 @@ test('what cannot begin says why, to whoever asks, and rejects nothing that nobo
     await expect(run({ ...here(), resume: '00000000-0000-0000-0000-000000000000', modelClient }).id).rejects.toThrow(
       'there is no work item',
     );
+    await expect(run({ ...here(), task: 'x', modelClient, faculty: 'nobody' }).result).rejects.toThrow(/nothing will take it: .*nobody/);
     await expect(run({ ...here(), task: 'x', modelClient, faculty: { engage: { max_turns: 'many' } } as object }).result).rejects.toThrow(
       'max_turns',
     );

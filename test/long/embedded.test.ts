@@ -301,6 +301,18 @@ test('the address that up printed starts it again, like none; down says what it 
   }
 });
 
+test('a role in its address is who logs in, with no more rights than it has', async () => {
+  const { stdout } = await cli(null, 'up');
+  const address = stdout.trim();
+  await ask(address, 'create role guest login');
+  for (const guest of [address.replace('postgres@', 'guest@'), `${address.replace('postgres@', '')}?user=guest`])
+    expect(await cli(guest, 'list')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^error: permission denied for .*\. Grant the role that is logged in one of the ledger: .*\n$/),
+    });
+});
+
 test('a database that is named gets a ledger only where that is asked for', async () => {
   const { url } = await ensureEmbedded({ dataDir, isDurable: false });
   await ask(url, 'create database other');
