@@ -17,6 +17,7 @@ import type { Item } from '../codexClient.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { gemini, GeminiHome } from '../geminiClient.ts';
+import { until } from '../workerProcess.ts';
 
 if (codex === '') console.warn('Codex in harnesses.test.ts is skipped: WORK_LEDGER_CODEX is not set (test/fetchCodex.sh DIRECTORY)');
 if (gemini === '')
@@ -65,10 +66,14 @@ const sessionOf = async (): Promise<{ id: string; description: string; state: st
   return rows[0]!;
 };
 
+/** The end of a session is told in the background, after the program has ended. */
+const ended = (): Promise<unknown> => until(async () => (await sessionOf()).state === 'paused');
+
 const finding = (text: string): Promise<unknown> => database.query(`select ledger.ledger_append('${other}', 'finding', '${text}')`);
 
 /** What the ledger has of the session, when it is over and its own record was imported, too. */
 async function recorded(files: string): Promise<{ description: string; state: string; notes: string[]; entries: string[] }> {
+  await ended();
   const before = await sessionOf();
   const [file] = globSync(files);
   const env = { ...process.env, DATABASE_URL: database.url, WORK_LEDGER_PROJECT: 'shop' };
@@ -130,6 +135,7 @@ test.skipIf(codex === '')(
       expect(await home.exec('Round once more', env)).toContain('Left alone.');
       expect(heard(5)).toContain('Not executed: Another session holds');
       expect(await file('money.js')).toBe('round(1)\n');
+      await ended();
       expect((await sessionOf()).notes).toEqual([]);
     } finally {
       await home.close();
@@ -175,6 +181,7 @@ test.skipIf(gemini === '')(
       expect(await home.exec('Round once more', env)).toContain('Left alone.');
       expect(heard(4)).toContain('Not executed: Another session holds');
       expect(await readFile(join(home.work, 'money.js'), 'utf8')).toBe('round(1)\n');
+      await ended(); // before its settings are gone, which name the database
     } finally {
       await home.close();
     }
