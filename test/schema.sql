@@ -3993,13 +3993,13 @@ create function _doctor_retention() returns TABLE(severity text, code text, work
 create function _doctor_roles() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 3a8952f6, comment ef22705a
 create function _doctor_server() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body be84996e, comment 770e636f
+  sql stable; -- body 20118f3a, comment 770e636f
 create function _doctor_sessions() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 0ab7d442, comment 98536776
 create function _doctor_settings() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 03f30505, comment a5d95813
 create function _doctor_speed() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 8e7001a5, comment 8c02c3ab
+  sql stable; -- body b02b712c, comment 8c02c3ab
 create function _doctor_tools() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 165e087b, comment 2e15c580
 create function _doctor_work() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -4475,7 +4475,7 @@ create function _job_tasks() returns text[]
 create function _job_waiting(p_tasks text[]) returns integer
   plpgsql volatile security definer; -- body 28a84502, comment d60e9c05
 create function _jobs_tidy(p_worker_timeout interval) returns void
-  plpgsql volatile security definer; -- body 28905a82, comment 711dd11e
+  plpgsql volatile security definer; -- body a84e3292, comment ce71bb5e
 create function _journal_alive(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
   plpgsql volatile; -- body 2e37dbe9, comment 06e107cf
 create function _journal_keys() returns jsonb

@@ -2464,6 +2464,13 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/work_sweep/sweeps_jobs_that_nobody_runs.test.sql',
   },
   {
+    name: 'a job of work that is over is swept from under a worker that looks for it',
+    file: 'sql/api/40_focus/jobs_tidy.sql',
+    from: ' and t.identifier <> all (v_seen)',
+    to: '',
+    test: 'test/sql/work_sweep/sweeps_jobs_that_nobody_runs.test.sql',
+  },
+  {
     name: 'jobs of a worker that lives are unlocked under its hands',
     file: 'sql/api/40_focus/jobs_tidy.sql',
     from: 'and j.locked_by <> all (array(select k.id from workers k))',

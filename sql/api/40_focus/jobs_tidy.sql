@@ -53,6 +53,7 @@ as $$
 declare
   v_tasks text[];
   v_ids bigint[];
+  v_seen text[];
   v_lost bigint[];
 begin
   if to_regnamespace('graphile_worker') is null or not has_schema_privilege('graphile_worker', 'usage') then
@@ -66,14 +67,17 @@ begin
      limit 1000);
   insert into sweep_walks (walk, job_id) values ('jobs', v_ids[1000]) on conflict (walk) do update set job_id = excluded.job_id;
   perform graphile_worker.complete_jobs(_dead_jobs(v_ids));
-  -- For work that is over. A worker would find nothing to do in it, but none may look: it can be for one that is gone.
-  perform graphile_worker.complete_jobs(array(
-    select p.id
-      from graphile_worker._private_jobs p
-      join graphile_worker._private_tasks t on t.id = p.task_id
-     where p.id = any (v_ids) and p.locked_at is null and t.identifier = any (v_tasks)
-       and case when _is_uuid(p.payload ->> 'work_item_id')
-                then not exists (select from work_items w where w.id = (p.payload ->> 'work_item_id')::uuid and w.resolved_at is null) end));
+  -- For work that is over: a worker would find nothing to do, but those that live look for jobs under other identifiers.
+  v_seen := array(select unnest(_worker_tasks(k)) from workers k);
+  if v_seen <> '{}' and not v_tasks <@ v_seen then
+    perform graphile_worker.complete_jobs(array(
+      select p.id
+        from graphile_worker._private_jobs p
+        join graphile_worker._private_tasks t on t.id = p.task_id
+       where p.id = any (v_ids) and p.locked_at is null and t.identifier = any (v_tasks) and t.identifier <> all (v_seen)
+         and case when _is_uuid(p.payload ->> 'work_item_id')
+                  then not exists (select from work_items w where w.id = (p.payload ->> 'work_item_id')::uuid and w.resolved_at is null) end));
+  end if;
   -- A job whose row was locked when its worker signed off.
   v_lost := array(
     select j.id from graphile_worker.jobs j
@@ -94,6 +98,6 @@ begin
 end
 $$;
 
-comment on function _jobs_tidy(interval) is 'Tidies what graphile-worker itself would not, or only after hours: of the next 1,000 jobs deletes those that will not run and those of work that is over, and unlocks those that a worker has held for p_worker_timeout that is not there any more; deletes task identifiers no longer in use.';
+comment on function _jobs_tidy(interval) is 'Tidies what graphile-worker itself would not, or only after hours: of the next 1,000 jobs deletes those that will not run, and those of work that is over if no living worker looks for them, and unlocks those that a worker has held for p_worker_timeout that is not there any more; deletes task identifiers no longer in use.';
 
 revoke execute on function _jobs_tidy(interval) from public;

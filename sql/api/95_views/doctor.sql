@@ -95,7 +95,8 @@ as $$
     from pg_settings s
    where s.name in ('fsync', 'full_page_writes') and s.setting = 'off'
   union all
-  select 'warning', 'connections', null, format('%s left of %s; a worker opens its --concurrency and 4 more', _counted(c.free, 'connection is', 'connections are'), c.most),
+  select 'warning', 'connections', null,
+         format('%s left of %s; a worker opens its --concurrency and 4 more', _counted(c.free, 'connection is', 'connections are'), c.most),
          'Raise max_connections, or run fewer workers.'
     from (select current_setting('max_connections')::integer as most,
                  current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer

@@ -42,7 +42,8 @@ as $$
     from unnest(_index_names()) n(name)
    where to_regclass(format('%I.%I', _ledger_schema(), n.name)) is null
   union all
-  select 'warning', 'listener', null, _counted(k.n, 'worker is', 'workers are') || ' alive, and nobody listens: cancellations and messages are heard of only when somebody looks',
+  select 'warning', 'listener', null,
+         _counted(k.n, 'worker is', 'workers are') || ' alive, and nobody listens: cancellations and messages are heard of only when somebody looks',
          'LISTEN has to reach this server: where workers are behind a pooler, WORK_LEDGER_LISTEN_URL names the server itself.'
     from (select count(*) as n from v_workers w where w.is_alive) k
    where k.n > 0 and pg_has_role('pg_read_all_stats', 'usage')

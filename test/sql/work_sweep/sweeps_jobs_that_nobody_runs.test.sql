@@ -1,6 +1,6 @@
 -- Jobs that nobody will run any more are swept, those of this ledger alone.
 begin;
-select plan(13);
+select plan(14);
 
 select submit();
 create function pg_temp.jobs() returns bigint language sql as $$
@@ -47,8 +47,10 @@ select from work_cancel((select id from over));
 insert into graphile_worker._private_jobs (task_id, payload)
 select t.id, v::json from graphile_worker._private_tasks t, unnest(array['{}', '[]', '{"work_item_id": "not an id"}']) v where t.identifier = _job_task();
 select from graphile_worker.add_job('other/engage', json_build_object('work_item_id', (select id from over)));
+select from workers k, graphile_worker.add_job((_worker_tasks(k))[1], json_build_object('work_item_id', (select id from over)), job_key => 'looked for');
 select from work_sweep();
 select is((select count(*) from graphile_worker.jobs where key like '%' || (select id from over) || '%'), 0::bigint, 'a job of work that is over is swept');
+select is((select count(*) from graphile_worker.jobs where key = 'looked for'), 1::bigint, 'one that a living worker looks for is left to it');
 select is((select count(*) from graphile_worker.jobs where key like '%' || (select id from paused) || '%'), 1::bigint, 'one of work that goes on later is not');
 select is((select count(*) from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
             where j.key is null and (t.identifier = 'other/engage' or j.payload::text ~ 'not an id|^[{[][]}]$') and j.attempts = 0), 4::bigint,
