@@ -77,6 +77,7 @@ beforeAll(async () => {
     ]),
   );
   worker = await startWorkerProcess({ url: database.url, modelUrl: model.url });
+  await until(async () => (await listening()) === 2 || null); // for jobs, and for what people do: those that come later are of tests
 });
 afterEach(() => {
   held.resolve();

@@ -46,6 +46,7 @@ const look = {
     if (other) {
       appendFileSync('${directory}/' + at, 'x');
       while (!existsSync('${directory}/' + other)) await sleep(10);
+      await sleep(400); // longer than a response waits for what it may be stored with, in one moment
     }
     if (at === 'once' && !existsSync('${directory}/hung')) {
       appendFileSync('${directory}/hung', 'x');
