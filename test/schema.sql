@@ -3955,7 +3955,7 @@ create function _daily_open(p_scope text, p_name text) returns SETOF uuid
 create function _daily_owners(p_work_item_ids uuid[]) returns TABLE(scope text, name text)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 7f4f4947, comment 264db021
 create function _daily_parked(p_scope text, p_name text) returns SETOF uuid
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bca61887, comment be058daa
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bf4310d7, comment be058daa
 create function _daily_rename(p_from text, p_to text) returns void
   plpgsql volatile; -- body f3c0c766, comment 68a9fbe8
 create function _daily_renamed(p_scope text, p_name text, p_from text, p_to text) returns text

@@ -166,10 +166,8 @@ begin
   return query
     select w.id
       from work_items w
-      left join foci f on f.id = w.focus_id
-      left join faculties c on c.content_hash = f.faculty_hash
      where w.state = 'waiting' and w.run_at > v_now and w.run_at < 'infinity' and _is_parked(w)
-       and case p_scope when 'project' then _project_now(w.project) else _faculty_ref(c) end = p_name
+       and exists (select from _daily_owners(array[w.id]) o where (o.scope, o.name) = (p_scope, p_name))
      order by w.id;
 end
 $$;
