@@ -3720,6 +3720,8 @@ create function _call_ended(p_call tool_calls, p_content text, p_is_error boolea
   plpgsql volatile; -- body 88216428, comment 93885245
 create function _call_entry(p_call tool_calls) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_sort=off set jit=off; -- body 60f323f7, comment 07cf4c8a
+create function _call_execute(p_item work_items, p_lease uuid, p_call tool_calls) returns void
+  plpgsql volatile; -- body 4e995cbb, comment 2526156a
 create function _call_hash(p_salt uuid, p_call tool_calls) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment d02804e9
 create function _call_input(p_call tool_calls) returns json
@@ -3807,7 +3809,7 @@ create function _check_waits(p_ids uuid[]) returns TABLE(invariant text, work_it
 create function _check_word(p_what text, p_word text, p_known text[]) returns void
   plpgsql immutable; -- body 8ae6b534, comment 5fe07765
 create function _checked_results(p_results json) returns json
-  plpgsql stable; -- body 537120b5, comment 75d2708b
+  plpgsql stable; -- body 13717bf3, comment 75d2708b
 create function _checkpoint_create(p_work_item_id uuid, p_trigger text) returns work_checkpoints
   plpgsql volatile; -- body 0ca95fbe, comment 3a5fa0d4
 create function _checkpoint_due(p_item work_items, p_turn turns) returns void
@@ -4013,7 +4015,7 @@ create function _driver(p_work_item_id uuid, p_faculty text) returns TABLE(drive
 create function _earlier_head(p_focus_id uuid) returns uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 805b9f70, comment 086cd3a9
 create function _early_tools(p_config jsonb) returns json
-  sql stable; -- body a2a34f46, comment 47d71827
+  sql stable; -- body 46cbfde9, comment 47d71827
 create function _edit_distance(p_a text, p_b text) returns integer
   plpgsql immutable parallel safe; -- body 825e55b4, comment 73f1637e
 create function _edited_ahead(p_turns turns[], p_ahead integer) returns text[]
@@ -4040,6 +4042,8 @@ create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_worker
   plpgsql volatile security definer; -- body 10c8cce8, comment ead7e4dd
 create function _entries_of(p_project text, p_is_child boolean, p_entry_type text, p_but uuid[], p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(content text, created_at timestamp with time zone, seq integer, work_item_id uuid, trust text, tool_call_id uuid)
   sql stable; -- body d41d8cd9, comment 4b4c5a8c
+create function _entries_record(p_item work_items, p_lease uuid, p_turn_id uuid, p_results json) returns boolean
+  plpgsql volatile; -- body 4065597c, comment e2f3adf2
 create function _entry_hash(p_salt uuid, p_entry work_ledger) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 93c40743
 create function _entry_link(p_previous bytea, p_salt uuid, p_entry work_ledger) returns bytea
@@ -5735,7 +5739,7 @@ create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uui
 create function inbox_take(p_work_item_id uuid) returns text
   plpgsql volatile; -- body 0bb57a1a, comment 418a0e18
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body f15c6bee, comment b455724d
+  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body f15c6bee, comment 8aaee116
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
   plpgsql volatile; -- body 8ea7a5ad, comment af7cb6cd
 create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration integer DEFAULT NULL::integer, p_driven_seconds double precision DEFAULT NULL::double precision) returns json
@@ -5743,7 +5747,7 @@ create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration 
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void
   plpgsql volatile; -- body ebb389ca, comment f333755a
 create function iteration_step(p_work_item_id uuid, p_lease uuid, p_iteration integer, p_driven_seconds double precision DEFAULT NULL::double precision, p_turn_id uuid DEFAULT NULL::uuid, p_response json DEFAULT NULL::json, p_results json DEFAULT NULL::json, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 8188b043, comment 874d8a96
+  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 57ce249f, comment 0be19f1e
 create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interval, p_importance text[] DEFAULT '{low,normal}'::text[]) returns integer
   plpgsql volatile; -- body 0cf2a5bb, comment cbbf4d6f
 create function journal_entry_delete(p_id uuid, p_reason text DEFAULT NULL::text) returns void
@@ -5919,7 +5923,7 @@ create function tool_call_approve(p_tool_call_id uuid, p_input_hash text DEFAULT
 create function tool_call_begin(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
   plpgsql volatile set plan_cache_mode=force_generic_plan; -- body f757489f, comment 72ddf7c7
 create function tool_call_execute(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
-  plpgsql volatile; -- body 6829652e, comment 157f4fdd
+  plpgsql volatile; -- body 162b4d50, comment 157f4fdd
 create function tool_call_nested(p_work_item_id uuid, p_lease uuid, p_parent_call_id uuid, p_ordinal integer, p_name text, p_input json) returns json
   plpgsql volatile; -- body 4a78dd5c, comment e864eac5
 create function tool_call_reject(p_tool_call_id uuid, p_reason text DEFAULT NULL::text) returns approvals

@@ -5874,6 +5874,48 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     test: 'test/sql/iteration_step/sends_only_what_is_new.test.sql',
   },
   {
+    name: 'an entry is recorded with its response although nobody looked at its input',
+    file: 'sql/api/60_iteration/iteration_step.sql',
+    from: `     where r.is_entry
+`,
+    to: `     where true
+`,
+    test: 'test/sql/iteration_step/records_entries_with_their_response.test.sql',
+  },
+  {
+    name: 'any call that a worker names is run with its response',
+    file: 'sql/api/60_iteration/iteration_step.sql',
+    from: ` and a.name = 'ledger_append'
+`,
+    to: `
+`,
+    test: 'test/sql/iteration_step/records_entries_with_their_response.test.sql',
+  },
+  {
+    name: 'under a budget entries are recorded with their response',
+    file: 'sql/api/60_iteration/iteration_step.sql',
+    from: `v_is_new and not v_flags.is_limited and v_flags.open_count > 0`,
+    to: `v_is_new and v_flags.open_count > 0`,
+    test: 'test/sql/iteration_step/records_entries_with_their_response.test.sql',
+  },
+  {
+    name: 'entries of a response are recorded in any order',
+    file: 'sql/api/60_iteration/iteration_step.sql',
+    from: `     order by k.ordinal
+  loop`,
+    to: `     order by k.ordinal desc
+  loop`,
+    test: 'test/sql/iteration_step/records_entries_with_their_response.test.sql',
+  },
+  {
+    name: 'is_entry may be anything',
+    file: 'sql/api/60_iteration/iteration_step.sql',
+    from: `             or coalesce(json_typeof(r -> 'is_entry'), 'null') not in ('boolean', 'null')
+`,
+    to: ``,
+    test: 'test/sql/iteration_step/records_entries_with_their_response.test.sql',
+  },
+  {
     name: 'no hook sees the result of a call that ran early',
     file: 'sql/api/60_iteration/open_calls.sql',
     from: `p_config #>> '{hooks,after_tool}' is null and`,
