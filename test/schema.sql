@@ -3809,7 +3809,7 @@ create function _check_waits(p_ids uuid[]) returns TABLE(invariant text, work_it
 create function _check_word(p_what text, p_word text, p_known text[]) returns void
   plpgsql immutable; -- body 8ae6b534, comment 5fe07765
 create function _checked_results(p_results json) returns json
-  plpgsql stable; -- body 13717bf3, comment 75d2708b
+  plpgsql stable; -- body 7701aad4, comment 75d2708b
 create function _checkpoint_create(p_work_item_id uuid, p_trigger text) returns work_checkpoints
   plpgsql volatile; -- body 0ca95fbe, comment 3a5fa0d4
 create function _checkpoint_due(p_item work_items, p_turn turns) returns void

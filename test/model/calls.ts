@@ -187,7 +187,7 @@ function entered({ item, stage: { world, ledger } }: Worker, call: Call): void {
 }
 
 /** An entry that the database has recorded with its response, where nothing kept it from it. */
-export async function recorded(worker: Worker, call: Call): Promise<void> {
+export async function entryRecorded(worker: Worker, call: Call): Promise<void> {
   const [row] = await worker.stage.ledger.rows<{ status: string }>('select status from ledger.tool_calls where id = $1', call.id);
   if (row?.status !== 'completed' && row?.status !== 'failed') return;
   call.isOpen = false;

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 
 import * as answers from '../../runtime/ledger/answers.ts';
 import { byAiSdk } from './aiSdk.ts';
-import { recorded, refresh, runCalls, settled } from './calls.ts';
+import { entryRecorded, refresh, runCalls, settled } from './calls.ts';
 import type { HookAnswer, Work } from './commands.ts';
 import type { KeptSession } from './keptSession.ts';
 import { Refused } from './ledger.ts';
@@ -235,7 +235,7 @@ export class Worker {
     );
     await this.#heard(reply.exchange);
     for (const { call, id, result } of begun) if (call.id === id) settled(this, call, result);
-    for (const { call } of entries) if (call.result !== 'stopped') await recorded(this, call);
+    for (const { call } of entries) if (call.result !== 'stopped') await entryRecorded(this, call);
     return step;
   }
 

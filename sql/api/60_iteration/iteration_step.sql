@@ -84,7 +84,8 @@ begin
              or coalesce(json_typeof(r -> 'is_error'), 'null') not in ('boolean', 'null')
              or coalesce(json_typeof(r -> 'is_entry'), 'null') not in ('boolean', 'null')
            else true end) then
-    perform _raise_invalid('results must be an array of {id, ordinal, content, is_error, images, is_entry}: id a uuid, content a string, is_error and is_entry true or false');
+    perform _raise_invalid('results must be an array of {id, ordinal, content, is_error, images, is_entry}: id a uuid, content a string, '
+      'is_error and is_entry true or false');
   end if;
   return p_results;
 end
