@@ -3720,6 +3720,8 @@ create function _call_ended(p_call tool_calls, p_content text, p_is_error boolea
   plpgsql volatile; -- body 88216428, comment 93885245
 create function _call_entry(p_call tool_calls) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_sort=off set jit=off; -- body 60f323f7, comment 07cf4c8a
+create function _call_execute(p_item work_items, p_lease uuid, p_call tool_calls) returns void
+  plpgsql volatile; -- body 4e995cbb, comment 2526156a
 create function _call_hash(p_salt uuid, p_call tool_calls) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment d02804e9
 create function _call_input(p_call tool_calls) returns json
@@ -3807,7 +3809,7 @@ create function _check_waits(p_ids uuid[]) returns TABLE(invariant text, work_it
 create function _check_word(p_what text, p_word text, p_known text[]) returns void
   plpgsql immutable; -- body 8ae6b534, comment 5fe07765
 create function _checked_results(p_results json) returns json
-  plpgsql stable; -- body 537120b5, comment 75d2708b
+  plpgsql stable; -- body 7701aad4, comment 75d2708b
 create function _checkpoint_create(p_work_item_id uuid, p_trigger text) returns work_checkpoints
   plpgsql volatile; -- body 0ca95fbe, comment 3a5fa0d4
 create function _checkpoint_due(p_item work_items, p_turn turns) returns void
@@ -3927,7 +3929,7 @@ create function _content_hash(p_text text) returns text
 create function _content_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
   sql stable; -- body dd9b91ba, comment c3216840
 create function _context_next(p_item work_items, p_focus foci, p_config jsonb, p_flags iteration_flags, OUT last turns, OUT head turns, OUT cuts elisions[], OUT say text, OUT shown jsonb, OUT digest jsonb, OUT compaction compactions, OUT reason text) returns record
-  plpgsql stable; -- body aa2a0a18, comment a16abc35
+  plpgsql stable; -- body 0af891c6, comment a16abc35
 create function _context_window_of(p_engage jsonb) returns integer
   sql stable; -- body 8b326736, comment 7f9c90fb
 create function _continued(p_item work_items, p_focus foci) returns json
@@ -4013,7 +4015,7 @@ create function _driver(p_work_item_id uuid, p_faculty text) returns TABLE(drive
 create function _earlier_head(p_focus_id uuid) returns uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 805b9f70, comment 086cd3a9
 create function _early_tools(p_config jsonb) returns json
-  sql stable; -- body a2a34f46, comment 47d71827
+  sql stable; -- body 46cbfde9, comment 47d71827
 create function _edit_distance(p_a text, p_b text) returns integer
   plpgsql immutable parallel safe; -- body 825e55b4, comment 73f1637e
 create function _edited_ahead(p_turns turns[], p_ahead integer) returns text[]
@@ -4040,6 +4042,8 @@ create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_worker
   plpgsql volatile security definer; -- body 10c8cce8, comment ead7e4dd
 create function _entries_of(p_project text, p_is_child boolean, p_entry_type text, p_but uuid[], p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(content text, created_at timestamp with time zone, seq integer, work_item_id uuid, trust text, tool_call_id uuid)
   sql stable; -- body d41d8cd9, comment 4b4c5a8c
+create function _entries_record(p_item work_items, p_lease uuid, p_turn_id uuid, p_results json) returns boolean
+  plpgsql volatile; -- body 4065597c, comment e2f3adf2
 create function _entry_hash(p_salt uuid, p_entry work_ledger) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 93c40743
 create function _entry_link(p_previous bytea, p_salt uuid, p_entry work_ledger) returns bytea
@@ -4076,12 +4080,12 @@ create function _evidence_check(p_work_item_id uuid, p_evidence jsonb) returns v
   plpgsql stable; -- body dcf62a45, comment 27cf76e2
 create function _excerpt(p_text text, p_max_chars integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment ac63c1ff
+create function _exchange(p_turn_id uuid) returns SETOF exchange
+  sql stable; -- body d41d8cd9, comment 04827d15
 create function _exchange_blocks(p_turn_id uuid, p_work_item_id uuid, p_block integer) returns TABLE(block integer)
   sql stable; -- body d41d8cd9, comment b4d4492c
 create function _exchange_chars(p_turn_id uuid) returns integer
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a416ac7b, comment 3fe9bbd6
-create function _exchange_sizes(p_turn_id uuid) returns TABLE(words integer, results integer, raw integer)
-  sql stable; -- body d41d8cd9, comment a1dff4a6
 create function _execute_span(p_item work_items, p_focus foci, p_with_content boolean) returns trace_span
   plpgsql stable; -- body c835d03b, comment 1136fb45
 create function _execute_span_id(p_work_item_id uuid, p_attempt integer) returns text
@@ -4123,7 +4127,7 @@ create function _export_tools() returns TABLE(format text, name text, of_tools t
 create function _export_value(p_value json) returns json
   sql stable parallel safe; -- body d41d8cd9, comment 768df636
 create function _facts_after(p_before jsonb, p_turn_ids uuid[]) returns jsonb
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0b6b5b96, comment 3e6bad58
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 1b33ab05, comment 3e6bad58
 create function _facts_at(p_turn_id uuid) returns jsonb
   plpgsql stable; -- body 649ad446, comment 5b27291d
 create function _facts_before(p_cut elisions, p_shown turns[]) returns jsonb
@@ -4317,7 +4321,7 @@ create function _import_known(p_focus foci, p_parent turns, p_external_ids text[
 create function _import_left_out(p_label text, p_exchange json, p_reason text) returns void
   sql volatile; -- body 49ce4e1f, comment 95bc7c52
 create function _import_missed(p_turn turns, p_exchange record, p_n integer, OUT calls_added integer, OUT is_filled boolean) returns record
-  plpgsql volatile; -- body a5d07315, comment c5e07f1a
+  plpgsql volatile; -- body 35ad1ce1, comment c5e07f1a
 create function _import_more(p_focus foci, p_turn turns, p_exchange record, p_n integer, p_is_past boolean, OUT calls_added integer, OUT is_filled boolean) returns record
   plpgsql volatile; -- body 3fbc5716, comment 01d85526
 create function _import_new_calls(p_turn turns, p_calls json, p_part record, p_n integer, p_known integer) returns TABLE(ordinal bigint, id text, name text, input json, result text, is_error boolean, spawns text, file text, images json, place integer, wire_id text)
@@ -4382,6 +4386,8 @@ create function _is_driven(p_work_item_id uuid) returns boolean
   sql stable; -- body 7c9ceaae, comment 5e889e23
 create function _is_erasing() returns boolean
   sql stable; -- body 9db183f3, comment 9266a2cb
+create function _is_far(p_blocks bigint) returns boolean
+  sql immutable parallel safe; -- body d41d8cd9, comment 9fd8cdf8
 create function _is_for_code(p_ability text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 02fb5178
 create function _is_hint_due(p_notified_at timestamp with time zone, p_now timestamp with time zone) returns boolean
@@ -4390,6 +4396,8 @@ create function _is_kept_by_ledger(p_work_item_id uuid, p_after_seq integer, p_t
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bdb96646, comment e6819770
 create function _is_named(p_name text, p_target text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 2eda4f74
+create function _is_near(p_turn turns) returns boolean
+  sql stable; -- body eb0c4bf3, comment 45a2e369
 create function _is_on_host(p_work_item_id uuid) returns boolean
   plpgsql stable; -- body 5e8e8659, comment 2b7b8061
 create function _is_owners() returns boolean
@@ -4457,7 +4465,7 @@ create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count i
 create function _iteration_finish(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_iteration integer, p_driven_seconds double precision, p_kept_turn_id uuid DEFAULT NULL::uuid, p_flags iteration_flags DEFAULT NULL::iteration_flags) returns json
   plpgsql volatile; -- body fc2cf2cf, comment 694281f9
 create function _iteration_flags(p_item work_items, p_focus foci, p_config jsonb, p_turn turns DEFAULT NULL::turns) returns iteration_flags
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0babce11, comment 77212ca5
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bb926ec1, comment 77212ca5
 create function _iteration_span_id(p_focus_id uuid, p_iteration integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7893b336
 create function _iteration_spans(p_item work_items, p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
@@ -4740,10 +4748,10 @@ create function _message_hash(p_salt uuid, p_message messages) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 2d807ced
 create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid DEFAULT NULL::uuid, p_ttl text DEFAULT '5m'::text) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 04d287a6, comment 1a314dbf
-create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_is_kept boolean DEFAULT false, p_ttl text DEFAULT '5m'::text) returns text
-  sql stable; -- body 38e0d6ae, comment a8bf56e1
-create function _messages_since(p_turn turns, p_parent turns, p_is_told boolean) returns json
-  plpgsql stable; -- body e8d8a0ff, comment 5689134e
+create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_ttl text DEFAULT '5m'::text) returns text
+  sql stable; -- body fb1b4107, comment 6151854e
+create function _messages_since(p_turn turns, p_flags iteration_flags, p_is_told boolean) returns json
+  plpgsql stable; -- body a4c8597e, comment be24efcf
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
   sql immutable parallel safe; -- body 38739bbc, comment 4e6810e4
 create function _metrics_of_calls(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
@@ -4981,7 +4989,7 @@ create function _recorded_time(p_at text) returns timestamp with time zone
 create function _recover_calls(p_turn_id uuid) returns void
   plpgsql volatile; -- body 98ede97f, comment f0a3d397
 create function _redact_call() returns trigger
-  plpgsql volatile; -- body 6999a4fe, comment ffef55bc
+  plpgsql volatile; -- body c65427ad, comment ffef55bc
 create function _redact_columns(p_table text, p_row json, p_columns text[]) returns json
   plpgsql volatile; -- body 1bb3cced, comment 2146f69c
 create function _redact_entry() returns trigger
@@ -4997,7 +5005,7 @@ create function _redact_text(p_text text, p_place text, p_row json) returns text
 create function _redact_transcript() returns trigger
   plpgsql volatile; -- body 2fa2435b, comment 9da421e6
 create function _redact_turn() returns trigger
-  plpgsql volatile; -- body e71d0217, comment 374333d8
+  plpgsql volatile; -- body 611667b6, comment 374333d8
 create function _redacted(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 56fc26ed
 create function _redacted_blocks(p_blocks json) returns text
@@ -5042,20 +5050,20 @@ create function _request(p_config json, p_messages text) returns json
   sql immutable parallel safe; -- body d41d8cd9, comment 8f4b668b
 create function _request_attributes(p_config_hash text) returns jsonb
   sql stable; -- body 860dcd68, comment ce034a3d
-create function _request_begin(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_parent turns, p_kept_turn_id uuid) returns json
-  plpgsql volatile; -- body 64c95a15, comment fc5aaea7
+create function _request_begin(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_flags iteration_flags, p_kept_turn_id uuid) returns json
+  plpgsql volatile; -- body a504615d, comment 527db8a8
 create function _request_chars(p_head turns, p_cuts elisions[], p_say text) returns bigint
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 4e1ff1bb, comment 5c044d14
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body d61826b6, comment 5c044d14
 create function _request_data(p_turn turns) returns jsonb
   sql stable; -- body 6319bf1b, comment a7aea8b5
 create function _request_make(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_flags iteration_flags, p_kept_turn_id uuid) returns json
-  plpgsql volatile; -- body 157aaeb1, comment 776f4b76
+  plpgsql volatile; -- body 510569fc, comment 776f4b76
 create function _request_obstacle(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns jsonb
   plpgsql volatile; -- body 9038ca66, comment 944a999e
 create function _request_options(p_engage jsonb, p_model text, p_max_tokens integer, p_tools text[], p_thinks boolean) returns text
   plpgsql stable; -- body c23e9dca, comment 75cdadca
-create function _request_sent(p_turn turns, p_is_watched boolean, p_parent turns, p_kept_turn_id uuid, p_is_told boolean, p_early json) returns json
-  plpgsql volatile; -- body c2f23a24, comment f94f3e35
+create function _request_sent(p_turn turns, p_is_watched boolean, p_flags iteration_flags, p_kept_turn_id uuid, p_is_told boolean, p_early json) returns json
+  plpgsql volatile; -- body 6175fe21, comment f0fdc9bc
 create function _request_sizes(p_turn turns, OUT task integer, OUT digest integer, OUT stubs integer, OUT kept integer, OUT closed integer, OUT words integer, OUT results integer, OUT people integer, OUT engine integer) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a6bef548, comment 87d226d9
 create function _resources_limited(p_work_item_id uuid) returns budget_resource[]
@@ -5521,9 +5529,9 @@ create function _turn_settled(p_turn_id uuid) returns turns
 create function _turn_sizes_renew(p_turn turns) returns void
   plpgsql volatile; -- body a6a18aa8, comment 5929dc2c
 create function _turn_sizes_store(p_turn turns) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 2dbbe7c9, comment ab48acc8
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 36e3065f, comment ab48acc8
 create function _turn_sizes_store(p_turn turns, p_flags iteration_flags, p_is_told boolean) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 94340fda, comment 651c42bb
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body dbc69525, comment 651c42bb
 create function _turn_tokens(p_turn turns) returns bigint
   plpgsql stable; -- body 059e11b3, comment f55e4ca5
 create function _turn_told(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_flags iteration_flags, p_say text, p_shown jsonb, p_nudge text, p_unheeded integer) returns boolean
@@ -5687,7 +5695,7 @@ create function claim_release(p_work_item_id uuid, p_key text, p_lease uuid DEFA
 create function claim_take(p_work_item_id uuid, p_key text, p_mode text DEFAULT 'exclusive'::text, p_ttl interval DEFAULT '01:00:00'::interval, p_why text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid) returns json
   plpgsql volatile; -- body 8903e049, comment 225fecae
 create function context_at(p_turn_id uuid) returns json
-  plpgsql stable; -- body 8caa0bd6, comment 1ed2ebb4
+  plpgsql stable; -- body 9b959a49, comment 1ed2ebb4
 create function context_compact(p_work_item_id uuid, p_instructions text DEFAULT NULL::text) returns text
   plpgsql volatile; -- body d6cc2fac, comment bcf49e6b
 create function context_cost(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, tokens_elided integer, stub_tokens integer, tokens_kept integer, breaks_even_after integer, requests_since integer, input_before bigint, input_after bigint)
@@ -5701,7 +5709,7 @@ create function context_replay_turns(p_session text, p_policy jsonb DEFAULT '{}'
 create function context_timeline(p_session text, p_policy jsonb DEFAULT NULL::jsonb, p_after uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 500) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 343cd89e, comment 14ba0e4a
 create function context_window(p_focus_id uuid) returns TABLE(system json, messages json, tools json, request json)
-  plpgsql volatile; -- body 35532a99, comment d0ef1c57
+  plpgsql volatile; -- body 2e09105b, comment d0ef1c57
 create function cost_by(p_by text, p_work_item_id uuid DEFAULT NULL::uuid, p_project text DEFAULT NULL::text) returns TABLE(key text, says text, requests bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, summary_cost numeric, step_cost numeric, missed_tokens bigint, missed_cost numeric, unpriced_requests bigint)
   plpgsql stable; -- body 597e2a9a, comment 788d02ce
 create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, expected_left integer, expected_rewritten integer, expected_after integer, left_tokens bigint, rewritten_tokens bigint, paid_after bigint, requests integer, saved_tokens numeric, summary_cost numeric, saved_cost numeric)
@@ -5731,7 +5739,7 @@ create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uui
 create function inbox_take(p_work_item_id uuid) returns text
   plpgsql volatile; -- body 0bb57a1a, comment 418a0e18
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body f15c6bee, comment b455724d
+  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body f15c6bee, comment 8aaee116
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
   plpgsql volatile; -- body 8ea7a5ad, comment af7cb6cd
 create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration integer DEFAULT NULL::integer, p_driven_seconds double precision DEFAULT NULL::double precision) returns json
@@ -5739,7 +5747,7 @@ create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration 
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void
   plpgsql volatile; -- body ebb389ca, comment f333755a
 create function iteration_step(p_work_item_id uuid, p_lease uuid, p_iteration integer, p_driven_seconds double precision DEFAULT NULL::double precision, p_turn_id uuid DEFAULT NULL::uuid, p_response json DEFAULT NULL::json, p_results json DEFAULT NULL::json, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 8188b043, comment 874d8a96
+  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 57ce249f, comment 0be19f1e
 create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interval, p_importance text[] DEFAULT '{low,normal}'::text[]) returns integer
   plpgsql volatile; -- body 0cf2a5bb, comment cbbf4d6f
 create function journal_entry_delete(p_id uuid, p_reason text DEFAULT NULL::text) returns void
@@ -5915,7 +5923,7 @@ create function tool_call_approve(p_tool_call_id uuid, p_input_hash text DEFAULT
 create function tool_call_begin(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
   plpgsql volatile set plan_cache_mode=force_generic_plan; -- body f757489f, comment 72ddf7c7
 create function tool_call_execute(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
-  plpgsql volatile; -- body 6829652e, comment 157f4fdd
+  plpgsql volatile; -- body 162b4d50, comment 157f4fdd
 create function tool_call_nested(p_work_item_id uuid, p_lease uuid, p_parent_call_id uuid, p_ordinal integer, p_name text, p_input json) returns json
   plpgsql volatile; -- body 4a78dd5c, comment e864eac5
 create function tool_call_reject(p_tool_call_id uuid, p_reason text DEFAULT NULL::text) returns approvals

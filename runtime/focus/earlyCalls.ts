@@ -1,12 +1,15 @@
 // Calls that run before their response is recorded, so that both are stored at once: only where every call of a response leaves nothing
-// behind or is an entry of the ledger (the database names the tools), and only for a moment. What is not there by then is recorded first, and its result comes after.
+// behind or is an entry of the ledger (the database names the tools), and only for a moment. What is not there by then is recorded first,
+// and its result comes after. Entries are named to the database, which records them with the response.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { OpenCall } from '../ledger/answers.ts';
+import { isObject } from '../../plv8/isObject.ts';
+import { schemaErrors } from '../../plv8/jsonSchema.ts';
+import type { Begin, OpenCall } from '../ledger/answers.ts';
 import type { EarlyCall } from '../ledger/iteration.ts';
-import type { ModelResponse } from '../model/message.ts';
+import type { ContentBlock, ModelResponse } from '../model/message.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import type { Focus } from './focus.ts';
 import { runTool } from './runTool.ts';
@@ -17,15 +20,20 @@ const PATIENCE_MS = 200;
 export class EarlyCalls {
   readonly #begun = new Map<number, { call: EarlyCall; ends: Promise<ToolOutcome> }>();
 
-  /** `tools`: those whose calls may run now, by their names in the request; null: others may run beside its calls. */
-  constructor(response: ModelResponse, tools: Record<string, string | null>, focus: Focus) {
+  readonly #entries: EarlyCall[] = [];
+
+  /** `asked`: the request that `response` answers, with the tools whose calls may run now. */
+  constructor(response: ModelResponse, { early: tools, request }: Begin & { kind: 'call_model' }, focus: Focus) {
     const calls = response.content.filter((block) => block.type === 'tool_use');
     const { parallel_tool_execution: isParallel, max_parallel_tools: most } = focus.claim.faculty.engage;
     if (response.stopReason !== 'tool_use' || calls.length > (isParallel ? most : 1)) return;
     const names = calls.map(({ name }) => (typeof name === 'string' && Object.hasOwn(tools, name) ? tools[name] : undefined));
     if (!names.every((name) => name !== undefined)) return;
     for (const [ordinal, name] of names.entries()) {
-      if (name === null) continue;
+      if (name === null) {
+        if (fits(calls[ordinal], request)) this.#entries.push({ ordinal, id: randomUUID(), outcome: null, is_entry: true });
+        continue;
+      }
       const call: EarlyCall = { ordinal, id: randomUUID(), outcome: null };
       const ends = runTool({ id: call.id, name, input: calls[ordinal]?.['input'] }, focus);
       this.#begun.set(ordinal, { call, ends });
@@ -37,20 +45,26 @@ export class EarlyCalls {
     }
   }
 
-  /** The calls that have begun, as soon as all have ended or the moment is over. */
+  /** The calls that have begun, as soon as all have ended or the moment is over, and those that the database runs. */
   async begun(): Promise<EarlyCall[]> {
-    if (this.#begun.size === 0) return [];
+    if (this.#begun.size === 0) return this.#entries;
     const over = new AbortController();
     await Promise.race([
       Promise.all([...this.#begun.values()].map(({ ends }) => ends)),
       sleep(PATIENCE_MS, null, { signal: over.signal }).catch(() => null),
     ]);
     over.abort();
-    return [...this.#begun.values()].map(({ call }) => ({ ...call }));
+    return [...this.#begun.values()].map(({ call }): EarlyCall => ({ ...call })).concat(this.#entries);
   }
 
   /** The outcome of a call that has begun. */
   of(call: OpenCall): Promise<ToolOutcome> | undefined {
     return this.#begun.get(call.ordinal)?.ends;
   }
+}
+
+/** Whether the input of a call fits the schema with which the request offered its tool. */
+function fits(call: ContentBlock | undefined, { tools }: Record<string, unknown>): boolean {
+  const tool: unknown = Array.isArray(tools) && tools.find((one) => isObject(one) && one['name'] === call?.['name']);
+  return isObject(tool) && schemaErrors(tool['input_schema'], call?.['input']).length === 0;
 }

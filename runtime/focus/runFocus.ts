@@ -120,7 +120,7 @@ async function runIteration(begin: Begin, focus: Focus, tell: Tell): Promise<Foc
     await db.summaryRecord(claim, begin.turn_id, answer.response);
     return again();
   }
-  const early = new EarlyCalls(answer.response, begin.early, focus);
+  const early = new EarlyCalls(answer.response, begin, focus);
   const recorded = await tellAnswer({ turnId: begin.turn_id, response: answer.response }, await early.begun(), tell);
   if (recorded.kind === 'run_tools') focus.runtime.inputs.keep([...recorded.calls, ...recorded.waiting], answer.response);
   return settle(recorded, focus, tell, early);

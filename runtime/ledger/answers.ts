@@ -92,7 +92,7 @@ const callModel = z.object({
   kind: z.literal('call_model'),
   turn_id: z.string(),
   is_watched: z.boolean(),
-  /** The tools whose calls may run before the response is recorded: the name in the request, and ours; null: it may be called beside them. */
+  /** The tools whose calls may run before the response is recorded: the name in the request, and ours; null: those that the database runs with it. */
   early: z.record(z.string(), z.string().nullable()),
   request: json,
 });

@@ -27,8 +27,11 @@ export type ToolOutcome = {
 /** A result that the database does not have yet. */
 export type CallResult = { id: string; outcome: ToolOutcome };
 
-/** A call that began before its response was recorded; null: its result is not there yet. */
-export type EarlyCall = { ordinal: number; id: string; outcome: ToolOutcome | null };
+/**
+ * A call that began before its response was recorded; null: its result is not there yet. is_entry: one of ledger_append whose input fits its
+ * schema, for the database to run.
+ */
+export type EarlyCall = { ordinal: number; id: string; outcome: ToolOutcome | null; is_entry?: true };
 
 /** How the code of an execute_code call ran; bytes_seen by it, bytes_returned to the model. */
 export type CodeRun = {

@@ -408,6 +408,18 @@ create type context_state as (
   shown turns[]
 );
 
+create type exchange as (
+  turn_id uuid,
+  response text,
+  results text,
+  block_count integer,
+  word_chars integer,
+  result_chars integer,
+  raw_chars integer
+);
+
+comment on type exchange is 'A response and the results of its calls as requests show them, see _exchange(). response, results: their content blocks as text, without brackets; empty: none. block_count: how many these are. word_chars, result_chars: how many characters; raw_chars: of the results alone, as _results_chars() counts them.';
+
 create type iteration_flags as (
   last turns,
   head turns,
@@ -427,9 +439,7 @@ create type iteration_flags as (
   failed_check_id uuid,
   has_news boolean,
   boundary text,
-  word_chars integer,
-  result_chars integer,
-  raw_chars integer
+  exchange exchange
 );
 
 create type export_piece as (

@@ -39,7 +39,11 @@ afterEach(async () => {
 });
 
 async function play(...names: string[]): Promise<string> {
-  const use = { content: names.map((name) => ({ type: 'tool_use', name, input: {} })) };
+  return playInputs(...names.map((name): [string, object] => [name, {}]));
+}
+
+async function playInputs(...made: [name: string, input: object][]): Promise<string> {
+  const use = { content: made.map(([name, input]) => ({ type: 'tool_use', name, input })) };
   model = await startScriptedModel(scriptOf([use, { content: [{ type: 'text', text: 'Done.' }] }]));
   const tools = (['pure', 'idempotent'] as const).map((effect) =>
     defineTool({
@@ -66,8 +70,8 @@ const answered = async (): Promise<number> =>
     where t.status = 'completed' and w.resolved_at is null and w.work_type = 'part'`)
   ).length;
 const calls = (id: string) =>
-  database.query<{ id: string; status: string; attempts: number; isWithResponse: boolean; isWithNext: boolean }>(`
-    select k.id, k.status, k.attempts, k.xmin = m.xmin as "isWithResponse", k.xmin = s.xmin as "isWithNext"
+  database.query<{ id: string; status: string; attempts: number; isWithResponse: boolean; isWithNext: boolean; isOne: boolean }>(`
+    select k.id, k.status, k.attempts, k.xmin = m.xmin as "isWithResponse", k.xmin = s.xmin as "isWithNext", m.xmin = s.xmin as "isOne"
       from ledger.tool_calls k join ledger.messages m on m.id = k.message_id
       join ledger.turns n on n.parent_turn_id = k.turn_id join ledger.turn_sizes s on s.turn_id = n.id
      where k.work_item_id = '${id}' order by k.ordinal`);
@@ -80,7 +84,7 @@ test('calls that are over in a moment are stored with their response and the nex
   };
   const id = await play('look', 'look');
   expect(await calls(id)).toEqual(
-    ran.map((call) => ({ id: call, status: 'completed', attempts: 1, isWithResponse: true, isWithNext: true })),
+    ran.map((call) => ({ id: call, status: 'completed', attempts: 1, isWithResponse: true, isWithNext: true, isOne: true })),
   );
   expect(model.requests[1]?.body).toContain('seen, of 0 answers');
 });
@@ -105,9 +109,32 @@ test('next to a call that leaves something behind none runs before the response 
   expect(model.requests[1]?.body).not.toContain('of 0 answers');
 });
 
-test('next to an entry of the ledger, which the database records, a call runs and is stored with its response', async () => {
+test('an entry of the ledger is stored with its response, and so is a call next to it', async () => {
+  look = async () => `seen, of ${await answered()} answers`;
+  const id = await playInputs(['look', {}], ['ledger_append', { entry_type: 'finding', content: 'It is there' }]);
+  expect(await calls(id)).toMatchObject([
+    { status: 'completed', isWithResponse: true, isOne: true },
+    { status: 'completed', isOne: true },
+  ]);
+  expect(model.requests[1]?.body).toContain('seen, of 0 answers');
+  expect(model.requests[1]?.body).toContain('Recorded as [1].');
+});
+
+test('an entry alone is stored with its response', async () => {
+  const id = await playInputs(
+    ['ledger_append', { entry_type: 'note', content: 'First' }],
+    ['ledger_append', { entry_type: 'step', content: 'Second' }],
+  );
+  expect(await calls(id)).toMatchObject([{ isOne: true }, { isOne: true }]);
+  expect((await db.workItem(id))?.state).toBe('completed');
+});
+
+test('an entry whose input does not fit comes back, and its model is told why', async () => {
   look = async () => `seen, of ${await answered()} answers`;
   const id = await play('look', 'ledger_append');
-  expect(await calls(id)).toMatchObject([{ status: 'completed', isWithResponse: true }, { isWithResponse: false }]);
-  expect(model.requests[1]?.body).toContain('seen, of 0 answers');
+  expect(await calls(id)).toMatchObject([
+    { status: 'completed', isWithResponse: true },
+    { status: 'failed', isOne: false },
+  ]);
+  expect(model.requests[1]?.body).toContain('The input does not match the schema of ledger_append');
 });

@@ -140,24 +140,7 @@ async function execute(worker: Worker, one: Open, call: Call): Promise<void> {
     one.id,
   );
   // A step is refused where the plan whose item it names is not this attempt's.
-  if (call.name === 'ledger_append' && row?.status === 'completed') {
-    call.isEntry = true;
-    item.entries.push({
-      type: String(call.input['entry_type']),
-      content: contentOf(call.input),
-      turnId: item.head?.turnId ?? null,
-      at: ledger.now,
-      isAuto: false,
-      isInherited: false,
-      keep: (call.input['keep'] as string[] | undefined) ?? null,
-    });
-    world.note(
-      item,
-      String(call.input['entry_type']),
-      ...('keep' in call.input ? ['keep'] : []),
-      ...('items' in call.input ? ['plan of items'] : []),
-    );
-  }
+  if (call.name === 'ledger_append' && row?.status === 'completed') entered(worker, call);
   if (call.name === 'spawn_child_work' && row?.status === 'completed') {
     const id = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(JSON.stringify(row.result))?.[0] ?? '';
     world.note(world.add({ id, faculty: item.faculty, parent: item }), 'child');
@@ -182,6 +165,34 @@ async function execute(worker: Worker, one: Open, call: Call): Promise<void> {
   if (call.name === 'memory') await checkNotes(worker, one.id);
   if (call.name === 'recall_block') world.note(item, 'recall');
   if (call.name === 'notify_me' && row?.status === 'completed') world.note(item, 'asks to be told');
+}
+
+function entered({ item, stage: { world, ledger } }: Worker, call: Call): void {
+  call.isEntry = true;
+  item.entries.push({
+    type: String(call.input['entry_type']),
+    content: contentOf(call.input),
+    turnId: item.head?.turnId ?? null,
+    at: ledger.now,
+    isAuto: false,
+    isInherited: false,
+    keep: (call.input['keep'] as string[] | undefined) ?? null,
+  });
+  world.note(
+    item,
+    String(call.input['entry_type']),
+    ...('keep' in call.input ? ['keep'] : []),
+    ...('items' in call.input ? ['plan of items'] : []),
+  );
+}
+
+/** An entry that the database has recorded with its response, where nothing kept it from it. */
+export async function entryRecorded(worker: Worker, call: Call): Promise<void> {
+  const [row] = await worker.stage.ledger.rows<{ status: string }>('select status from ledger.tool_calls where id = $1', call.id);
+  if (row?.status !== 'completed' && row?.status !== 'failed') return;
+  call.isOpen = false;
+  worker.stage.world.note(worker.item, 'entry with its response');
+  if (row.status === 'completed') entered(worker, call);
 }
 
 /** A command on the notes says what it must after all that others did, and does it, once. */

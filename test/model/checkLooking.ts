@@ -424,8 +424,8 @@ async function checkSizes({ play: { ledger, world }, turns }: Sight): Promise<vo
     ),
     said as (
       select u.of, count(*) filter (where u.turn_type = 'normal')::integer as n,
-             sum(x.task + x.digest + x.people + x.engine + case when u.is_self then 0 else e.words + e.results end) filter (where u.turn_type = 'normal') as chars
-        from up u join ledger.turns t on t.id = u.id cross join lateral ledger._told_sizes(t) x cross join lateral ledger._exchange_sizes(t.id) e
+             sum(x.task + x.digest + x.people + x.engine + case when u.is_self then 0 else e.word_chars + e.result_chars end) filter (where u.turn_type = 'normal') as chars
+        from up u join ledger.turns t on t.id = u.id cross join lateral ledger._told_sizes(t) x cross join lateral ledger._exchange(t.id) e
        group by u.of
     )
     select t.id as turn_id, (s.task, s.digest, s.stubs, s.kept, s.closed, s.words, s.results, s.people, s.engine)::text as is,

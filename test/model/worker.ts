@@ -5,7 +5,7 @@ import type { z } from 'zod';
 
 import * as answers from '../../runtime/ledger/answers.ts';
 import { byAiSdk } from './aiSdk.ts';
-import { refresh, runCalls, settled } from './calls.ts';
+import { entryRecorded, refresh, runCalls, settled } from './calls.ts';
 import type { HookAnswer, Work } from './commands.ts';
 import type { KeptSession } from './keptSession.ts';
 import { Refused } from './ledger.ts';
@@ -216,6 +216,12 @@ export class Worker {
       const images = result.images.length > 0 ? result.images : null;
       return { ordinal, id, content: result.text, is_error: result.isError, images };
     });
+    const entries = reply.exchange.calls.flatMap((call, ordinal) =>
+      early[call.name] === null && call.played.tool === 'entry'
+        ? [{ call, told: { ordinal, id: crypto.randomUUID(), is_entry: true } }]
+        : [],
+    );
+    const told = [...results, ...entries.map((entry) => entry.told)];
     const step = answers.step.parse(
       await this.call(
         'iteration_step',
@@ -223,12 +229,13 @@ export class Worker {
         1,
         turnId,
         reply.response,
-        results.length > 0 ? JSON.stringify(results) : null,
+        told.length > 0 ? JSON.stringify(told) : null,
         this.#kept?.turnId ?? null,
       ),
     );
     await this.#heard(reply.exchange);
     for (const { call, id, result } of begun) if (call.id === id) settled(this, call, result);
+    for (const { call } of entries) if (call.result !== 'stopped') await entryRecorded(this, call);
     return step;
   }
 

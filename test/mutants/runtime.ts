@@ -1159,10 +1159,18 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'next to an entry of the ledger no call runs early',
     file: 'runtime/focus/earlyCalls.ts',
-    from: '      if (name === null) continue;\n',
-    to: '      if (names.includes(null)) return;\n',
+    from: 'if (name === null) {\n',
+    to: 'if (names.includes(null)) return;\n      if (name === null) {\n',
     test: 'test/e2e/earlyCalls.test.ts',
-    title: 'next to an entry of the ledger',
+    title: 'an entry of the ledger is stored with its response',
+  },
+  {
+    name: 'the database records an entry whose input does not fit',
+    file: 'runtime/focus/earlyCalls.ts',
+    from: 'if (fits(calls[ordinal], request)) this',
+    to: 'this',
+    test: 'test/e2e/earlyCalls.test.ts',
+    title: 'an entry whose input does not fit comes back',
   },
   {
     name: 'what was cut short is a result',

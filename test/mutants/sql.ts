@@ -4377,22 +4377,22 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'results keep secrets',
     file: 'sql/api/00_ground/redact.sql',
-    from: 'or new.result::text is distinct from old.result::text and _may_hold_secret(new.result::text)',
+    from: 'case when new.result::text is distinct from old.result::text then new.result::text end,',
     to: '',
     test: 'test/sql/redactions/leave_results_and_what_a_provider_says.test.sql',
   },
   {
     name: 'rewritten arguments keep secrets',
     file: 'sql/api/00_ground/redact.sql',
-    from: 'or new.rewritten_input::text is distinct from old.rewritten_input::text and _may_hold_secret(new.rewritten_input::text)',
+    from: 'case when new.rewritten_input::text is distinct from old.rewritten_input::text then new.rewritten_input::text end,',
     to: '',
     test: 'test/sql/redactions/leave_results_and_what_a_provider_says.test.sql',
   },
   {
     name: 'the id of a request keeps a secret',
     file: 'sql/api/00_ground/redact.sql',
-    from: 'or new.request_id is distinct from old.request_id and _may_hold_secret(new.request_id) then',
-    to: 'then',
+    from: 'case when new.request_id is distinct from old.request_id then new.request_id end',
+    to: 'null',
     test: 'test/sql/redactions/leave_results_and_what_a_provider_says.test.sql',
   },
   {
@@ -5356,7 +5356,7 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a search that found nothing is said to fail',
     file: 'sql/api/50_context/facts.sql',
-    from: 'and not _only_looks(c.call)',
+    from: 'and not _only_looks(k)',
     to: '',
     test: 'test/sql/standing/has_the_same_parts_everywhere.test.sql',
   },
@@ -5622,7 +5622,7 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a breakpoint is set where the cached text has ended',
     file: 'sql/api/50_context/messages.sql',
-    from: `(p_is_kept or t.elision_id is not distinct from (p_elisions[cardinality(p_elisions)]).id)`,
+    from: `t.elision_id is not distinct from (p_elisions[cardinality(p_elisions)]).id`,
     to: `true`,
     test: 'test/sql/context_window/marks_where_the_last_request_ended.test.sql',
   },
@@ -5840,30 +5840,80 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'only the end of a request is sent after a cut',
     file: 'sql/api/60_iteration/iteration_begin.sql',
-    from: ' or v_kept.elision_id is distinct from p_turn.elision_id then',
-    to: ' then',
+    from: ' or v_kept.elision_id is distinct from p_turn.elision_id',
+    to: '',
     test: 'test/sql/iteration_step/sends_only_what_is_new.test.sql',
   },
   {
     name: 'only the end of a request is sent although a breakpoint comes into what is kept',
-    file: 'sql/api/50_context/messages.sql',
-    from: 'bool_or(n.is_far or coalesce(n.was_far, false)) as is_moved',
-    to: 'bool_or(coalesce(n.was_far, false)) as is_moved',
+    file: 'sql/api/60_iteration/iteration_begin.sql',
+    from: `or _is_far(v_new.block_count + case when v_said = '' then 0 else json_array_length(('[' || v_said || ']')::json) end)`,
+    to: ``,
     test: 'test/sql/iteration_step/sends_only_what_is_new.test.sql',
   },
   {
     name: 'only the end of a request is sent although a breakpoint leaves what is kept',
-    file: 'sql/api/50_context/messages.sql',
-    from: 'bool_or(n.is_far or coalesce(n.was_far, false)) as is_moved',
-    to: 'bool_or(n.is_far) as is_moved',
+    file: 'sql/api/60_iteration/iteration_begin.sql',
+    from: `    or not _is_near(v_kept) then`,
+    to: `    then`,
     test: 'test/sql/iteration_step/sends_only_what_is_new.test.sql',
   },
   {
     name: 'only the end of a request is sent although its last message grows',
-    file: 'sql/api/50_context/messages.sql',
-    from: '(count(*) = 2 and not',
-    to: '(count(*) > 0 and not',
+    file: 'sql/api/60_iteration/iteration_begin.sql',
+    from: `    or v_new.response = ''
+`,
+    to: '',
     test: 'test/sql/iteration_step/sends_only_what_is_new.test.sql',
+  },
+  {
+    name: 'images of a failed call count for nothing where a breakpoint is looked for',
+    file: 'sql/api/60_iteration/iteration_begin.sql',
+    from: `coalesce(r.is_plain, true) and`,
+    to: `true and`,
+    test: 'test/sql/iteration_step/sends_only_what_is_new.test.sql',
+  },
+  {
+    name: 'an entry is recorded with its response although nobody looked at its input',
+    file: 'sql/api/60_iteration/iteration_step.sql',
+    from: `     where r.is_entry
+`,
+    to: `     where true
+`,
+    test: 'test/sql/iteration_step/records_entries_with_their_response.test.sql',
+  },
+  {
+    name: 'any call that a worker names is run with its response',
+    file: 'sql/api/60_iteration/iteration_step.sql',
+    from: ` and a.name = 'ledger_append'
+`,
+    to: `
+`,
+    test: 'test/sql/iteration_step/records_entries_with_their_response.test.sql',
+  },
+  {
+    name: 'under a budget entries are recorded with their response',
+    file: 'sql/api/60_iteration/iteration_step.sql',
+    from: `v_is_new and not v_flags.is_limited and v_flags.open_count > 0`,
+    to: `v_is_new and v_flags.open_count > 0`,
+    test: 'test/sql/iteration_step/records_entries_with_their_response.test.sql',
+  },
+  {
+    name: 'entries of a response are recorded in any order',
+    file: 'sql/api/60_iteration/iteration_step.sql',
+    from: `     order by k.ordinal
+  loop`,
+    to: `     order by k.ordinal desc
+  loop`,
+    test: 'test/sql/iteration_step/records_entries_with_their_response.test.sql',
+  },
+  {
+    name: 'is_entry may be anything',
+    file: 'sql/api/60_iteration/iteration_step.sql',
+    from: `             or coalesce(json_typeof(r -> 'is_entry'), 'null') not in ('boolean', 'null')
+`,
+    to: ``,
+    test: 'test/sql/iteration_step/records_entries_with_their_response.test.sql',
   },
   {
     name: 'no hook sees the result of a call that ran early',

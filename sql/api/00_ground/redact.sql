@@ -173,13 +173,15 @@ create or replace function _redact_call()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  if new.tool_name is distinct from old.tool_name and _may_hold_secret(new.tool_name)
-    or new.provider_id is distinct from old.provider_id and _may_hold_secret(new.provider_id)
-    or new.given_id is distinct from old.given_id and _may_hold_secret(new.given_id)
-    or new.input::text is distinct from old.input::text and _may_hold_secret(new.input::text)
-    or new.rewritten_input::text is distinct from old.rewritten_input::text and _may_hold_secret(new.rewritten_input::text)
-    or new.result::text is distinct from old.result::text and _may_hold_secret(new.result::text)
-    or new.value::text is distinct from old.value::text and _may_hold_secret(new.value::text) then
+  -- In one look: each builds its automaton anew. Where the texts meet nothing can be missed, since each stays whole.
+  if _may_hold_secret(concat_ws(' ',
+       case when new.tool_name is distinct from old.tool_name then new.tool_name end,
+       case when new.provider_id is distinct from old.provider_id then new.provider_id end,
+       case when new.given_id is distinct from old.given_id then new.given_id end,
+       case when new.input::text is distinct from old.input::text then new.input::text end,
+       case when new.rewritten_input::text is distinct from old.rewritten_input::text then new.rewritten_input::text end,
+       case when new.result::text is distinct from old.result::text then new.result::text end,
+       case when new.value::text is distinct from old.value::text then new.value::text end)) then
     new := json_populate_record(new, _redact_columns('tool_calls', to_json(new), tg_argv));
   end if;
   return new;
@@ -194,9 +196,10 @@ create or replace function _redact_turn()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  if new.error is distinct from old.error and _may_hold_secret(new.error::text)
-    or new.response_id is distinct from old.response_id and _may_hold_secret(new.response_id)
-    or new.request_id is distinct from old.request_id and _may_hold_secret(new.request_id) then
+  if _may_hold_secret(concat_ws(' ',
+       case when new.error is distinct from old.error then new.error::text end,
+       case when new.response_id is distinct from old.response_id then new.response_id end,
+       case when new.request_id is distinct from old.request_id then new.request_id end)) then
     new := json_populate_record(new, _redact_columns('turns', to_json(new), tg_argv));
   end if;
   return new;

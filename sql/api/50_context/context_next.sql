@@ -39,7 +39,7 @@ begin
     cuts := _elision_due(p_item, p_focus, v_engage, head, p_flags.boundary, cuts, null);
   end if;
   v_rung := _compaction_due(row(p_item, p_focus, v_engage, head, cuts, null)::context_state, last, coalesce(_text_block(say), ''),
-    v_attempt.turn_id is null, p_flags.raw_chars);
+    v_attempt.turn_id is null, (p_flags.exchange).raw_chars);
   compaction := v_rung.compaction;
   reason := v_rung.reason;
   if (v_rung.cut).id is not null then

@@ -16,7 +16,7 @@ begin
   return _request((select config from turn_configs where content_hash = v_turn.config_hash),
                   case v_turn.turn_type
                     when 'compaction' then _summary_messages((select c from compactions c where c.turn_id = v_turn.id))
-                    else _messages(v_turn.parent_turn_id, _elision_chain(v_turn.elision_id), _query_blocks(v_turn.id), false,
+                    else _messages(v_turn.parent_turn_id, _elision_chain(v_turn.elision_id), _query_blocks(v_turn.id),
                       (select cache_ttl from turn_configs where content_hash = v_turn.config_hash))
                   end);
 end
@@ -66,7 +66,7 @@ begin
       _config_of(v_focus, v_config, null, _loop_thinks(v_config -> 'engage', v_next.head, v_next.cuts))::json,
       _messages((v_next.head).id, v_next.cuts,
         concat_ws(',', _text_block(v_next.say), (select string_agg(w.block, ',' order by w.n) from _inbox_waiting(v_focus.work_item_id) w)),
-        false, v_config #>> '{engage,cache_ttl}'));
+        v_config #>> '{engage,cache_ttl}'));
   end if;
   return query select v_request -> 'system', v_request -> 'messages', v_request -> 'tools', v_request;
 end

@@ -55,13 +55,14 @@ create or replace function _facts_after(p_before jsonb, p_turn_ids uuid[])
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with call as (
-    select k as call, row_number() over (order by u.n, k.parent_call_id is not null, k.ordinal) as n
+    -- Not the whole rows: keeping one reads its result, however long that is.
+    select k.id, k.tool_name, k.status, k.is_error, row_number() over (order by u.n, k.parent_call_id is not null, k.ordinal) as n
       from unnest(p_turn_ids) with ordinality as u(turn_id, n)
       join tool_calls k on k.turn_id = u.turn_id and k.completed_at is not null
   ), touch as (
     select x.target, count(*) as times, max(c.n) as n, (array_agg(x.action order by c.n desc))[1] = 'delete' as is_deleted
-      from call c join touches x on x.tool_call_id = (c.call).id and x.kind = 'path' and x.action in ('create', 'modify', 'delete')
-     where (c.call).status in ('completed', 'uncertain')
+      from call c join touches x on x.tool_call_id = c.id and x.kind = 'path' and x.action in ('create', 'modify', 'delete')
+     where c.status in ('completed', 'uncertain')
      group by x.target
   ), changed as (
     select coalesce(t.target, b.value ->> 0) as target, coalesce(t.times, 0) + coalesce((b.value ->> 1)::integer, 0) as times,
@@ -72,12 +73,13 @@ as $$
   ), run as (
     -- Of each command its newest run; one that the engine refused or stopped is none.
     select distinct on (r.label) r.label, r.is_error, r.n, case when r.is_error then r.said end as said
-      from (select _call_label(c.call) as label, (c.call).is_error, c.n, _result_text((c.call).result) as said
+      from (select _call_label(k) as label, c.is_error, c.n, _result_text(k.result) as said
               from call c
-             where (c.call).tool_name not in ('ledger_append', 'ledger_read', 'recall_block', 'artifact_read', 'execute_code')
-               and not _only_looks(c.call)
+              join tool_calls k on k.id = c.id
+             where c.tool_name not in ('ledger_append', 'ledger_read', 'recall_block', 'artifact_read', 'execute_code')
+               and not _only_looks(k)
                -- A label costs more than a look whether anything fails or did.
-               and (p_before ? 'failing' or exists (select from call e where (e.call).is_error is not false))) r
+               and (p_before ? 'failing' or exists (select from call e where e.is_error is not false))) r
      where not r.is_error
         or coalesce(r.said, '') !~ '^\[(engine|claim)\] (Not executed|Stopped|There is no tool|This worker does not have|The input does not match)'
      order by r.label, r.n desc

@@ -39,7 +39,7 @@ begin
             and exists (select from work_items w
                          where coalesce(w.project, '') = any (v_projects) and (w.parent_id is null) = any ('{true,false}') and w.state = 'running'
                            and w.state in ('created', 'queued', 'running', 'waiting', 'paused', 'completed') and w.id <> p_item.id),
-         case when c.open = 0 and c.waiting = 0 then b.boundary end, s.words, s.results, s.raw
+         case when c.open = 0 and c.waiting = 0 then b.boundary end, x
     into v_flags
     from fences e
    cross join lateral (
@@ -58,7 +58,7 @@ begin
        from tool_calls k
       where k.turn_id = v_head.id) c
     left join lateral _boundaries(v_head.id, v_head.work_item_id) b on true
-    left join lateral _exchange_sizes(v_head.id) s on v_head.id is not null and c.open = 0 and c.waiting = 0
+    left join lateral _exchange(v_head.id) x on v_head.id is not null and c.open = 0 and c.waiting = 0
    where e.work_item_id = p_item.id;
   return v_flags;
 end

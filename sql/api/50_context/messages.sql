@@ -1,11 +1,10 @@
 -- The messages of a request, rebuilt from the chain of turns. For each turn: its user part (the results of its parent's calls,
 -- then whatever else was said to the model), then the response. After a turn with an empty response two user parts meet and
 -- become one message. Of turns that were cut, the first message (the task) and the stubs stay. Cache breakpoints: after the
--- last stub, and where the previous request ended if the exchange since then is long; two more are in the config (see
+-- last stub, and where the previous request ended if the exchange since then is long, see _is_far(); two more are in the config (see
 -- _turn_config()), and the API takes at most four.
 
-create or replace function _messages(
-    p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_is_kept boolean default false, p_ttl text default '5m')
+create or replace function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_ttl text default '5m')
   returns text
   language sql
   stable
@@ -13,21 +12,18 @@ create or replace function _messages(
 as $$
   with previous as (
     -- Where the previous request ended, if this one begins with it; and where the one before that did.
-    select t.depth * 2 as "position", b.depth * 2 as before, b.parent_turn_id as after_turn_id
+    select t.depth * 2 as "position", b.depth * 2 as before
       from turns t
       left join turns b on b.id = t.parent_turn_id
-     where t.id = p_parent_turn_id and t.turn_type = 'normal'
-       and (p_is_kept or t.elision_id is not distinct from (p_elisions[cardinality(p_elisions)]).id)
+     where t.id = p_parent_turn_id and t.turn_type = 'normal' and t.elision_id is not distinct from (p_elisions[cardinality(p_elisions)]).id
   ),
   part as (
     -- A response that came in pieces is one message; so are two without a word between them, as some programs record them.
     select p.*,
            p.role = 'assistant' and lag(p.role) over w is distinct from 'assistant' as is_next,
            p."position" <= r."position" and lead(p."position") over w > r."position" as is_end,
-           sum(b.count) filter (where p."position" > r."position") over () > 18 as is_far,
-           sum(b.count) filter (where p."position" <= r."position" and p."position" > r.before) over () > 18 as was_far,
-           p."position" > r."position" as is_new
-      from _message_parts(p_parent_turn_id, p_elisions, p_query_blocks, case when p_is_kept then (select after_turn_id from previous) end, p_ttl) p
+           _is_far(sum(b.count) filter (where p."position" > r."position") over ()) as is_far
+      from _message_parts(p_parent_turn_id, p_elisions, p_query_blocks, null, p_ttl) p
       left join previous r on true
      -- Once for each part, and only where it matters: it reads the text as JSON.
      cross join lateral (
@@ -41,24 +37,30 @@ as $$
       from part p
   ),
   message as (
-    -- The provider looks back 20 blocks from a breakpoint for what it has cached: after a longer exchange, a breakpoint is put
-    -- where the previous request had its last one. The stubs have their own, but what stands behind them has none.
-    select n.message, n.role, bool_or(n.is_far or coalesce(n.was_far, false)) as is_moved,
+    -- The stubs have their own breakpoint, but what stands behind them has none.
+    select n.message, n.role,
            string_agg(
              case when n.is_end and n.is_far and (n.kind <> 'stubs' or n.rank = 2147483646) then _with_breakpoint(w.blocks, p_ttl)
                   else w.blocks end, ','
              order by n."position", n.rank, n.ordinal) as blocks
       from numbered n
       cross join lateral (select case n.role when 'user' then _with_images(n.blocks) else n.blocks end as blocks) w
-     where n.is_new or not p_is_kept
      group by n.message, n.role
   )
   select '[' || coalesce(string_agg('{"role":"' || m.role || '","content":[' || m.blocks || ']}', ',' order by m.message, m.role = 'user'), '') || ']'
-    from message m
-  having not p_is_kept or (count(*) = 2 and not coalesce(bool_or(m.is_moved), false));
+    from message m;
 $$;
 
-comment on function _messages(uuid, elisions[], text, boolean, text) is 'The messages of the request after a turn, as JSON text; arguments as in _message_parts(). p_is_kept: only what comes after the request of p_parent_turn_id itself: its response and what follows it; null if that is no message more, or a breakpoint moves. p_ttl: how long the provider keeps what the request leaves in its cache, 5m or 1h.';
+comment on function _messages(uuid, elisions[], text, text) is 'The messages of the request after a turn, as JSON text; arguments as in _message_parts(). p_ttl: how long the provider keeps what the request leaves in its cache, 5m or 1h.';
+
+create or replace function _is_far(p_blocks bigint)
+  returns boolean
+  language sql
+  immutable
+  parallel safe
+  return p_blocks > 18;
+
+comment on function _is_far(bigint) is 'Whether so many content blocks since the previous request move a cache breakpoint: the provider looks back 20 blocks from one for what it has cached. After a longer exchange, one is put where the previous request had its last.';
 
 create or replace function _message_parts(
     p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid default null, p_ttl text default '5m')

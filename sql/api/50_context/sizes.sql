@@ -63,7 +63,7 @@ create or replace function _request_chars(p_head turns, p_cuts elisions[], p_say
 as $$
 declare
   v_sizes turn_sizes;
-  v_exchange record;
+  v_exchange exchange;
 begin
   if (p_cuts[cardinality(p_cuts)]).id is not distinct from p_head.elision_id then
     select * into v_sizes from turn_sizes where turn_id = p_head.id;
@@ -71,8 +71,8 @@ begin
   if v_sizes.turn_id is null then
     return _parts_chars(p_head.id, p_cuts, p_say) + _config_chars(p_head);
   end if;
-  select * into v_exchange from _exchange_sizes(p_head.id);
-  return _sizes_chars(v_sizes) + v_exchange.words + v_exchange.results + _blocks_chars(p_say) + _config_chars(p_head);
+  v_exchange := (select e from _exchange(p_head.id) e);
+  return _sizes_chars(v_sizes) + v_exchange.word_chars + v_exchange.result_chars + _blocks_chars(p_say) + _config_chars(p_head);
 end
 $$;
 

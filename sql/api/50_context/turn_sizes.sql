@@ -9,13 +9,10 @@ create or replace function _turn_sizes_store(p_turn turns)
 as $$
 declare
   v_flags iteration_flags;
-  v_sizes record;
 begin
   v_flags.last := (select t from turns t where t.id = p_turn.parent_turn_id);
   if (v_flags.last).turn_type = 'normal' then
-    select * into v_sizes from _exchange_sizes(p_turn.parent_turn_id);
-    v_flags.word_chars := v_sizes.words;
-    v_flags.result_chars := v_sizes.results;
+    v_flags.exchange := (select e from _exchange(p_turn.parent_turn_id) e);
     v_flags.boundary := case when p_turn.block <> (v_flags.last).block then _boundary(p_turn.parent_turn_id) end;
   end if;
   perform _turn_sizes_store(p_turn, v_flags, true);
@@ -46,8 +43,8 @@ begin
     select * into v_before from turn_sizes where turn_id = v_parent.id;
   end if;
   if v_parent.turn_type = 'normal' then
-    v_words := p_flags.word_chars;
-    v_results := p_flags.result_chars;
+    v_words := (p_flags.exchange).word_chars;
+    v_results := (p_flags.exchange).result_chars;
   end if;
   if p_is_told then
     select task, digest, people, engine into v_task, v_digest, v_people, v_engine from _told_sizes(p_turn);
@@ -107,21 +104,29 @@ create or replace function _blocks_chars(p_blocks text)
 
 comment on function _blocks_chars(text) is 'Characters of content blocks in a request; an image counts as in _content_chars().';
 
-create or replace function _exchange_sizes(p_turn_id uuid)
-  returns table (words integer, results integer, raw integer)
+create or replace function _exchange(p_turn_id uuid)
+  returns setof exchange
   language sql
   stable
   rows 1
 begin atomic
-  select coalesce((select sum(_blocks_chars(_blocks(coalesce(m.sent_content, m.content))))
-                     from messages m where m.turn_id = p_turn_id and m.role = 'assistant'), 0),
-         coalesce(sum(s.chars), 0), coalesce(sum(_content_chars(k.result)) filter (where s.kind = 'result'), 0)
-    from tool_calls k
-   cross join lateral _shown_result(k, k.result) s
-   where k.turn_id = p_turn_id and k.parent_call_id is null and k.completed_at is not null;
+  select p_turn_id, r.blocks, coalesce(string_agg(s.blocks, ',' order by s.rank, k.ordinal), ''),
+           (r.count + coalesce(sum(case s.kind when 'result' then 1 else json_array_length(('[' || s.blocks || ']')::json) end), 0))::integer,
+           r.chars::integer, coalesce(sum(s.chars), 0)::integer,
+           -- What is shown of a failed call has its images apart.
+           coalesce(sum(case when k.is_error then _content_chars(k.result) else s.chars - 70 end) filter (where s.kind = 'result'), 0)::integer
+    from (select coalesce(string_agg(b.blocks, ',' order by m.sequence), '') as blocks, coalesce(sum(json_array_length(c.content)), 0) as count,
+                 coalesce(sum(_blocks_chars(b.blocks)), 0) as chars
+            from messages m
+           cross join lateral (select coalesce(m.sent_content, m.content) as content) c
+           cross join lateral (select _blocks(c.content) as blocks offset 0) b -- once
+           where m.turn_id = p_turn_id and m.role = 'assistant') r
+    left join tool_calls k on k.turn_id = p_turn_id and k.parent_call_id is null and k.completed_at is not null
+    left join lateral _shown_result(k, k.result) s on k.id is not null
+   group by r.blocks, r.count, r.chars;
 end;
 
-comment on function _exchange_sizes(uuid) is 'Characters of a turn''s response and of the results of its calls, as requests show them; raw: _results_chars(), which counts the results alone.';
+comment on function _exchange(uuid) is 'A turn''s response and the results of its calls, as requests show them.';
 
 create or replace function _told_part(p_message messages, p_is_root boolean)
   returns text

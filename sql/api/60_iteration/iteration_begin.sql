@@ -22,7 +22,7 @@ end
 $$;
 
 comment on function iteration_begin(uuid, uuid) is
-  'First stage of an iteration: returns what the holder of the lease has to do. {kind: call_model, turn_id, is_watched, early, request}: send the request and report with iteration_step() or turn_record(), or with iteration_fail(); if is_watched, pass what arrives meanwhile to turn_stream(). early: {name in the request: ability} of the tools whose calls may run before the response is recorded, see iteration_step(), if it calls no tool that is not named; null in place of the ability: its calls wait for the record, and the others need not. {kind: summarize, turn_id, is_watched, request}: the context is full; send the request, report with summary_record() or iteration_fail(), then call this stage again. {kind: run_hook, hook_run_id, command, timeout_seconds, input}: run the command with input as JSON on stdin, report with hook_record(), then call this stage again. {kind: run_tools, turn_id, calls}: the response is already stored; run the calls that a crash left open, then call iteration_finish(). {kind: retry, run_at, reason}: the provider asked not to be called before run_at, or the rest of a budget is reserved by other calls; the lease is released. {kind: parked, until, reason}: a budget is used up; budget_set(), or daily_budget_set() and midnight UTC, let the item continue; the lease is released. {kind: completed | failed | dead | queued | paused, reason}: no more turns. Raises WL001, WL003, WL004.';
+  'First stage of an iteration: returns what the holder of the lease has to do. {kind: call_model, turn_id, is_watched, early, request}: send the request and report with iteration_step() or turn_record(), or with iteration_fail(); if is_watched, pass what arrives meanwhile to turn_stream(). early: {name in the request: ability} of the tools whose calls may run before the response is recorded, see iteration_step(), if it calls no tool that is not named; null in place of the ability: the database runs its calls with the record, and the others need not wait for that. {kind: summarize, turn_id, is_watched, request}: the context is full; send the request, report with summary_record() or iteration_fail(), then call this stage again. {kind: run_hook, hook_run_id, command, timeout_seconds, input}: run the command with input as JSON on stdin, report with hook_record(), then call this stage again. {kind: run_tools, turn_id, calls}: the response is already stored; run the calls that a crash left open, then call iteration_finish(). {kind: retry, run_at, reason}: the provider asked not to be called before run_at, or the rest of a budget is reserved by other calls; the lease is released. {kind: parked, until, reason}: a budget is used up; budget_set(), or daily_budget_set() and midnight UTC, let the item continue; the lease is released. {kind: completed | failed | dead | queued | paused, reason}: no more turns. Raises WL001, WL003, WL004.';
 
 create or replace function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_kept_turn_id uuid default null)
   returns json
@@ -84,16 +84,17 @@ begin
     return _item_answer(p_item);
   end if;
   if (v_created.turn).call_count > 0 then -- nothing can hold it; a second write of its row would check all its references again
-    return _request_sent(v_created.turn, p_flags.is_watched, p_flags.last, p_kept_turn_id, v_created.is_told, v_created.offered -> 'early');
+    return _request_sent(v_created.turn, p_flags.is_watched, p_flags, p_kept_turn_id, v_created.is_told, v_created.offered -> 'early');
   end if;
-  return _request_begin(p_item, p_focus, p_config, v_created.turn, p_flags.last, p_kept_turn_id);
+  return _request_begin(p_item, p_focus, p_config, v_created.turn, p_flags, p_kept_turn_id);
 end
 $$;
 
 comment on function _request_make(work_items, foci, jsonb, uuid, iteration_flags, uuid) is
   'Makes the turn of the next iteration, of which there is none yet, and returns what its worker has to do, as iteration_begin() does.';
 
-create or replace function _request_begin(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_parent turns, p_kept_turn_id uuid)
+create or replace function _request_begin(
+    p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_flags iteration_flags, p_kept_turn_id uuid)
   returns json
   language plpgsql
   volatile
@@ -108,14 +109,15 @@ begin
   update turns set call_count = call_count + 1, status = 'pending' where id = p_turn.id returning * into p_turn;
   -- One that was begun under this lease was not sent: its worker did not hear of it.
   update model_calls set ended_at = _now(), error_class = 'lost' where turn_id = p_turn.id and ended_at is null;
-  return _request_sent(p_turn, _is_watched(p_item.id), p_parent, p_kept_turn_id, true, _early_tools(p_config));
+  return _request_sent(p_turn, _is_watched(p_item.id), p_flags, p_kept_turn_id, true, _early_tools(p_config));
 end
 $$;
 
-comment on function _request_begin(work_items, foci, jsonb, turns, turns, uuid) is
-  'Begins the request of a turn that is made, if nothing holds it; what its worker has to do, as iteration_begin() returns it. p_parent: the turn before it; null: not read yet.';
+comment on function _request_begin(work_items, foci, jsonb, turns, iteration_flags, uuid) is
+  'Begins the request of a turn that is made, if nothing holds it; what its worker has to do, as iteration_begin() returns it. p_flags: before it was made; null: not read yet.';
 
-create or replace function _request_sent(p_turn turns, p_is_watched boolean, p_parent turns, p_kept_turn_id uuid, p_is_told boolean, p_early json)
+create or replace function _request_sent(
+    p_turn turns, p_is_watched boolean, p_flags iteration_flags, p_kept_turn_id uuid, p_is_told boolean, p_early json)
   returns json
   language plpgsql
   volatile
@@ -127,7 +129,7 @@ begin
   insert into model_calls (turn_id, attempt, model)
   values (p_turn.id, p_turn.call_count, (select model from turn_configs where content_hash = p_turn.config_hash));
   if p_turn.turn_type = 'normal' and p_turn.parent_turn_id = p_kept_turn_id then
-    v_since := _messages_since(p_turn, p_parent, p_is_told);
+    v_since := _messages_since(p_turn, p_flags, p_is_told);
   end if;
   return json_build_object('kind', case p_turn.turn_type when 'compaction' then 'summarize' else 'call_model' end,
                            'turn_id', p_turn.id, 'is_watched', p_is_watched,
@@ -137,31 +139,58 @@ begin
 end
 $$;
 
-comment on function _request_sent(turns, boolean, turns, uuid, boolean, json) is
-  'The {kind: call_model} or {kind: summarize} of a request that counts as sent from here on. p_parent and p_is_told as for _messages_since(), p_kept_turn_id as for iteration_step(). p_early: _early_tools().';
+comment on function _request_sent(turns, boolean, iteration_flags, uuid, boolean, json) is
+  'The {kind: call_model} or {kind: summarize} of a request that counts as sent from here on. p_flags and p_is_told as for _messages_since(), p_kept_turn_id as for iteration_step(). p_early: _early_tools().';
 
-create or replace function _messages_since(p_turn turns, p_parent turns, p_is_told boolean)
+create or replace function _messages_since(p_turn turns, p_flags iteration_flags, p_is_told boolean)
   returns json
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_kept turns := p_parent;
+  v_kept turns := p_flags.last;
+  v_new exchange := p_flags.exchange;
+  v_said text := case when p_is_told then _query_blocks(p_turn.id) else '' end;
 begin
   if v_kept.id is distinct from p_turn.parent_turn_id then
     select * into v_kept from turns where id = p_turn.parent_turn_id;
   end if;
-  if v_kept.turn_type <> 'normal' or v_kept.config_hash <> p_turn.config_hash or v_kept.elision_id is distinct from p_turn.elision_id then
+  if v_new.turn_id is distinct from v_kept.id then
+    select * into v_new from _exchange(v_kept.id);
+  end if;
+  if v_kept.turn_type <> 'normal' or v_kept.config_hash <> p_turn.config_hash or v_kept.elision_id is distinct from p_turn.elision_id
+    -- Without a response, what is said becomes part of the last message.
+    or v_new.response = ''
+    -- A breakpoint moves.
+    or _is_far(v_new.block_count + case when v_said = '' then 0 else json_array_length(('[' || v_said || ']')::json) end)
+    or not _is_near(v_kept) then
     return null;
   end if;
-  -- No cut: it says nothing of what came after it.
-  return _messages(p_turn.parent_turn_id, '{}', case when p_is_told then _query_blocks(p_turn.id) else '' end, true);
+  return format('[{"role":"assistant","content":[%s]},{"role":"user","content":[%s]}]',
+    v_new.response, _with_images(concat_ws(',', nullif(v_new.results, ''), nullif(v_said, ''))));
 end
 $$;
 
-comment on function _messages_since(turns, turns, boolean) is
-  'The messages that a turn''s request adds to that of the turn before it, for whoever keeps that one (a request never changes once it is made). Null: it is not the same with more at its end. p_parent: the turn before it; null: not read yet. p_is_told: whether the turn may say anything besides results.';
+comment on function _messages_since(turns, iteration_flags, boolean) is
+  'The messages that a turn''s request adds to that of the turn before it, for whoever keeps that one (a request never changes once it is made). Null: it is not the same with more at its end, or it may not be. p_flags: before it was made; null: not read yet. p_is_told: whether the turn may say anything besides results.';
+
+create or replace function _is_near(p_turn turns)
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(r.is_plain, true) and not _is_far(r.count + (
+           select coalesce(sum(json_array_length(coalesce(m.sent_content, m.content))), 0)
+             from messages m
+            where m.turn_id = p_turn.parent_turn_id and m.role = 'assistant' or m.turn_id = p_turn.id and m.role = 'user'))
+    from (select count(*) as count, bool_and(not k.is_error or json_typeof(k.result) <> 'array') as is_plain
+            from tool_calls k
+           where k.turn_id = p_turn.parent_turn_id and k.parent_call_id is null and k.completed_at is not null) r;
+$$;
+
+comment on function _is_near(turns) is 'Whether the request of a turn ended so near the one before it that it has no breakpoint there; false, too, where images of a failed call would have to be counted.';
 
 create or replace function _item_answer(p_item work_items)
   returns json

@@ -38,6 +38,9 @@ begin
     v_is_new := v_turn.status <> 'completed';
     v_flags := case when v_is_new then _turn_record(v_item, v_focus, v_config, v_turn, p_response, true, p_results)
                     else _iteration_flags(v_item, v_focus, v_config, v_turn) end;
+    if v_is_new and not v_flags.is_limited and v_flags.open_count > 0 and _entries_record(v_item, p_lease, v_turn.id, p_results) then
+      v_flags := _iteration_flags(v_item, v_focus, v_config, v_flags.last);
+    end if;
     if v_flags.open_count + v_flags.waiting_count > 0 then
       v_calls := _open_calls(v_turn.id);
       v_waiting := _waiting_calls(v_turn.id);
@@ -61,7 +64,7 @@ end
 $$;
 
 comment on function iteration_step(uuid, uuid, integer, double precision, uuid, json, json, uuid) is
-  'An iteration from its response to the next request, in one transaction: what turn_record(), tool_call_settle(), iteration_finish() and iteration_begin() do, for a worker that has all of it at hand. p_response: the response to the request of turn p_turn_id, as for turn_record(). p_results: those of its calls that the worker began before the response was stored, [{ordinal, id (a new uuid), content, is_error, images}], without content if it has no result yet. Only calls of tools that iteration_begin() named as early, with an ability, may begin so; any other is returned to be run. If calls are to be run first, or wait for a person: {kind: run_tools, turn_id, calls, waiting}, as turn_record() returns them; run them, and call this again without a response, with p_results [{id, content, is_error, images}] for those that are not settled yet. Else the answer of iteration_finish(): p_iteration is the iteration that is over, p_driven_seconds for how long the worker has driven the item; null: it gives the item back. Under a budget, too, with calls empty: call it again all the same. p_kept_turn_id: the turn whose request the caller keeps. If the next request is that one with more messages at its end, these come in its place: request null, since [messages]; else the request comes whole. Repeating it changes nothing. Raises WL001, WL002, WL003, WL004, WL008.';
+  'An iteration from its response to the next request, in one transaction: what turn_record(), tool_call_settle(), iteration_finish() and iteration_begin() do, for a worker that has all of it at hand. p_response: the response to the request of turn p_turn_id, as for turn_record(). p_results: those of its calls that the worker began before the response was stored, [{ordinal, id (a new uuid), content, is_error, images}], without content if it has no result yet. Only calls of tools that iteration_begin() named as early, with an ability, may begin so; any other is returned to be run. [{ordinal, id, is_entry: true}]: a call of ledger_append whose input fits the schema of the tool, which is run here, as tool_call_execute() would. If calls are to be run first, or wait for a person: {kind: run_tools, turn_id, calls, waiting}, as turn_record() returns them; run them, and call this again without a response, with p_results [{id, content, is_error, images}] for those that are not settled yet. Else the answer of iteration_finish(): p_iteration is the iteration that is over, p_driven_seconds for how long the worker has driven the item; null: it gives the item back. Under a budget, too, with calls empty: call it again all the same. p_kept_turn_id: the turn whose request the caller keeps. If the next request is that one with more messages at its end, these come in its place: request null, since [messages]; else the request comes whole. Repeating it changes nothing. Raises WL001, WL002, WL003, WL004, WL008.';
 
 create or replace function _checked_results(p_results json)
   returns json
@@ -79,14 +82,45 @@ begin
      where case when json_typeof(r) = 'object' then
              not _is_uuid(coalesce(r ->> 'id', '')) or coalesce(json_typeof(r -> 'content'), 'null') not in ('string', 'null')
              or coalesce(json_typeof(r -> 'is_error'), 'null') not in ('boolean', 'null')
+             or coalesce(json_typeof(r -> 'is_entry'), 'null') not in ('boolean', 'null')
            else true end) then
-    perform _raise_invalid('results must be an array of {id, ordinal, content, is_error, images}: id a uuid, content a string, is_error true or false');
+    perform _raise_invalid('results must be an array of {id, ordinal, content, is_error, images, is_entry}: id a uuid, content a string, '
+      'is_error and is_entry true or false');
   end if;
   return p_results;
 end
 $$;
 
 comment on function _checked_results(json) is 'Results of calls as iteration_step() gets them, as they can be stored. Raises WL002.';
+
+create or replace function _entries_record(p_item work_items, p_lease uuid, p_turn_id uuid, p_results json)
+  returns boolean
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_call tool_calls;
+  v_is_any boolean := false;
+begin
+  for v_call in
+    select k.*
+      from json_to_recordset(p_results) as r(ordinal text, is_entry boolean)
+      join tool_calls k on k.turn_id = p_turn_id and k.parent_call_id is null and k.ordinal::text = r.ordinal and k.status = 'pending'
+      join abilities a on a.tool_name = k.tool_name and a.name = 'ledger_append'
+     where r.is_entry
+     order by k.ordinal
+  loop
+    if _begins_behind(v_call) = '{}' then
+      perform _call_execute(p_item, p_lease, v_call);
+      v_is_any := true;
+    end if;
+  end loop;
+  return v_is_any;
+end
+$$;
+
+comment on function _entries_record(work_items, uuid, uuid, json) is 'Runs those calls of ledger_append in a response that its worker found to fit their schema, p_results as for iteration_step(). Returns whether there were any.';
 
 create or replace function _results_settle(p_item work_items, p_results json)
   returns void

@@ -127,7 +127,7 @@ create or replace function _early_tools(p_config jsonb)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- An entry beside them holds nothing up: the database records it when the response is stored, and no tool sees it.
+  -- An entry beside them holds nothing up: the database records it with the response, see _entries_record(), and no tool sees it.
   select coalesce((
     select json_object_agg(a.tool_name, case when a.name <> 'ledger_append' then a.name end)
       from _toolset(p_config) a

@@ -105,37 +105,52 @@ as $$
 declare
   v_item work_items := _fence(p_work_item_id, p_lease);
   v_call tool_calls := _call_of(v_item, p_tool_call_id);
-  v_ability abilities;
-  v_result jsonb;
-  v_hint text;
   v_behind uuid[];
 begin
   if v_call.completed_at is not null or v_call.status = 'waiting' then
     return '{}';
   end if;
   v_behind := _begins_behind(v_call);
-  if v_behind <> '{}' then
-    return v_behind;
+  if v_behind = '{}' then
+    perform _call_execute(v_item, p_lease, v_call), _tell_watchers(v_item);
   end if;
-  select * into v_ability from abilities where tool_name = v_call.tool_name and implementation <> 'runtime';
+  return v_behind;
+end
+$$;
+
+comment on function tool_call_execute(uuid, uuid, uuid) is
+  'Runs a tool that is a SQL function and stores its result; both commit together, so that a crash can neither lose nor repeat it. An error becomes the result and rolls back what the function did; only deadlocks and serialization failures are raised, for the caller to repeat the call. Returns {}; or, like tool_call_begin(), the calls that have to end first, and nothing was run. Raises WL001, WL002, WL003, WL004, 40001, 40P01.';
+
+create or replace function _call_execute(p_item work_items, p_lease uuid, p_call tool_calls)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_ability abilities;
+  v_result jsonb;
+  v_hint text;
+begin
+  select * into v_ability from abilities where tool_name = p_call.tool_name and implementation <> 'runtime';
   if not found then
-    perform _raise_invalid(format('tool "%s" is not implemented in the database', v_call.tool_name));
+    perform _raise_invalid(format('tool "%s" is not implemented in the database', p_call.tool_name));
   end if;
-  v_call.attempts := v_call.attempts + 1;
-  v_call.started_at := _now();
+  p_call.attempts := p_call.attempts + 1;
+  p_call.started_at := _now();
   begin
-    v_result := _ability_call(v_ability, _call_input(v_call)::jsonb, v_call.parent_call_id is not null, v_item.id, p_lease, v_call.id, v_call.turn_id);
+    v_result := _ability_call(v_ability, _call_input(p_call)::jsonb, p_call.parent_call_id is not null, p_item.id, p_lease, p_call.id, p_call.turn_id);
     if v_result is null and _is_wait(v_ability.name) then
       -- What a wait is for is read from its input as it was given, also where a hook rewrote that.
-      perform _awaits(v_call.input), _claim_held_by(v_item, case v_ability.name when 'wait_for' then v_call.input ->> 'claim' end, v_call.id)
-        where v_call.rewritten_input is not null;
+      perform _awaits(p_call.input), _claim_held_by(p_item, case v_ability.name when 'wait_for' then p_call.input ->> 'claim' end, p_call.id)
+        where p_call.rewritten_input is not null;
       update tool_calls
-         set status = 'waiting', attempts = v_call.attempts, started_at = v_call.started_at, wait_ends_at = _wait_ends_at(v_call.input)
-       where id = v_call.id;
+         set status = 'waiting', attempts = p_call.attempts, started_at = p_call.started_at, wait_ends_at = _wait_ends_at(p_call.input)
+       where id = p_call.id;
     else
       perform _call_settle(
-        v_call, coalesce(v_result #>> '{}', ''), false,
-        case when v_ability.implementation = 'engine' then _recalled_images(v_item.id, v_ability.name, _call_input(v_call)::jsonb) end);
+        p_call, coalesce(v_result #>> '{}', ''), false,
+        case when v_ability.implementation = 'engine' then _recalled_images(p_item.id, v_ability.name, _call_input(p_call)::jsonb) end);
     end if;
   exception
   when deadlock_detected or serialization_failure then
@@ -143,13 +158,10 @@ begin
   when others then
     get stacked diagnostics v_hint = pg_exception_hint;
     -- Models know the errors of memory as they are.
-    perform _call_settle(v_call, concat_ws(E'\n', case when v_ability.name = 'memory' and v_ability.is_builtin and sqlstate ~ '^WL' then 'Error: ' || sqlerrm
+    perform _call_settle(p_call, concat_ws(E'\n', case when v_ability.name = 'memory' and v_ability.is_builtin and sqlstate ~ '^WL' then 'Error: ' || sqlerrm
                                                         else format('%s (%s)', sqlerrm, sqlstate) end, nullif(v_hint, '')), true);
   end;
-  perform _tell_watchers(v_item);
-  return '{}';
 end
 $$;
 
-comment on function tool_call_execute(uuid, uuid, uuid) is
-  'Runs a tool that is a SQL function and stores its result; both commit together, so that a crash can neither lose nor repeat it. An error becomes the result and rolls back what the function did; only deadlocks and serialization failures are raised, for the caller to repeat the call. Returns {}; or, like tool_call_begin(), the calls that have to end first, and nothing was run. Raises WL001, WL002, WL003, WL004, 40001, 40P01.';
+comment on function _call_execute(work_items, uuid, tool_calls) is 'tool_call_execute() of an open call that waits for no other, by whoever holds the lock on its item''s fence.';

@@ -31,25 +31,25 @@ create or replace function _import_missed(p_turn turns, p_exchange record, p_n i
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_before record;
-  v_after record;
+  v_before exchange;
+  v_after exchange;
 begin
   calls_added := 0;
   is_filled := false;
   if not exists (select from _response_missing(p_turn, p_exchange) m where m.records is not null) then
     return;
   end if;
-  select * into v_before from _exchange_sizes(p_turn.id);
+  v_before := (select e from _exchange(p_turn.id) e);
   calls_added := _import_response(p_turn, p_exchange, p_n, true);
-  select * into v_after from _exchange_sizes(p_turn.id);
+  v_after := (select e from _exchange(p_turn.id) e);
   is_filled := v_after is distinct from v_before;
   -- The requests after it are so much larger; those behind a compaction only in what was said by then.
   update turn_sizes z
-     set said = z.said + v_after.words + v_after.results - v_before.words - v_before.results,
+     set said = z.said + v_after.word_chars + v_after.result_chars - v_before.word_chars - v_before.result_chars,
          words = z.words + case when t.elision_id is not distinct from p_turn.elision_id and t.turn_type = 'normal'
-                                then v_after.words - v_before.words else 0 end,
+                                then v_after.word_chars - v_before.word_chars else 0 end,
          results = z.results + case when t.elision_id is not distinct from p_turn.elision_id and t.turn_type = 'normal'
-                                    then v_after.results - v_before.results else 0 end
+                                    then v_after.result_chars - v_before.result_chars else 0 end
     from _turns_behind(p_turn.id) b join turns t on t.id = b
    where is_filled and z.turn_id = t.id;
 end

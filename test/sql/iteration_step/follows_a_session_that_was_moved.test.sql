@@ -20,7 +20,7 @@ select is((select parent_turn_id from turns where id = (says #>> '{next,turn_id}
 select is(says #>> '{next,request}', context_at((says #>> '{next,turn_id}')::uuid)::text, 'and comes whole') from says;
 select is((select block from turns where id = (says #>> '{next,turn_id}')::uuid), 1, 'in the block of that turn, not behind the step of the one that was left') from says;
 select is((select s.said from turn_sizes s where s.turn_id = (says #>> '{next,turn_id}')::uuid),
-  (select b.said + e.words + e.results from turn_sizes b cross join lateral _exchange_sizes(b.turn_id) e where b.turn_id = (select turn_id from request where n = 1)),
+  (select b.said + e.word_chars + e.result_chars from turn_sizes b cross join lateral _exchange(b.turn_id) e where b.turn_id = (select turn_id from request where n = 1)),
   'and its size is counted from there') from says;
 
 select * from finish();

@@ -42,7 +42,7 @@ select is((select string_agg(k.provider_id || ' ' || (k.result #>> '{}'), ', ' o
           'x seen x, y seen y, z seen z', 'every call has its own result');
 select is_empty($$ select * from ledger_verify() $$, 'the chain holds');
 select is((select words from turn_sizes z join turns t on t.id = z.turn_id join foci f on f.id = t.focus_id and f.session_label = 'claude-code:s' where t.response_id = 'n'),
-          (select e.words from turns t join foci f on f.id = t.focus_id and f.session_label = 'claude-code:s' cross join _exchange_sizes(t.id) e where t.response_id = 'm'),
+          (select e.word_chars from turns t join foci f on f.id = t.focus_id and f.session_label = 'claude-code:s' cross join _exchange(t.id) e where t.response_id = 'm'),
           'the request after it is as much larger');
 
 select pg_temp.import('wy', 'c');
