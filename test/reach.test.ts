@@ -1,30 +1,20 @@
 // What CI may leave out after a change.
 
 import { execFileSync } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
-import { dirname, join, matchesGlob, relative, resolve } from 'node:path';
+import { globSync } from 'node:fs';
+import { matchesGlob, resolve } from 'node:path';
 
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 
-import { costly, unreached } from './reach.ts';
+import { costly, importsOf, namesWords, unreached } from './reach.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
   .split('\0')
   .filter(Boolean);
-const all = costly.flatMap(({ tests }) => tests);
+const all = [...new Set(costly.flatMap(({ tests }) => tests))];
 
-/** What a file of ours imports, and what these import as long as they are helpers of tests. */
-function importsOf(file: string, seen = new Set<string>()): Set<string> {
-  const text = readFileSync(join(root, file), 'utf8');
-  for (const [, name = ''] of text.matchAll(/from '(\.[^']*\.ts)'/g)) {
-    const imported = relative(root, join(root, dirname(file), name));
-    if (seen.has(imported)) continue;
-    seen.add(imported);
-    if (imported.startsWith('test/')) importsOf(imported, seen);
-  }
-  return seen;
-}
+afterEach(() => vi.unstubAllEnvs());
 
 test.each([...new Set(costly.flatMap(({ tests, paths }) => [...tests, ...paths]))])('%s names files that are there', (glob) => {
   expect(files.some((file) => matchesGlob(file, glob))).toBe(true);
@@ -38,9 +28,43 @@ describe.each(costly)('$tests', ({ tests, paths }) => {
 });
 
 test('words and other tests reach none of them', () => {
-  expect(
-    unreached(['README.md', 'docs/sql.md', 'test/docs.test.ts', 'test/e2e/crash.test.ts', 'test/sql/work_cancel/ends.test.sql']),
-  ).toEqual(all);
+  expect(unreached(['README.md', 'docs/sql.md', 'test/docs.test.ts', 'test/runtime/config.test.ts'])).toEqual(all);
+});
+
+test('what names words is run when they change', () => {
+  expect(all).toContain('test/e2e/crash.test.ts');
+  for (const reader of ['test/e2e/traces.test.ts', 'test/long/metrics.test.ts', 'test/long/restore.test.ts']) {
+    expect(namesWords(reader)).toBe(true);
+    expect(all).not.toContain(reader);
+  }
+});
+
+test('a test that changed is run alone, what tests share reaches all of them', () => {
+  const left = unreached(['test/e2e/crash.test.ts']);
+  expect(all.filter((file) => !left.includes(file))).toEqual(['test/e2e/crash.test.ts']);
+  const shared = unreached(['test/faults/clients.ts']);
+  expect(shared).not.toContain('test/e2e/crash.test.ts');
+  expect(unreached(['test/database.ts', 'test/faults/clients.ts'])).toEqual([]);
+});
+
+test('a pgTAP file reaches what plays such files', () => {
+  const left = unreached(['test/sql/work_cancel/ends.test.sql']);
+  expect(all.filter((file) => !left.includes(file))).toEqual(['test/sql.test.ts']);
+  expect(unreached(['test/sql/_fixtures.sql'])).not.toContain('test/e2e/crash.test.ts');
+});
+
+test('what is left out is left out of each project', async () => {
+  const played = async (leftOut: string): Promise<string[]> => {
+    vi.resetModules();
+    vi.stubEnv('LEFT_OUT', leftOut);
+    const { projects } = await import('../vitest.config.ts');
+    return projects.flatMap(({ test: { include, exclude } }) => globSync(include, { cwd: root, exclude }));
+  };
+  const costs = ['test/sql.test.ts', 'test/e2e/move.test.ts', 'test/console/browserKeys.test.ts', 'test/faults/long/promotion.test.ts'];
+  const everything = await played('');
+  const left = await played('test/sql.test.ts test/e2e/move.test.ts test/console/browser*.test.ts test/faults/long/**');
+  for (const file of costs) expect([file, everything.includes(file), left.includes(file)]).toEqual([file, true, false]);
+  expect(left).toContain('test/reach.test.ts');
 });
 
 test('the path of a connection reaches what changes servers, and whatever else starts with it', () => {

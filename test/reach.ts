@@ -1,11 +1,37 @@
-// Which changes reach the tests that cost most: those that drive browsers, pairs of servers or workers that are hosts of their own, and a
-// release. CI leaves out what nothing reaches that changed since everything was run:
+// Which changes reach the tests that cost most: those of work as it is done, which words and other tests do not reach, and among them those that
+// drive browsers, pairs of servers or workers that are hosts of their own, and a release, which not every source reaches. CI leaves out what
+// nothing reaches that changed since everything was run:
 //   node test/reach.ts COMMIT   prints the tests that no change since then reaches, one a line
 // A change of a file that this table does not know reaches all of them.
 
 import { execFileSync } from 'node:child_process';
-import { matchesGlob } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, matchesGlob, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** What a file of ours imports, and what these import as long as they are helpers of tests. */
+export function importsOf(file: string, seen = new Set<string>()): Set<string> {
+  const text = readFileSync(join(root, file), 'utf8');
+  for (const [, name = ''] of text.matchAll(/from '(\.[^']*\.ts)'/g)) {
+    const imported = relative(root, join(root, dirname(file), name));
+    if (seen.has(imported)) continue;
+    seen.add(imported);
+    if (imported.startsWith('test/')) importsOf(imported, seen);
+  }
+  return seen;
+}
+
+/** Whether a test, or a helper of its, names the words of this project other than in a comment: it may read them. */
+export const namesWords = (file: string): boolean =>
+  [file, ...importsOf(file)]
+    .filter((name) => name.startsWith('test/'))
+    .map((name) => readFileSync(join(root, name), 'utf8').replaceAll(/^\s*(\/\/|\/?\*).*$/gm, ''))
+    .some((text) => /\bdocs\b|\bREADME\.md\b|\bCHANGELOG\b|\bLICENSE\b|\*\.md\b|ls-files/.test(text));
+
+/** The folders of tests of work as it is done; of what the tests there share, a change reaches all of them. */
+const played = 'test/{console,e2e,faults,long,model,plv8,roles,sandbox}/**';
 
 type Costly = { tests: readonly string[]; paths: readonly string[] };
 
@@ -34,7 +60,8 @@ const work = [
   'sql/api/70_control/**',
 ];
 
-export const costly: readonly Costly[] = [
+/** What not every source reaches. */
+const narrow: readonly Costly[] = [
   {
     // A page shows what any function of SQL answers.
     tests: ['test/console/browser*.test.ts'],
@@ -81,6 +108,24 @@ export const costly: readonly Costly[] = [
   { tests: ['test/long/clocks.test.ts'], paths: [...everywhere, ...work, 'sandbox/**'] },
 ];
 
+/** What reaches work as it is done. */
+const sources = [
+  ...everywhere,
+  `${played}/!(*.test).ts`,
+  `${played}/!(*.ts|*.md)`,
+  'test/runtime/**/!(*.test).ts',
+  'test/{bench,fixtures,newcomer,released}/**',
+  'test/sql/_*.sql',
+  'test/**/*.sh',
+  '{runtime,sandbox,plv8,sql,bin,plugin,deploy}/**',
+];
+
+export const costly: readonly Costly[] = [
+  { tests: globSync(`${played}/*.test.ts`, { cwd: root }).filter((file) => !namesWords(file)), paths: sources },
+  { tests: ['test/sql.test.ts'], paths: [...sources, 'test/sql/**'] },
+  ...narrow,
+];
+
 /** What reaches nothing but itself: words, other tests, what is built for others. */
 const elsewhere = [
   '*.md',
@@ -102,18 +147,18 @@ const elsewhere = [
 ];
 
 const isAmong = (path: string, globs: readonly string[]): boolean => globs.some((glob) => matchesGlob(path, glob));
-const isKnown = (path: string): boolean => isAmong(path, [...elsewhere, ...costly.flatMap(({ paths }) => paths)]);
+const isKnown = (path: string): boolean => isAmong(path, [...elsewhere, ...narrow.flatMap(({ paths }) => paths)]);
 
-/** The tests that none of these changed paths reaches. */
+/** The tests that none of these changed paths reaches; one that changed itself is run. */
 export function unreached(changed: readonly string[]): string[] {
   if (!changed.every(isKnown)) return [];
-  return costly
-    .filter(({ tests, paths }) => !changed.some((path) => isAmong(path, tests) || isAmong(path, paths)))
-    .flatMap(({ tests }) => tests);
+  const left = costly
+    .filter(({ paths }) => !changed.some((path) => isAmong(path, paths)))
+    .flatMap(({ tests }) => tests.filter((glob) => !changed.some((path) => matchesGlob(path, glob))));
+  return [...new Set(left)];
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const root = new URL('..', import.meta.url);
   const changed = execFileSync('git', ['diff', '--name-only', '-z', process.argv[2] ?? 'HEAD', 'HEAD'], { cwd: root, encoding: 'utf8' })
     .split('\0')
     .filter(Boolean);
