@@ -4715,6 +4715,13 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     test: 'test/sql/redactions/leave_every_row.test.sql',
   },
   {
+    name: 'an entry of words alone reads the whole ledger',
+    file: 'sql/api/45_ledger/ledger_append.sql',
+    from: 'l.seq >= v_fence.ledger_count - 1 and l.seq < v_fence.ledger_count order by l.seq desc limit 1',
+    to: 'l.seq = v_fence.ledger_count - 1',
+    test: 'test/sql/ledger_append/reads_one_entry_of_a_new_ledger.test.sql',
+  },
+  {
     name: 'an append reads the whole ledger',
     file: 'sql/api/45_ledger/complete_entry.sql',
     from: 'l.seq >= new.seq - 1 and l.seq < new.seq order by l.seq desc limit 1',
