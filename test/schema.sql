@@ -1197,10 +1197,8 @@ CREATE INDEX work_ledger_steps ON ledger.work_ledger USING btree (turn_id) WHERE
 CREATE INDEX work_ledger_time ON ledger.work_ledger USING brin (created_at) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX work_ledger_told ON ledger.work_ledger USING btree (COALESCE(project, ''::text), is_child_work, entry_type, created_at DESC) WHERE (((entry_type)::text = ANY (ARRAY['decision'::text, 'finding'::text, 'error'::text])) AND (NOT is_inherited));
 CREATE INDEX work_ledger_turn_errors ON ledger.work_ledger USING btree (turn_id) WHERE ((entry_type)::text = 'error'::text);
-CREATE TRIGGER redact BEFORE INSERT ON ledger.work_ledger FOR EACH ROW EXECUTE FUNCTION _redact_entry();
+CREATE TRIGGER complete_entry BEFORE INSERT ON ledger.work_ledger FOR EACH ROW EXECUTE FUNCTION _complete_entry(); -- enabled A
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.work_ledger FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
-CREATE TRIGGER refuse_entry BEFORE INSERT ON ledger.work_ledger FOR EACH ROW EXECUTE FUNCTION _refuse_entry(); -- enabled A
-CREATE TRIGGER search_ledger AFTER INSERT ON ledger.work_ledger FOR EACH ROW EXECUTE FUNCTION _search_ledger();
 create table work_usage (
   work_item_id uuid not null,
   model text not null,
@@ -3916,6 +3914,8 @@ create function _compaction_store(p_item work_items, p_focus foci, p_engage json
   plpgsql volatile; -- body 205023cb, comment 6790416b
 create function _compaction_times(p_compaction compactions, p_turn turns, OUT started_at timestamp with time zone, OUT ended_at timestamp with time zone) returns record
   sql stable; -- body fb2c9b2b, comment 2418f67e
+create function _complete_entry() returns trigger
+  plpgsql volatile set enable_seqscan=off set jit=off; -- body 41eb12a0, comment b9d08ffa
 create function _config_chars(p_turn turns) returns integer
   sql stable; -- body edbec15c, comment d72652b0
 create function _config_of(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text, p_thinks boolean DEFAULT true) returns text
@@ -4408,6 +4408,8 @@ create function _is_partial(p_call tool_calls) returns boolean
   sql immutable; -- body e033e909, comment 9cdb5566
 create function _is_pattern(p_pattern text) returns boolean
   plpgsql immutable; -- body 149a2112, comment 6ca9e3a5
+create function _is_plain_entry(p_entry_type text, p_content text, p_data jsonb, p_keep text[]) returns boolean
+  sql immutable parallel safe; -- body d41d8cd9, comment 51a31e0d
 create function _is_recorded(p_item work_items) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment fcc2cca1
 create function _is_reminded(p_focus foci) returns boolean
@@ -4613,7 +4615,7 @@ create function _ledger_format(p_work_item_id uuid, p_since_seq integer DEFAULT 
 create function _ledger_inherit(p_item work_items, p_source_id uuid, p_last integer) returns void
   plpgsql volatile; -- body 67a5612a, comment 6bf20832
 create function _ledger_numbers(p_work_item_id uuid, p_lease uuid, p_count integer) returns fences
-  plpgsql volatile; -- body 637c06ff, comment 457c1845
+  plpgsql volatile; -- body 56fb1bb7, comment 457c1845
 create function _ledger_schema() returns text
   sql stable; -- body a3098596, comment c789aca7
 create function _ledger_trust(p_work_item_id uuid, p_turn_id uuid) returns text
@@ -4992,8 +4994,6 @@ create function _redact_call() returns trigger
   plpgsql volatile; -- body c65427ad, comment ffef55bc
 create function _redact_columns(p_table text, p_row json, p_columns text[]) returns json
   plpgsql volatile; -- body 1bb3cced, comment 2146f69c
-create function _redact_entry() returns trigger
-  plpgsql volatile; -- body 68e5b907, comment db99fa6a
 create function _redact_message() returns trigger
   plpgsql volatile; -- body aa171cbd, comment 152e2ec6
 create function _redact_row() returns trigger
@@ -5018,8 +5018,6 @@ create function _ref_of(p_focus_id uuid) returns text
   sql stable; -- body d41d8cd9, comment 7865467d
 create function _refuse_change() returns trigger
   plpgsql volatile; -- body 6d879eb8, comment 19ee18f3
-create function _refuse_entry() returns trigger
-  plpgsql volatile set enable_seqscan=off set jit=off; -- body 485e2e73, comment 5a354aa9
 create function _refuse_erased(p_work_item_id uuid) returns void
   plpgsql stable; -- body 83e9bb5a, comment b0673bec
 create function _refuse_erasing() returns trigger
@@ -5167,7 +5165,7 @@ create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) return
 create function _schema_value_check(p_what text, p_schema jsonb, p_value jsonb) returns void
   plpgsql immutable; -- body 21ee2562, comment 32dd7659
 create function _seal(p_work_item_id uuid, p_turn_id uuid, p_message_count integer, p_call_count integer) returns void
-  plpgsql volatile; -- body b67ed145, comment 0a2dc021
+  plpgsql volatile; -- body 8fca2c5d, comment 0a2dc021
 create function _seal_link(p_previous bytea, p_seal seals, p_hash bytea, p_entry_link bytea) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 4152392a
 create function _seal_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
@@ -5181,11 +5179,9 @@ create function _sealed_hash(p_salt uuid, p_seal seals) returns bytea
 create function _sealed_words(p_salt uuid, p_seal seals) returns bytea
   plpgsql stable; -- body a95b8610, comment 731c2926
 create function _search_add(p_source text, p_id uuid, p_work_item_id uuid, p_text text, p_at timestamp with time zone) returns void
-  sql volatile set client_min_messages=warning; -- body 8f894a4a, comment 9d89a8cb
+  sql volatile set client_min_messages=warning; -- body 55703928, comment 9d89a8cb
 create function _search_entry() returns trigger
   plpgsql volatile; -- body 29db31ce, comment b4ba41b1
-create function _search_ledger() returns trigger
-  plpgsql volatile; -- body 6313bcba, comment 0ba80548
 create function _search_marks(p_query text) returns text
   sql immutable; -- body b38a3635, comment e815c553
 create function _search_query(p_query text) returns tsquery
@@ -5196,6 +5192,8 @@ create function _search_sources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment e73c4397
 create function _search_text(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d659e1df
+create function _search_words(p_text text) returns tsvector
+  sql immutable parallel safe; -- body d41d8cd9, comment 19783762
 create function _seconds_bucket(p_seconds double precision) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 813a8f3f
 create function _seconds_driven(p_focus foci) returns numeric
@@ -5789,9 +5787,9 @@ create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
 create function lease_renew(p_worker_id text, p_work_item_ids uuid[], p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid, p_concurrency integer DEFAULT NULL::integer, p_version text DEFAULT NULL::text, p_daemon text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns SETOF uuid
   plpgsql volatile; -- body 0dd3c89a, comment bf8bec14
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[], p_items jsonb DEFAULT NULL::jsonb, p_done integer[] DEFAULT NULL::integer[], p_doing integer DEFAULT NULL::integer) returns work_ledger
-  plpgsql volatile; -- body ed518118, comment 357058ba
+  plpgsql volatile set enable_seqscan=off set jit=off; -- body cd21aa9e, comment 357058ba
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
-  plpgsql volatile; -- body 758d0703, comment 33d564d6
+  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set jit=off; -- body 705a1ef0, comment 33d564d6
 create function ledger_chain_save(p_is_on boolean) returns ledger_chain
   plpgsql volatile; -- body ad824333, comment a52faf95
 create function ledger_changes() returns TABLE(under_way text, queued text, ended text, approvals text, workers text, written text, newest text)

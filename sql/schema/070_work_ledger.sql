@@ -1,7 +1,7 @@
 -- The ledger: append-only, typed, numbered 1..n without a gap for each work item.
 -- No foreign key to work_items: ledger_append() updates the item's fence in the same transaction, which proves that
--- it exists, and the key would cost a fifth of the append rate. What a CHECK would hold, trigger refuse_entry does
--- (api/00_ground/append_only.sql): CHECKs are prepared again for each statement, which cost a quarter of an append. Work items cannot be deleted (api/00_ground/append_only.sql).
+-- it exists, and the key would cost a fifth of the append rate. What a CHECK would hold, trigger complete_entry does
+-- (api/45_ledger/complete_entry.sql): CHECKs are prepared again for each statement, which cost a quarter of an append. Work items cannot be deleted (api/00_ground/append_only.sql).
 
 create table work_ledger (
   work_item_id uuid not null,
@@ -61,7 +61,7 @@ comment on column work_ledger.turn_id is 'The turn that wrote it; null: no model
 comment on column work_ledger.tool_call_id is 'The call that wrote it; null: no call did.';
 comment on column work_ledger.idempotency_key is 'A second append with the same key returns this entry.';
 comment on column work_ledger.erased_hash is 'Of an erased entry: the salted hash of content, data and keep, see _entry_hash().';
-comment on column work_ledger.link is 'SHA-256 of the entry before it and of this one, see _entry_link(): the chain that ledger_verify() walks. Null: the item has no chain. (Trigger refuse_entry makes it; a row that is restored brings its own.)';
+comment on column work_ledger.link is 'SHA-256 of the entry before it and of this one, see _entry_link(): the chain that ledger_verify() walks. Null: the item has no chain. (ledger_append() or trigger complete_entry makes it; a row that is restored brings its own.)';
 comment on column work_ledger.project is 'As in work_items: a digest finds the entries of its project by index.';
 comment on column work_ledger.seq is '1, 2, 3, ... within the work item, without gaps, in the order of commit.';
 comment on column work_ledger.id is 'For references from outside; to look up an entry, use (work_item_id, seq).';

@@ -613,6 +613,13 @@ drop function if exists _with_breakpoint(text);
 drop function if exists _told(uuid, boolean);
 drop function if exists _told_in(uuid, boolean);
 drop trigger if exists search_retracted on work_ledger;
+drop trigger if exists search_ledger on work_ledger;
+drop trigger if exists redact on work_ledger;
+drop trigger if exists refuse_entry on work_ledger;
+drop function if exists _redact_entry();
+drop function if exists _refuse_entry();
+drop function if exists _search_ledger();
+comment on column work_ledger.link is 'SHA-256 of the entry before it and of this one, see _entry_link(): the chain that ledger_verify() walks. Null: the item has no chain. (ledger_append() or trigger complete_entry makes it; a row that is restored brings its own.)';
 
 drop index tool_calls_measured;
 create index tool_calls_ended on tool_calls (completed_at) where completed_at > '-infinity';

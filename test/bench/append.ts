@@ -98,7 +98,7 @@ export async function rate(
 ): Promise<Sample> {
   const { statement, rows = 1, isShared = false, isWatched = false, isUnchained = false, isUnredacted = false } = variant;
   await owner.query('select ledger_chain_save($1)', [!isUnchained]);
-  await owner.query(`alter table work_ledger ${isUnredacted ? 'disable' : 'enable'} trigger redact`);
+  const looks = isUnredacted ? await blind(owner) : null;
   const {
     rows: [first],
   } = await writer.query<{ n: number }>(`
@@ -120,7 +120,19 @@ ${statement};
     { clients, seconds, url },
   );
   await listener?.end();
+  if (looks !== null) await owner.query(looks);
   return { value: sample.value * rows, cpu: sample.cpu == null ? null : sample.cpu / rows };
+}
+
+/** Entries are not looked at for secrets any more; what is run to do so again. */
+async function blind(owner: pg.Client): Promise<string> {
+  const {
+    rows: [looks],
+  } = await owner.query<{ definition: string }>(`select pg_get_functiondef('_hints_at_secret(text)'::regprocedure) as definition`);
+  await owner.query(
+    'create or replace function _hints_at_secret(p_text text) returns boolean language sql immutable parallel safe return false',
+  );
+  return looks?.definition ?? '';
 }
 
 async function listenTo({ connect, admin }: Server, offset: number): Promise<pg.Client> {

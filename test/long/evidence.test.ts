@@ -40,7 +40,7 @@ const problems = async (): Promise<string[]> => (await db.ledgerVerify(null, nul
 const forge = (table: string, change: string): Promise<unknown> =>
   database.query(`
   begin; alter table ${table} disable trigger user; ${change}; alter table ${table} enable trigger user;
-  ${['refuse_change', 'refuse_entry'].map((name) => `do $$ begin if exists (select from pg_trigger where tgname = '${name}' and tgrelid = '${table}'::regclass) then alter table ${table} enable always trigger ${name}; end if; end $$`).join('; ')};
+  ${['refuse_change', 'complete_entry'].map((name) => `do $$ begin if exists (select from pg_trigger where tgname = '${name}' and tgrelid = '${table}'::regclass) then alter table ${table} enable always trigger ${name}; end if; end $$`).join('; ')};
   commit`);
 
 test('many who append at once, some in vain, leave one chain', async () => {

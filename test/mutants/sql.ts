@@ -1627,22 +1627,22 @@ export const sqlMutants: readonly Mutant[] = [
   },
   {
     name: 'an entry takes a number that was not given out',
-    file: 'sql/api/00_ground/append_only.sql',
-    from: 'if new.seq not between 1 and coalesce(v_count, new.seq) and not _is_replicating() then',
+    file: 'sql/api/45_ledger/complete_entry.sql',
+    from: 'if new.seq not between 1 and coalesce(v_count, new.seq) then',
     to: 'if false then',
     test: 'test/sql/ledger_append/is_the_only_way_to_a_number.test.sql',
   },
   {
     name: 'an entry is held to its limits by ledger_append alone',
-    file: 'sql/api/00_ground/append_only.sql',
+    file: 'sql/api/45_ledger/complete_entry.sql',
     from: 'if v_broken is not null then',
     to: 'if false then',
     test: 'test/sql/ledger_append/is_held_to_its_limits_whoever_writes.test.sql',
   },
   {
     name: 'a replica is held to no limits of entries',
-    file: 'sql/api/00_ground/append_only.sql',
-    from: '  alter table work_ledger enable always trigger refuse_entry;\n',
+    file: 'sql/api/45_ledger/complete_entry.sql',
+    from: 'alter table work_ledger enable always trigger complete_entry;\n',
     to: '',
     test: 'test/sql/ledger_append/is_held_to_its_limits_whoever_writes.test.sql',
   },
@@ -1967,7 +1967,7 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a ledger has no end',
     file: 'sql/api/45_ledger/ledger_append.sql',
-    from: `if v_fence.ledger_count > 10000 and not coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false) then`,
+    from: 'if v_fence.ledger_count > 10000 then',
     to: 'if false then',
     test: 'test/sql/ledger_append/is_short_and_ends_at_ten_thousand.test.sql',
   },
@@ -3624,7 +3624,7 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a batch appends what a call with its key has appended',
     file: 'sql/api/45_ledger/ledger_append_batch.sql',
-    from: '     where v_seqs[e.n] > v_fence.ledger_count - v_count\n',
+    from: '       where v_known[e.n] is null\n',
     to: '',
     test: 'test/sql/ledger_append_batch/repeats_an_idempotent_call.test.sql',
   },
@@ -4369,9 +4369,9 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   // What is a secret by its form
   {
     name: 'entries keep secrets',
-    file: 'sql/api/00_ground/redact.sql',
-    from: 'if _hints_at_secret(new.content) and _may_hold_secret(new.content)',
-    to: 'if false',
+    file: 'sql/api/45_ledger/complete_entry.sql',
+    from: 'if _may_hold_secret(new.content) or',
+    to: 'if false and',
     test: 'test/sql/redactions/leave_every_row.test.sql',
   },
   {
@@ -4489,9 +4489,9 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   // Evidence
   {
     name: 'an entry is linked to nothing',
-    file: 'sql/api/00_ground/append_only.sql',
-    from: '    new.link := case when v_salt is not null then _entry_link(v_previous, v_salt, new) end;',
-    to: '    new.link := null;',
+    file: 'sql/api/45_ledger/complete_entry.sql',
+    from: '  new.link := case when v_salt is not null then _entry_link(v_previous, v_salt, new) end;',
+    to: '  new.link := null;',
     test: 'test/sql/ledger_verify/finds_every_change_of_an_entry.test.sql',
   },
   {
@@ -4701,9 +4701,30 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     test: 'test/sql/work_erase/keeps_hashes_comparable.test.sql',
   },
   {
+    name: 'an entry of words alone is linked to nothing',
+    file: 'sql/api/45_ledger/ledger_append.sql',
+    from: 'when v_fence.salt is not null then _entry_link(',
+    to: 'when false then _entry_link(',
+    test: 'test/sql/ledger_verify/finds_every_change_of_an_entry.test.sql',
+  },
+  {
+    name: 'an append keeps a secret that stands among words alone',
+    file: 'sql/api/45_ledger/ledger_append.sql',
+    from: ' and not _hints_at_secret(p_content)',
+    to: '',
+    test: 'test/sql/redactions/leave_every_row.test.sql',
+  },
+  {
+    name: 'an entry of words alone reads the whole ledger',
+    file: 'sql/api/45_ledger/ledger_append.sql',
+    from: 'l.seq >= v_fence.ledger_count - 1 and l.seq < v_fence.ledger_count order by l.seq desc limit 1',
+    to: 'l.seq = v_fence.ledger_count - 1',
+    test: 'test/sql/ledger_append/reads_one_entry_of_a_new_ledger.test.sql',
+  },
+  {
     name: 'an append reads the whole ledger',
-    file: 'sql/api/00_ground/append_only.sql',
-    from: 'l.seq < new.seq order by l.seq desc limit 1',
+    file: 'sql/api/45_ledger/complete_entry.sql',
+    from: 'l.seq >= new.seq - 1 and l.seq < new.seq order by l.seq desc limit 1',
     to: 'l.seq = new.seq - 1',
     test: 'test/sql/ledger_append/reads_one_entry_of_a_new_ledger.test.sql',
   },
@@ -4823,14 +4844,14 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   },
   {
     name: 'what was taken back is still found',
-    file: 'sql/api/45_ledger/ledger_search.sql',
-    from: 'if new.retracts is not null then',
-    to: 'if false then',
+    file: 'sql/api/45_ledger/complete_entry.sql',
+    from: 'elsif new.retracts is not null then',
+    to: 'elsif false then',
     test: 'test/sql/ledger_retract/takes_an_entry_back.test.sql',
   },
   {
     name: 'a search finds an entry again in every fork',
-    file: 'sql/api/45_ledger/ledger_search.sql',
+    file: 'sql/api/45_ledger/complete_entry.sql',
     from: 'elsif new.is_inherited or new.erased_hash is not null then',
     to: 'elsif new.erased_hash is not null then',
     test: 'test/sql/work_fork/takes_the_ledger_along_as_it_is.test.sql',

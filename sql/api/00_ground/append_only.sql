@@ -84,54 +84,6 @@ $$;
 
 comment on function _refuse_rewrite() is 'Trigger: a settled tool call, a settled turn (except archived_at) and the final state of a work item are written once; a journal entry can only lose its content. An erasing function may take the words away, and what replication brings was decided where it comes from. Raises WL003, WL007.';
 
-create or replace function _refuse_entry()
-  returns trigger
-  language plpgsql
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_broken text := case
-    when new.content !~ '\S' then 'content_is_not_blank'
-    when octet_length(new.content) > 16384 then 'content_is_at_most_16_kib'
-    when octet_length(new.data::text) > 65536 then 'data_is_at_most_64_kib'
-    when new.keep is not null and new.entry_type <> 'step' then 'only_steps_keep'
-    when not cardinality(new.keep) between 1 and 20 then 'keep_names_at_most_20'
-    when (new.entry_type = 'retraction') <> (new.retracts is not null) then 'retractions_name_an_entry'
-    when not new.trust = any (_trust_classes()) then 'trust_is_known' end;
-  v_count integer;
-  v_salt uuid;
-  v_previous bytea;
-begin
-  if v_broken is not null then
-    raise exception using
-      errcode = 'check_violation',
-      message = format('new row for relation "%s" violates check constraint "%s"', tg_table_name, v_broken),
-      schema = tg_table_schema, table = tg_table_name, constraint = v_broken;
-  end if;
-  -- Only the newest number that the counter gave out is free: the primary key refuses the others up to it. Restoring a dump
-  -- may insert entries before the fence of their item; those pass, as do those that replication brings before the counter.
-  select f.ledger_count, f.salt, case when f.salt is not null and new.link = '' then
-           -- In this form, without a sequential scan, nothing is as good as the primary key, also while the table is new and has no statistics.
-           (select l.link from work_ledger l where l.work_item_id = new.work_item_id and l.seq < new.seq order by l.seq desc limit 1) end
-    into v_count, v_salt, v_previous
-    from fences f where f.work_item_id = new.work_item_id;
-  if new.seq not between 1 and coalesce(v_count, new.seq) and not _is_replicating() then
-    raise exception using
-      errcode = 'WL002',
-      message = format('entry %s of work item %s does not come next: its ledger has %s', new.seq, new.work_item_id, v_count),
-      hint = 'ledger_append() numbers entries.';
-  end if;
-  -- What is restored brings its link. The name of this trigger comes after that of redact: what is hashed is what is stored.
-  if new.link = '' then
-    new.link := case when v_salt is not null then _entry_link(v_previous, v_salt, new) end;
-  end if;
-  return new;
-end
-$$;
-
-comment on function _refuse_entry() is
-  'Trigger: a ledger entry is within its limits, has a number that the counter in its item''s fence has given out, and is linked to the one before it, if the item has a chain. Instead of CHECKs, which cost more, and with their errors. Raises 23514, WL002.';
-
 do $do$
 declare
   v_table text;
@@ -150,8 +102,6 @@ begin
   end loop;
   create or replace trigger refuse_erasing before insert or update or truncate on erasing execute function _refuse_erasing();
   alter table erasing enable always trigger refuse_erasing;
-  create or replace trigger refuse_entry before insert on work_ledger for each row execute function _refuse_entry();
-  alter table work_ledger enable always trigger refuse_entry;
   -- With these column lists, appends, heartbeats and claims do not fire them.
   create or replace trigger refuse_rewrite before update of state, resolved_at, outcome_data on work_items
     for each row when (old.resolved_at is not null) execute function _refuse_rewrite();

@@ -7,7 +7,7 @@ create or replace function _hints_at_secret(p_text text)
   language sql
   immutable
   parallel safe
-  return p_text collate "C" ~ '[A-Za-z0-9_=-]{16}|@|whsec_|earer |PRIVATE KEY|assword=|ASSWORD=|passwd=|asic ';
+  return p_text collate "C" ~ '[A-Za-z0-9_=-]{16}' or p_text collate "C" ~ '@|whsec_|earer |PRIVATE KEY|assword=|ASSWORD=|passwd=|asic ';
 
 comment on function _hints_at_secret(text) is 'Whether a text has a long word, or another sign of a secret. Null for null.';
 

@@ -128,28 +128,6 @@ comment on function _redact_row() is 'Trigger: takes secrets out of the columns 
 
 -- What every iteration writes has triggers without a condition, which would be prepared anew for each statement: that alone would cost
 -- a tenth of an append. They look only at what is new, once.
-create or replace function _redact_entry()
-  returns trigger
-  language plpgsql
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_changes json;
-begin
-  if _hints_at_secret(new.content) and _may_hold_secret(new.content)
-    or new.data is not null and _may_hold_secret(new.data::text)
-    or new.keep is not null and _may_hold_secret(new.keep::text) then
-    v_changes := _redact_columns('work_ledger', to_json(new), '{content,data,keep}');
-    if v_changes is not null then
-      new := json_populate_record(new, v_changes);
-    end if;
-  end if;
-  return new;
-end
-$$;
-
-comment on function _redact_entry() is 'Trigger: takes secrets out of a ledger entry.';
-
 create or replace function _redact_message()
   returns trigger
   language plpgsql
@@ -214,7 +192,6 @@ declare
   v_columns text[];
   v_own text;
 begin
-  create or replace trigger redact before insert on work_ledger for each row execute function _redact_entry();
   for v_table, v_columns, v_own in select t.name, string_to_array(t.columns, ' '), t.own
     from (values
       ('messages', 'content sent_content metadata', '_redact_message'),

@@ -99,7 +99,7 @@ begin
   v_seal.message_count := p_message_count;
   v_seal.call_count := p_call_count;
   v_seal.created_at := _now();
-  -- The newest entry as _refuse_entry() looks for it.
+  -- The newest entry as _complete_entry() looks for it.
   select f.salt, f.ledger_count,
          (select l.link from work_ledger l where l.work_item_id = f.work_item_id and l.seq <= f.ledger_count order by l.seq desc limit 1),
          s.n, s.link

@@ -17,43 +17,56 @@ create or replace function ledger_append(
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
+  -- Nearly all entries are a few words alone: seen in one expression, since each is prepared anew in each transaction. Such an entry
+  -- is written complete; whatever else one brings is looked at by trigger complete_entry.
+  v_is_plain boolean := coalesce(
+    _is_plain_entry(p_entry_type, p_content, p_data, p_keep) and not _hints_at_secret(p_content) and p_idempotency_key is null
+    and p_items is null and p_done is null and p_doing is null, false);
   v_keep text[] := nullif(p_keep, '{}');
   v_fence fences;
   v_entry work_ledger;
 begin
-  if p_items is not null or p_done is not null or p_doing is not null then
-    p_content := _entry_with_plan(p_entry_type, p_content, p_items, p_done, p_doing);
-  end if;
-  -- Nearly all entries are words alone: seen here they need no call, which would cost a tenth of an append.
-  if (p_entry_type = any (_ledger_entry_types()) and p_content ~ '\S' and octet_length(p_content) <= 4096 and p_data is null and v_keep is null)
-     is not true then
-    perform _ledger_entry_check(p_entry_type, p_content, p_data, v_keep);
-  end if;
-  if p_idempotency_key is not null then
-    v_entry := _ledger_appended(p_work_item_id, p_idempotency_key, p_entry_type, p_content, v_keep);
-    if v_entry.id is not null then
-      return v_entry;
+  if not v_is_plain then
+    if p_items is not null or p_done is not null or p_doing is not null then
+      p_content := _entry_with_plan(p_entry_type, p_content, p_items, p_done, p_doing);
     end if;
-  end if;
-  if p_data <> 'null' then
-    perform _ledger_data_check(p_entry_type, p_data);
+    perform _ledger_entry_check(p_entry_type, p_content, p_data, v_keep);
+    if p_idempotency_key is not null then
+      v_entry := _ledger_appended(p_work_item_id, p_idempotency_key, p_entry_type, p_content, v_keep);
+      if v_entry.id is not null then
+        return v_entry;
+      end if;
+    end if;
+    if p_data <> 'null' then
+      perform _ledger_data_check(p_entry_type, p_data);
+    end if;
   end if;
   v_fence := _ledger_numbers(p_work_item_id, p_lease, 1);
   insert into work_ledger (
-    work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_child_work, trust,
-    idempotency_key, created_at, project)
-  values (
-    p_work_item_id, v_fence.ledger_count, p_entry_type, p_content, p_data, v_keep, v_fence.attempt, v_fence.focus_id,
-    nullif(current_setting('work_ledger.turn_id', true), '')::uuid,
-    nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid,
-    coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false), v_fence.is_child,
-    _ledger_trust_now(p_work_item_id), p_idempotency_key, _now(), v_fence.project)
+    work_item_id, seq, id, entry_type, content, data, keep, trust, attempt, focus_id, turn_id, tool_call_id, is_auto, is_child_work,
+    idempotency_key, created_at, link, project)
+  select p_work_item_id, v_fence.ledger_count, e.id, p_entry_type, p_content, p_data, v_keep, e.trust, v_fence.attempt, v_fence.focus_id, e.turn_id,
+         e.tool_call_id, e.is_auto, v_fence.is_child, p_idempotency_key, e.created_at,
+         case when not v_is_plain then ''
+              when v_fence.salt is not null then _entry_link(
+                (select l.link from work_ledger l -- in this form, see _complete_entry()
+                  where l.work_item_id = p_work_item_id and l.seq >= v_fence.ledger_count - 1 and l.seq < v_fence.ledger_count order by l.seq desc limit 1),
+                v_fence.salt,
+                row(p_work_item_id, v_fence.ledger_count, e.id, p_entry_type, p_content, null, null, null, e.trust, v_fence.attempt, v_fence.focus_id,
+                    e.turn_id, e.tool_call_id, e.is_auto, v_fence.is_child, false, null, null, e.created_at, null, v_fence.project)::work_ledger) end,
+         v_fence.project
+    from (select _uuidv7() as id, nullif(current_setting('work_ledger.turn_id', true), '')::uuid as turn_id,
+                 nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid as tool_call_id,
+                 coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false) as is_auto,
+                 _ledger_trust_now(p_work_item_id) as trust, _now() as created_at) e
   returning * into v_entry;
-  if coalesce(p_done[1], p_doing) is not null then
-    perform _plan_check(p_work_item_id, v_entry.seq, p_done || p_doing);
-  end if;
-  if octet_length(p_content) > 4096 then
-    perform _ledger_warn(format('entry %s of work item %s', v_entry.seq, p_work_item_id), p_content);
+  if not v_is_plain then
+    if coalesce(p_done[1], p_doing) is not null then
+      perform _plan_check(p_work_item_id, v_entry.seq, p_done || p_doing);
+    end if;
+    if octet_length(p_content) > 4096 then
+      perform _ledger_warn(format('entry %s of work item %s', v_entry.seq, p_work_item_id), p_content);
+    end if;
   end if;
   if v_fence.is_journal then
     perform _journal_written(p_work_item_id);
@@ -74,6 +87,7 @@ as $$
 declare
   v_lease uuid := coalesce(p_lease, nullif(current_setting('work_ledger.lease', true), '')::uuid);
   v_now timestamptz := _now();
+  v_is_locked boolean := false;
   v_fence fences;
 begin
   -- In the name of a turn, a call or the engine writes only who may write to all items; others would forge it.
@@ -83,7 +97,7 @@ begin
   end if;
   -- The counter, under the row lock, makes seq gapless, and the same statement checks who may write. If it updates nothing, the
   -- fence raises the reason; if the fence finds none, the item has changed meanwhile, and it is tried again with the lock held.
-  for v_try in 1..2 loop
+  loop
     update fences
        set ledger_count = ledger_count + p_count,
            watch_notified_at = case when watch_ends_at > v_now and _is_hint_due(watch_notified_at, v_now) then v_now else watch_notified_at end
@@ -93,14 +107,17 @@ begin
                 else lease_hash = sha256(uuid_send(v_lease)) end
     returning * into v_fence;
     exit when found;
+    assert not v_is_locked, 'the fence lets through what this update refuses';
     perform _fence(p_work_item_id, v_lease);
+    v_is_locked := true;
   end loop;
-  assert v_fence.work_item_id is not null, 'the fence lets through what this update refuses';
-  if v_fence.ledger_count > 10000 and not coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false) then
-    raise exception using
-      errcode = 'WL009',
-      message = format('the ledger of work item %s is full: 10000 entries', p_work_item_id),
-      hint = 'End this work with what is done, and continue in a new work item.';
+  if v_fence.ledger_count > 10000 then
+    if not coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false) then
+      raise exception using
+        errcode = 'WL009',
+        message = format('the ledger of work item %s is full: 10000 entries', p_work_item_id),
+        hint = 'End this work with what is done, and continue in a new work item.';
+    end if;
   end if;
   if v_fence.watch_notified_at = v_now then
     perform pg_notify('work_ledger', p_work_item_id::text);

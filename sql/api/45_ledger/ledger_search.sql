@@ -173,6 +173,15 @@ $$;
 
 comment on function _search_snippet(text, text) is 'The part of a text around the first match of p_marks, on one line, with each match between U+0002 and U+0003.';
 
+create or replace function _search_words(p_text text)
+  returns tsvector
+  language sql
+  immutable
+  parallel safe
+  return to_tsvector('simple', _search_text(p_text));
+
+comment on function _search_words(text) is 'search_entries.words of a text.';
+
 create or replace function _search_add(p_source text, p_id uuid, p_work_item_id uuid, p_text text, p_at timestamptz)
   returns void
   language sql
@@ -181,7 +190,7 @@ create or replace function _search_add(p_source text, p_id uuid, p_work_item_id 
   set client_min_messages = warning -- a word of over 2 kB is left out; nobody who writes one needs a notice of it
 as $$
   insert into search_entries (source, id, work_item_id, words, created_at)
-  select p_source, p_id, p_work_item_id, to_tsvector('simple', _search_text(left(p_text, 65536))), p_at
+  select p_source, p_id, p_work_item_id, _search_words(left(p_text, 65536)), p_at
    where p_text ~ '\S' and p_text <> '[erased]' -- as erased work comes out of a dump
   on conflict do nothing;
 $$;
@@ -211,36 +220,6 @@ $$;
 
 comment on function _search_entry() is 'Trigger: adds what was recorded to search_entries, under the source that is its argument; deleted: takes it out.';
 
--- For itself, because appends are what must be fast: of the CPU time that an append takes in the server, a quarter goes into this, half of it
--- into the words, half into the row with its keys; the index for words costs next to nothing, since it gathers what is new (fastupdate).
--- An index on an expression over work_ledger instead of the row would take little less, but then each hit that is ranked has its words
--- taken apart again. To change a setting, as _search_add() does, takes a tenth of an append: no word of a short text is too long.
--- What it decides is not in a WHEN, which would be prepared anew for each statement.
-create or replace function _search_ledger()
-  returns trigger
-  language plpgsql
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-begin
-  if new.retracts is not null then
-    delete from search_entries
-     where source = 'ledger' and id = (select l.id from work_ledger l where l.work_item_id = new.work_item_id and l.seq = new.retracts);
-  elsif new.is_inherited or new.erased_hash is not null then
-    null;
-  elsif octet_length(new.content) > 1000 then
-    perform _search_add('ledger', new.id, new.work_item_id, new.content, new.created_at);
-  else
-    insert into search_entries (source, id, work_item_id, words, created_at)
-    values ('ledger', new.id, new.work_item_id, to_tsvector('simple', _search_text(new.content)), new.created_at)
-    on conflict do nothing;
-  end if;
-  return null;
-end
-$$;
-
-comment on function _search_ledger() is 'Trigger: adds a ledger entry to search_entries, and takes out what a retraction names.';
-
-create or replace trigger search_ledger after insert on work_ledger for each row execute function _search_ledger();
 create or replace trigger search_journal after insert on journal_entries for each row execute function _search_entry('journal');
 create or replace trigger search_deleted after update of deleted_at on journal_entries
   for each row when (new.deleted_at is not null) execute function _search_entry('deleted');

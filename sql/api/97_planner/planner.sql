@@ -47,7 +47,7 @@ begin
         $$),
         -- What an iteration runs is planned once and too short to be compiled.
         ('{jit}', 'iteration_step iteration_begin iteration_finish turn_record'),
-        ('{enable_seqscan, jit}', '_refuse_entry _import_turns'),
+        ('{enable_seqscan, jit}', 'ledger_append ledger_append_batch _complete_entry _import_turns'),
         -- An index gives the order, too: the query ends at its limit. Sessions that are silent are sorted, which looks dear: not to be compiled.
         ('{enable_seqscan, enable_sort, jit}', '_retention_due'),
         ('{enable_seqscan, enable_hashjoin, enable_mergejoin, enable_sort, jit}', '_call_entry'),

@@ -12,7 +12,7 @@ delete from work_ledger where work_item_id = item();
 insert into work_ledger select * from entry order by seq desc;
 set constraints all immediate;
 alter table work_ledger enable always trigger refuse_change;
-alter table work_ledger enable always trigger refuse_entry;
+alter table work_ledger enable always trigger complete_entry;
 set local enable_indexscan = off;
 select take((work_fork((select id from turns where work_item_id = item() order by id limit 1))).id);
 select is((select count(*) from work_ledger where work_item_id = item() and is_inherited), 3::bigint, 'the fork has the entries');
