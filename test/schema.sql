@@ -4043,7 +4043,7 @@ create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_worker
 create function _entries_of(p_project text, p_is_child boolean, p_entry_type text, p_but uuid[], p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(content text, created_at timestamp with time zone, seq integer, work_item_id uuid, trust text, tool_call_id uuid)
   sql stable; -- body d41d8cd9, comment 4b4c5a8c
 create function _entries_record(p_item work_items, p_lease uuid, p_turn_id uuid, p_results json) returns boolean
-  plpgsql volatile; -- body 4065597c, comment e2f3adf2
+  plpgsql volatile; -- body 050467b5, comment e2f3adf2
 create function _entry_hash(p_salt uuid, p_entry work_ledger) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 93c40743
 create function _entry_link(p_previous bytea, p_salt uuid, p_entry work_ledger) returns bytea

@@ -5913,6 +5913,13 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     test: 'test/sql/iteration_step/records_entries_with_their_response.test.sql',
   },
   {
+    name: 'an entry is recorded before the SQL tool that was called before it',
+    file: 'sql/api/60_iteration/iteration_step.sql',
+    from: ` and _order_kept(v_call, 'engine') = '{}'`,
+    to: ``,
+    test: 'test/sql/iteration_step/records_entries_with_their_response.test.sql',
+  },
+  {
     name: 'under a budget entries are recorded with their response',
     file: 'sql/api/60_iteration/iteration_step.sql',
     from: `v_is_new and not v_flags.is_limited and v_flags.open_count > 0`,

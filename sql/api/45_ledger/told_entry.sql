@@ -7,7 +7,10 @@ create or replace function _told_entry(p_work_item_id uuid, p_content text, p_cr
   rows 1
 begin atomic
   select _one_line(p_content, 240)
-           || coalesce(' [stale: ' || _one_line(_stale_file(p_work_item_id, p_content, p_created_at, p_tool_call_id), 120) || ' has changed since]', ''),
+           -- Only a text with a dot before a letter can name a file: to look for names in one costs as much as the rest of its line.
+           || coalesce(' [stale: ' || _one_line(
+                case when p_content ~ '\.[A-Za-z]' then _stale_file(p_work_item_id, p_content, p_created_at, p_tool_call_id) end, 120)
+              || ' has changed since]', ''),
          case i.state when 'running' then concat_ws(', ', _faculty_label(d.driver), _trust_label(p_trust), 'in progress')
                       else concat_ws(', ', _source_label(d.driver, i.work_type), _trust_label(p_trust)) end,
          case when i.state <> 'running' then _ago(p_created_at, _now()) end

@@ -111,7 +111,7 @@ begin
      where r.is_entry
      order by k.ordinal
   loop
-    if _begins_behind(v_call) = '{}' then
+    if _begins_behind(v_call) = '{}' and _order_kept(v_call, 'engine') = '{}' then
       perform _call_execute(p_item, p_lease, v_call);
       v_is_any := true;
     end if;

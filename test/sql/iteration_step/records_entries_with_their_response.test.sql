@@ -1,8 +1,9 @@
 -- An entry whose input fits is recorded in the transaction of its response: in the order of the calls, once, and not under a budget.
 begin;
-select plan(16);
+select plan(18);
 
-select agent('{"tools": ["look"]}');
+select tool('change', 'unsafe');
+select agent('{"tools": ["look", "change"]}');
 select take(submit('Look'));
 select drive();
 create temporary table asked as select turn() as turn, lease() as lease, 1 as n;
@@ -11,6 +12,9 @@ create function pg_temp.entry(p_id text, p_type text, p_content text) returns te
 $$;
 create function pg_temp.look(p_id text) returns text language sql as $$
   select format('{"type": "tool_use", "id": "%s", "name": "look", "input": {}}', p_id);
+$$;
+create function pg_temp.change(p_id text) returns text language sql as $$
+  select format('{"type": "tool_use", "id": "%s", "name": "change", "input": {}}', p_id);
 $$;
 create function pg_temp.result(p_ordinal integer, p_is_entry text default null) returns text language sql as $$
   select format('{"ordinal": %s, "id": "%s", %s}', p_ordinal, gen_random_uuid(), coalesce('"is_entry": ' || p_is_entry, '"content": "SEEN", "is_error": false'));
@@ -45,12 +49,18 @@ select is((select string_agg(format('%s %s', k.status, left(k.result #>> '{}', 1
   'failed a ledger entry , completed Recorded as [3]', 'has failed, the one after it has not');
 
 -- Only entries, and only those that their worker names.
-select is((select string_agg(c ->> 'name', ' ') from json_array_elements(pg_temp.answer('{"type": "tool_use", "id": "f", "name": "ledger_read", "input": {}}, ' || pg_temp.entry('g', 'note', 'Not named'), pg_temp.result(0, 'true') || ', ' || pg_temp.result(1, 'false')) -> 'calls') c),
-  'ledger_read ledger_append', 'any other call is returned');
+select is((select string_agg(c ->> 'name', ' ') from json_array_elements(pg_temp.answer('{"type": "tool_use", "id": "f", "name": "ledger_read", "input": {}}, ' || pg_temp.entry('g', 'note', 'Behind it'), pg_temp.result(0, 'true') || ', ' || pg_temp.result(1, 'true')) -> 'calls') c),
+  'ledger_read ledger_append', 'any other call is returned, and what stands behind it');
 select tool_call_execute(item(), (select lease from asked), id) from tool_calls where provider_id in ('f', 'g');
 create temporary table next as select iteration_step(item(), lease, n, 0) -> 'next' as says from asked;
 select is((select says ->> 'kind' from next), 'call_model', 'and run as ever');
 update asked set turn = (select (says ->> 'turn_id')::uuid from next), n = n + 1;
+select is((select string_agg(c ->> 'name', ' ') from json_array_elements(pg_temp.answer(pg_temp.change('k') || ', ' || pg_temp.entry('l', 'note', 'Next to it') || ', ' || pg_temp.entry('m', 'note', 'Not named'),
+    pg_temp.result(1, 'true') || ', ' || pg_temp.result(2, 'false')) -> 'calls') c), 'change ledger_append', 'next to a call that leaves something behind, the entry alone is recorded');
+select is((select string_agg(content, ', ' order by seq) from work_ledger where seq > 4), 'Next to it', 'before that call runs');
+select tool_call_settle(item(), (select lease from asked), id, 'CHANGED') from tool_calls where provider_id = 'k';
+select tool_call_execute(item(), (select lease from asked), id) from tool_calls where provider_id = 'm';
+update asked set turn = (select (iteration_step(item(), lease, n, 0) #>> '{next,turn_id}')::uuid), n = n + 1;
 select throws_ok($$ select pg_temp.answer(pg_temp.entry('h', 'note', 'x'), pg_temp.result(0, '"yes"')) $$, 'WL002', null, 'is_entry is true or false');
 
 select from budget_set(item(), 'calls', 100);
@@ -58,7 +68,7 @@ create temporary table limited as select pg_temp.answer(pg_temp.entry('i', 'note
 select is((select says ->> 'kind' from limited), 'run_tools', 'under a budget the response is stored by itself');
 select is((select says #>> '{calls,0,name}' from limited), 'ledger_append', 'and the entry comes back');
 select is((select count(*) from work_ledger where content = 'Under a budget'), 0::bigint, 'not recorded yet');
-select is((select count(*) from work_ledger), 4::bigint, 'nothing was recorded twice');
+select is((select count(*) from work_ledger), 6::bigint, 'nothing was recorded twice');
 
 select * from finish();
 rollback;
