@@ -4615,7 +4615,7 @@ create function _ledger_format(p_work_item_id uuid, p_since_seq integer DEFAULT 
 create function _ledger_inherit(p_item work_items, p_source_id uuid, p_last integer) returns void
   plpgsql volatile; -- body 67a5612a, comment 6bf20832
 create function _ledger_numbers(p_work_item_id uuid, p_lease uuid, p_count integer) returns fences
-  plpgsql volatile; -- body 56fb1bb7, comment 457c1845
+  plpgsql volatile; -- body aedb71a2, comment 457c1845
 create function _ledger_schema() returns text
   sql stable; -- body a3098596, comment c789aca7
 create function _ledger_trust(p_work_item_id uuid, p_turn_id uuid) returns text

@@ -19,19 +19,17 @@ const PATIENCE_MS = 200;
 
 export class EarlyCalls {
   readonly #begun = new Map<number, { call: EarlyCall; ends: Promise<ToolOutcome> }>();
-
   readonly #entries: EarlyCall[] = [];
 
-  /** `asked`: the request that `response` answers, with the tools whose calls may run now. */
-  constructor(response: ModelResponse, { early: tools, request }: Begin & { kind: 'call_model' }, focus: Focus) {
+  constructor(response: ModelResponse, asked: Begin & { kind: 'call_model' }, focus: Focus) {
     const calls = response.content.filter((block) => block.type === 'tool_use');
     const { parallel_tool_execution: isParallel, max_parallel_tools: most } = focus.claim.faculty.engage;
     if (response.stopReason !== 'tool_use' || calls.length > (isParallel ? most : 1)) return;
-    const names = calls.map(({ name }) => (typeof name === 'string' && Object.hasOwn(tools, name) ? tools[name] : undefined));
+    const names = calls.map(({ name }) => (typeof name === 'string' && Object.hasOwn(asked.early, name) ? asked.early[name] : undefined));
     if (!names.every((name) => name !== undefined)) return;
     for (const [ordinal, name] of names.entries()) {
       if (name === null) {
-        if (fits(calls[ordinal], request)) this.#entries.push({ ordinal, id: randomUUID(), outcome: null, is_entry: true });
+        if (fits(calls[ordinal], asked.request)) this.#entries.push({ ordinal, id: randomUUID(), outcome: null, is_entry: true });
         continue;
       }
       const call: EarlyCall = { ordinal, id: randomUUID(), outcome: null };

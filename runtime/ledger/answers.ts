@@ -92,7 +92,10 @@ const callModel = z.object({
   kind: z.literal('call_model'),
   turn_id: z.string(),
   is_watched: z.boolean(),
-  /** The tools whose calls may run before the response is recorded: the name in the request, and ours; null: those that the database runs with it. */
+  /**
+   * The tools whose calls may run before the response is recorded: the name in the request, and ours; null: the database runs its calls with
+   * the response.
+   */
   early: z.record(z.string(), z.string().nullable()),
   request: json,
 });

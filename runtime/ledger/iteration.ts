@@ -28,8 +28,8 @@ export type ToolOutcome = {
 export type CallResult = { id: string; outcome: ToolOutcome };
 
 /**
- * A call that began before its response was recorded; null: its result is not there yet. is_entry: one of ledger_append whose input fits its
- * schema, for the database to run.
+ * A call that began before its response was recorded; null: its result is not there yet. is_entry: one of ledger_append whose input fits
+ * its schema, for the database to run.
  */
 export type EarlyCall = { ordinal: number; id: string; outcome: ToolOutcome | null; is_entry?: true };
 

@@ -1167,7 +1167,7 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'the database records an entry whose input does not fit',
     file: 'runtime/focus/earlyCalls.ts',
-    from: 'if (fits(calls[ordinal], request)) this',
+    from: 'if (fits(calls[ordinal], asked.request)) this',
     to: 'this',
     test: 'test/e2e/earlyCalls.test.ts',
     title: 'an entry whose input does not fit comes back',

@@ -111,7 +111,7 @@ begin
     perform _fence(p_work_item_id, v_lease);
     v_is_locked := true;
   end loop;
-  if v_fence.ledger_count > 10000 then
+  if v_fence.ledger_count > 10000 then -- apart from the next, which would be prepared with it
     if not coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false) then
       raise exception using
         errcode = 'WL009',
