@@ -3,6 +3,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { run } from '../../runtime/console/pages/run.ts';
 import { startConsole } from '../../runtime/console/server.ts';
 import type { Console } from '../../runtime/console/server.ts';
 import { contentPolicy } from '../../runtime/console/safety.ts';
@@ -604,7 +605,7 @@ test('an open page is told of the parts that changed, and of no others', async (
   };
   const body = await text(`/work/${failed}`);
   const before = await versions();
-  const timed = ['approvals', 'claims', 'nav'];
+  const timed = ['nav', ...Object.entries(run.inputs).flatMap(([name, inputs]) => (inputs?.includes('every 30 s') ? [name] : []))];
   for (const [, name = '', version] of body.matchAll(/data-part="(\w+)" data-version="([^"]+)"/g))
     if (!timed.includes(name)) expect([name, before[name]]).toEqual([name, version]);
   await crew.db.journal.log(failed, 'user_feedback', { message: 'Seen', isInterrupt: false }, 'high');
