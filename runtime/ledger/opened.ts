@@ -1,15 +1,14 @@
-// A ledger that is open: groups of its functions by one pool.
+// A ledger that is open: groups of its functions by the same connections.
 
 import { openPool } from './pool.ts';
 import type { Calls, Person } from './pool.ts';
 
 type Pool = Awaited<ReturnType<typeof openPool>>;
 export type Opened<Groups> = Groups &
-  Pick<Pool, 'pool' | 'warm'> & {
+  Pick<Pool, 'ask' | 'warm' | 'close'> & {
     schema: string;
     /** The same, each call in the name of a person, whom the ledger verifies. */
     as(person: Person): Opened<Groups>;
-    close(): Promise<void>;
   };
 
 /** Opens the ledger in `schema` of the database at `url`, which this program can work with. Close it with `close()`. */
@@ -20,12 +19,10 @@ export async function openGroups<Groups extends object>(
   groupsOf: (calls: Calls) => Groups,
   options: { holdsProcess?: boolean; patienceMs?: number } = {},
 ): Promise<Opened<Groups>> {
-  const { pool, calls, callsAs, warm } = await openPool(url, schema, maximumPoolSize, options);
+  const { calls, callsAs, ...pool } = await openPool(url, schema, maximumPoolSize, options);
   const by = (used: Calls): Opened<Groups> => ({
-    pool,
+    ...pool,
     schema,
-    warm,
-    close: () => pool.end(),
     as: (person) => by(callsAs(person)),
     ...groupsOf(used),
   });

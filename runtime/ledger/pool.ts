@@ -1,4 +1,4 @@
-// The way to the SQL functions: a pool, and call(name, args, schema). Rows are parsed by their schema as they arrive (answers.ts);
+// The way to the SQL functions: connections, and call(name, args, schema). Rows are parsed by their schema as they arrive (answers.ts);
 // the results are typed. Every call is safe to repeat (the SQL side is idempotent), so a call whose connection died, or that a
 // deadlock rolled back, is repeated until it succeeds or PATIENCE_MS is over.
 
@@ -41,34 +41,38 @@ export async function openPool(
   maximumPoolSize: number,
   { holdsProcess = true, patienceMs = PATIENCE_MS } = {},
 ): Promise<{
-  pool: DatabasePool;
+  /** The rows of a query, which is never repeated. */
+  ask: Run;
   calls: Calls;
   callsAs: (person: Person) => Calls;
   warm: (connections: number, what?: 'work' | 'look') => Promise<void>;
+  close: () => Promise<void>;
 }> {
   keepEnvironment();
   passwordsOf(url).forEach(keepSecret);
-  const inLine = atMost(maximumPoolSize);
-  const pool = await createPool(url, {
-    driverFactory: pinnedDriver({ holdsProcess }),
-    maximumPoolSize,
-    interceptors: [storableArguments, validateRows],
-    typeParsers: [
-      ...createTypeParserPreset().filter((p) => !['timestamptz', 'timestamp', 'int8'].includes(p.name)),
-      ...isoTimestamps,
-      int8AsNumber,
-    ],
-    queryRetryLimit: 0,
-    // A new connection has everything to compile and to plan: those that there are, are kept.
-    idleTimeout: 'DISABLE_TIMEOUT',
-    maximumConnectionAge: 'DISABLE_TIMEOUT',
-    // Nothing here changes session state, so a connection is returned as it is (saves 0.24 ms a call).
-    resetConnection: async () => {},
-  });
-  pool.on('error', () => {}); // an idle connection died: the next call gets a new one
+  const openOne = (): Promise<DatabasePool> =>
+    createPool(url, {
+      driverFactory: pinnedDriver({ holdsProcess }),
+      maximumPoolSize: 1,
+      interceptors: [storableArguments, validateRows],
+      typeParsers: [
+        ...createTypeParserPreset().filter((p) => !['timestamptz', 'timestamp', 'int8'].includes(p.name)),
+        ...isoTimestamps,
+        int8AsNumber,
+      ],
+      queryRetryLimit: 0,
+      // A new connection has everything to compile and to plan: those that there are, are kept.
+      idleTimeout: 'DISABLE_TIMEOUT',
+      maximumConnectionAge: 'DISABLE_TIMEOUT',
+      // Nothing here changes session state, so a connection is returned as it is (saves 0.24 ms a call).
+      resetConnection: async () => {},
+    });
+  const pools = await Promise.all(Array.from({ length: maximumPoolSize }, openOne)); // each connects when it is first used
+  for (const pool of pools) pool.on('error', () => {}); // an idle connection died: the next call gets a new one
+  const inLine = lastUsedFirst(pools);
 
   const once: Run = async <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>) =>
-    (await inLine(() => pool.any(query()))) as readonly z.output<Schema>[];
+    (await inLine((pool) => pool.any(query()))) as readonly z.output<Schema>[];
   const said = async (error: unknown): Promise<unknown> => (isSomethingMissing(error) && (await refusal(url, schema))) || translate(error);
   const unrepeated =
     (ask: Run): Run =>
@@ -104,14 +108,14 @@ export async function openPool(
         : sql.unsafe`
       select length(${named('context_at')}(t.turn_id)::text)
         from (select turn_id from ${named('v_turns')} where call_number is not null order by turn_id desc limit 1) t`;
-    await Promise.all(Array.from({ length: connections }, () => inLine(() => pool.connect((connection) => connection.query(dryRun)))));
+    await Promise.all(Array.from({ length: connections }, () => inLine((pool) => pool.query(dryRun))));
   };
   /** In a transaction that is in a person's name: the ledger verifies it there, before anything else is done. */
   const asPerson =
     (person: Person): Run =>
     async <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>) => {
       const [setting, value] = 'token' in person ? ['work_ledger.person_token', person.token] : ['work_ledger.person', person.name];
-      return (await inLine(() =>
+      return (await inLine((pool) =>
         pool.transaction(async (transaction) => {
           await transaction.query(sql.unsafe`select set_config(${setting}, ${value}, true)`);
           await transaction.query(sql.unsafe`select ${sql.identifier([schema, 'person_current'])}()`);
@@ -120,7 +124,13 @@ export async function openPool(
       )) as readonly z.output<Schema>[];
     };
   const callsBy = (ask: Run): Calls => ({ ...callsOf(schema, repeated(ask)), once: callsOf(schema, unrepeated(ask)) });
-  return { pool, calls: callsBy(once), callsAs: (person) => callsBy(asPerson(person)), warm };
+  return {
+    ask: once,
+    calls: callsBy(once),
+    callsAs: (person) => callsBy(asPerson(person)),
+    warm,
+    close: async () => void (await Promise.all(pools.map((pool) => pool.end()))),
+  };
 }
 
 function callsOf(schema: string, run: Run) {
@@ -191,20 +201,26 @@ const isoTimestamps = ['timestamptz', 'timestamp'].map((name) => ({ name, parse:
 const int8AsNumber = { name: 'int8', parse: Number };
 
 /**
- * Lets at most `free` calls through at once, the others in order. slonik's own queue forgets calls that wait for a connection that could
- * not be opened.
+ * Each call gets the connection that was used last: there its functions are compiled and its statements planned, which takes a new one many
+ * times as long as running them. The others wait in order. Pools of slonik's have one connection each, since one with several hands out
+ * that which was idle longest, so that calls in a row go through all of them; and its queue forgets who waits for one that cannot be opened.
  */
-function atMost(free: number): <T>(use: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
+function lastUsedFirst<Pool>(pools: readonly Pool[]): <T>(use: (pool: Pool) => Promise<T>) => Promise<T> {
+  const idle = [...pools];
+  const waiting: ((pool: Pool) => void)[] = [];
   return async (use) => {
-    if (free > 0) free--;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
+    const pool = idle.pop() ?? (await new Promise<Pool>((resolve) => waiting.push(resolve)));
+    let isLost = false;
     try {
-      return await use();
+      return await use(pool);
+    } catch (error) {
+      isLost = isConnectionLost(error);
+      throw error;
     } finally {
       const next = waiting.shift();
-      if (next) next();
-      else free++;
+      if (next) next(pool);
+      else if (isLost) idle.unshift(pool); // those that are connected come before it
+      else idle.push(pool);
     }
   };
 }

@@ -116,9 +116,13 @@ export class Leases {
     for (const { controller } of this.#held.values()) controller.abort('stopping' satisfies StopReason);
   }
 
+  get isIdle(): boolean {
+    return this.#held.size === 0;
+  }
+
   /** Resolves when nothing is held any more. */
   idle(): Promise<void> {
-    return this.#held.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#onIdle.push(resolve));
+    return this.isIdle ? Promise.resolve() : new Promise((resolve) => this.#onIdle.push(resolve));
   }
 
   stop(): void {

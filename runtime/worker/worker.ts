@@ -43,6 +43,7 @@ import { startRunner } from './runner.ts';
 import type { Runner } from './runner.ts';
 import { startSweeper } from './sweeper.ts';
 import { tendRunner } from './tendRunner.ts';
+import { warmConnections } from './warmConnections.ts';
 import { startTranscripts } from './transcripts.ts';
 import { workspaceRoots } from '../workspaceRoots.ts';
 
@@ -96,9 +97,6 @@ export type Worker = {
   address: string | null;
   stop(): Promise<void>;
 };
-
-/** How long a worker has been there when half of its connections are warmed. */
-const STAYS_MS = 10_000;
 
 /**
  * Registers its tools, starts to work, and continues until `stop()`. Waits for a database that cannot be reached; throws OtherLedger if
@@ -184,9 +182,6 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     const isStopping = (): boolean => stopping.signal.aborted;
     if (options.http) health = await startHealth(options.http, { url, schema, log, counted, isStopping });
     isCodeOffered = await patiently(() => offerCode(docker, containers, db));
-    // Who works on one tree only has its first iteration to do, not to wait for.
-    if (treeId === null)
-      warming = warmed(db, concurrency, stopping.signal).catch((error: unknown) => log.debug({ err: error }, 'connections not warmed'));
     runner = await patiently(newRunner);
   } catch (error) {
     await close();
@@ -199,6 +194,11 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const retention = startRetention(db, log);
   const transcripts = startTranscripts(db, log);
   const tended = tendRunner(runner, newRunner, log, stopping.signal);
+  // Who works on one tree only has its first iteration to do, not to wait for.
+  if (treeId === null)
+    warming = warmConnections(db, concurrency, tended.leases, stopping.signal).catch((error: unknown) =>
+      log.debug({ err: error }, 'connections not warmed'),
+    );
   const listener = listen(url, ['work_item_completed', 'work_lease_revoked', 'work_watched'], {
     onNotification: (channel, payload) => {
       if (channel === 'work_watched') watchers.came(payload);
@@ -241,15 +241,6 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     address: health?.address ?? null,
     stop: () => stop(null, options.graceSeconds ?? 5),
   };
-}
-
-/**
- * One connection at once, for the first job; half of them when the worker has been there for a while, since one that soon leaves would
- * warm them in vain, and one that meets a backlog has its work do it. Each costs the server 34 MB: the other half is opened by work.
- */
-async function warmed(db: Db, concurrency: number, stopping: AbortSignal): Promise<void> {
-  await db.warm(1);
-  if (await sleep(STAYS_MS, true, { signal: stopping, ref: false }).catch(() => false)) await db.warm(Math.ceil(concurrency / 2));
 }
 
 function sayPooler(needs: number, listenUrl: string | null, log: Logger): void {

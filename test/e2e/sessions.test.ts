@@ -53,7 +53,7 @@ const whatIsSet = sql.type(
 
 test("isolation, strings, dates and limits are the ledger's, in a pool and on a single connection", async () => {
   const db = await openDb(database.url, 'ledger');
-  expect(await db.pool.one(whatIsSet)).toEqual({
+  expect((await db.ask(() => whatIsSet))[0]).toEqual({
     isolation: 'read committed',
     statement: '1min',
     lock: '0',

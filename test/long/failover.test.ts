@@ -118,14 +118,16 @@ async function load(
   await writing;
   await completed(items);
 
-  const there = await db.pool.any(sql.type(z.object({ line: z.string() }))`
-    select concat_ws(' ', work_item_id, seq, content) as line from work_ledger where work_item_id = any (${sql.array(written, 'uuid')})`);
+  const there = await db.ask(
+    () => sql.type(z.object({ line: z.string() }))`
+    select concat_ws(' ', work_item_id, seq, content) as line from work_ledger where work_item_id = any (${sql.array(written, 'uuid')})`,
+  );
   expect(acknowledged).toHaveLength(3000);
   expect(there.map(({ line }) => line).toSorted()).toEqual(acknowledged.toSorted());
   for (const id of written)
     expect((await db.ledgerRead(id, null, null)).map(({ seq }) => seq)).toEqual(Array.from({ length: APPENDS }, (_, n) => n + 1));
   expect(await db.ledgerVerify(null, null)).toEqual([]);
-  expect(await db.pool.any(sql.unsafe`select * from work_ledger_check()`)).toEqual([]);
+  expect(await db.ask(() => sql.type(z.unknown())`select * from work_ledger_check()`)).toEqual([]);
   return {
     db,
     afterwards: async () => completed(await submit(2)),
@@ -200,7 +202,7 @@ test('the primary is frozen, overtaken, and wakes up: nobody writes to it, thoug
     await client.query('select pg_terminate_backend($1)', [waiting?.pid]);
   });
   expect(await told).toBe('broken off');
-  expect(await db.pool.any(sql.unsafe`select from work_items where description = 'to the old one'`)).toEqual([]);
+  expect(await db.ask(() => sql.type(z.unknown())`select from work_items where description = 'to the old one'`)).toEqual([]);
 });
 
 test('a standby that is not promoted yet is waited for', async () => {

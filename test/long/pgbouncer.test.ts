@@ -101,8 +101,8 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
     current_setting('idle_in_transaction_session_timeout') as idle, current_setting('standard_conforming_strings') as strings, current_setting('DateStyle') as style, current_setting('jit') as jit`;
 
   test('each statement meets the settings that it needs, on whatever connection, and leaves none behind', async () => {
-    const asked = await Promise.all(Array.from({ length: 30 }, () => db.pool.one(whatIsSet)));
-    expect(asked).toEqual(Array.from({ length: 30 }, () => pinned));
+    const asked = await Promise.all(Array.from({ length: 30 }, () => db.ask(() => whatIsSet)));
+    expect(asked).toEqual(Array.from({ length: 30 }, () => [pinned]));
     const plain = await connect({ connectionString: through });
     await plain.query('begin');
     expect((await plain.query(whatIsSet.sql)).rows).toEqual([{ ...pinned, statement: '0' }]);
@@ -126,8 +126,8 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
 
   test('an error ends its transaction alone, and is the one that was raised', async () => {
     await expect(db.ledgerAppend('00000000-0000-7000-8000-000000000000', 'note', 'x')).rejects.toMatchObject({ code: 'WL001' });
-    await expect(db.pool.query(sql.unsafe`select 1 / 0`)).rejects.toMatchObject({ code: '22012' });
-    expect((await db.pool.one(whatIsSet)).isolation).toBe('read committed');
+    await expect(db.ask(() => sql.type(z.unknown())`select 1 / 0`)).rejects.toMatchObject({ code: '22012' });
+    expect(await db.ask(() => whatIsSet)).toEqual([pinned]);
   });
 
   test('a ledger is installed through it, twice at once', async () => {
@@ -250,8 +250,8 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
     try {
       const url = inSessions.through(database.url);
       const own = await openDb(url, 'ledger');
-      expect(await Promise.all(Array.from({ length: 10 }, () => own.pool.one(whatIsSet)))).toEqual(
-        Array.from({ length: 10 }, () => pinned),
+      expect(await Promise.all(Array.from({ length: 10 }, () => own.ask(() => whatIsSet)))).toEqual(
+        Array.from({ length: 10 }, () => [pinned]),
       );
       await own.close();
       const untold = interrupted(url);

@@ -532,8 +532,8 @@ test('once it is promoted, pages have their forms, and its notifications are hea
   expect(await (await get('/')).text()).toContain('method="post"');
   const listening = async (): Promise<boolean> =>
     (
-      await db.pool.any(
-        sql.type(z.object({ query: z.string() }))`select query from pg_stat_activity where application_name = 'work-ledger listener'`,
+      await db.ask(
+        () => sql.type(z.object({ query: z.string() }))`select query from pg_stat_activity where application_name = 'work-ledger listener'`,
       )
     ).some(({ query }) => query.startsWith('listen'));
   await until(listening);

@@ -108,7 +108,7 @@ test.each([
   await pool.end();
 
   const db = await openDb(url, 'ledger');
-  expect(await db.pool.oneFirst(sql.type(z.object({ n: z.number() }))`select 2 as n`)).toBe(2);
+  expect(await db.ask(() => sql.type(z.object({ n: z.number() }))`select 2 as n`)).toEqual([{ n: 2 }]);
 
   const heard: string[] = [];
   const listener = listen(url, ['servers'], { onNotification: (_channel, payload) => void heard.push(payload) });

@@ -1,0 +1,67 @@
+// Which of its connections a call gets.
+
+import pg from 'pg';
+import { sql } from 'slonik';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { z } from 'zod';
+
+import { openDb } from '../../../runtime/ledger/db.ts';
+import type { Db } from '../../../runtime/ledger/db.ts';
+import { createDatabase } from '../../database.ts';
+import type { TestDatabase } from '../../database.ts';
+
+const SIZE = 3;
+let database: TestDatabase;
+let db: Db;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = await openDb(database.url, 'ledger', { maximumPoolSize: SIZE });
+});
+afterAll(async () => {
+  await db?.close();
+  await database?.drop();
+});
+
+const pid = sql.type(z.object({ pid: z.number() }))`select pg_backend_pid() as pid from pg_sleep(0.02)`;
+const answering = async (): Promise<number> => (await db.ask(() => pid))[0]?.pid ?? 0;
+const atOnce = (calls: number): Promise<number[]> => Promise.all(Array.from({ length: calls }, answering));
+async function inARow(calls: number): Promise<number[]> {
+  const pids: number[] = [];
+  for (let n = 0; n < calls; n++) pids.push(await answering());
+  return pids;
+}
+
+test('calls in a row go through one connection, and no other is opened for them', async () => {
+  expect(new Set(await inARow(10)).size).toBe(1);
+  expect(
+    await database.query(
+      `select from pg_stat_activity where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`,
+    ),
+  ).toHaveLength(1);
+});
+
+test('calls at once get one each, as many as there are, and the others wait; then the one that was used last is taken', async () => {
+  expect(new Set(await atOnce(3 * SIZE)).size).toBe(SIZE);
+  expect(new Set(await inARow(5)).size).toBe(1);
+});
+
+test('while the server takes no new connections, calls go through those that there are', async () => {
+  const admin = new pg.Client({ connectionString: `${inject('serverUrl')}postgres` });
+  await admin.connect();
+  const name = new URL(database.url).pathname.slice(1);
+  const allows = (isAllowed: boolean): Promise<unknown> => admin.query(`alter database ${name} allow_connections ${isAllowed}`);
+  await atOnce(SIZE);
+  const [last = 0] = await inARow(1);
+  await database.query('select'); // its own connection, before
+  await allows(false);
+  try {
+    await admin.query('select pg_terminate_backend($1)', [last]);
+    expect(await db.workItem('00000000-0000-7000-8000-000000000000')).toBe(null);
+    expect((await inARow(5)).includes(last)).toBe(false);
+  } finally {
+    await allows(true);
+    await admin.end();
+  }
+  expect(new Set(await atOnce(SIZE)).size).toBe(SIZE);
+});
