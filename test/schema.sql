@@ -3699,17 +3699,17 @@ create function _budgets_by_default(p_work_item_id uuid, p_config jsonb) returns
 create function _cache_control(p_ttl text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d258aa1e
 create function _cache_outcome(p_turn turns, p_before turns, OUT cache text, OUT seconds_since numeric) returns record
-  sql stable; -- body 0f1ad402, comment d5e07307
+  sql stable set plan_cache_mode=force_generic_plan; -- body 0f1ad402, comment d5e07307
 create function _cache_seconds(p_cache_write numeric, p_ttl text) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment f227691c
 create function _cached_total(p_turn turns) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 02901479
 create function _call_began(p_call tool_calls, p_approval approvals) returns timestamp with time zone
-  sql stable; -- body d70e2f83, comment 56889cf3
+  sql stable set plan_cache_mode=force_generic_plan; -- body d70e2f83, comment 56889cf3
 create function _call_begun_early(p_call tool_calls, p_results json, p_max_chars integer) returns tool_calls
   plpgsql volatile; -- body f2709a8c, comment 3c6ef83a
 create function _call_children(p_item work_items, p_call tool_calls) returns jsonb
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bc04b00f, comment 242395bf
+  sql stable set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bc04b00f, comment 242395bf
 create function _call_code(p_call tool_calls) returns jsonb
   sql immutable; -- body c03ea6c0, comment 766d3725
 create function _call_data(p_call tool_calls, p_approval approvals) returns jsonb
@@ -5553,7 +5553,7 @@ create function _unwrapped(p_result text, p_work_type text) returns text
 create function _usage_add(p_turn turns) returns void
   sql volatile; -- body 996fb3c2, comment 5a5da251
 create function _usage_of(p_work_item_ids uuid[], OUT tokens bigint, OUT cost numeric, OUT model_calls bigint) returns record
-  sql stable; -- body 84fb92f2, comment 3833818a
+  sql stable set plan_cache_mode=force_generic_plan; -- body 84fb92f2, comment 3833818a
 create function _uuids(p_what text, p_ids jsonb) returns uuid[]
   plpgsql immutable; -- body ad9f3d3b, comment e0432eb9
 create function _uuidv7() returns uuid
@@ -5599,7 +5599,7 @@ create function _why_queued(p_work_item_id uuid) returns text
 create function _why_unroutable(p_faculty text, p_work_type text) returns text
   sql stable; -- body 9969e8db, comment 95d7c2d8
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a947cb7f, comment d4959170
+  sql stable set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a947cb7f, comment d4959170
 create function _will_be_seen(p_item work_items, p_task text) returns boolean
   plpgsql stable; -- body c18b437c, comment b071ef84
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]

@@ -29,6 +29,7 @@ create or replace function _usage_of(p_work_item_ids uuid[], out tokens bigint, 
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
+  set plan_cache_mode = force_generic_plan
 as $$
   select coalesce(sum(u.input + u.output + u.cache_read + u.cache_write), 0)::bigint,
          sum(_price(u.model, u.input, u.output, u.cache_read, u.cache_write, u.hour_write)),

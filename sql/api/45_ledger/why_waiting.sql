@@ -4,6 +4,7 @@ create or replace function _why_waiting(p_item work_items, p_turn_id uuid, out w
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
+  set plan_cache_mode = force_generic_plan
 as $$
   select v.waits_for,
          case v.waits_for

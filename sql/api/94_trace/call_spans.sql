@@ -39,6 +39,7 @@ create or replace function _call_began(p_call tool_calls, p_approval approvals)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
+  set plan_cache_mode = force_generic_plan
 as $$
   -- Code that was interrupted runs again from its start; its first calls are from before.
   select coalesce(least(p_approval.requested_at, p_call.started_at, (
@@ -111,6 +112,7 @@ create or replace function _call_children(p_item work_items, p_call tool_calls)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
+  set plan_cache_mode = force_generic_plan
 as $$
   select jsonb_agg(_span_link(c.root_id, _execute_span_id(c.id, 1), c.link) order by c.n)
     from (

@@ -31,6 +31,7 @@ create or replace function _cache_outcome(p_turn turns, p_before turns, out cach
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
+  set plan_cache_mode = force_generic_plan
 as $$
   select case
            when _input_total(p_turn) = 0 then null
