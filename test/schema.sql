@@ -4015,7 +4015,7 @@ create function _driver(p_work_item_id uuid, p_faculty text) returns TABLE(drive
 create function _earlier_head(p_focus_id uuid) returns uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 805b9f70, comment 086cd3a9
 create function _early_tools(p_config jsonb) returns json
-  sql stable; -- body 46cbfde9, comment 47d71827
+  sql stable; -- body c0e230e8, comment 50c41e99
 create function _edit_distance(p_a text, p_b text) returns integer
   plpgsql immutable parallel safe; -- body 825e55b4, comment 73f1637e
 create function _edited_ahead(p_turns turns[], p_ahead integer) returns text[]
@@ -5737,7 +5737,7 @@ create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uui
 create function inbox_take(p_work_item_id uuid) returns text
   plpgsql volatile; -- body 0bb57a1a, comment 418a0e18
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body f15c6bee, comment 8aaee116
+  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body f15c6bee, comment ec9b3ebf
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
   plpgsql volatile; -- body 8ea7a5ad, comment af7cb6cd
 create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration integer DEFAULT NULL::integer, p_driven_seconds double precision DEFAULT NULL::double precision) returns json

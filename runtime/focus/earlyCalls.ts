@@ -1,6 +1,6 @@
 // Calls that run before their response is recorded, so that both are stored at once: only where every call of a response leaves nothing
 // behind or is an entry of the ledger (the database names the tools), and only for a moment. What is not there by then is recorded first,
-// and its result comes after. Entries are named to the database, which records them with the response.
+// and its result comes after. Entries are named to the database, whatever is called next to them: it records them with the response.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,12 +26,12 @@ export class EarlyCalls {
     const { parallel_tool_execution: isParallel, max_parallel_tools: most } = focus.claim.faculty.engage;
     if (response.stopReason !== 'tool_use' || calls.length > (isParallel ? most : 1)) return;
     const names = calls.map(({ name }) => (typeof name === 'string' && Object.hasOwn(asked.early, name) ? asked.early[name] : undefined));
-    if (!names.every((name) => name !== undefined)) return;
+    // One that leaves something behind begins when its response is recorded, and the others with it.
+    const mayBegin = !names.includes(undefined);
     for (const [ordinal, name] of names.entries()) {
-      if (name === null) {
-        if (fits(calls[ordinal], asked.request)) this.#entries.push({ ordinal, id: randomUUID(), outcome: null, is_entry: true });
-        continue;
-      }
+      if (name === null && fits(calls[ordinal], asked.request))
+        this.#entries.push({ ordinal, id: randomUUID(), outcome: null, is_entry: true });
+      if (typeof name !== 'string' || !mayBegin) continue;
       const call: EarlyCall = { ordinal, id: randomUUID(), outcome: null };
       const ends = runTool({ id: call.id, name, input: calls[ordinal]?.['input'] }, focus);
       this.#begun.set(ordinal, { call, ends });

@@ -120,6 +120,21 @@ test('an entry of the ledger is stored with its response, and so is a call next 
   expect(model.requests[1]?.body).toContain('Recorded as [1].');
 });
 
+test('an entry next to a call that leaves something behind is stored with the response, and that call runs after it', async () => {
+  await database.query(`
+    create table made (what text, transaction xid8 default pg_current_xact_id());
+    create function made() returns trigger language plpgsql as $$ begin insert into made values (tg_table_name); return null; end $$;
+    create trigger made after insert on ledger.messages for each row when (new.role = 'assistant') execute function made();
+    create trigger made after insert on ledger.work_ledger for each row when (new.content = 'Changed') execute function made()`);
+  look = async () => `seen, of ${await answered()} answers`;
+  await playInputs(['change', {}], ['ledger_append', { entry_type: 'step', content: 'Changed' }]);
+  const made = await database.query<{ what: string; transaction: string }>('select * from made order by transaction, what limit 2');
+  expect(made.map(({ what }) => what)).toEqual(['messages', 'work_ledger']);
+  expect(made[0]?.transaction).toBe(made[1]?.transaction);
+  expect(model.requests[1]?.body).toContain('seen, of 1 answers');
+  expect(model.requests[1]?.body).toContain('Recorded as [1].');
+});
+
 test('an entry alone is stored with its response', async () => {
   const id = await playInputs(
     ['ledger_append', { entry_type: 'note', content: 'First' }],

@@ -127,15 +127,14 @@ create or replace function _early_tools(p_config jsonb)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- An entry beside them holds nothing up: the database records it with the response, see _entries_record(), and no tool sees it.
+  -- An entry holds nothing up: the database records it with the response, see _entries_record().
   select coalesce((
     select json_object_agg(a.tool_name, case when a.name <> 'ledger_append' then a.name end)
       from _toolset(p_config) a
-     where a.name = 'ledger_append' or _may_precede(a, p_config)
-    having bool_or(a.name <> 'ledger_append')), '{}');
+     where a.name = 'ledger_append' or _may_precede(a, p_config)), '{}');
 $$;
 
-comment on function _early_tools(jsonb) is 'The tools of a faculty whose calls may run before their response is stored: {name in requests: name}; null in place of the name: only beside those.';
+comment on function _early_tools(jsonb) is 'The tools of a faculty whose calls may run before their response is stored: {name in requests: name}; null in place of the name: with it.';
 
 create or replace function _is_for_code(p_ability text)
   returns boolean

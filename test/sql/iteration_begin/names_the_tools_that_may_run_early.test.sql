@@ -14,10 +14,10 @@ end
 $$;
 select agent('{"tools": ["look"]}');
 
-select is(pg_temp.early('{}')::jsonb, '{"look": "look", "peek": "peek", "ledger_append": null}', 'tools that leave nothing behind, also beside an entry');
+select is(pg_temp.early('{}')::jsonb, '{"look": "look", "peek": "peek", "ledger_append": null}', 'tools that leave nothing behind, and entries');
 select is(pg_temp.early('{"require_approval": "moderate"}')::jsonb, '{"look": "look", "ledger_append": null}', 'none about which a person is asked');
-select is(pg_temp.early('{}', '{"after_tool": "./see"}')::jsonb, '{}', 'none whose results a hook sees');
-select is(pg_temp.early('{}', '{"before_tool": "./ask"}')::jsonb, '{}', 'none about which a hook is asked');
+select is(pg_temp.early('{}', '{"after_tool": "./see"}')::jsonb, '{"ledger_append": null}', 'none whose results a hook sees; entries are not among these');
+select is(pg_temp.early('{}', '{"before_tool": "./ask"}')::jsonb, '{"ledger_append": null}', 'none about which a hook is asked');
 
 select is(pg_temp.early('{}')::jsonb, '{"look": "look", "peek": "peek", "ledger_append": null}', 'as before');
 select from ledger_watch(item(), 60);

@@ -23,7 +23,7 @@ select answer('[["look"]]'), run(), iteration_finish(item(), lease());
 update abilities set description = 'Sees all.', effect = 'idempotent' where name = 'look';
 select drive();
 select ok(pg_temp.look() like '%Sees all.%', 'also where it changes twice in one transaction');
-select is(stage() ->> 'early', '{}', 'and one that leaves something behind does not run early');
+select is((stage() -> 'early')::jsonb, '{"ledger_append": null}', 'and one that leaves something behind does not run early');
 select answer('["A long"]', p_more => '{"stop_reason": "max_tokens"}'), run(), iteration_finish(item(), lease());
 
 select drive();
