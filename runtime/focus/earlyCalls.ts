@@ -26,7 +26,7 @@ export class EarlyCalls {
     const { parallel_tool_execution: isParallel, max_parallel_tools: most } = focus.claim.faculty.engage;
     if (response.stopReason !== 'tool_use' || calls.length > (isParallel ? most : 1)) return;
     const names = calls.map(({ name }) => (typeof name === 'string' && Object.hasOwn(asked.early, name) ? asked.early[name] : undefined));
-    // One that leaves something behind begins when its response is recorded, and the others with it.
+    // A call that leaves something behind begins when its response is recorded; then those next to it do, too.
     const mayBegin = !names.includes(undefined);
     for (const [ordinal, name] of names.entries()) {
       if (name === null && fits(calls[ordinal], asked.request))

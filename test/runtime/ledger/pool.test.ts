@@ -23,7 +23,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-const pid = sql.type(z.object({ pid: z.number() }))`select pg_backend_pid() as pid from pg_sleep(0.02)`;
+const pid = sql.type(z.object({ pid: z.number() }))`select pg_backend_pid() as pid`;
 const answering = async (): Promise<number> => (await db.ask(() => pid))[0]?.pid ?? 0;
 const atOnce = (calls: number): Promise<number[]> => Promise.all(Array.from({ length: calls }, answering));
 async function inARow(calls: number): Promise<number[]> {
