@@ -4612,8 +4612,12 @@ create function _ledger_entry_types() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment 8bf7021a
 create function _ledger_format(p_work_item_id uuid, p_since_seq integer DEFAULT 1, p_until_seq integer DEFAULT 2147483647, p_is_own boolean DEFAULT false) returns text
   sql stable; -- body 48367c81, comment 74d3616b
+create function _ledger_given(p_work_item_id uuid, p_entries jsonb, p_idempotency_key text, OUT contents text[], OUT known integer[]) returns record
+  plpgsql volatile; -- body 2871bb86, comment d2607572
 create function _ledger_inherit(p_item work_items, p_source_id uuid, p_last integer) returns void
   plpgsql volatile; -- body 67a5612a, comment 6bf20832
+create function _ledger_linked(p_entries work_ledger[], p_salt uuid) returns work_ledger[]
+  plpgsql stable; -- body 7a8bf5ac, comment 45909774
 create function _ledger_numbers(p_work_item_id uuid, p_lease uuid, p_count integer) returns fences
   plpgsql volatile; -- body aedb71a2, comment 457c1845
 create function _ledger_schema() returns text
@@ -5789,7 +5793,7 @@ create function lease_renew(p_worker_id text, p_work_item_ids uuid[], p_leases u
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[], p_items jsonb DEFAULT NULL::jsonb, p_done integer[] DEFAULT NULL::integer[], p_doing integer DEFAULT NULL::integer) returns work_ledger
   plpgsql volatile set enable_seqscan=off set jit=off; -- body cd21aa9e, comment 357058ba
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
-  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set jit=off; -- body 705a1ef0, comment 33d564d6
+  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set jit=off; -- body 211d4848, comment 33d564d6
 create function ledger_chain_save(p_is_on boolean) returns ledger_chain
   plpgsql volatile; -- body ad824333, comment a52faf95
 create function ledger_changes() returns TABLE(under_way text, queued text, ended text, approvals text, workers text, written text, newest text)

@@ -2,9 +2,10 @@
 -- that records. Words are not stemmed and none is left out: half of what is recorded are names of files, functions and errors, and
 -- not all of the rest is English.
 
+-- Blanks stay as they are: to replace each takes a quarter of the time that the words of a text take.
 create function _search_text(p_text text) returns text
   language sql immutable parallel safe
-  return regexp_replace(regexp_replace(p_text, '([[:lower:][:digit:]])([[:upper:]])', '\1 \2', 'g'), '[^[:alnum:]]+', ' ', 'g');
+  return regexp_replace(regexp_replace(p_text, '([[:lower:][:digit:]])([[:upper:]])', '\1 \2', 'g'), '[^[:alnum:] ]+', ' ', 'g');
 
 create table search_entries (
   source search_source not null,

@@ -741,7 +741,11 @@ update work_ledger l set project = w.project
   from work_items w where w.id = l.work_item_id and w.project is not null and l.created_at > _now() - interval '7 days';
 alter table work_ledger enable always trigger refuse_change;
 
--- What stays as 0.1.0 made it.
+create or replace function _search_text(p_text text) returns text
+  language sql immutable parallel safe
+  return regexp_replace(regexp_replace(p_text, '([[:lower:][:digit:]])([[:upper:]])', '\1 \2', 'g'), '[^[:alnum:] ]+', ' ', 'g');
+
+-- What no file of api/ makes.
 insert into installed_code (kind, name, digest, server)
 select c.kind, c.name, c.digest, current_setting('server_version_num')::integer / 10000
   from _code_now() c

@@ -3624,9 +3624,37 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a batch appends what a call with its key has appended',
     file: 'sql/api/45_ledger/ledger_append_batch.sql',
-    from: '       where v_known[e.n] is null\n',
+    from: '     where v_known[e.n] is null\n',
     to: '',
     test: 'test/sql/ledger_append_batch/repeats_an_idempotent_call.test.sql',
+  },
+  {
+    name: 'a batch is written complete with a secret in it',
+    file: 'sql/api/45_ledger/ledger_append_batch.sql',
+    from: ` and not _hints_at_secret(value ->> 'content')`,
+    to: '',
+    test: 'test/sql/ledger_append_batch/writes_few_words_complete.test.sql',
+  },
+  {
+    name: 'a batch is written complete without what it keeps',
+    file: 'sql/api/45_ledger/ledger_append_batch.sql',
+    from: `           and not value ?| '{keep,items,done,doing}', false)), false)`,
+    to: `, false)), false)`,
+    test: 'test/sql/ledger_append_batch/writes_few_words_complete.test.sql',
+  },
+  {
+    name: 'a batch begins a chain of its own',
+    file: 'sql/api/45_ledger/ledger_append_batch.sql',
+    from: `l.seq >= v_entry.seq - 1`,
+    to: 'false',
+    test: 'test/sql/ledger_append_batch/writes_few_words_complete.test.sql',
+  },
+  {
+    name: 'a batch is linked where its item has no chain',
+    file: 'sql/api/45_ledger/ledger_append_batch.sql',
+    from: `case when p_salt is not null then _entry_link(v_link, p_salt, v_entry) end`,
+    to: '_entry_link(v_link, coalesce(p_salt, v_entry.id), v_entry)',
+    test: 'test/sql/ledger_append_batch/writes_few_words_complete.test.sql',
   },
   {
     name: 'what was attached to a message is no file of it',

@@ -12,69 +12,64 @@ create or replace function ledger_append_batch(
   set plan_cache_mode = force_generic_plan -- without a key part of the last query falls away, for which it would be planned at each call
 as $$
 declare
-  v_given record;
-  v_contents text[] := '{}';
-  v_known integer[] := '{}'; -- of each entry, in their order: its number, if it was appended before
+  v_is_plain boolean;
+  v_contents text[];
+  v_known integer[]; -- of each entry, in their order: its number, if it was appended before
   v_seqs integer[];
   v_count integer;
   v_fence fences;
-  v_trust text;
+  v_made work_ledger[];
 begin
   if jsonb_typeof(p_entries) is distinct from 'array' then
     perform _raise_invalid('entries must be an array of {entry_type, content, data, keep, items, done, doing}');
   end if;
-  for v_given in
-    select value ->> 'entry_type' as entry_type, value -> 'data' as data,
-           case when not value ?| '{items,done,doing}' then value ->> 'content' else _entry_with_plan(
-             value ->> 'entry_type', value ->> 'content', nullif(value -> 'items', 'null'), _plan_numbers(value -> 'done'), _plan_number(value -> 'doing'))
-           end as content,
-           case when value ? 'keep' then _names(value -> 'keep') end as keep, n
-      from jsonb_array_elements(p_entries) with ordinality as e(value, n)
-  loop
-    v_contents := v_contents || v_given.content;
-    v_known := v_known || case when p_idempotency_key is not null then
-      (_ledger_appended(p_work_item_id, p_idempotency_key || '/' || v_given.n, v_given.entry_type, v_given.content, v_given.keep)).seq end;
-    if _is_plain_entry(v_given.entry_type, v_given.content, v_given.data, v_given.keep) is not true then
-      perform _ledger_entry_check(v_given.entry_type, v_given.content, v_given.data, v_given.keep);
-      if v_given.data <> 'null' and v_known[v_given.n] is null then
-        perform _ledger_data_check(v_given.entry_type, v_given.data);
-      end if;
-      if octet_length(v_given.content) > 4096 and v_known[v_given.n] is null then
-        perform _ledger_warn(format('entry %s of the batch for work item %s', v_given.n, p_work_item_id), v_given.content);
-      end if;
-    end if;
-  end loop;
+  -- In nearly all batches each entry is a few words alone: seen in one query, and written complete, as ledger_append() writes one.
+  select coalesce(array_agg(value ->> 'content' order by n), '{}'), coalesce(array_agg(null::integer), '{}'),
+         coalesce(p_idempotency_key is null and bool_and(coalesce(
+           _is_plain_entry(value ->> 'entry_type', value ->> 'content', value -> 'data', null) and not _hints_at_secret(value ->> 'content')
+           and not value ?| '{keep,items,done,doing}', false)), false)
+    into v_contents, v_known, v_is_plain
+    from jsonb_array_elements(p_entries) with ordinality as e(value, n);
+  if not v_is_plain then
+    select g.contents, g.known into v_contents, v_known from _ledger_given(p_work_item_id, p_entries, p_idempotency_key) g;
+  end if;
   v_count := cardinality(array_positions(v_known, null));
   if v_count > 0 then
     v_fence := _ledger_numbers(p_work_item_id, p_lease, v_count);
-    v_trust := _ledger_trust_now(p_work_item_id);
   end if;
   v_seqs := array(
     select coalesce(s.seq, v_fence.ledger_count - v_count + count(*) filter (where s.seq is null) over (order by s.n))
       from unnest(v_known) with ordinality as s(seq, n)
      order by s.n);
+  v_made := array(
+    select row(p_work_item_id, v_seqs[e.n], _uuidv7(), value ->> 'entry_type', v_contents[e.n], value -> 'data',
+               case when value ? 'keep' then _names(value -> 'keep') end, null, c.trust, v_fence.attempt, v_fence.focus_id, c.turn_id, c.tool_call_id,
+               c.is_auto, v_fence.is_child, false, p_idempotency_key || '/' || e.n, null, c.created_at, '', v_fence.project)::work_ledger
+      from jsonb_array_elements(p_entries) with ordinality as e(value, n)
+     cross join (select nullif(current_setting('work_ledger.turn_id', true), '')::uuid as turn_id,
+                        nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid as tool_call_id,
+                        coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false) as is_auto,
+                        _ledger_trust_now(p_work_item_id) as trust, _now() as created_at offset 0) c -- once, not for each
+     where v_known[e.n] is null
+     order by e.n);
+  if v_is_plain then
+    v_made := _ledger_linked(v_made, v_fence.salt);
+  end if;
   return query
     with made as (
-      insert into work_ledger (
-        work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_child_work, trust,
-        idempotency_key, created_at, project)
-      select p_work_item_id, v_seqs[e.n], value ->> 'entry_type', v_contents[e.n], value -> 'data',
-             case when value ? 'keep' then _names(value -> 'keep') end, v_fence.attempt, v_fence.focus_id,
-             nullif(current_setting('work_ledger.turn_id', true), '')::uuid, nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid,
-             coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false), v_fence.is_child,
-             v_trust, p_idempotency_key || '/' || e.n, _now(), v_fence.project
-        from jsonb_array_elements(p_entries) with ordinality as e(value, n)
-       where v_known[e.n] is null
-       order by e.n -- each is linked to the one before it
+      insert into work_ledger
+      select m.* from unnest(v_made) m order by m.seq -- each is linked to the one before it
       returning *)
     select r.*
       from (select m.* from made m
             union all
             select l.* from work_ledger l where p_idempotency_key is not null and l.work_item_id = p_work_item_id and l.seq = any (v_known)) r
      order by array_position(v_seqs, r.seq);
-  perform _plan_check(p_work_item_id, v_seqs[e.n::integer], _plan_numbers(value -> 'done') || _plan_number(value -> 'doing'))
-     from jsonb_array_elements(p_entries) with ordinality as e(value, n)
-    where (value ? 'done' or value ? 'doing') and v_known[e.n] is null;
+  if not v_is_plain then
+    perform _plan_check(p_work_item_id, v_seqs[e.n::integer], _plan_numbers(value -> 'done') || _plan_number(value -> 'doing'))
+       from jsonb_array_elements(p_entries) with ordinality as e(value, n)
+      where (value ? 'done' or value ? 'doing') and v_known[e.n] is null;
+  end if;
   if v_fence.is_journal then
     perform _journal_written(p_work_item_id);
   end if;
@@ -83,6 +78,69 @@ $$;
 
 comment on function ledger_append_batch(uuid, jsonb, uuid, text) is
   'Appends several entries, all or none: p_entries = [{entry_type, content, data, keep, items, done, doing}, ...]. Returns their rows in order. Otherwise like ledger_append(), whose errors it raises.';
+
+create or replace function _ledger_given(p_work_item_id uuid, p_entries jsonb, p_idempotency_key text, out contents text[], out known integer[])
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_given record;
+begin
+  contents := '{}';
+  known := '{}';
+  for v_given in
+    select value ->> 'entry_type' as entry_type, value -> 'data' as data,
+           case when not value ?| '{items,done,doing}' then value ->> 'content' else _entry_with_plan(
+             value ->> 'entry_type', value ->> 'content', nullif(value -> 'items', 'null'), _plan_numbers(value -> 'done'), _plan_number(value -> 'doing'))
+           end as content,
+           case when value ? 'keep' then _names(value -> 'keep') end as keep, n
+      from jsonb_array_elements(p_entries) with ordinality as e(value, n)
+  loop
+    contents := contents || v_given.content;
+    known := known || case when p_idempotency_key is not null then
+      (_ledger_appended(p_work_item_id, p_idempotency_key || '/' || v_given.n, v_given.entry_type, v_given.content, v_given.keep)).seq end;
+    if _is_plain_entry(v_given.entry_type, v_given.content, v_given.data, v_given.keep) is not true then
+      perform _ledger_entry_check(v_given.entry_type, v_given.content, v_given.data, v_given.keep);
+      if v_given.data <> 'null' and known[v_given.n] is null then
+        perform _ledger_data_check(v_given.entry_type, v_given.data);
+      end if;
+      if octet_length(v_given.content) > 4096 and known[v_given.n] is null then
+        perform _ledger_warn(format('entry %s of the batch for work item %s', v_given.n, p_work_item_id), v_given.content);
+      end if;
+    end if;
+  end loop;
+end
+$$;
+
+comment on function _ledger_given(uuid, jsonb, text) is
+  'Of each entry of ledger_append_batch(), in their order: its content, and its number if it was appended before. Raises what ledger_append() raises of what cannot be an entry.';
+
+create or replace function _ledger_linked(p_entries work_ledger[], p_salt uuid)
+  returns work_ledger[]
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_entry work_ledger := p_entries[1];
+  -- In this form, see _complete_entry().
+  v_link bytea := (
+    select l.link from work_ledger l
+     where l.work_item_id = v_entry.work_item_id and l.seq >= v_entry.seq - 1 and l.seq < v_entry.seq order by l.seq desc limit 1);
+  v_linked work_ledger[] := '{}';
+begin
+  foreach v_entry in array p_entries loop
+    v_link := case when p_salt is not null then _entry_link(v_link, p_salt, v_entry) end;
+    v_entry.link := v_link;
+    v_linked := v_linked || v_entry;
+  end loop;
+  return v_linked;
+end
+$$;
+
+comment on function _ledger_linked(work_ledger[], uuid) is
+  'Entries that follow each other, each with its link to the one before it; p_salt: that of the chain; null: their item has none.';
 
 create or replace function _names(p_names jsonb)
   returns text[]
