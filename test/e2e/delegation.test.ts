@@ -171,6 +171,7 @@ test('one worker with one slot finishes a tree of seven; who waits holds no conn
 });
 
 test('children that fail, are cancelled, are never routed: the wait ends, and says how each of them stands', async () => {
+  const areOver = Promise.withResolvers<void>();
   const item = await play(
     {
       Lead: ({ exchange, children, results }) => {
@@ -180,7 +181,7 @@ test('children that fail, are cancelled, are never routed: the wait ends, and sa
             spawn('Part that is cancelled'),
             spawn('Part for nobody', { work_type: 'unheard-of' }),
           );
-        if (exchange === 1) return calls(awaits(children, 2));
+        if (exchange === 1) return { ...calls(awaits(children, 1)), afterEvent: () => areOver.promise };
         return done(results[0] ?? '');
       },
       'Part that is refused': () => ({ content: [], stopReason: 'refusal' }),
@@ -195,6 +196,8 @@ test('children that fail, are cancelled, are never routed: the wait ends, and sa
           return rows.length > 0 ? rows : null;
         });
         await db.workCancel(child?.id ?? '', 'not needed');
+        await until(async () => (await database.query(`select from ledger.work_items where parent_id = '${id}' and state = 'failed'`))[0]);
+        areOver.resolve();
       },
     },
   );
