@@ -15,7 +15,7 @@ import type { Focus } from './focus.ts';
 import { runTool } from './runTool.ts';
 
 /** For how long the record of a response waits for the results of its calls. */
-const PATIENCE_MS = 200;
+export const PATIENCE_MS = 200;
 
 export class EarlyCalls {
   readonly #begun = new Map<number, { call: EarlyCall; ends: Promise<ToolOutcome> }>();

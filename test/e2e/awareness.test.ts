@@ -20,7 +20,7 @@ let db: Db;
 beforeAll(async () => {
   database = await createDatabase();
   db = await openDb(database.url, 'ledger');
-  const engage = { max_turns: 60, ledger_nudge_interval: 0, stall_limit: 0 };
+  const engage = { max_turns: 2000, ledger_nudge_interval: 0, stall_limit: 0 };
   await db.facultySave({ name: 'lead', accepts: ['lead'], engage });
   await db.facultySave({ name: 'helper', accepts: ['part'], engage });
   await db.facultySave({ name: 'stranger', accepts: ['strange'], engage });
@@ -71,7 +71,12 @@ const record = (type: string, content: string): ReturnType<typeof calls> => call
 
 test('four children of one lead hear of each other at once, for at most 1,000 tokens each; a stranger hears of the lead that waits', async () => {
   const { heard, tell, toldOf } = hearing();
-  let strangerMayEnd = false;
+  // In the middle of their work the children wait for each other, and until the stranger has heard of the lead.
+  const half = new Set<string>();
+  const met = Promise.withResolvers<void>();
+  const meet = (): void => {
+    if (half.size === parts.length && toldOf('Strange').includes('(waits for ')) met.resolve();
+  };
   const model = await startTeam({
     Lead: ({ exchange, children, said }) => {
       tell('Lead', exchange, said);
@@ -86,20 +91,26 @@ test('four children of one lead hear of each other at once, for at most 1,000 to
       if (exchange === 5) return record('finding', `Found in ${mine}: the rounding is wrong`);
       if (exchange === 10) return record('decision', `Decided in ${mine}: toCents is called fromFloat`);
       if (exchange === 15) return record('error', `Failed in ${mine}: no export toCents`);
+      if (exchange === 20) {
+        half.add(mine ?? '');
+        meet();
+        return { ...record('note', `Note ${exchange} of ${mine}`), afterEvent: () => met.promise };
+      }
       return exchange < iterations - 1 ? record('note', `Note ${exchange} of ${mine}`) : done(`Part ${mine} is done`);
     },
     Strange: ({ exchange, said }) => {
       tell('Strange', exchange, said);
-      return strangerMayEnd ? done('Seen enough') : { ...record('note', `Look ${exchange}`), delayMs: 100 };
+      meet();
+      return toldOf('Strange').includes('Recently completed:\n- [Lead/lead]')
+        ? done('Seen enough')
+        : { ...record('note', `Look ${exchange}`), delayMs: 100 };
     },
   });
   await driven(model, 6, async () => {
     const lead = await db.workSubmit({ workType: 'lead', description: 'Lead the repair' });
     await until(async () => (await db.workItem(lead.id))?.state === 'waiting');
     const stranger = await db.workSubmit({ workType: 'strange', description: 'Strange work' });
-    await over([lead.id]);
-    strangerMayEnd = true;
-    await over([stranger.id]);
+    await over([lead.id, stranger.id]);
   });
 
   for (const name of parts) {
@@ -140,6 +151,14 @@ test('four children of one lead hear of each other at once, for at most 1,000 to
 test('two leads with two children each in one repository hear of each other by their roots; a third one in another hears of none', async () => {
   const { tell, toldOf } = hearing();
   const begun = new Set<string>();
+  // Until all of the two trees are there and have been heard of.
+  const isHeard = (): boolean =>
+    begun.size === 7 &&
+    ['north left', 'north right', 'south left', 'south right'].every((hand) => {
+      const [own, side] = hand.split(' ');
+      const [other, sibling] = [own === 'north' ? 'south' : 'north', side === 'left' ? 'right' : 'left'];
+      return [`Found by Hand ${own} ${sibling}`, `- Found by Head ${other} (Lead`].every((words) => toldOf(`Hand ${hand}`).includes(words));
+    });
   const role = ({ exchange, description, children, said }: Seen): ScriptedReply => {
     tell(description, exchange, said);
     const lead = description.split(' ')[1]!;
@@ -148,8 +167,7 @@ test('two leads with two children each in one repository hear of each other by t
     if (exchange === 1 && description.startsWith('Head')) return calls(spawn(`Hand ${lead} left`), spawn(`Hand ${lead} right`));
     if (exchange === 2 && description.startsWith('Head')) return calls(awaits(children, 600));
     if (description.startsWith('Head')) return done(`${lead} is put together`);
-    // Until all of the two trees are there and have been heard of.
-    return begun.size < 7 || exchange < 4 ? { ...record('note', `Look ${exchange}`), delayMs: 50 } : done('Done');
+    return exchange < 4 || !isHeard() ? { ...record('note', `Look ${exchange}`), delayMs: 50 } : done('Done');
   };
   await driven(await startTeam({ Head: role, Hand: role, Alone: role }), 7, async () => {
     const ids = [];
@@ -190,10 +208,16 @@ test('twenty agents that start at once hear of each other, a little at a time an
   const names = Array.from({ length: 20 }, (_, n) => `Agent ${String.fromCodePoint(97 + n)}`);
   const decided = new Set<string>();
   const hasHeard = (own: string): boolean => names.every((name) => name === own || toldOf(own).includes(`Decided by ${name}`));
+  const begun = new Set<string>();
+  const allBegun = Promise.withResolvers<void>();
   const model = await startTeam({
     Agent: ({ exchange, description, said }) => {
       tell(description, exchange, said);
-      if (exchange === 0) return record('decision', `Decided by ${description}`);
+      if (exchange === 0) {
+        begun.add(description);
+        if (begun.size === names.length) allBegun.resolve();
+        return { ...record('decision', `Decided by ${description}`), afterEvent: () => allBegun.promise };
+      }
       decided.add(description); // its request shows that the first response is stored
       const isOver = decided.size === names.length && hasHeard(description);
       return isOver ? done('Heard of all') : { ...record('note', `Look ${exchange}`), delayMs: 50 };

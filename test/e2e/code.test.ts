@@ -345,7 +345,7 @@ everything = subprocess.run(["sh", "-c", "grep -las '[c]anary-' /proc/*/environ 
 time = __import__("time")
 while not os.path.exists("/tmp/go"): time.sleep(0.05)
 return [everything, bash("env").stdout]`,
-      { timeout: 60 },
+      { timeout: 600 },
     );
     const seen = new Set<string>();
     await until(async () => (await db.ledgerRead(item.id, 'note', null)).length > 0);

@@ -22,6 +22,7 @@ import { cli as typed } from '../cli.ts';
 import type { Ended } from '../cli.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
+import { patient } from '../limits.ts';
 import { run as start } from '../shell.ts';
 import type { Ran } from '../shell.ts';
 import { servesTests, startWorkerProcess, until } from '../workerProcess.ts';
@@ -715,7 +716,8 @@ test('bash completes commands, options and the words that they take', async () =
 async function inShellWithLedger(shell: string, text: string, more: NodeJS.ProcessEnv = {}): Promise<string[]> {
   const bin = join(directory, 'bin');
   await mkdir(bin, { recursive: true });
-  await writeFile(join(bin, 'work-ledger'), `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`, { mode: 0o755 });
+  const program = `'${process.execPath}' --import '${patient(1000)}' '${main}'`; // completes, however long it takes
+  await writeFile(join(bin, 'work-ledger'), `#!/bin/sh\nexec ${program} "$@"\n`, { mode: 0o755 });
   const env = environment({ PATH: `${bin}:${process.env['PATH']}`, ...more });
   const { code, stdout, stderr } = await start(directory, env, shell, '-c', text);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -727,9 +729,11 @@ test('ids of work items and names of faculties are completed from the ledger, an
   const odd = `odd $(touch ${join(directory, 'ran')})`;
   for (const name of ['oddly', odd])
     await database.query(`select from ledger.faculty_save(jsonb_build_object('name', '${name}', 'accepts', jsonb_build_array('nothing')))`);
-  expect((await cli('--complete', 'items', id.slice(-6))).stdout).toBe(`${id.slice(-6)}\tqueued: Complete␉me\n`);
-  expect((await cli('--complete', 'items', id)).stdout).toMatch(new RegExp(`^${id}\t`));
-  expect((await cli('--complete', 'faculties', 'odd')).stdout).toBe(`${odd}\tof all projects\noddly\tof all projects\n`);
+  const completed = (...words: string[]): Promise<Ran> =>
+    start(directory, environment(), process.execPath, '--import', patient(1000), main, '--complete', ...words);
+  expect((await completed('items', id.slice(-6))).stdout).toBe(`${id.slice(-6)}\tqueued: Complete␉me\n`);
+  expect((await completed('items', id)).stdout).toMatch(new RegExp(`^${id}\t`));
+  expect((await completed('faculties', 'odd')).stdout).toBe(`${odd}\tof all projects\noddly\tof all projects\n`);
   expect(await cli('--complete', 'anything', '')).toMatchObject({ code: 0, stdout: '', stderr: '' });
   await writeFile(join(directory, 'completion'), (await cli('--completion', 'bash')).stdout);
   const complete = (...words: string[]): Promise<string[]> =>
@@ -789,20 +793,32 @@ const hasTerminal = await inShell('bash', 'script -qec true /dev/null').then(
 );
 if (!hasTerminal) console.log('Tests of a terminal are skipped: there is no "script" of util-linux');
 test.skipIf(!hasTerminal)('on a terminal a run is coloured and says what it does now; NO_COLOR is heeded; work logs lines', async () => {
-  await script([bash('echo seen'), { say: 'Seen.', delay: 1500 }]);
+  let shown = '';
+  const model = await startScriptedModel(
+    scriptOf([
+      { content: [{ type: 'tool_use', name: 'bash', input: { command: 'echo seen' } }] },
+      // The model says nothing more until it is shown that it is asked.
+      {
+        content: [{ type: 'text', text: 'Seen.' }],
+        afterEvent: async () => void (await until(() => shown.includes('turn 2 · asks the model'))),
+      },
+    ]),
+  );
   const onTerminal = (args: string, env: NodeJS.ProcessEnv): Promise<string> =>
     new Promise((resolve) => {
-      execFile(
+      shown = '';
+      const child = execFile(
         'script',
         ['-qec', `stty cols 100; exec ${process.execPath} ${main} ${args}`, '/dev/null'],
-        { env: environment({ TERM: 'xterm', ...env }), cwd: directory },
+        { env: environment({ TERM: 'xterm', ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url, ...env }), cwd: directory },
         (_error, stdout) => resolve(stdout),
       );
+      child.stdout?.on('data', (chunk: string) => (shown += chunk));
     });
-  const colored = await onTerminal(`run Look --workspace . --scripted script.json`, {});
+  const colored = await onTerminal(`run Look --workspace .`, {});
   expect(colored).toContain('\u001b[32mcompleted\u001b[39m');
   expect(colored).toContain('\r\u001b[2Kturn 2 · asks the model');
-  const plain = await onTerminal(`run Look --workspace . --scripted script.json`, { NO_COLOR: '1' });
+  const plain = await onTerminal(`run Look --workspace .`, { NO_COLOR: '1' });
   expect(plain).toContain('bash echo seen → done');
   // oxlint-disable-next-line no-control-regex
   expect(plain).not.toMatch(/\u001b\[\d+m/);
@@ -815,6 +831,7 @@ test.skipIf(!hasTerminal)('on a terminal a run is coloured and says what it does
   await until(() => log.includes('worker started'));
   worker.kill('SIGTERM');
   await once(worker, 'exit');
+  await model.close();
   expect(log).toMatch(/^\d\d:\d\d:\d\d worker started {2}workerId=/m);
 });
 

@@ -248,15 +248,20 @@ test('a dangerous call waits for a person, over the end of its worker, and runs 
 });
 
 test('a paused item stops between two iterations and goes on when it is resumed', async () => {
+  const asked = Promise.withResolvers<void>();
   await withWorker(
     {
-      Lead: ({ exchange }) => (exchange < 6 ? { ...calls(call('ledger_read', {})), delayMs: 100 } : done('Went on')),
+      Lead: ({ exchange }) =>
+        exchange < 6
+          ? { ...calls(call('ledger_read', {})), ...(exchange === 2 && { afterEvent: () => asked.promise }) } // until it is to pause
+          : done('Went on'),
       Other: ({ exchange }) => (exchange < 3 ? calls(call('ledger_read', {})) : done('Done')),
     },
     async () => {
       const item = await db.workSubmit({ workType: 'lead', description: 'Lead and pause' });
       await until(async () => (await db.workProgress(item.id)).turns >= 2);
       await db.workPause(item.id, 'lunch');
+      asked.resolve();
       await until(async () => (await db.workItem(item.id))?.state === 'paused');
       const { turns } = await db.workProgress(item.id);
       const other = await db.workSubmit({ workType: 'lead', description: 'Other that nobody pauses' });

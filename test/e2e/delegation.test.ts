@@ -87,6 +87,10 @@ test('fan-out, fan-in: three children at once, one result of all', async () => {
 
 test('fire and forget: nobody waits, and what came of it is still said once, when the parent goes on', async () => {
   const said: string[] = [];
+  const isOver = (): Promise<unknown> =>
+    until(
+      async () => (await database.query(`select from ledger.work_items where description like '%background' and state = 'completed'`))[0],
+    );
   const item = await play({
     Lead: ({ exchange, said: now }) => {
       said.push(...now.filter((text) => text.startsWith('[engine] Child work')));
@@ -95,7 +99,9 @@ test('fire and forget: nobody waits, and what came of it is still said once, whe
           spawn('Part in the background'),
           call('ledger_append', { entry_type: 'note', content: 'spawned background analysis' }),
         );
-      return said.length === 0 || exchange < 5 ? { ...calls(call('ledger_read', {})), delayMs: 100 } : done('Went on meanwhile');
+      // The parent is in the middle of something when its child ends.
+      if (exchange === 3) return { ...calls(call('ledger_read', {})), afterEvent: async () => void (await isOver()) };
+      return said.length === 0 || exchange < 5 ? calls(call('ledger_read', {})) : done('Went on meanwhile');
     },
     Part: () => done('Analysed in the background'),
   });
@@ -129,13 +135,15 @@ test('one worker with one slot finishes a tree of seven; who waits holds no conn
     return exchange === 1 ? calls(awaits(children)) : done(`${description} joined`);
   };
   let waiting: { state: string; lease: Buffer | null; jobs: number; leases: number }[] = [];
+  const looked = Promise.withResolvers<void>();
   const item = await play(
     {
       Lead: ({ exchange, children }) => {
         if (exchange === 0) return calls(spawn('Branch A'), spawn('Branch B'));
         return exchange === 1 ? calls(awaits(children)) : done('All joined');
       },
-      'Branch A left': ({ exchange }) => (exchange === 0 ? { ...calls(call('ledger_read', {})), delayMs: 300 } : done('leaf')),
+      'Branch A left': ({ exchange }) =>
+        exchange === 0 ? { ...calls(call('ledger_read', {})), afterEvent: () => looked.promise } : done('leaf'),
       'Branch A right': () => done('leaf'),
       'Branch B left': () => done('leaf'),
       'Branch B right': () => done('leaf'),
@@ -151,6 +159,7 @@ test('one worker with one slot finishes a tree of seven; who waits holds no conn
             from ledger.work_items w where w.id = '${id}' and w.state = 'waiting'`);
           return rows[0]?.jobs === 0 ? rows : null; // the job that parked it ends a moment later
         });
+        looked.resolve();
       },
     },
   );
@@ -162,6 +171,7 @@ test('one worker with one slot finishes a tree of seven; who waits holds no conn
 });
 
 test('children that fail, are cancelled, are never routed: the wait ends, and says how each of them stands', async () => {
+  const areOver = Promise.withResolvers<void>();
   const item = await play(
     {
       Lead: ({ exchange, children, results }) => {
@@ -171,7 +181,7 @@ test('children that fail, are cancelled, are never routed: the wait ends, and sa
             spawn('Part that is cancelled'),
             spawn('Part for nobody', { work_type: 'unheard-of' }),
           );
-        if (exchange === 1) return calls(awaits(children, 2));
+        if (exchange === 1) return { ...calls(awaits(children, 1)), afterEvent: () => areOver.promise };
         return done(results[0] ?? '');
       },
       'Part that is refused': () => ({ content: [], stopReason: 'refusal' }),
@@ -186,6 +196,8 @@ test('children that fail, are cancelled, are never routed: the wait ends, and sa
           return rows.length > 0 ? rows : null;
         });
         await db.workCancel(child?.id ?? '', 'not needed');
+        await until(async () => (await database.query(`select from ledger.work_items where parent_id = '${id}' and state = 'failed'`))[0]);
+        areOver.resolve();
       },
     },
   );

@@ -1,10 +1,13 @@
 // Calls that leave nothing behind run before their response is stored: what is there in a moment is stored with it, in one transaction
 // with the next request; what takes longer is stored when it comes.
 
+import type * as Timers from 'node:timers/promises';
+
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 
+import { PATIENCE_MS } from '../../runtime/focus/earlyCalls.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
 import { createModelClient } from '../../runtime/model/callModel.ts';
@@ -17,6 +20,15 @@ import type { Worker } from '../../runtime/worker/worker.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { until } from '../workerProcess.ts';
+
+/** A response waits for its calls as long as a test says, however slow the machine is. */
+const moment = vi.hoisted(() => ({ ms: 0, isOver: false }));
+vi.mock('node:timers/promises', async (original) => {
+  const real = await original<typeof Timers>();
+  const sleep: typeof real.setTimeout = (ms, ...how) => real.setTimeout(ms === moment.ms ? (moment.isOver ? 0 : 2 ** 31 - 1) : ms, ...how);
+  return { ...real, setTimeout: sleep };
+});
+moment.ms = PATIENCE_MS;
 
 let database: TestDatabase;
 let db: Db;
@@ -34,6 +46,7 @@ afterAll(async () => {
   await database?.drop();
 });
 afterEach(async () => {
+  moment.isOver = false;
   await worker?.stop();
   await model?.close();
 });
@@ -91,6 +104,7 @@ test('calls that are over in a moment are stored with their response and the nex
 
 test('a call that takes longer goes on while its response is stored, and runs once', async () => {
   const ran: string[] = [];
+  moment.isOver = true;
   look = async (id) => {
     ran.push(id);
     await until(async () => ((await answered()) > 0 ? true : null));

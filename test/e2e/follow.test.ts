@@ -163,7 +163,7 @@ describe('a file that grows', () => {
       { work_type: 'journal', state: 'created', says: 'active', project: '/work' },
     ]);
     await appendFile(file, text(lines.slice(3)));
-    await until(async () => (await turnsOf(`claude-code:${id}`)) === 3);
+    await until(async () => (await turnsOf(`claude-code:${id}`)) === 3 && (await callsOf(`claude-code:${id}`)).open === 0);
     expect(await callsOf(`claude-code:${id}`)).toEqual({ calls: 3, open: 0 });
   });
 
@@ -200,7 +200,7 @@ describe('a file that grows', () => {
     await writeFile(file, text(lines));
     await rename(join(home, '.claude/projects/-elsewhere'), join(home, '.claude/projects/-again'));
     await appendFile(join(home, '.claude/projects/-again/deep/T.jsonl'), text(session(id, 6).slice(16)));
-    await until(async () => (await turnsOf(label)) === 6);
+    await until(async () => (await turnsOf(label)) === 6 && (await callsOf(label)).open === 0);
     expect(await callsOf(label)).toEqual({ calls: 6, open: 0 });
     expect(await itemsOf(label)).toHaveLength(1);
     expect(events.filter(({ event }) => event === 'problem')).toEqual([]);
@@ -319,7 +319,7 @@ describe('a process that follows', () => {
       expect(await first.end('SIGCONT')).toBe(null);
       await appendFile(file, text(session(id, 5).slice(13)));
       await follow();
-      await until(async () => (await turnsOf(`claude-code:${id}`)) === 5);
+      await until(async () => (await turnsOf(`claude-code:${id}`)) === 5 && (await callsOf(`claude-code:${id}`)).open === 0);
       expect(await callsOf(`claude-code:${id}`)).toEqual({ calls: 5, open: 0 });
       expect(await itemsOf(`claude-code:${id}`)).toHaveLength(1);
     },
@@ -350,7 +350,7 @@ describe('a process that follows', () => {
     await until(() => events.some(({ event }) => event === 'waiting'));
     await appendFile(file, text(session(id, 3).slice(7)));
     await gate.open();
-    await until(async () => (await turnsOf(`claude-code:${id}`)) === 3);
+    await until(async () => (await turnsOf(`claude-code:${id}`)) === 3 && (await callsOf(`claude-code:${id}`)).open === 0);
     expect(await callsOf(`claude-code:${id}`)).toEqual({ calls: 3, open: 0 });
     expect(events.map(({ event }) => event)).toContain('back');
     gate.shut();

@@ -159,7 +159,7 @@ test.each([
   ['says too much', misused('long', { refuse: 'x'.repeat(1_000_001) }), 'printed more than 1,000,000 bytes'],
 ])('a guard that %s: the call is not executed, or with on_failure = "allow" it is', async (_, hook, error) => {
   const words = `of ${hook.name}`;
-  const timeout = ['hangs', 'heeds'].includes(hook.name) ? 1 : 30;
+  const timeout = ['hangs', 'heeds'].includes(hook.name) ? 1 : 300;
   const refused = await work(`${words} refused`, [hook], { hooks: { timeout } });
   const allowed = await work(`${words} allowed`, [hook], { hooks: { timeout, on_failure: 'allow' } });
   expect(await rows(refused.id)).toMatchObject([
@@ -177,7 +177,7 @@ const workerOn = (hooks: readonly Hook[]) =>
     tools: [shout],
     hooks,
     docker: null,
-    leaseSeconds: 2,
+    leaseSeconds: 10,
     graceSeconds: 0,
     facultyModels: false,
     model: model.client,

@@ -158,7 +158,7 @@ test.each([
   ['is not there', '/nowhere/guard', /^ended with exit code 127: .*\/nowhere\/guard/],
 ])('a before_tool hook that %s: the call is not executed, or with on_failure = "allow" it is', async (_, command, error) => {
   const words = `call ${count}`;
-  const timeout = command.startsWith('sleep') ? 1 : 20;
+  const timeout = command.startsWith('sleep') ? 1 : 300;
   const [refused, allowed] = await Promise.all([
     work({ hooks: { before_tool: command, timeout } }, shoutOnce(`${words} refused`)),
     work({ hooks: { before_tool: command, timeout, on_failure: 'allow' } }, shoutOnce(`${words} allowed`)),

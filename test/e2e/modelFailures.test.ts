@@ -39,16 +39,22 @@ afterAll(async () => {
 const call = (name: string, input: unknown) => ({ type: 'tool_use', name, input });
 const done: ScriptedReply = { content: [{ type: 'text', text: 'Done.' }] };
 
-/** Runs one item against the script to its end, or to where it waits for a person. */
-async function outcomeOf(script: Parameters<typeof startScriptedModel>[0], maxAttempts?: number) {
+/** Runs one item against the script to its end, or to where it waits for a person; with `firstIdleMs` the first call waits no longer. */
+async function outcomeOf(
+  script: Parameters<typeof startScriptedModel>[0],
+  { maxAttempts, firstIdleMs }: { maxAttempts?: number; firstIdleMs?: number } = {},
+) {
   model = await startScriptedModel(script);
+  const patient = createModelClient({ apiKey: 'secret-key', baseURL: model.url });
+  const hasty = firstIdleMs && createModelClient({ apiKey: 'secret-key', baseURL: model.url, idleTimeoutMs: firstIdleMs });
+  let calls = 0;
   worker = await startWorker({
     url: database.url,
     schema: 'ledger',
     tools: [],
     log: pino({ level: 'silent' }),
     graceSeconds: 0,
-    model: createModelClient({ apiKey: 'secret-key', baseURL: model.url, idleTimeoutMs: 1000 }),
+    model: { call: (...asked) => ((calls++ === 0 && hasty) || patient).call(...asked) },
   });
   const item = await db.workSubmit({ workType: 'talk', description: 'x', ...(maxAttempts && { maxAttempts }) });
   return until(async () => {
@@ -66,7 +72,7 @@ test.each<[string, ScriptedReply]>([
   ['a dropped connection', { drop: true }],
   ['overloaded in the middle of the stream', { midStreamError: { type: 'overloaded_error' } }],
 ])('%s is tried again, and the work is done', async (_name, fault) => {
-  const item = await outcomeOf(withFaults(scriptOf([done]), { 0: [fault] }));
+  const item = await outcomeOf(withFaults(scriptOf([done]), { 0: [fault] }), 'stall' in fault ? { firstIdleMs: 1000 } : {});
   expect(item.state).toBe('completed');
   expect(model?.requests).toHaveLength(2);
   expect(model?.requests[1]?.body).toBe(model?.requests[0]?.body);
@@ -199,7 +205,9 @@ test('NUL and lone surrogates in a tool input arrive as a replacement', async ()
 });
 
 test('the item dies when no attempt helps', async () => {
-  const item = await outcomeOf(scriptOf([{ content: [], stopReason: 'end_turn' }, { content: [] }, { content: [] }, { content: [] }]), 1);
+  const item = await outcomeOf(scriptOf([{ content: [], stopReason: 'end_turn' }, { content: [] }, { content: [] }, { content: [] }]), {
+    maxAttempts: 1,
+  });
   expect(item.state).toBe('failed');
   expect(item.state_reason).toContain('neither worked nor finished');
 });

@@ -33,7 +33,7 @@ const move = (...args: string[]): Promise<Ended> =>
 const as = (database: TestDatabase, role: string): string => database.url.replace('postgres@', `${role}@`);
 const made = async (): Promise<unknown> => [
   await source.query('select pubname from pg_publication'),
-  await target.query('select subname from pg_subscription'),
+  await target.query('select subname from pg_subscription s join pg_database d on d.oid = s.subdbid where d.datname = current_database()'),
   await target.query(`select nspname from pg_namespace where nspname = 'work_ledger'`),
 ];
 
