@@ -79,7 +79,6 @@ export type Opening = BrowserContextOptions & { isFresh?: boolean; hasClock?: bo
 /** A page whose clock stands; its panels have stood still for a second unless `isFresh`. Without `hasClock` time passes by itself. */
 export async function open(path: string, options: Opening = {}): Promise<Open> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', ...options });
-  context.setDefaultTimeout(300_000);
   const page = await context.newPage();
   page.on('pageerror', (error) => faults.push(error.message));
   page.on('console', (message) => {

@@ -12,10 +12,21 @@ const found = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-
 /** Why a browser cannot be driven here; null: it can. */
 export const missing = found === undefined ? 'there is no Chromium: apt-get install chromium, or CHROMIUM=PATH' : null;
 
-export function launch(): Promise<Browser> {
+/** A fuse: how long a page takes on a busy machine decides nothing. */
+const PATIENT_MS = 300_000;
+
+export async function launch(): Promise<Browser> {
   if (found === undefined) throw new Error(missing ?? '');
-  return chromium.launch({
+  const browser = await chromium.launch({
+    timeout: PATIENT_MS,
     executablePath: found,
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--force-color-profile=srgb', '--font-render-hinting=none'],
   });
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    context.setDefaultTimeout(PATIENT_MS);
+    return context;
+  };
+  return browser;
 }

@@ -235,8 +235,11 @@ describe.skipIf(missing !== null)('in a browser', () => {
   });
 
   test('on an approval x asks for the reason, a and Enter approve, u and Esc undo', async () => {
+    await page.clock.install({ time: '2027-01-01T00:00:00Z' }); // what is to be undone within five seconds is, however long a key takes
+    await page.clock.pauseAt('2027-01-01T01:00:00Z');
     await go('/');
     const ask = page.locator('.ask');
+    await page.clock.runFor(1100);
     await ask.locator('.btn[value="approve"]:enabled').waitFor();
     await press('a'); // without the focus it only goes there
     expect([await focused('dataset.row'), await ask.getAttribute('data-state')]).toEqual(['approval', null]);
@@ -254,6 +257,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     }
     await press('a');
     await press('Enter');
+    await page.clock.resume();
     await until(async () => (await stateOf(crew.ids.operate)) === 'completed');
     expect(await database.query(`select decision from approvals where work_item_id = '${crew.ids.operate}'`)).toEqual([
       { decision: 'approved' },

@@ -75,7 +75,6 @@ describe.skipIf(missing !== null)('in a browser', () => {
         reducedMotion: 'reduce',
         storageState: await looking.context.storageState(),
       });
-      context.setDefaultTimeout(300_000);
       const page = await context.newPage();
       for (const [path] of pages) {
         await page.goto(at(path));
@@ -113,7 +112,6 @@ describe.skipIf(missing !== null)('in a browser', () => {
     test('what comes later where there is a script is a link, and a choice has a button beside it', async () => {
       const { root, paused, review } = crew.ids;
       const context = await browser.newContext({ javaScriptEnabled: false, storageState: await looking.context.storageState() });
-      context.setDefaultTimeout(300_000);
       const page = await context.newPage();
       await page.goto(at(`/work/${root}/context`));
       await page.getByRole('link', { name: 'replay it under other policies' }).click();
@@ -142,7 +140,6 @@ describe.skipIf(missing !== null)('in a browser', () => {
     test('what people send is taken: words, a refusal with its reason, a recorded session', async () => {
       const { untaken, operate } = crew.ids;
       const context = await browser.newContext({ javaScriptEnabled: false, storageState: await looking.context.storageState() });
-      context.setDefaultTimeout(300_000);
       const page = await context.newPage();
       await page.goto(at(`/work/${untaken}`));
       await page.getByText('Say something').click();

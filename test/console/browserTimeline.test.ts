@@ -165,7 +165,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await client.query('set search_path = ledger');
     const item = await longItem(client, 30);
     await client.query(
-      `alter table turns disable trigger refuse_rewrite; update turns set started_at = started_at - interval '1 day' * (depth % 3), model = 'claude-sonnet-5-5', duration_ms = 1000 + depth, input_tokens = 10, output_tokens = 10, call_count = 1 where work_item_id = '${item}'; alter table turns enable always trigger refuse_rewrite`,
+      `alter table turns disable trigger refuse_rewrite; update turns set started_at = date_trunc('day', now()) - interval '1 day' * (depth % 3) - interval '12 hours', model = 'claude-sonnet-5-5', duration_ms = 1000 + depth, input_tokens = 10, output_tokens = 10, call_count = 1 where work_item_id = '${item}'; alter table turns enable always trigger refuse_rewrite`,
     );
     await go(`/work/${item}/cost`);
     await page.locator('[data-plot="latency"] canvas').waitFor();

@@ -94,7 +94,7 @@ const tools = [
   }),
 ];
 
-function roles(held: Promise<void>): Record<string, (seen: Seen) => ScriptedReply> {
+function roles(held: Promise<void>, isToPause: (description: string) => Promise<void>): Record<string, (seen: Seen) => ScriptedReply> {
   const inTheMiddle = (text: string): ScriptedReply => ({
     content: [{ type: 'text', text }],
     afterEvent: (count) => (count >= 6 ? held : undefined),
@@ -207,10 +207,11 @@ function roles(held: Promise<void>): Record<string, (seen: Seen) => ScriptedRepl
       exchange === 0
         ? calls(note('plan', 'Run it until it fails'))
         : { error: { status: 400, type: 'invalid_request_error', message: 'messages.4: the image is larger than 5 MB' } },
-    Why: ({ exchange }) =>
+    // Goes on until somebody pauses it, however long that takes.
+    Why: ({ exchange, description }) =>
       exchange === 0
-        ? { ...calls(note('plan', '1. Compare the two reports 2. Find the stores'), read('src/report.js')), delayMs: 50 }
-        : { ...calls(read(`src/report${exchange}.js`)), delayMs: 50 },
+        ? calls(note('plan', '1. Compare the two reports 2. Find the stores'), read('src/report.js'))
+        : { ...calls(read(`src/report${exchange}.js`)), afterEvent: (count) => (count === 1 ? isToPause(description) : undefined) },
   };
 }
 
@@ -242,7 +243,12 @@ export async function startCrew(url: string, schema = 'ledger'): Promise<Crew> {
   isForked.value = false;
   const db = await openDb(url, schema);
   await withPrices(url, schema);
-  const model = await startTeam(counted(roles(held)));
+  let isClosed = false;
+  /** Until it is to pause, or over. */
+  const isToPause = async (description: string): Promise<void> => {
+    await until(async () => isClosed || !(await isDriven(url, schema, description)), Infinity);
+  };
+  const model = await startTeam(counted(roles(held, isToPause)));
   const worker = await startWorker({
     url,
     schema,
@@ -305,6 +311,7 @@ export async function startCrew(url: string, schema = 'ledger'): Promise<Crew> {
     },
     goOn,
     async close() {
+      isClosed = true;
       goOn();
       await worker.stop();
       await model.close();
@@ -323,6 +330,17 @@ async function writeNotes(db: Db): Promise<string> {
   await db.notes.write('/memories/style.md', 'Tabs, no blanks.\nAmounts are in cents, and rounded once.\n', null, null, null);
   await db.notes.pin('/memories/style.md', true, null);
   return (await db.notes.read(path, null))?.file_id ?? '';
+}
+
+async function isDriven(url: string, schema: string, description: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query(
+    `select from ${client.escapeIdentifier(schema)}.work_items where description = $1 and state in ('claimed', 'running') and not is_pausing`,
+    [description],
+  );
+  await client.end();
+  return rows.length > 0;
 }
 
 async function withPrices(url: string, schema: string): Promise<void> {

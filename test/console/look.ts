@@ -44,7 +44,6 @@ export async function look(options: { unchecked?: string } = {}): Promise<Lookin
   const browser = await launch();
   afterAll(() => browser.close());
   const context = await browser.newContext();
-  context.setDefaultTimeout(300_000);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(error.message));

@@ -14,6 +14,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { ownMark } from '../../runtime/install/processMark.ts';
 import { dropLeft, makeScratch } from '../../runtime/install/scratchLedger.ts';
 import { withConnection } from '../../runtime/ledger/connection.ts';
+import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { noDocker } from '../docker.ts';
@@ -80,6 +81,12 @@ function begin(args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
 }
 const cli = (...args: string[]): Running['ended'] => begin(args).ended;
 
+/** A model that begins to answer and says nothing more. */
+async function silent(): Promise<AsyncDisposable & { env: NodeJS.ProcessEnv }> {
+  const model = await startScriptedModel(() => ({ stall: true }));
+  return { env: { ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url }, [Symbol.asyncDispose]: () => model.close() };
+}
+
 /** All that is the user's: rows, jobs, schemas, files. */
 const everything = async (): Promise<unknown> => ({
   rows: [...(await rowsOf(database, 'ledger'))],
@@ -131,7 +138,8 @@ test('in a database that somebody names it makes nothing unless it is let', asyn
 
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s in the middle is one line, and nothing is left', async (signal) => {
   const before = await everything();
-  const demo = begin(['demo', '--install', '--scene', 'team']);
+  await using model = await silent(); // it is in the middle until it is told to stop
+  const demo = begin(['demo', '--install', '--scene', 'team'], model.env);
   await until(() => /lead [0-9a-f]{4} +running/.test(demo.said()) || demo.child.exitCode !== null);
   expect(await ofDemos()).toHaveLength(1);
   demo.child.kill(signal);
@@ -141,7 +149,8 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s in the middle is one lin
 
 test('what a killed one left goes when the next begins; what runs is left to it', async () => {
   const before = await everything();
-  const killed = begin(['demo', '--install', '--scene', 'team']);
+  await using model = await silent();
+  const killed = begin(['demo', '--install', '--scene', 'team'], model.env);
   await until(() => /lead [0-9a-f]{4} +running/.test(killed.said()) || killed.child.exitCode !== null);
   killed.child.kill('SIGKILL');
   await killed.ended;

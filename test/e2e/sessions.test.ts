@@ -94,7 +94,7 @@ test('a worker works where the defaults would stop it', async () => {
 test('a worker with a role of its own sees its jobs where the role has row-level security off', async () => {
   const prefix = `sessions${process.pid}_`;
   await database.query(
-    `select from ledger.work_roles_create('${prefix}'); create role ${prefix}host login in role ${prefix}worker; alter role ${prefix}host set row_security = off`,
+    `set statement_timeout = 0; set lock_timeout = 0; select from ledger.work_roles_create('${prefix}'); create role ${prefix}host login in role ${prefix}worker; alter role ${prefix}host set row_security = off`,
   );
   const model = await startTeam({ Talk: () => done('Talked.') });
   const worker = await startWorker({
@@ -110,7 +110,7 @@ test('a worker with a role of its own sees its jobs where the role has row-level
   const { id } = await db.workSubmit({ workType: 'talk', description: 'Talk' });
   await until(async () => (await db.workItem(id))?.state === 'completed');
   await Promise.all([worker.stop(), model.close(), db.close()]);
-  await database.query(`select ledger.work_roles_drop(); drop role ${prefix}host`);
+  await database.query(`set statement_timeout = 0; set lock_timeout = 0; select ledger.work_roles_drop(); drop role ${prefix}host`);
 });
 
 test('a connection that does not answer any more is given up, and counts as lost', async () => {

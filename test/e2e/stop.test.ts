@@ -64,18 +64,19 @@ test('during a model call the iteration is given back', async () => {
 
 test('during an unsafe tool its process group is killed and the model learns how it ended', async () => {
   model = await startScriptedModel(
-    scriptOf([{ content: [{ type: 'tool_use', name: 'bash', input: { command: 'echo begun; sleep 60' } }] }, done]),
+    scriptOf([{ content: [{ type: 'tool_use', name: 'bash', input: { command: 'echo begun; touch said; sleep 600' } }] }, done]),
   );
   const worker = await startWorkerProcess({ url: database.url, modelUrl: model.url, leaseSeconds: 30 });
   const item = await db.workSubmit({ workType: 'mend', description: 'x' });
-  await until(async () => (await db.toolCalls(item.id))[0]?.status === 'running');
+  await until(async () => (await db.toolCalls(item.id))[0]?.status === 'running' && existsSync(join(workspace, 'said')));
   expect(await worker.end('SIGTERM'), worker.log()).toBe(0);
   expect(await lockedJobs()).toEqual([]);
   expect((await db.toolCalls(item.id)).map((row) => row.status)).toEqual(['failed']);
 
   const next = await startWorkerProcess({ url: database.url, modelUrl: model.url, leaseSeconds: 30 });
   expect((await final(item.id)).state).toBe('completed');
-  expect(model.requests.at(-1)?.body).toContain('begun');
+  const { messages } = JSON.parse(model.requests.at(-1)?.body ?? '') as { messages: object[] };
+  expect(JSON.stringify(messages.at(-1))).toContain('begun');
   await next.end('SIGTERM');
 });
 
@@ -196,7 +197,7 @@ test('no worker stops before a job that is over is written back', async () => {
     async () =>
       (
         await database.query(
-          `select from pg_stat_activity where application_name = 'work-ledger jobs' and wait_event_type = 'Lock' and query like '%delete%'`,
+          `select from pg_stat_activity where datname = current_database() and application_name = 'work-ledger jobs' and wait_event_type = 'Lock' and query like '%delete%'`,
         )
       ).length === 1,
   );

@@ -88,7 +88,7 @@ test('replies that say nothing, and items that are not there, are refused in wor
   await expect(testLedger({ databaseUrl: 'mysql://x/y' })).rejects.toThrow('is not the address of a database');
 });
 
-test('a new template takes along those of other builds that nobody has used for a week, and no other', { timeout: 60_000 }, async () => {
+test('a new template takes along those of other builds that nobody has used for a week, and no other', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'templates-'));
   await chmod(dataDir, 0o755);
   const { url } = await ensureEmbedded({ dataDir, isDurable: false });

@@ -43,25 +43,21 @@ async function start(size = { columns: 80, rows: 40 }): Promise<Terminal> {
 const text = (terminal: Terminal): string => terminal.screen().join('\n');
 const shows = (terminal: Terminal, words: string): Promise<unknown> => until(() => text(terminal).includes(words));
 const rowOf = (terminal: Terminal, words: string): string => terminal.screen().find((line) => line.includes(words)) ?? '';
-/** A key counts once it was let go: it is pressed again until it has done something. */
-const press = (terminal: Terminal, key: string, words: string): Promise<unknown> => {
-  let last = -Infinity;
-  return until(() => {
-    if (text(terminal).includes(words)) return true;
-    if (performance.now() - last > 1100) {
-      terminal.type(key);
-      last = performance.now();
-    }
-    return false;
-  });
-};
+/** A key decides once it was let go for a second, about what has stood still for one: both were seen to begin. */
+async function decide(terminal: Terminal, key: string, words: string): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 1100));
+  terminal.type(key);
+  await shows(terminal, words);
+}
+/** Where it is; what else changes on the screen is not the key's doing. */
+const cursor = (terminal: Terminal): number => terminal.screen().findIndex((line) => line.startsWith('>'));
 /** With the cursor on the row that has these words. */
 async function select(terminal: Terminal, words: string): Promise<void> {
   for (let rows = 0; rows < 20; rows++) {
-    const before = text(terminal);
     if (rowOf(terminal, words).startsWith('>')) return;
+    const before = cursor(terminal);
     terminal.type(DOWN);
-    await until(() => text(terminal) !== before);
+    await until(() => cursor(terminal) !== before);
   }
 }
 const decisions = (): Promise<{ decision: string | null }[]> => database.query('select decision from ledger.approvals');
@@ -140,7 +136,8 @@ test('what is said to an agent is told to the one that was selected, and nothing
   const said = (): Promise<object[]> =>
     database.query(`select content from ledger.inbox where work_item_id = '${crew.ids.review}' order by id`);
   expect(await said()).toEqual([{ content: 'qa and the tests' }]);
-  await press(top, 'm', 'Say, with its next request:');
+  top.type('m');
+  await shows(top, 'Say, with its next request:');
   top.type(`never${ESCAPE}`);
   await until(() => !text(top).includes('never'));
   expect(await said()).toHaveLength(1);
@@ -157,7 +154,8 @@ test('p lets a paused item go on and pauses one that runs, each after Enter', as
   top.type(ENTER);
   await shows(top, 'It goes on.');
   await until(async () => JSON.stringify(await stateOf(crew.ids.paused)).includes('running'));
-  await press(top, 'p', 'Pause it between two iterations');
+  top.type('p');
+  await shows(top, 'Pause it between two iterations');
   top.type('the freeze again');
   await shows(top, 'the freeze again█');
   top.type(ENTER);
@@ -170,31 +168,30 @@ test('a call is approved after all of it was on screen, Enter, and five seconds 
   top.type('a');
   await shows(top, '1 of 1 that wait for approval');
   expect(text(top)).toContain('lines more');
-  await press(top, 'a', 'Approve works once the end of the arguments was on screen.');
-  await press(top, ' ', 'end of 3 arguments');
+  await decide(top, 'a', 'Approve works once the end of the arguments was on screen.');
+  top.type(' ');
+  await shows(top, 'end of 3 arguments');
   expect(text(top)).toContain('│ 15');
-  await press(top, 'a', 'It is dangerous: Enter approves it');
-  top.type(ENTER);
-  await shows(top, 'Approving in');
+  await decide(top, 'a', 'It is dangerous: Enter approves it');
+  // What is to come within five seconds comes at once.
+  await decide(top, `a${ENTER}u`, 'Undone: nothing was sent.');
   expect(await decisions()).toEqual([{ decision: null }]);
-  top.type('u');
-  await shows(top, 'Undone: nothing was sent.');
-  await press(top, 'a', 'It is dangerous: Enter approves it');
-  top.type(ENTER);
-  await shows(top, 'Approving in');
-  top.type('q'); // it was not sent yet
+  await new Promise((resolve) => setTimeout(resolve, 1100));
+  top.type(`a${ENTER}q`); // it was not sent yet
   expect((await top.ended).code).toBe(0);
   open.splice(0);
   expect(await decisions()).toEqual([{ decision: null }]);
 
   const again = await start();
-  await press(again, 'a', 'end of 3 arguments');
-  await press(again, 'a', 'It is dangerous: Enter approves it');
-  again.type(ENTER);
-  await shows(again, 'Approved.');
+  again.type('a');
+  await shows(again, 'end of 3 arguments');
+  await decide(again, `a${ENTER}`, 'Approved.');
   expect(await decisions()).toEqual([{ decision: 'approved' }]);
   again.type('a');
   await shows(again, 'Nothing waits for an approval.');
+  again.type('q');
+  expect((await again.ended).written).toContain('Approving in');
+  open.splice(0);
 });
 
 test('words stream as agents say them', async () => {

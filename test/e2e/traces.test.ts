@@ -32,7 +32,8 @@ let live: OtlpReceiver;
 const workers: WorkerProcess[] = [];
 
 /**
- * Looks: here not before there, and there not before here; for long the first time that it is told to hang. And a tool that needs approval.
+ * Looks: here not before there, and there not before here, nor before the response is stored that called both: what is stored with its
+ * response has one moment. For long the first time that it is told to hang. And a tool that needs approval.
  */
 const tools = () => `
 import { appendFileSync, existsSync } from 'node:fs';
@@ -45,8 +46,7 @@ const look = {
     const other = { here: 'there', there: 'here' }[at];
     if (other) {
       appendFileSync('${directory}/' + at, 'x');
-      while (!existsSync('${directory}/' + other)) await sleep(10);
-      await sleep(400); // longer than a response waits for what it may be stored with, in one moment
+      while (!existsSync('${directory}/' + other) || !existsSync('${directory}/stored')) await sleep(10);
     }
     if (at === 'once' && !existsSync('${directory}/hung')) {
       appendFileSync('${directory}/hung', 'x');
@@ -204,6 +204,8 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
     const item = await db.workSubmit({ workType: 'lead', description: 'lead: all of it' });
     root = item.id;
     const first = await startWorker();
+    await until(async () => (await db.toolCalls(root)).length > 0);
+    await writeFile(join(directory, 'stored'), '');
     await until(async () => (await readFile(join(directory, 'hung'), 'utf8').catch(() => '')) === 'x');
     await until(async () =>
       (await db.toolCalls(root)).some(({ input, status }) => (input as { at?: string }).at === 'beside' && status === 'completed'),

@@ -39,7 +39,7 @@ const answer = async (call: CodeCall): Promise<CodeCallAnswer> =>
 const run = (code: string, timeoutSeconds = 300, of = sandbox, onCall = answer): Promise<CodeResult> =>
   of.run({ code, sdk: generateSdk([echo], of.socketPath), timeoutSeconds, signal: new AbortController().signal, onCall });
 const json = async (code: string, of = sandbox): Promise<unknown> => {
-  const result = await run(code, 20, of);
+  const result = await run(code, 300, of);
   expect(result).toMatchObject({ verdict: 'ok', error: null });
   return JSON.parse(result.returned ?? 'null');
 };
@@ -86,7 +86,7 @@ return {"ids": [os.getuid(), os.geteuid(), os.getgid()], "groups": os.getgroups(
 import subprocess
 echo("look")
 return subprocess.run(["grep", "-rlas", "canary-5b1e7c", "/proc/self/environ", "/proc/1", "/run", "/tmp", "/etc", "/home", "/root"], capture_output=True, text=True).stdout`,
-      30,
+      300,
       sandbox,
       async (call) => {
         for (const { Id } of await docker.listContainers({ filters: { label: [`${LABEL}=${ownerLabel()}`] } }))
@@ -262,7 +262,7 @@ return {name: worked for name, way in ways.items() if (worked := tried(way))}`),
 
   test('is set up as section 5 of the CIS benchmark for Docker asks', async () => {
     const seen: Record<string, never>[] = [];
-    await run('return echo("look")', 20, sandbox, async (call) => {
+    await run('return echo("look")', 300, sandbox, async (call) => {
       for (const { Id } of await docker.listContainers({ filters: { label: [`${LABEL}=${ownerLabel()}`] } }))
         seen.push((await docker.getContainer(Id).inspect()) as never);
       return answer(call);
@@ -408,9 +408,9 @@ return {"environ": tried(lambda: open("/proc/1/environ").read()), "fd": tried(la
   test('is used once: nothing of one run is there in the next', async () => {
     const pooled = open({ pool: 1 });
     try {
-      expect(await run('open("/tmp/marker", "w").write("x")\nreturn os.uname().nodename', 20, pooled)).toMatchObject({ verdict: 'ok' });
+      expect(await run('open("/tmp/marker", "w").write("x")\nreturn os.uname().nodename', 300, pooled)).toMatchObject({ verdict: 'ok' });
       for (let n = 0; n < 3; n++)
-        expect(await run('return os.path.exists("/tmp/marker")', 20, pooled)).toMatchObject({ returned: 'false' });
+        expect(await run('return os.path.exists("/tmp/marker")', 300, pooled)).toMatchObject({ returned: 'false' });
     } finally {
       await pooled.close();
     }
@@ -452,12 +452,12 @@ return {"malformed": raw(b"\\x00\\xff not http\\r\\n\\r\\n"), "header": raw(b"PO
     const relayed = open({ transport: 'stdio' });
     try {
       expect(
-        await run('return [echo("a" * n)[:3] for n in (1, 10, 200_000)] + [os.path.exists("/run/work-ledger")]', 20, relayed),
+        await run('return [echo("a" * n)[:3] for n in (1, 10, 200_000)] + [os.path.exists("/run/work-ledger")]', 300, relayed),
       ).toMatchObject({ verdict: 'ok', returned: '["a", "aaa", "aaa", false]' });
       expect(
         await run(
           'import threading\nts = [threading.Thread(target=echo, args=("x" * 100_000,)) for n in range(20)]\n[t.start() for t in ts]\n[t.join() for t in ts]\nreturn "all"',
-          20,
+          300,
           relayed,
         ),
       ).toMatchObject({ returned: 'all' });
@@ -630,14 +630,14 @@ return {"setuid": find("-type", "f", "-perm", "/6000"), "writable": [p for p in 
   test('says what is missing: no image, no daemon', async () => {
     const noImage = open({ image: 'no-such-image' });
     expect(await noImage.problem()).toBe('there is no image no-such-image: work-ledger workspace image builds one');
-    expect(await run('return 1', 20, noImage)).toMatchObject({
+    expect(await run('return 1', 300, noImage)).toMatchObject({
       verdict: 'infrastructure',
       error: expect.stringContaining('no-such-image'),
     });
     await noImage.close();
     const { default: Docker } = await import('dockerode');
     const noDaemon = open({ docker: new Docker({ socketPath: join(directory, 'no.sock') }) });
-    expect(await run('return 1', 20, noDaemon)).toMatchObject({
+    expect(await run('return 1', 300, noDaemon)).toMatchObject({
       verdict: 'infrastructure',
       error: 'no Docker daemon answers (ENOENT): start one, or set DOCKER_HOST',
     });

@@ -63,8 +63,11 @@ const isThere = (container: Docker.Container): Promise<boolean> =>
     () => true,
     () => false,
   );
-const containersOf = (id: string): Promise<unknown[]> =>
-  docker.listContainers({ all: true, filters: { label: [`${VOLUME_LABEL}=${id}`] } });
+/** Without those that are being removed: a worker of another test reaps whatever has ended, so may be at it, too. */
+const containersOf = async (id: string): Promise<unknown[]> => {
+  const listed = await docker.listContainers({ all: true, filters: { label: [`${VOLUME_LABEL}=${id}`] } });
+  return listed.filter(({ State }) => State !== 'removing');
+};
 
 describe.skipIf(noDocker !== null)('a workspace container', () => {
   beforeAll(async () => {
@@ -126,10 +129,14 @@ describe.skipIf(noDocker !== null)('a workspace container', () => {
   });
 
   test('ends a command at its timeout, at an abort, and whatever it leaves behind', async () => {
-    expect(await run(`trap '' TERM; while :; do sleep 0.1; done`, { timeoutSeconds: 1 })).toMatchObject({
-      cause: 'timeout',
-      signal: 'SIGKILL',
-    });
+    // One that this machine, busy as it is, let set its trap in time.
+    for (let timeoutSeconds = 1; ; timeoutSeconds *= 2) {
+      const ended = await run(`trap '' TERM; echo > trapped; while :; do sleep 0.1; done`, { timeoutSeconds });
+      expect(ended).toMatchObject({ cause: 'timeout' });
+      if ((await run('rm trapped')).exitCode !== 0) continue;
+      expect(ended.signal).toBe('SIGKILL');
+      break;
+    }
     const stop = new AbortController();
     const running = run('touch up; sleep 60', { signal: stop.signal });
     await until(() =>
@@ -363,11 +370,15 @@ while True:
     const declaring = await docker.createContainer({ Image: image });
     const { Id } = (await declaring.commit({ changes: 'VOLUME /declared' })) as { Id: string };
     await declaring.remove({ v: true });
-    const nameless = async (): Promise<string[]> =>
-      (await docker.listVolumes()).Volumes.map(({ Name }) => Name)
-        .filter((name) => /^[0-9a-f]{64}$/.test(name))
-        .toSorted();
-    const before = await nameless();
+    // Those of the containers that are made of it: of other images others make some meanwhile.
+    const nameless: string[] = [];
+    const create = docker.createContainer.bind(docker);
+    const making = vi.spyOn(docker, 'createContainer').mockImplementation(async (options: Docker.ContainerCreateOptions) => {
+      const container = await create(options);
+      const { Mounts } = await container.inspect();
+      nameless.push(...Mounts.flatMap(({ Name = '' }) => (/^[0-9a-f]{64}$/.test(Name) ? [Name] : [])));
+      return container;
+    });
     try {
       const id = randomUUID();
       open({}, id);
@@ -376,8 +387,10 @@ while True:
       await writeFile(join(from, 'given'), 'x');
       await pushFiles(docker, id, Id, from, limits);
       expect(await pullFiles(docker, id, Id, from, limits)).toMatchObject({ files: 1 });
-      expect(await nameless()).toEqual(before);
+      expect(nameless.length).toBeGreaterThan(1);
+      expect((await docker.listVolumes()).Volumes.filter(({ Name }) => nameless.includes(Name))).toEqual([]);
     } finally {
+      making.mockRestore();
       await docker.getImage(Id).remove({ force: true });
     }
   });

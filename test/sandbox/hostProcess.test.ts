@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 
 import { runProcess } from '../../sandbox/hostProcess.ts';
 import type { RunOptions } from '../../sandbox/workspace.ts';
@@ -16,6 +16,7 @@ let cwd: string;
 beforeAll(async () => {
   cwd = await mkdtemp(join(tmpdir(), 'process-test-'));
 });
+afterEach(() => vi.useRealTimers());
 afterAll(() => rm(cwd, { recursive: true, force: true }));
 
 const run = (command: string, options: Partial<RunOptions> = {}) =>
@@ -39,30 +40,40 @@ const pidIn = async (file: string): Promise<number> =>
     ),
   );
 
+/** A command whose time is over once this file is there, however long that takes. */
+async function timedOut(command: string, file: string): ReturnType<typeof run> {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const running = run(command, { timeoutSeconds: 300 });
+  while ((await readFile(join(cwd, file), 'utf8').catch(() => '')) === '') await new Promise(setImmediate);
+  await vi.advanceTimersByTimeAsync(300_000 + 2000); // and what does not end then is killed
+  vi.useRealTimers();
+  return running;
+}
+
 test('output, errors and exit code come back apart', async () => {
   expect(await run('echo out; echo err >&2; exit 3')).toMatchObject({ stdout: 'out\n', stderr: 'err\n', exitCode: 3, cause: null });
 });
 
 test('a command that is given input does not read what a person has in ~/.bashrc', async () => {
   const home = process.env['HOME'];
-  await writeFile(join(cwd, '.bashrc'), 'echo from the bashrc; sleep 30\n');
+  await writeFile(join(cwd, '.bashrc'), 'echo from the bashrc; sleep 3000\n');
   process.env['HOME'] = cwd;
   try {
-    expect(await run('cat', { stdin: 'input', timeoutSeconds: 20 })).toMatchObject({ stdout: 'input', cause: null });
+    expect(await run('cat', { stdin: 'input' })).toMatchObject({ stdout: 'input', cause: null });
   } finally {
     process.env['HOME'] = home;
   }
 });
 
 test('a timeout ends the command and all that it started', async () => {
-  const result = await run('sleep 300 & echo $! > grandchild; sleep 300', { timeoutSeconds: 1 });
+  const result = await timedOut('sleep 300 & echo $! > grandchild; sleep 300', 'grandchild');
   expect(result).toMatchObject({ cause: 'timeout', exitCode: null });
   const pid = await pidIn('grandchild');
   await until(() => !isAlive(pid));
 });
 
 test('a command that ignores SIGTERM is killed all the same', async () => {
-  const result = await run(`trap '' TERM; while :; do sleep 0.1; done`, { timeoutSeconds: 1 });
+  const result = await timedOut(`trap '' TERM; echo > trapped; while :; do sleep 0.1; done`, 'trapped');
   expect(result).toMatchObject({ cause: 'timeout', signal: 'SIGKILL' });
 });
 

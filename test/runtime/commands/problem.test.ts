@@ -34,7 +34,7 @@ test.each([
     'the database system is starting up',
     /cannot be reached: the database system is starting up\. It starts, stops or recovers: try again[^\n]*\n$/,
   ],
-])('%s', { timeout: 60_000 }, async (code, says, told) => {
+])('%s', async (code, says, told) => {
   await using server = await refusing(code, says);
   const { code: exit, stderr } = await cli(['list'], { env: { PATH: process.env['PATH'], DATABASE_URL: server.url } });
   expect(stderr).toMatch(told);

@@ -3,7 +3,7 @@
 import { stripVTControlCharacters } from 'node:util';
 
 import fc from 'fast-check';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import type { UnderWayOfTree } from '../../../runtime/ledger/consoleNow.ts';
 import { ending, fitting } from '../../../runtime/commands/cells.ts';
@@ -11,6 +11,7 @@ import { Decision } from '../../../runtime/commands/top/decision.ts';
 import { Desk } from '../../../runtime/commands/top/desk.ts';
 import { approvalScreen, listScreen } from '../../../runtime/commands/top/view.ts';
 import type { Seen } from '../../../runtime/commands/top/view.ts';
+import { until } from '../../workerProcess.ts';
 
 let now: number;
 let decision: Decision;
@@ -218,6 +219,6 @@ test('keys with Control do nothing, and a database that is away is said, not a c
   await new Promise(setImmediate);
   expect(desk.frame(80, 24).join('\n')).toContain('● live');
   press(false);
-  await vi.waitFor(() => expect(desk.frame(80, 24).join('\n')).toContain('it is away'));
+  await until(() => desk.frame(80, 24).join('\n').includes('it is away'));
   expect(frames).toBeGreaterThan(0);
 });

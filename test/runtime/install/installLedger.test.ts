@@ -167,7 +167,11 @@ test('renewing waits for who is at work, holds nobody up meanwhile and rolls nob
   const renewed = installLedger(database.url, 'ledger').finally(() => (isDone = true));
   // A try that stands before the items holds nothing. Let in, it finds the foci taken and must give the items back.
   const isWaiting = async (): Promise<boolean> =>
-    (await database.query(`select from pg_locks where relation = 'ledger.work_items'::regclass and not granted`)).length > 0;
+    (
+      await database.query(
+        `select from pg_locks l join pg_database d on d.oid = l.database where d.datname = current_database() and l.relation = 'ledger.work_items'::regclass and not l.granted`,
+      )
+    ).length > 0;
   await until(isWaiting);
   await other.query('commit');
   await until(async () => !(await isWaiting()));
