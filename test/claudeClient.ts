@@ -14,6 +14,8 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
+import { patient, waitForHooks } from './patientHooks.ts';
+
 export const claude = process.env['WORK_LEDGER_CLAUDE'] ?? '';
 
 /** Says on the terminal why a file does nothing. */
@@ -78,23 +80,8 @@ export class ClaudeHome {
     await cp(plugin, join(root, 'plugin'), { recursive: true }); // elsewhere than the programs of the clone: it runs the one on PATH
     const main = fileURLToPath(new URL('../runtime/main.ts', import.meta.url));
     const program = `'${process.execPath}' '${main}' "$@"`;
-    // A change that a busy machine did not check in time is checked again: how long that takes decides nothing here. The end of a session is
-    // told later than the client waits for it.
-    await writeFile(
-      join(root, 'bin', 'work-ledger'),
-      `#!/bin/sh
-[ "$2" != session-end ] || sleep 3
-[ "$2" = pre-tool-use ] || exec ${program}
-input=$(cat)
-for n in 1 2 3 4 5 6; do
-  said=$(printf %s "$input" | ${program} 2>"$0.$$")
-  grep -q 'was not checked' "$0.$$" || break
-done
-cat "$0.$$" >&2; rm -f "$0.$$"
-printf %s "$said"
-`,
-      { mode: 0o755 },
-    );
+    await writeFile(join(root, 'bin', 'work-ledger'), patient(program), { mode: 0o755 });
+    await waitForHooks(join(root, 'plugin', 'hooks', 'hooks.json'));
     const model = createServer((request, response) => void home.#answer(request, response, reply));
     const home = new ClaudeHome(root, model, databaseUrl);
     await new Promise<void>((resolve) => model.listen(0, '127.0.0.1', resolve));

@@ -26,8 +26,9 @@ export async function startDebian(major: number, settings: readonly string[] = [
   await mkdir(join(home, 'bin'), { recursive: true });
   for (const program of ['postgres', 'initdb', 'pg_ctl']) await cp(join(installed(major), 'bin', program), join(home, 'bin', program));
   await symlink(join(installed(major), 'lib'), join(home, 'lib'));
-  await cp(`/usr/share/postgresql/${major}`, share, { recursive: true });
-  await rm(join(share, 'extension'), { recursive: true });
+  const shared = `/usr/share/postgresql/${major}`;
+  // Somebody may install an extension there meanwhile, whose files come and go.
+  await cp(shared, share, { recursive: true, filter: (path) => path !== join(shared, 'extension') });
   await mkdir(join(share, 'extension'));
   for (const name of ['plpgsql.control', 'plpgsql--1.0.sql', 'postgres_fdw.control', 'postgres_fdw--1.0.sql', 'postgres_fdw--1.0--1.1.sql'])
     await cp(`/usr/share/postgresql/${major}/extension/${name}`, join(share, 'extension', name));

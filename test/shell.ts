@@ -27,14 +27,15 @@ export const literally = (text: string): string => text.replaceAll(/[.*+?^${}()|
 export const uuid = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
 
 /**
- * Each expected line comes in this order; … stands for anything, an id for any id, a time of day for any, a figure with a unit (3.2k, 78 %, 0.35 s) for any such
- * figure. How long a call took, which is told of slow ones, may stand after it.
+ * Each expected line comes in this order; … stands for anything, an id for any id, a time of day for any, an age (just now, 12s, 2m ago) for
+ * any, a figure with a unit (3.2k, 78 %, 0.35 s) for any such figure. How long a call took, which is told of slow ones, may stand after it.
  */
 export function expectOutput(actual: string, expected: readonly string[]): void {
   const plain = (text: string): string =>
     text
       .replaceAll(uuid, 'ID')
       .replaceAll(/\b\d\d:\d\d:\d\d\b/g, 'TIME')
+      .replaceAll(/\b(?:just now|\d+[smhd](?: ago)?)(?!\w)/g, 'AGE')
       .replaceAll(/\b\d+(?:\.\d+)?( ?(?:[sk]\b|%))/g, 'N$1')
       .replace(/ \(N s\)$/, '')
       .replaceAll(/(?<=\S) +/g, ' ')
@@ -110,7 +111,7 @@ export class Shell {
     }
   }
 
-  /** Started once it says something. */
+  /** Started once it says that it is, or where: by then it heeds signals. */
   async #start(typed: string, env: NodeJS.ProcessEnv): Promise<Serving> {
     const child = spawn('sh', ['-c', `exec ${typed.replace(/ &$/, '')}`], { cwd: this.home, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let said = '';
@@ -119,7 +120,7 @@ export class Shell {
       for (const stream of [child.stdout, child.stderr]) {
         stream.on('data', (chunk) => {
           said += chunk;
-          resolve();
+          if (/worker started|http:/.test(said)) resolve();
         });
       }
     });

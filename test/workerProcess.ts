@@ -86,3 +86,9 @@ export async function until<T>(condition: () => T | Promise<T>, seconds = 300): 
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
+
+/** As if time had passed: the leases of these workers have run out, and nobody has heard of them for long. */
+export const forget = (database: { query(sql: string): Promise<unknown> }, which: string, schema = 'ledger'): Promise<unknown> =>
+  database.query(`
+    update ${schema}.foci set lease_expires_at = now() where lease_owner in (select id from ${schema}.workers where ${which});
+    update ${schema}.workers set seen_at = now() - interval '1 hour' where ${which}`);

@@ -70,7 +70,7 @@ test('who tells a client before it is recorded is found out', async () => {
     ground,
     databaseFaults: 3,
     naive: 'acknowledges_early',
-    first: { faults: [1, 2, 3].map(() => ({ kind: 'cut_before', text: 'ledger_append' })) },
+    first: { faults: [1, 2, 3].map(() => ({ kind: 'cut_before', text: `ledger_append($1, 'note'` })) },
   });
   expect(card.lost.length).toBeGreaterThan(0);
   expect(isClean(card)).toBe(false);

@@ -117,7 +117,7 @@ async function fileOf(host: string, id: string): Promise<string> {
   return join(root, host, found);
 }
 
-describe.skipIf(folder === '')('the Claude Agent SDK', { timeout: 120_000 }, () => {
+describe.skipIf(folder === '')('the Claude Agent SDK', () => {
   beforeAll(async () => {
     const require = createRequire(join(folder, 'package.json'));
     sdk = (await import(pathToFileURL(require.resolve('@anthropic-ai/claude-agent-sdk')).href)) as Sdk;

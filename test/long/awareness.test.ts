@@ -60,11 +60,20 @@ type Plan = {
 };
 const nodes = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)];
 
-/** The plans of the queries inside one digest, and the buffers that the whole of it read. */
-async function digest(
-  item: string | null,
-): Promise<{ plans: { query: string; nodes: Plan[]; buffers: number }[]; buffers: number; text: string }> {
-  await client.query('select awareness_digest($1)', [item]); // catalogs are read once for each connection
+type Explained = { plans: { query: string; nodes: Plan[]; buffers: number }[]; buffers: number; text: string };
+
+/**
+ * The plans of the queries inside one digest, and the buffers that the whole of it read. Catalogs are read once for each connection, and again
+ * whenever other databases of the server have changed so much that it forgets what it knows: the least of three counts is the digest's.
+ */
+async function digest(item: string | null): Promise<Explained> {
+  await client.query('select awareness_digest($1)', [item]);
+  const all: Explained[] = [];
+  for (let n = 0; n < 3; n++) all.push(await explainedDigest(item));
+  return all.toSorted((a, b) => a.buffers - b.buffers)[0]!;
+}
+
+async function explainedDigest(item: string | null): Promise<Explained> {
   notices = [];
   const { rows } = await client.query<{ text: string }>('select awareness_digest($1) as text', [item]);
   const explained = notices.map((notice) => JSON.parse(notice.slice(notice.indexOf('{'))) as { 'Query Text': string; Plan: Plan });

@@ -33,6 +33,8 @@ let submitter: pg.Client;
 const others: pg.Client[] = [];
 let child: ChildProcess | undefined;
 let log = '';
+/** Called with each request to the model. */
+let asked: () => unknown = () => {};
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'wl-connections-'));
@@ -52,10 +54,10 @@ beforeAll(async () => {
   await restart();
   const note = { type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: 'x' } };
   const read = { type: 'tool_use', name: 'ledger_read', input: {} };
-  model = await startScriptedModel((_request, { exchange }) => ({
-    delayMs: 300,
-    content: exchange < 3 ? [note, read, read, read] : [{ type: 'text', text: 'Done.' }],
-  }));
+  model = await startScriptedModel((_request, { exchange }) => {
+    asked();
+    return { delayMs: 300, content: exchange < 3 ? [note, read, read, read] : [{ type: 'text', text: 'Done.' }] };
+  });
 });
 afterAll(async () => {
   await model?.close();
@@ -63,6 +65,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 afterEach(async () => {
+  asked = () => {};
   if (!child) return;
   child.kill('SIGTERM');
   if (child.exitCode === null) await once(child, 'exit');
@@ -206,12 +209,18 @@ test('each of its connections may break at any moment', async () => {
   await watch();
   start();
   await says('worker started');
-  const items = await submit(12);
   let n = 0;
-  await done(items, async () => {
+  // One after the other: with each of the first requests, whose answer takes a while, and between them.
+  let broken = Promise.resolve();
+  const breakAnother = async (before: Promise<void>): Promise<void> => {
+    await before;
     const pids = await backends();
     if (n < 60 && pids.length > 0) await watcher.query('select pg_terminate_backend($1)', [pids[n++ % pids.length]]);
-  });
+  };
+  const breakOne = (): Promise<void> => (broken = breakAnother(broken));
+  asked = breakOne;
+  await done(await submit(12), breakOne);
+  await broken;
   expect(n).toBeGreaterThan(10);
 });
 

@@ -209,7 +209,7 @@ test('one that cannot be stopped from here is left alone, and named', async () =
   const lines = await readFile(file, 'utf8');
   const [pid] = lines.split('\n');
   // As read in another container, where the number is that of some other program.
-  const stranger = spawn('sleep', ['60'], { uid });
+  const stranger = spawn('sleep', ['infinity'], { uid });
   await writeFile(file, lines.replace(/^\d+/, String(stranger.pid)));
   await expect(ensureEmbedded({ dataDir, isDurable: false })).rejects.toThrow(
     `has lost its program, which was deleted meanwhile, and cannot be stopped from here: stop it as the user and in the container that it runs in (kill -INT ${stranger.pid})`,

@@ -77,9 +77,11 @@ async function load(
   const db = await openDb(url, schema, { maximumPoolSize: WRITERS + 2 });
   cleanUp.push(() => db.close());
   await db.facultySave({ name: 'talker', accepts: ['talk'], engage: { ledger_nudge_interval: 0 }, awareness: { enabled: false } });
+  const { promise: faulted, resolve: begins } = Promise.withResolvers<void>();
   const note = (n: number) => ({
     content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: String(n) } }],
     delayMs: 700,
+    afterEvent: () => (n > 2 ? faulted : undefined), // so that the items are under way then
   });
   const notes = Array.from({ length: NOTES }, (_, n) => note(n + 1));
   const model = await startScriptedModel(scriptOf([...notes, { content: [{ type: 'text', text: 'Done.' }] }]));
@@ -106,7 +108,6 @@ async function load(
   };
 
   const acknowledged: string[] = [];
-  const { promise: faulted, resolve: begins } = Promise.withResolvers<void>();
   const written = await Promise.all(
     Array.from({ length: WRITERS }, async () => (await db.workSubmit({ workType: 'written', description: 'by hand' })).id),
   );

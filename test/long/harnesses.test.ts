@@ -17,6 +17,7 @@ import type { Item } from '../codexClient.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { gemini, GeminiHome } from '../geminiClient.ts';
+import { makePatient } from '../patientHooks.ts';
 import { until } from '../workerProcess.ts';
 
 if (codex === '') console.warn('Codex in harnesses.test.ts is skipped: WORK_LEDGER_CODEX is not set (test/fetchCodex.sh DIRECTORY)');
@@ -116,6 +117,7 @@ test.skipIf(codex === '')(
       await install('codex', home.root);
       await install('codex', home.root); // once more changes nothing
       expect((JSON.parse(await readFile(join(home.home, 'hooks.json'), 'utf8')) as Hooks).hooks['PreToolUse']).toHaveLength(1);
+      await makePatient(join(home.home, 'hooks.json'));
       await finding('Amounts are in cents');
 
       expect(await home.exec('Round at the edge', env)).toContain('Done.');
@@ -162,6 +164,7 @@ test.skipIf(gemini === '')(
       const { hooks, mcpServers } = await home.configured();
       expect(hooks['BeforeTool']).toMatchObject([{ hooks: [own] }, { matcher: 'write_file|replace' }]);
       expect(Object.keys(mcpServers)).toEqual(['work-ledger']);
+      await makePatient(home.settings, 1000);
       await mkdir(join(home.root, '.config', 'work-ledger'), { recursive: true });
       await writeFile(join(home.root, '.config', 'work-ledger', 'work-ledger.toml'), `database_url = "${database.url}"\n`);
       await finding('Amounts are in cents');

@@ -227,7 +227,7 @@ describe.for(eras)('a client (%s)', (era) => {
 
     // Nobody watches any more: nothing is listened to, and nothing more is told.
     await stop();
-    await until(async () => (await listeners()) === 0, 60);
+    await until(async () => (await listeners()) === 0);
     const before = said.length;
     await db.ledgerAppend(other.id, 'finding', `More (${era})`);
     await call(client, 'ledger_append', { entry_type: 'note', content: 'More' });
@@ -541,7 +541,7 @@ test.for(eras)('over stdio, too, resources notify and waits report (%s)', async 
   await call(client, 'ledger_append', { entry_type: 'note', content: 'After' });
   await until(() => said.includes('work-ledger://ledger'));
   await stop();
-  await until(async () => (await listeners()) === 0, 60);
+  await until(async () => (await listeners()) === 0);
   const child = await call(client, 'spawn_child_work', { work_type: 'nobody', description: 'Part' });
   const stopped = new AbortController();
   const waiting = call(

@@ -197,9 +197,9 @@ test('killed between any two steps, it is repeated to the end', async () => {
   const { source, target } = await pair(from, to);
   const item = await submitted(source, 'Survive');
   let written = 0;
-  const copying = startMove(source, ['--to', target]);
-  await copying.says('copying:');
+  const copying = await standing(source, target, 'after_move_subscribe'); // while the target copies
   copying.kill();
+  copying.letGo();
   await copying.ended;
   for (const point of steps.slice(2).flatMap((step) => [`before_${step}`, `after_${step}`])) {
     expect(await startMove(source, ['--to', target], `${point}=kill`).ended, point).toMatchObject({ code: null });

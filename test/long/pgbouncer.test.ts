@@ -28,6 +28,7 @@ import { defineTool, ok } from '../../runtime/tools/tool.ts';
 import { startWorker } from '../../runtime/worker/worker.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
+import { ask } from '../moving.ts';
 import { noPgbouncer, startPgbouncer } from '../pgbouncer.ts';
 import type { Pgbouncer } from '../pgbouncer.ts';
 import { call, calls, done, startTeam } from '../team.ts';
@@ -46,13 +47,13 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
     const name = new URL(database.url).pathname.slice(1);
     for (const set of [
       `default_transaction_isolation = 'serializable'`,
-      `statement_timeout = '100ms'`,
+      `statement_timeout = '20s'`,
       `lock_timeout = '10ms'`,
       `idle_in_transaction_session_timeout = '100ms'`,
       `DateStyle = 'German'`,
       'jit = on',
     ]) {
-      await database.query(`alter database ${name} set ${set}`);
+      await ask(database.url, `alter database ${name} set ${set}`);
     }
     pooler = await startPgbouncer(database.url, { poolSize: 3 });
     through = pooler.through(database.url);
@@ -61,7 +62,7 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
   afterAll(async () => {
     await db?.close();
     await pooler?.stop();
-    await database?.query(`alter database ${new URL(database.url).pathname.slice(1)} reset all`);
+    if (database) await ask(database.url, `alter database ${new URL(database.url).pathname.slice(1)} reset all`);
     await database?.drop();
   });
 
@@ -109,7 +110,7 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
     await plain.query('rollback');
     plain.isPooled = false; // as any other program
     expect((await plain.query(whatIsSet.sql)).rows).toEqual([
-      expect.objectContaining({ isolation: 'serializable', statement: '100ms', lock: '10ms' }),
+      expect.objectContaining({ isolation: 'serializable', statement: '20s', lock: '10ms' }),
     ]);
     await plain.end();
   });
@@ -225,7 +226,8 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
     const over = new AbortController();
     const watching = until(async () => {
       const now = (
-        await database.query<{ name: string }>(
+        await ask<{ name: string }>(
+          database.url,
           `select application_name as name from pg_stat_activity where datname = current_database() and query ilike 'listen%' order by 1`,
         )
       ).map(({ name }) => name);
@@ -263,7 +265,7 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
       const heard = new Set<string>();
       const listener = listen(told, ['work_ledger'], { onNotification: (_, payload) => heard.add(payload) });
       await until(async () => {
-        await database.query(`select pg_notify('work_ledger', 'heard')`);
+        await ask(database.url, `select pg_notify('work_ledger', 'heard')`);
         return heard.has('heard');
       });
       await listener.close();
@@ -344,10 +346,11 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
     let kills = 0;
     await until(async () => {
       if (kills++ < 40)
-        await database.query(
+        await ask(
+          database.url,
           `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend' order by random() limit 1`,
         );
-      return (await database.query(`select from ledger.work_items where id = '${item.id}' and state = 'completed'`)).length === 1;
+      return (await ask(database.url, `select from ledger.work_items where id = '${item.id}' and state = 'completed'`)).length === 1;
     });
     expect((await db.ledgerRead(item.id, null, null)).map(({ seq, content }) => [seq, content])).toEqual(
       [1, 2, 3, 4, 5, 6].map((n) => [n, `${n}`]),

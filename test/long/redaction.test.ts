@@ -40,6 +40,8 @@ let otlp: OtlpReceiver;
 let model: Awaited<ReturnType<typeof startTeam>>;
 let worker: WorkerProcess;
 let directory: string;
+/** What was seen of answers while they came. */
+const streamed = new Set<string>();
 const env = () => ({ PATH: process.env['PATH'] ?? '', HOME: directory, DATABASE_URL: database.url, GATEWAY_KEY: known });
 
 const expectNone = (what: string, text: string): void =>
@@ -65,6 +67,7 @@ beforeAll(async () => {
   await writeFile(join(directory, 'say.json'), JSON.stringify({ say: `By the way: ${all}` }));
   await writeFile(join(directory, 'work-ledger.toml'), 'secrets = ["GATEWAY_KEY"]\n');
   let asked = 0;
+  const text = `I use ${all}, and then I look at what comes of it. `;
   const shell = (command: string) => call('bash', { command });
   model = await startTeam({
     Talk: () =>
@@ -73,11 +76,15 @@ beforeAll(async () => {
         : asked === 2
           ? {
               content: [
-                { type: 'text', text: `I use ${all}, and then I look at what comes of it. ` },
+                { type: 'text', text },
                 shell(`printf %s '${known}' > stated; cat secrets.txt`),
                 call('ledger_append', { entry_type: 'finding', content: `Found ${all}`, data: { all } }),
               ],
               chunkDelayMs: 150,
+              // Its last words come when the first were seen: message_start, ping, the beginning of the block, words 24 letters at a time.
+              afterEvent: async (count) => {
+                if (count === 2 + Math.ceil(text.length / 24)) await until(() => streamed.size > 0);
+              },
             }
           : asked === 3
             ? {
@@ -146,7 +153,6 @@ test('secrets are in no row, log, span, page or answer, and in no request; what 
     /[0-9a-f-]{36}/.exec(await cli('submit', `Talk about ${all}`, '--type', 'talk', '--params', JSON.stringify({ all })))?.[0] ?? '';
   const tail = spawn(process.execPath, [main, 'logs', id, '--follow'], { env: env(), stdio: ['ignore', 'pipe', 'pipe'] });
   for (const stream of [tail.stdout, tail.stderr]) stream.on('data', (chunk: Buffer) => printed.push(chunk.toString()));
-  const streamed = new Set<string>();
   printed.push(await cli('message', id, `Mind ${all}`));
   const item = await until(async () => {
     for (const { content } of await database.query<{ content: string }>('select content::text from ledger.turn_streams'))

@@ -148,7 +148,7 @@ describe.skipIf(noDump !== null)('a dump', () => {
     const count = (n: number) => ({
       content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: `${n}` } }],
     });
-    const model = await startScriptedModel(scriptOf([count(1), count(2), { ...count(3), delayMs: 60_000 }]));
+    const model = await startScriptedModel(scriptOf([count(1), count(2), { stall: true }]));
     const first = await startWorkerProcess({ url: database.url, modelUrl: model.url, leaseSeconds: 2, args: ['--schema', 'work_ledger'] });
     await until(async () => (await database.query(`select from work_ledger.work_ledger`)).length === 2);
     await type(ofScript, database, to);

@@ -128,7 +128,7 @@ describe.skipIf(!isThere)('the recorded runs beside the project', () => {
     'fsm1-cipher-box/7ccb277956.jsonl',
   ];
 
-  test.skipIf(claude === '')('Claude Code itself goes on with sessions of four programs', { timeout: 240_000 }, async () => {
+  test.skipIf(claude === '')('Claude Code itself goes on with sessions of four programs', async () => {
     const home = await ClaudeHome.open(database.url, () => [{ type: 'text', text: 'It is done.' }]);
     try {
       for (const file of resumed) {
@@ -165,7 +165,7 @@ describe.skipIf(!isThere)('the recorded runs beside the project', () => {
     ...(typeof item.output === 'string' ? [item.output] : (item.output ?? []).map(({ text }) => text ?? '')),
   ];
 
-  test.skipIf(codex === '')('Codex itself goes on with sessions of four programs', { timeout: 240_000 }, async () => {
+  test.skipIf(codex === '')('Codex itself goes on with sessions of four programs', async () => {
     const home = await CodexHome.open('It is done.');
     try {
       for (const file of resumed) {

@@ -25,7 +25,7 @@ import { version } from '../../sql/extensionSource.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { makeNextVersion, nextVersion } from '../nextVersion.ts';
-import { startWorkerProcess, until } from '../workerProcess.ts';
+import { forget, startWorkerProcess, until } from '../workerProcess.ts';
 import type { WorkerProcess } from '../workerProcess.ts';
 
 const thisMain = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
@@ -63,8 +63,8 @@ afterEach(async () => {
 
 const environment = (): Record<string, string> => ({ WORK_LEDGER_SCHEMA: 'ledger' });
 
-async function start(main: string): Promise<WorkerProcess> {
-  const worker = await startWorkerProcess({ url: database.url, modelUrl: model?.url ?? '', leaseSeconds: 10, main, env: environment() });
+async function start(main: string, leaseSeconds = 10): Promise<WorkerProcess> {
+  const worker = await startWorkerProcess({ url: database.url, modelUrl: model?.url ?? '', leaseSeconds, main, env: environment() });
   workers.push(worker);
   return worker;
 }
@@ -96,7 +96,8 @@ test('work under way goes on over an upgrade, and workers of both versions go on
   model = await startScriptedModel(
     withFaults(scriptOf([note('one'), note('two'), note('three'), note('four'), done]), { 1: [{ stall: true }], 3: [{ stall: true }] }),
   );
-  const older = await start(thisMain);
+  // No lease ends by itself: how often the model is asked is counted.
+  const older = await start(thisMain, 60);
   const item = await db.workSubmit({ workType: 'mend', description: 'x' });
   await until(() => model?.requests.length === 2);
   expect(await upgrade(serving.main)).toMatchObject(upgraded);
@@ -104,19 +105,21 @@ test('work under way goes on over an upgrade, and workers of both versions go on
 
   // The older worker still drives the item, on the upgraded ledger; it is killed, and one of the newer version goes on.
   expect(await database.query(`select state from ledger.work_items`)).toEqual([{ state: 'running' }]);
-  const newer = await start(serving.main);
+  const newer = await start(serving.main, 60);
   expect(
     (await database.query<{ version: string }>(`select version from ledger.v_workers where is_alive order by version`)).map(
       (one) => one.version,
     ),
   ).toEqual([version(), nextVersion]);
   await older.end('SIGKILL');
+  await forget(database, `pid = ${older.pid}`);
   await until(() => model?.requests.length === 5);
   expect(await contents(item.id)).toEqual(['one', 'two', 'three']);
 
   // And the other way: the newer one is killed, and one of the older version, started on the upgraded ledger, goes on.
-  await start(thisMain);
+  await start(thisMain, 60);
   await newer.end('SIGKILL');
+  await forget(database, `pid = ${newer.pid}`);
   expect((await finalOf(item.id)).state).toBe('completed');
   expect(await contents(item.id)).toEqual(['one', 'two', 'three', 'four']);
   expect(model.requests).toHaveLength(7); // two of them wasted

@@ -16,7 +16,7 @@ import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { call, calls, done, startTeam } from '../team.ts';
 import type { Seen } from '../team.ts';
-import { servesTests, startWorkerProcess, until } from '../workerProcess.ts';
+import { forget, servesTests, startWorkerProcess, until } from '../workerProcess.ts';
 
 const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
 let database: TestDatabase;
@@ -42,7 +42,7 @@ const environment = (): NodeJS.ProcessEnv => ({
   ANTHROPIC_API_KEY: 'k',
   ANTHROPIC_BASE_URL: model.url,
   DOCKER_HOST: 'unix:///nowhere.sock',
-  WORK_LEDGER_LEASE_SECONDS: '4',
+  WORK_LEDGER_LEASE_SECONDS: '60',
   ...servesTests,
 });
 
@@ -96,15 +96,20 @@ test('two runs side by side work each in its own directory, delegate there, and 
 
 /** An ordinary worker, which takes up whatever is queued. */
 const startOrdinary = () =>
-  startWorkerProcess({ url: database.url, modelUrl: model.url, leaseSeconds: 4, dockerHost: 'unix:///nowhere.sock' });
+  startWorkerProcess({ url: database.url, modelUrl: model.url, leaseSeconds: 60, dockerHost: 'unix:///nowhere.sock' });
 
 test('a further attempt works where the first one did, whatever was run in between', async () => {
   const [first, second] = [await project('first'), await project('second')];
   let said: ScriptedReply = { stall: true };
-  roles['tried twice'] = ({ exchange }) => (exchange === 0 ? calls(call('bash', { command: 'pwd >> tried' })) : said);
+  let isAsked = false;
+  roles['tried twice'] = ({ exchange }) => {
+    if (exchange === 0) return calls(call('bash', { command: 'pwd >> tried' }));
+    isAsked = true;
+    return said;
+  };
   roles['in between'] = mark('between');
   const begun = run(first, 'tried twice');
-  await until(async () => (await readdir(first)).includes('tried'));
+  await until(() => isAsked);
   begun.kill('SIGINT');
   await ended(begun);
   expect(await ended(run(second, 'in between'))).toBe(0);
@@ -144,12 +149,30 @@ test('when a run is killed, an ordinary worker goes on in the same directory', a
   await until(async () => (await database.query(`select from ledger.workers`)).length === 2);
   killed.kill('SIGKILL');
   await ended(killed);
+  await forget(database, `pid = ${killed.pid}`);
   isHeld = false;
   await until(async () => (await items('outlives it'))[0]?.state === 'completed').catch((error: Error) => {
     throw new Error(`${error.message}\n${worker.log()}`);
   });
   expect((await readdir(place)).toSorted()).toEqual(['begun', 'ended']);
   expect(await worker.end('SIGTERM')).toBe(0);
+});
+
+test('a run that sleeps for longer than its lease, while others look after its work, goes on when it wakes up', async () => {
+  let [isAsked, isAwake] = [false, false];
+  roles['sleeps'] = () => {
+    isAsked = true;
+    return isAwake ? done('Woken') : { stall: true };
+  };
+  const sleeper = run(await project('asleep'), 'sleeps');
+  await until(() => isAsked);
+  sleeper.kill('SIGSTOP');
+  await forget(database, `pid = ${sleeper.pid}`);
+  await database.query('select ledger.work_sweep()');
+  expect(await database.query(`select from ledger.workers where pid = ${sleeper.pid}`)).toEqual([]);
+  isAwake = true;
+  sleeper.kill('SIGCONT');
+  expect(await ended(sleeper)).toBe(0);
 });
 
 test('a directory that is not there is wrong usage, and nothing is submitted', async () => {

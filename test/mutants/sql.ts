@@ -2386,6 +2386,13 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/iteration_finish/goes_on_under_the_same_lease.test.sql',
   },
   {
+    name: 'a run that slept for longer than its lease looks for jobs under a number that is gone',
+    file: 'sql/api/40_focus/jobs_tidy.sql',
+    from: "and case when _is_uuid(substr(t.identifier, length(_job_task('')) + 1))",
+    to: 'and case when false',
+    test: 'test/sql/work_keep/keeps_a_tree_for_one_worker.test.sql',
+  },
+  {
     name: 'jobs of other ledgers are swept',
     file: 'sql/api/40_focus/jobs_tidy.sql',
     from: "where t.identifier = v_task or starts_with(t.identifier, v_task || '/')",

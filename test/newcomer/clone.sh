@@ -6,7 +6,7 @@ source=$1
 type "git clone -q '$source' work-ledger"
 type 'cd work-ledger'
 type 'make demo'
-sees '  tool    bash \{"command":"node --test","timeout":60\} → failed' '  ledger  \[3\] finding: toCents\(\) .*' 'And what a second work item is told: .*' '- toCents\(\) .* \(Demo Engineer/demo, (from files, )?just now\)'
+sees '  tool    bash \{"command":"node --test","timeout":60\} → failed' '  ledger  \[3\] finding: toCents\(\) .*' 'And what a second work item is told: .*' '- toCents\(\) .* \(Demo Engineer/demo, (from files, )?(just now|[0-9]+m ago)\)'
 
 type 'mkdir ~/mine && echo "Buy milk" > ~/mine/notes.txt'
 cat >~/mine/replies.json <<'JSON'
@@ -23,7 +23,7 @@ id=$(printed)
 type 'cat ~/mine/notes.txt'
 sees 'Buy bread'
 type './work-ledger list --all'
-sees 'ID +AGE +STATE +FACULTY +WORK' "$id +[0-9]+s +completed +.* Add bread to my notes"
+sees 'ID +AGE +STATE +FACULTY +WORK' "$id +[0-9]+[smh] +completed +.* Add bread to my notes"
 type "./work-ledger logs $id"
 sees '[0-9:]+  turn 1 says: I look first\.'
 type './work-ledger down'

@@ -22,7 +22,7 @@ begin 'work-ledger work'
 type "work-ledger logs last --follow"
 sees '[0-9:]+  \[1\] finding: A package with one script: test\.' '  state      completed' '  outcome    Its tests are run by npm test\.'
 type 'work-ledger list'
-sees 'ID +AGE +STATE +FACULTY +WORK' "$id +[0-9]+s +completed +engineer +Find out what this project does"
+sees 'ID +AGE +STATE +FACULTY +WORK' "$id +[0-9]+[smh] +completed +engineer +Find out what this project does"
 type "work-ledger show ${id: -6}"
 sees '  calls      3: read_file, ledger_append, work_complete'
 finish

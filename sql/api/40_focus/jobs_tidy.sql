@@ -88,12 +88,16 @@ begin
        set locked_at = null, locked_by = null
      where id in (select p.id from graphile_worker._private_jobs p where p.id = any (v_lost) order by p.id for no key update skip locked);
   end if;
-  -- Task identifiers of trees that are no longer kept: graphile-worker stores a row for each.
+  -- Task identifiers of trees that are over and no longer kept: graphile-worker stores a row for each.
   delete from graphile_worker._private_tasks t
    where t.identifier = any (v_tasks) and t.identifier <> _job_task()
      -- Those of hosts and projects are few and stay: a worker that starts there just now has read the row's id, and reads it only once.
      and not starts_with(t.identifier, _job_task('host:')) and not starts_with(t.identifier, _job_task('project:'))
      and not exists (select from workers k where k.tree_id is not null and t.identifier = _job_task(k.tree_id::text))
+     -- Who keeps one that goes on may only have slept: it comes back, and looks for jobs of the row that it knows.
+     and case when _is_uuid(substr(t.identifier, length(_job_task('')) + 1))
+              then not exists (select from work_items w where w.id = substr(t.identifier, length(_job_task('')) + 1)::uuid and w.resolved_at is null)
+              else true end
      and not exists (select from graphile_worker.jobs j where j.task_identifier = t.identifier);
 end
 $$;
