@@ -3,7 +3,7 @@
 // must agree: versions, and what was released. With --freeze it adds the present version to that. With --found it prints what the npm
 // package need not find again.
 
-import { appendFileSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
 import {
   build as buildOf,
@@ -49,10 +49,7 @@ if (process.argv.includes('--verify')) {
 } else if (process.argv.includes('--found')) {
   process.stdout.write(JSON.stringify({ build: buildOf(), tables: tables() }));
 } else {
-  const folder = new URL('../build/share/extension/', import.meta.url);
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  writeExtension(folder);
+  writeExtension(new URL('../build/share/extension/', import.meta.url));
 
   const build = new URL('../build/', import.meta.url);
   for (const old of readdirSync(build).filter((name) => name.startsWith('work_ledger-'))) rmSync(new URL(old, build), { recursive: true });
@@ -65,7 +62,17 @@ if (process.argv.includes('--verify')) {
   writeFileSync(new URL('META.json', alone), `${JSON.stringify(pgxnMeta(), null, 2)}\n`);
 }
 
+/** Whoever reads the folder meanwhile, to install it or to load it, finds each file whole: one that is as it must be is not touched. */
 function writeExtension(folder: URL): void {
-  writeFileSync(new URL('work_ledger.control', folder), controlFile());
-  for (const [name, script] of extensionScripts()) writeFileSync(new URL(name, folder), script);
+  const files = new Map([['work_ledger.control', controlFile()], ...extensionScripts()]);
+  mkdirSync(folder, { recursive: true });
+  const found = readdirSync(folder);
+  for (const other of found.filter((name) => /\.(?:sql|control)$/.test(name) && !files.has(name))) rmSync(new URL(other, folder));
+  for (const [name, text] of files) {
+    const file = new URL(name, folder);
+    if (found.includes(name) && readFileSync(file, 'utf8') === text) continue;
+    const written = new URL(`${name}.${process.pid}`, folder);
+    writeFileSync(written, text);
+    renameSync(written, file);
+  }
 }
