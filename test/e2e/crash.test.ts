@@ -14,7 +14,7 @@ import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
-import { startWorkerProcess, until } from '../workerProcess.ts';
+import { forget, startWorkerProcess, until } from '../workerProcess.ts';
 import type { WorkerProcess } from '../workerProcess.ts';
 
 let database: TestDatabase;
@@ -53,10 +53,11 @@ async function setUp(script: Parameters<typeof startScriptedModel>[0]) {
   });
   const url = model.url;
   return {
-    start: async () => {
+    // No lease runs out because the machine is busy: that of who is killed or frozen is ended by hand.
+    start: async (leaseSeconds = 60) => {
       const toolFile = join(workspace, 'slowLook.ts');
       await writeFile(toolFile, slowLook);
-      const worker = await startWorkerProcess({ url: database.url, modelUrl: url, leaseSeconds: 3, args: ['--tools', toolFile] });
+      const worker = await startWorkerProcess({ url: database.url, modelUrl: url, leaseSeconds, args: ['--tools', toolFile] });
       workers.push(worker);
       return worker;
     },
@@ -78,6 +79,11 @@ export default {
 };
 `;
 
+async function kill(worker: WorkerProcess): Promise<void> {
+  await worker.end('SIGKILL');
+  await forget(database, `pid = ${worker.pid}`);
+}
+
 const final = (id: string) =>
   until(async () => {
     const item = await db.workItem(id);
@@ -91,7 +97,7 @@ test('kill -9 in the middle of a model call: another worker asks again, nothing 
   const first = await start();
   const item = await db.workSubmit({ workType: 'mend', description: 'x' });
   await until(() => (model?.requests.length ?? 0) === 2);
-  await first.end('SIGKILL');
+  await kill(first);
   await start();
   expect((await final(item.id)).state).toBe('completed');
   expect((await db.ledgerRead(item.id, null, null)).map((entry) => entry.content)).toEqual(['one', 'two']);
@@ -105,7 +111,7 @@ test('kill -9 in the middle of a pure tool: the call runs again, its finished si
   const item = await db.workSubmit({ workType: 'mend', description: 'x' });
   await until(async () => (await readFile(join(workspace, 'looked'), 'utf8').catch(() => '')) === 'x');
   await until(async () => (await db.ledgerRead(item.id, null, null)).length === 1);
-  await first.end('SIGKILL');
+  await kill(first);
   await start();
   expect((await final(item.id)).state).toBe('completed');
   expect(await readFile(join(workspace, 'looked'), 'utf8')).toBe('xx');
@@ -122,7 +128,7 @@ test('kill -9 in the middle of an unsafe tool: it is not repeated, and the model
   const first = await start();
   const item = await db.workSubmit({ workType: 'mend', description: 'x' });
   await until(async () => (await readFile(join(workspace, 'payments'), 'utf8').catch(() => '')) === 'paid\n');
-  await first.end('SIGKILL');
+  await kill(first);
   await start();
   expect((await final(item.id)).state).toBe('completed');
   expect(await readFile(join(workspace, 'payments'), 'utf8')).toBe('paid\n');
@@ -140,6 +146,7 @@ test('a frozen worker that wakes up after its lease is refused: nothing of it is
   const item = await db.workSubmit({ workType: 'mend', description: 'x' });
   await until(() => (model?.requests.length ?? 0) === 1);
   first.signal('SIGSTOP');
+  await forget(database, `pid = ${first.pid}`);
   const second = await start();
   expect((await final(item.id)).state, second.log()).toBe('completed');
   first.signal('SIGCONT');
@@ -150,11 +157,11 @@ test('a frozen worker that wakes up after its lease is refused: nothing of it is
 
 test('kill -9 leaves no job locked for ever', async () => {
   const { start } = await setUp(withFaults(scriptOf([done]), { 0: [{ stall: true }] }));
-  const first = await start();
+  const first = await start(3);
   const item = await db.workSubmit({ workType: 'mend', description: 'x' });
   await until(() => (model?.requests.length ?? 0) === 1);
-  await first.end('SIGKILL');
-  await start();
+  await kill(first);
+  await start(3);
   await final(item.id);
   await until(async () => (await database.query('select 1 from graphile_worker.jobs')).length === 0);
 });
