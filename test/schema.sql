@@ -5791,7 +5791,7 @@ create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
 create function lease_renew(p_worker_id text, p_work_item_ids uuid[], p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid, p_concurrency integer DEFAULT NULL::integer, p_version text DEFAULT NULL::text, p_daemon text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns SETOF uuid
   plpgsql volatile; -- body 0dd3c89a, comment bf8bec14
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[], p_items jsonb DEFAULT NULL::jsonb, p_done integer[] DEFAULT NULL::integer[], p_doing integer DEFAULT NULL::integer) returns work_ledger
-  plpgsql volatile set enable_seqscan=off set jit=off; -- body cd21aa9e, comment 357058ba
+  plpgsql volatile set enable_seqscan=off set jit=off; -- body cd21aa9e, comment 9e830237
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
   plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set jit=off; -- body 211d4848, comment 33d564d6
 create function ledger_chain_save(p_is_on boolean) returns ledger_chain
