@@ -14,7 +14,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-import { patient, waitForHooks } from './patientHooks.ts';
+import { patientScript, waitForHooks } from './patientHooks.ts';
 
 export const claude = process.env['WORK_LEDGER_CLAUDE'] ?? '';
 
@@ -80,7 +80,7 @@ export class ClaudeHome {
     await cp(plugin, join(root, 'plugin'), { recursive: true }); // elsewhere than the programs of the clone: it runs the one on PATH
     const main = fileURLToPath(new URL('../runtime/main.ts', import.meta.url));
     const program = `'${process.execPath}' '${main}' "$@"`;
-    await writeFile(join(root, 'bin', 'work-ledger'), patient(program), { mode: 0o755 });
+    await writeFile(join(root, 'bin', 'work-ledger'), patientScript(program), { mode: 0o755 });
     await waitForHooks(join(root, 'plugin', 'hooks', 'hooks.json'));
     const model = createServer((request, response) => void home.#answer(request, response, reply));
     const home = new ClaudeHome(root, model, databaseUrl);

@@ -14,6 +14,14 @@ export type TestDatabase = {
   drop(options?: { unchecked?: string }): Promise<void>;
 };
 
+/** Whether somebody waits for a lock on a table there. Another database may have a table of the same number: all are copies of one template. */
+export const isWaitedFor = async (database: TestDatabase, table: string): Promise<boolean> =>
+  (
+    await database.query(`
+      select from pg_locks l join pg_database d on d.oid = l.database
+       where d.datname = current_database() and l.relation = '${table}'::regclass and not l.granted`)
+  ).length > 0;
+
 /** How long the databases of this file were executing statements; known of those that are dropped. */
 export const executed = { seconds: 0 };
 

@@ -7,7 +7,7 @@ import { readFile, writeFile } from 'node:fs/promises';
  * A shell script that runs a program (words of a shell, "$@" among them) as hooks do. The end of a session is told later than the client waits
  * for it.
  */
-export const patient = (program: string): string => `#!/bin/sh
+export const patientScript = (program: string): string => `#!/bin/sh
 [ "$2" != session-end ] || sleep 3
 case $2 in pre-tool-use | post-tool-use) ;; *) exec ${program} ;; esac
 input=$(cat)
@@ -30,7 +30,7 @@ export async function makePatient(file: string, second = 1): Promise<void> {
   const text = await readFile(file, 'utf8');
   const program = /"command": "([^"]*) hook pre-tool-use/.exec(text)?.[1] ?? '';
   const script = `${file}.sh`;
-  await writeFile(script, patient(`${program} "$@"`), { mode: 0o755 });
+  await writeFile(script, patientScript(`${program} "$@"`), { mode: 0o755 });
   await writeFile(
     file,
     text.replaceAll(/"command": "[^"]* hook (pre|post)-tool-use/g, (_, when: string) => `"command": "${script} hook ${when}-tool-use`),

@@ -4485,7 +4485,7 @@ create function _job_tasks() returns text[]
 create function _job_waiting(p_tasks text[]) returns integer
   plpgsql volatile security definer; -- body 28a84502, comment d60e9c05
 create function _jobs_tidy(p_worker_timeout interval) returns void
-  plpgsql volatile security definer; -- body c5bf17a8, comment ce71bb5e
+  plpgsql volatile security definer; -- body 9bfce14b, comment ce71bb5e
 create function _journal_alive(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
   plpgsql volatile; -- body 2e37dbe9, comment 06e107cf
 create function _journal_keys() returns jsonb
@@ -5793,7 +5793,7 @@ create function lease_renew(p_worker_id text, p_work_item_ids uuid[], p_leases u
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[], p_items jsonb DEFAULT NULL::jsonb, p_done integer[] DEFAULT NULL::integer[], p_doing integer DEFAULT NULL::integer) returns work_ledger
   plpgsql volatile set enable_seqscan=off set jit=off; -- body cd21aa9e, comment 9e830237
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
-  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set jit=off; -- body 211d4848, comment 33d564d6
+  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set jit=off; -- body da27a7d0, comment 33d564d6
 create function ledger_chain_save(p_is_on boolean) returns ledger_chain
   plpgsql volatile; -- body ad824333, comment a52faf95
 create function ledger_changes() returns TABLE(under_way text, queued text, ended text, approvals text, workers text, written text, newest text)

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { ensureEmbedded, stopEmbedded } from '../../runtime/install/embedded.ts';
 import { withConnection } from '../../runtime/ledger/connection.ts';
-import { createDatabase } from '../database.ts';
+import { createDatabase, isWaitedFor } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { inTerminal } from '../terminal.ts';
 import { until } from '../workerProcess.ts';
@@ -78,13 +78,7 @@ test.each([
   await withConnection({ connectionString: database.url }, async (client) => {
     await client.query(`begin; lock table ledger.${table} in access exclusive mode`);
     const started = start(args());
-    await until(
-      async () =>
-        (
-          await client.query(`select from pg_locks l join pg_database d on d.oid = l.database
-              where not l.granted and l.relation = 'ledger.${table}'::regclass and d.datname = current_database()`)
-        ).rows.length > 0,
-    );
+    await until(() => isWaitedFor(database, `ledger.${table}`));
     expect(await started.interrupted(), started.says()).toBe(130);
   });
 });

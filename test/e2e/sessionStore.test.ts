@@ -16,6 +16,7 @@ import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
 import { transcriptPages } from '../../runtime/ledger/transcripts.ts';
 import { startTranscripts } from '../../runtime/worker/transcripts.ts';
+import { isWaitedFor } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { claudeSession, Importer } from '../importer.ts';
 import { until } from '../workerProcess.ts';
@@ -559,14 +560,7 @@ describe('what is understood', () => {
     const holder = await connect({ connectionString: database.url });
     await holder.query('begin; lock ledger.sessions in exclusive mode');
     const reading = startTranscripts(db, pino({ level: 'silent' }));
-    await until(
-      async () =>
-        (
-          await database.query(
-            `select from pg_locks l join pg_database d on d.oid = l.database where d.datname = current_database() and l.relation = 'ledger.sessions'::regclass and not l.granted`,
-          )
-        ).length > 0,
-    );
+    await until(() => isWaitedFor(database, 'ledger.sessions'));
     const stopped = reading.stop();
     await holder.query('commit');
     await holder.end();

@@ -2388,8 +2388,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a run that slept for longer than its lease looks for jobs under a number that is gone',
     file: 'sql/api/40_focus/jobs_tidy.sql',
-    from: "and case when _is_uuid(substr(t.identifier, length(_job_task('')) + 1))",
-    to: 'and case when false',
+    from: 'case when _is_uuid(k.tree) then k.tree::uuid end',
+    to: 'null',
     test: 'test/sql/work_keep/keeps_a_tree_for_one_worker.test.sql',
   },
   {
@@ -3645,8 +3645,8 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a batch is written complete without what it keeps',
     file: 'sql/api/45_ledger/ledger_append_batch.sql',
-    from: `           and not value ?| '{keep,items,done,doing}', false)), false)`,
-    to: `, false)), false)`,
+    from: ` and not value ?| '{keep,items,done,doing}') is true`,
+    to: `) is true`,
     test: 'test/sql/ledger_append_batch/writes_few_words_complete.test.sql',
   },
   {

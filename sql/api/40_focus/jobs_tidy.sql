@@ -95,9 +95,10 @@ begin
      and not starts_with(t.identifier, _job_task('host:')) and not starts_with(t.identifier, _job_task('project:'))
      and not exists (select from workers k where k.tree_id is not null and t.identifier = _job_task(k.tree_id::text))
      -- Who keeps one that goes on may only have slept: it comes back, and looks for jobs of the row that it knows.
-     and case when _is_uuid(substr(t.identifier, length(_job_task('')) + 1))
-              then not exists (select from work_items w where w.id = substr(t.identifier, length(_job_task('')) + 1)::uuid and w.resolved_at is null)
-              else true end
+     and not exists (
+       select from (select substr(t.identifier, length(_job_task('')) + 1) as tree) k
+         join work_items w on w.id = case when _is_uuid(k.tree) then k.tree::uuid end
+        where w.resolved_at is null)
      and not exists (select from graphile_worker.jobs j where j.task_identifier = t.identifier);
 end
 $$;

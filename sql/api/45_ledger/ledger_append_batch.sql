@@ -25,9 +25,9 @@ begin
   end if;
   -- In nearly all batches each entry is a few words alone: seen in one query, and written complete, as ledger_append() writes one.
   select coalesce(array_agg(value ->> 'content' order by n), '{}'), coalesce(array_agg(null::integer), '{}'),
-         coalesce(p_idempotency_key is null and bool_and(coalesce(
+         (p_idempotency_key is null and bool_and((
            _is_plain_entry(value ->> 'entry_type', value ->> 'content', value -> 'data', null) and not _hints_at_secret(value ->> 'content')
-           and not value ?| '{keep,items,done,doing}', false)), false)
+           and not value ?| '{keep,items,done,doing}') is true)) is true
     into v_contents, v_known, v_is_plain
     from jsonb_array_elements(p_entries) with ordinality as e(value, n);
   if not v_is_plain then

@@ -14,7 +14,7 @@ import { createModelClient } from '../../../runtime/model/callModel.ts';
 import { startWorker } from '../../../runtime/worker/worker.ts';
 import { build } from '../../../sql/extensionSource.ts';
 import { catalogLines } from '../../catalog.ts';
-import { createDatabase } from '../../database.ts';
+import { createDatabase, isWaitedFor } from '../../database.ts';
 import type { TestDatabase } from '../../database.ts';
 import { until } from '../../workerProcess.ts';
 
@@ -166,12 +166,7 @@ test('renewing waits for who is at work, holds nobody up meanwhile and rolls nob
   let isDone = false;
   const renewed = installLedger(database.url, 'ledger').finally(() => (isDone = true));
   // A try that stands before the items holds nothing. Let in, it finds the foci taken and must give the items back.
-  const isWaiting = async (): Promise<boolean> =>
-    (
-      await database.query(
-        `select from pg_locks l join pg_database d on d.oid = l.database where d.datname = current_database() and l.relation = 'ledger.work_items'::regclass and not l.granted`,
-      )
-    ).length > 0;
+  const isWaiting = (): Promise<boolean> => isWaitedFor(database, 'ledger.work_items');
   await until(isWaiting);
   await other.query('commit');
   await until(async () => !(await isWaiting()));
