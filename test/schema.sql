@@ -3995,13 +3995,13 @@ create function _doctor_retention() returns TABLE(severity text, code text, work
 create function _doctor_roles() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 3a8952f6, comment ef22705a
 create function _doctor_server() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 20118f3a, comment 770e636f
+  sql stable; -- body 5d969a6d, comment 770e636f
 create function _doctor_sessions() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 0ab7d442, comment 98536776
 create function _doctor_settings() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 03f30505, comment a5d95813
 create function _doctor_speed() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body b02b712c, comment 8c02c3ab
+  sql stable; -- body 6646e73c, comment 8c02c3ab
 create function _doctor_tools() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 165e087b, comment 2e15c580
 create function _doctor_work() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
