@@ -1367,6 +1367,13 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/work_ledger_doctor/names_a_distributed_schema.test.sql',
   },
   {
+    name: 'a procedure is to export what retention takes',
+    file: 'sql/api/80_erasure/retention_policy_save.sql',
+    from: " and p.prokind = 'f'",
+    to: '',
+    test: 'test/sql/work_retention_run/keeps_what_could_not_be_exported.test.sql',
+  },
+  {
     name: "the doctor demands what is the owner's alone",
     file: 'sql/api/95_views/doctor.sql',
     from: "and c.relname <> 'people'",
