@@ -15,7 +15,7 @@ export type TestDatabase = {
 };
 
 /** Whether somebody waits for a lock on a table there. Another database may have a table of the same number: all are copies of one template. */
-export const isWaitedFor = async (database: TestDatabase, table: string): Promise<boolean> =>
+export const isWaitedFor = async (database: Pick<TestDatabase, 'query'>, table: string): Promise<boolean> =>
   (
     await database.query(`
       select from pg_locks l join pg_database d on d.oid = l.database

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline/promises';
 import type { Settings } from '../config.ts';
 import type { Db } from '../ledger/db.ts';
 import type { ErasureLine, RetentionPolicy } from '../ledger/erasure.ts';
-import { isNoTime, LedgerError, UsageError } from '../ledger/errors.ts';
+import { isNoFunction, isNoTime, LedgerError, UsageError } from '../ledger/errors.ts';
 import { retain } from '../worker/retention.ts';
 import { isWhole, itemIdOf } from './ids.ts';
 import { io } from './io.ts';
@@ -98,6 +98,8 @@ export const retention = (age: string | undefined, options: RetentionOptions): P
           options.export ?? null,
         )
         .catch((error: unknown) => {
+          if (options.export !== undefined && isNoFunction(error))
+            throw new UsageError(`there is no function ${options.export}: name one that takes the root of the tree, such as archive(uuid)`);
           if (!isNoTime(error)) throw error;
           throw new UsageError(`"${age}" is not an age; one is "30 days", "12 hours" or never`);
         });

@@ -4,6 +4,7 @@ import type { Settings } from '../config.ts';
 import { findDatabase, findLedger, schemaOn } from '../install/findLedger.ts';
 import { installLedger } from '../install/installLedger.ts';
 import { installScript } from '../install/installScript.ts';
+import { searchPathOf } from '../install/schemaName.ts';
 import { standing } from '../ledger/checkLedger.ts';
 import { withConnection } from '../ledger/connection.ts';
 import { UsageError } from '../ledger/errors.ts';
@@ -32,7 +33,7 @@ export async function install(options: InstallOptions): Promise<number> {
     options.json ?? false,
   );
   note(
-    `For psql: set search_path to "${installed.schema}", public; to keep it, with one of these before it: alter role current_user, alter database NAME`,
+    `For psql: set search_path to ${searchPathOf(installed.schema)}; to keep it, with one of these before it: alter role current_user, alter database NAME`,
   );
   return exit.ok;
 }

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 
 import type { Settings } from '../config.ts';
 import { findLedger } from '../install/findLedger.ts';
+import { searchPathOf } from '../install/schemaName.ts';
 import { withoutPassword } from '../ledger/address.ts';
 import { withConnection } from '../ledger/connection.ts';
 import { UsageError } from '../ledger/errors.ts';
@@ -20,7 +21,7 @@ export async function psql(query: string | undefined, options: Settings): Promis
   // nothing that is set for a session is there for the next statement
   const isShared = await withConnection({ connectionString: url }, async ({ isPooled }) => isPooled);
   const { address, password } = withoutPassword(url); // every user of the machine can read the arguments of a process
-  const searchPath = `"${place.schema.replaceAll('"', '""')}",public`;
+  const searchPath = searchPathOf(place.schema);
   if (isShared && query === undefined)
     note(
       `a pooler stands between: no search path can be set, so names need their schema (${place.schema}.…); WORK_LEDGER_LISTEN_URL names the server itself`,

@@ -27,6 +27,7 @@ import { alone } from './alone.ts';
 import { queueScript } from './queue.ts';
 import { renamedScript } from './renamedScript.ts';
 import { checkRights } from './rights.ts';
+import { checkSchemaName } from './schemaName.ts';
 
 /** `upgradedFrom`: the version that the ledger had; `renamedFrom`: the schema in which its functions looked for it; null: it was not. */
 export type Installed = {
@@ -43,6 +44,7 @@ export type Installed = {
  * it; a ledger of this version is renewed if only its functions differ.
  */
 export async function installLedger(url: string, schema: string): Promise<Installed> {
+  checkSchemaName(schema);
   const before = await standing(url, schema).catch(async (error: unknown) => {
     if (sqlState(error) === '42501') await checkInstallable(url, schema, null);
     throw error;

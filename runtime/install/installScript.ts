@@ -7,12 +7,14 @@ import { isInPlace, isInstallable, isMadeByUs, otherLedger, QUEUE_MIGRATION } fr
 import type { Standing } from '../ledger/checkLedger.ts';
 import { queueGrants, queueScript } from './queue.ts';
 import { renamedScript } from './renamedScript.ts';
+import { checkSchemaName } from './schemaName.ts';
 
 /**
  * In one transaction; null: nothing is missing. `found`: what is there; null: nothing at all. `owner`: whom everything new belongs to;
  * null: to who runs it.
  */
 export async function installScript(found: Standing | null, schema: string, owner: string | null): Promise<string | null> {
+  checkSchemaName(schema);
   if (found !== null && !isInstallable(found)) throw otherLedger(found, schema);
   const parts = [...(await queueParts(found, owner)), ...(found !== null && isInPlace(found) ? [] : ledgerParts(found, schema, owner))];
   if (parts.length === 0) return null;

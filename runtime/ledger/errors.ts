@@ -64,6 +64,10 @@ export function sqlState(error: unknown): string | null {
 /** Whether the database could not read a time or an interval. */
 export const isNoTime = (error: unknown): boolean => ['22007', '22008', '22009', '22015'].includes(sqlState(error) ?? '');
 
+/** PostgreSQL cannot read a text as the signature of a function, or has none of that signature. */
+export const isNoFunction = (error: unknown): boolean =>
+  ['22P02', '42601', '42602', '42704', '42725', '42883', '3F000'].includes(sqlState(error) ?? '');
+
 /** What to say where the server takes no writes; null: that is not what is wrong. */
 export function noWritesWords(error: unknown): string | null {
   if (sqlState(error) !== '25006') return null;

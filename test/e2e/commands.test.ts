@@ -264,6 +264,16 @@ test('what goes wrong is said in one line, with what to do', async () => {
     [{}, ['submit', 'x', '--type', 'a', '--parent', '12'], /^error: "12" is not the id of a work item\. Its id, .*\n$/],
     [{}, ['retention', 'foo bar'], /^error: "foo bar" is not an age; one is "30 days", .*\n$/],
     [{}, ['retention', '90'], /^error: "90" is not an age: of what unit\? One is "90 days", .*\n$/],
+    [{}, ['retention', '9 days', '--export', 'archive'], /^error: there is no function archive: name one that takes .*\n$/],
+    [{}, ['retention', '9 days', '--export', 'nowhere(uuid)'], /^error: there is no function nowhere\(uuid\): .*\n$/],
+    [{}, ['retention', '9 days', '--export', 'no.where(uuid)'], /^error: there is no function no\.where\(uuid\): .*\n$/],
+    [{}, ['install', '--schema', 'pg_agents'], /^error: no ledger can be in schema "pg_agents": that name is PostgreSQL's own\. .*\n$/],
+    [{}, ['install', '--schema', 'graphile_worker'], /^error: no ledger can be in schema "graphile_worker": that schema is .*\n$/],
+    [
+      {},
+      ['install', '--print', '--schema', 'é'.repeat(32)],
+      /^error: no ledger can be in schema "é+": a name has at most 63 bytes, this .*\n$/,
+    ],
     [{}, ['retention', '2000 years'], /^error: p_age must be between 0 and 1,000 years, not 2000 years \(WL002\)\n$/],
     [{}, ['completion', 'bash'], /^error: unknown command 'completion' \(Did you mean --completion\?\) \(work-ledger --help\)\n$/],
     [{}, ['move', '--to', 'nope'], /^error: "nope" is not the address of a database, such as postgresql:.*\n$/],
@@ -354,14 +364,14 @@ test('install says how psql finds the ledger, for now, for a role and for a data
     );
   try {
     await empty.query(`create role ${role} login`);
-    const { stderr } = await cliWith({ DATABASE_URL: empty.url }, 'install', '--schema', 'kept');
+    const { stderr } = await cliWith({ DATABASE_URL: empty.url }, 'install', '--schema', 'Kept "A"');
     const [, set, ofRole, ofDatabase] =
       /^For psql: (set .*); to keep it, with one of these before it: (alter role .*), (alter database) NAME$/m.exec(stderr) ?? [];
     await withConnection({ connectionString: urlOfRole }, (client) => client.query(`${ofRole} ${set}`));
-    expect(await shown(urlOfRole)).toBe('kept, public');
-    expect(await shown(empty.url)).not.toContain('kept');
+    expect(await shown(urlOfRole)).toBe('"Kept ""A""", public');
+    expect(await shown(empty.url)).not.toContain('Kept');
     await empty.query(`${ofDatabase} ${new URL(empty.url).pathname.slice(1)} ${set}`);
-    expect(await shown(empty.url)).toBe('kept, public');
+    expect(await shown(empty.url)).toBe('"Kept ""A""", public');
   } finally {
     await empty.query(`drop role if exists ${role}`);
     await empty.drop();

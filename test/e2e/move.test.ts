@@ -3,7 +3,7 @@
 
 import { tmpdir } from 'node:os';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import { installLedger } from '../../runtime/install/installLedger.ts';
 import { cli } from '../cli.ts';
@@ -38,22 +38,26 @@ const made = async (): Promise<unknown> => [
 ];
 
 test('everything that is missing is named in one sentence, before anything is made', async () => {
+  const mover = `mover_${process.pid}`;
   await source.query(
-    `create role mover login; grant usage on schema work_ledger to mover; grant select on all tables in schema work_ledger to mover; grant execute on all functions in schema work_ledger to mover`,
+    `create role ${mover} login; grant usage on schema work_ledger to ${mover}; grant select on all tables in schema work_ledger to ${mover}; grant execute on all functions in schema work_ledger to ${mover}`,
   );
+  onTestFinished(async () => {
+    await source.query(`drop owned by ${mover}; drop role ${mover}`);
+  });
   await source.query(
     `create function public.slow(input jsonb) returns jsonb language sql as $$ select '{}'::jsonb $$; select from work_ledger.ability_register('slow', 'Takes its time.', '{"type": "object"}', 'unsafe', 'safe', 'public.slow(jsonb)')`,
   );
-  const ended = await move('--database-url', as(source, 'mover'), '--to', as(target, 'mover'));
+  const ended = await move('--database-url', as(source, mover), '--to', as(target, mover));
   expect(ended).toMatchObject({ code: 2, stdout: '' });
   for (const says of [
     /^error: the move cannot begin: /,
     /the source has wal_level = replica: alter system set wal_level = logical, and restart it;/,
-    /the source lets role mover not replicate: alter role mover replication;/,
-    /the source lets role mover make no publication: grant create on database \w+ to mover;/,
-    /the source lets role mover not publish abilities, .*work_ledger.*: use the role that owns them;/,
-    /the target lets role mover make no subscription: grant pg_create_subscription to mover;/,
-    /the target lets role mover make no schema: grant create on database \w+ to mover;/,
+    /the source lets role mover_\d+ not replicate: alter role mover_\d+ replication;/,
+    /the source lets role mover_\d+ make no publication: grant create on database \w+ to mover_\d+;/,
+    /the source lets role mover_\d+ not publish abilities, .*work_ledger.*: use the role that owns them;/,
+    /the target lets role mover_\d+ make no subscription: grant pg_create_subscription to mover_\d+;/,
+    /the target lets role mover_\d+ make no schema: grant create on database \w+ to mover_\d+;/,
     /the target does not have what the ledger calls: make public\.slow\(jsonb\) there\n$/,
   ])
     expect(ended.stderr).toMatch(says);

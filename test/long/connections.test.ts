@@ -235,7 +235,11 @@ test('a worker whose graphile-worker is answered no more falls silent, and start
   // It goes on to sign off, which the lock holds up.
   await until(
     async () =>
-      (await submitter.query(`select from pg_stat_activity where query like '%worker_stop%' and wait_event_type = 'Lock'`)).rowCount === 1,
+      (
+        await submitter.query(
+          `select from pg_stat_activity where datname = current_database() and query like '%worker_stop%' and wait_event_type = 'Lock'`,
+        )
+      ).rowCount === 1,
   );
   expect(await seen()).toEqual(before);
   await watcher.query('commit');

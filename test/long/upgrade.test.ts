@@ -17,6 +17,7 @@ import { checkLedger } from '../../runtime/ledger/checkLedger.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
 import { controlFile, plainScript, version } from '../../sql/extensionSource.ts';
 import { catalogLines, difference } from '../catalog.ts';
+import { isWaitedFor } from '../database.ts';
 import { fillTables, rowsOf } from '../everyTable.ts';
 import { earlierVersions, releasedExtension, releasedScript } from '../released.ts';
 import { newest, noOldest, oldest, servers } from '../servers.ts';
@@ -267,9 +268,7 @@ describe('an upgrade', () => {
     );
     let isDone = false;
     const upgraded = installLedger(database.url, 'ledger').finally(() => (isDone = true));
-    await until(
-      async () => (await database.query(`select from pg_locks where relation = 'ledger.work_items'::regclass and not granted`)).length > 0,
-    );
+    await until(() => isWaitedFor(database, 'ledger.work_items'));
     await busy.query(`select ledger.ledger_append('${item?.id}', 'note', 'and more')`);
     expect(isDone).toBe(false);
     await busy.query('commit');

@@ -746,6 +746,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'that came from an earlier PostgreSQL',
   },
   {
+    name: 'a ledger is made in any schema',
+    file: 'runtime/install/installLedger.ts',
+    from: '  checkSchemaName(schema);\n',
+    to: '',
+    test: 'test/e2e/commands.test.ts',
+    title: 'what goes wrong is said in one line',
+  },
+  {
     name: 'a script for psql fills the terminal',
     file: 'runtime/install/queue.ts',
     from: `silent(

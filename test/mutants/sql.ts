@@ -1366,6 +1366,28 @@ export const sqlMutants: readonly Mutant[] = [
     to: '   where false',
     test: 'test/sql/work_ledger_doctor/names_a_distributed_schema.test.sql',
   },
+  {
+    name: 'a procedure is to export what retention takes',
+    file: 'sql/api/80_erasure/retention_policy_save.sql',
+    from: " and p.prokind = 'f'",
+    to: '',
+    test: 'test/sql/work_retention_run/keeps_what_could_not_be_exported.test.sql',
+  },
+  {
+    name: "the doctor demands what is the owner's alone",
+    file: 'sql/api/95_views/doctor.sql',
+    from: "and c.relname <> 'people'",
+    to: '',
+    test: 'test/sql/work_ledger_doctor/names_what_loses_or_stalls_work.test.sql',
+  },
+  {
+    name: 'the doctor reads the name of its schema as SQL',
+    file: 'sql/api/95_views/doctor_speed.sql',
+    from: "where c.relnamespace = quote_ident(_ledger_schema())::regnamespace and 'autovacuum",
+    to: "where c.relnamespace = _ledger_schema()::regnamespace and 'autovacuum",
+    test: 'test/runtime/install/installLedger.test.ts',
+    title: 'a schema whose name needs quoting',
+  },
   // Versions
   {
     name: 'a ledger serves programs that are newer',

@@ -13,7 +13,7 @@ as $$
   union all
   select 'warning', 'vacuum', null, format('autovacuum leaves table %s alone', c.relname), format('alter table %s reset (autovacuum_enabled);', c.oid::regclass)
     from pg_class c
-   where c.relnamespace = _ledger_schema()::regnamespace and 'autovacuum_enabled=false' = any (c.reloptions)
+   where c.relnamespace = quote_ident(_ledger_schema())::regnamespace and 'autovacuum_enabled=false' = any (c.reloptions)
   union all
   select 'warning', 'vacuum', null, format('table %s has %s dead rows beside %s', t.relname, t.n_dead_tup, _counted(t.n_live_tup, 'living one', 'living ones')),
          format('vacuum %s; if they stay, a transaction that is open holds it back.', t.relid::regclass)
@@ -36,7 +36,7 @@ as $$
   select 'error', 'indexes', null, format('index %s is not usable', i.indexrelid::regclass), format('reindex index %s;', i.indexrelid::regclass)
     from pg_index i
     join pg_class c on c.oid = i.indrelid
-   where c.relnamespace = _ledger_schema()::regnamespace and not (i.indisvalid and i.indisready)
+   where c.relnamespace = quote_ident(_ledger_schema())::regnamespace and not (i.indisvalid and i.indisready)
   union all
   select 'error', 'indexes', null, format('there is no index %s', n.name), 'Something dropped it: take its definition from sql/schema/ of this version.'
     from unnest(_index_names()) n(name)

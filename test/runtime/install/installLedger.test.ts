@@ -208,6 +208,9 @@ test('a schema whose name needs quoting is as good as any', async () => {
   expect(await db.awarenessDigest(item.id)).toContain('== AWARENESS ==');
   await db.close();
   expect(await database.query(`select call from "Team ""A"" ledger".ledger_help('work_roles_create')`)).toHaveLength(1);
+  expect(await database.query(`select code from "Team ""A"" ledger".work_ledger_doctor() where work_item_id is not null`)).toEqual([
+    { code: 'routing' },
+  ]);
   expect(await database.query(`select place, problem from "Team ""A"" ledger".ledger_verify()`)).toEqual([]);
   expect(await comparedCode(database.url, 'Team "A" ledger')).toEqual([]);
 });

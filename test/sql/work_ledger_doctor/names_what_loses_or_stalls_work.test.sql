@@ -60,14 +60,14 @@ begin
   execute format('grant usage on schema %1$I to ledger_reader; grant select on all tables in schema %1$I to ledger_reader; grant execute on all functions in schema %1$I to ledger_reader', _ledger_schema());
 end
 $do$;
-revoke select on journal_entries from ledger_reader;
+revoke select on journal_entries, people from ledger_reader;
 revoke execute on function _dead_jobs(bigint[]) from ledger_reader;
 create temporary table told (says text);
 grant insert on told to ledger_reader;
 set local role ledger_reader;
 insert into told select string_agg(severity || ': ' || says, '; ') from work_ledger_doctor() where code in ('privileges', 'jobs');
 reset role;
-select is((select says from told), 'error: role ledger_reader may not read journal_entries; fine: not yours to see: only the owner sees graphile-worker''s jobs', 'a role is told what it may not see');
+select is((select says from told), 'error: role ledger_reader may not read journal_entries; fine: not yours to see: only the owner sees graphile-worker''s jobs', 'a role is told what it may not see, but for what is the owner''s alone');
 
 select * from finish();
 rollback;

@@ -1,6 +1,6 @@
 -- A tree is exported before it goes, all of it; where that fails it stays, and is tried again.
 begin;
-select plan(9);
+select plan(10);
 
 set local work_ledger.now = '2026-01-01 00:00Z';
 select agent('{"tools": ["look"]}');
@@ -13,6 +13,8 @@ create function work_test.keep(p_root uuid) returns void language sql as $$ inse
 create function work_test.lose(p_root uuid) returns void language plpgsql as $$ begin raise exception 'the archive is full'; end $$;
 create function work_test.neither(p_root text) returns void language sql as $$ select $$;
 select throws_ok($$ select retention_policy_save('30 days', p_export => 'work_test.neither(text)') $$, 'WL002', null, 'an export function takes a root');
+create procedure work_test.proceed(uuid) language sql as '';
+select throws_ok($$ select retention_policy_save('30 days', p_export => 'work_test.proceed(uuid)') $$, 'WL002', null, 'and is no procedure, which could not be called');
 
 select from retention_policy_save('30 days', p_export => 'work_test.lose(uuid)');
 select is(work_retention_run() ->> 'error', 'the archive is full', 'a failed export is told');
