@@ -1,9 +1,13 @@
 import './test/inMemory.ts';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
+
+// Some 215 processes load the same packages: they are compiled once.
+process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/compiled');
 
 /** What plays many cases, or for long: behind `make test-long`, so that `make test` stays short. */
 const long = [
