@@ -159,6 +159,43 @@ test('a loop that waits for the model can be left, and the work goes on', async 
   expect(await work.result).toMatchObject({ state: 'completed' });
 });
 
+test('what a tool returns that is no outcome is a failure that the model is told of', async () => {
+  const odd = ['text', undefined, null, {}, { content: { weight: 3 }, isError: false }, { content: '3 kg', isError: 'no' }];
+  const item = await run({
+    ...here(),
+    task: 'Weigh them all',
+    tools: odd.map((value, n) => defineTool({ ...weigh, name: `odd_${n}`, execute: async () => value as never })),
+    modelClient: await scripted(
+      calls(...odd.map((_, n): [string, object] => [`odd_${n}`, { thing: 'parcel' }])),
+      calls(['work_complete', { summary: 'None' }]),
+    ),
+  }).result;
+  expect(item).toMatchObject({ state: 'completed', attempts: 1 });
+  expect(
+    await database.query(
+      `select status, result::text as result from ledger.tool_calls where work_item_id = '${item.id}' and tool_name like 'odd%'`,
+    ),
+  ).toEqual(odd.map(() => ({ status: 'failed', result: expect.stringContaining('returned no outcome') })));
+});
+
+test('tools and models that do not heed the signal are left: the work is given back, and what an unsafe tool did is not known', async () => {
+  const never = (): Promise<never> => new Promise(() => {});
+  const [stop, other] = [new AbortController(), new AbortController()];
+  const stuck = defineTool({ ...weigh, name: 'stuck', effect: 'unsafe', execute: async () => (stop.abort(), never()) });
+  const deaf: ModelClient = { call: async () => (other.abort(), never()) };
+  const asked = await scripted(calls(['stuck', { thing: 'parcel' }]));
+  const [tool, model] = await Promise.all([
+    run({ ...here(), task: 'Weigh it', tools: [stuck], modelClient: asked, signal: stop.signal, graceSeconds: 0 }).result,
+    run({ ...here(), task: 'Weigh it', modelClient: deaf, signal: other.signal, graceSeconds: 0 }).result,
+  ]);
+  expect([tool.resolved_at, model.resolved_at]).toEqual([null, null]);
+  const modelClient = await scripted(calls(['work_complete', { summary: 'Weighed' }]));
+  expect((await run({ ...here(), resume: tool.id, tools: [stuck], modelClient }).result).state).toBe('completed');
+  expect(await database.query(`select status from ledger.tool_calls where work_item_id = '${tool.id}' and tool_name = 'stuck'`)).toEqual([
+    { status: 'uncertain' },
+  ]);
+}, 60_000);
+
 test('what cannot begin says why, to whoever asks, and rejects nothing that nobody awaits', async () => {
   const rejected: unknown[] = [];
   const onRejection = (reason: unknown): void => void rejected.push(reason);

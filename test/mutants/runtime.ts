@@ -4,6 +4,30 @@ import type { Mutant } from './mutant.ts';
 
 export const runtimeMutants: readonly Mutant[] = [
   {
+    name: 'a tool that does not heed its signal is waited for',
+    file: 'runtime/focus/runTool.ts',
+    from: 'return await untilLeft(',
+    to: 'return await (<T>(work: Promise<T>, _: AbortSignal): Promise<T | null> => work)(',
+    test: 'test/e2e/run.test.ts',
+    title: 'tools and models that do not heed',
+  },
+  {
+    name: 'a client of a model that does not heed its signal is waited for',
+    file: 'runtime/model/askChecked.ts',
+    from: 'await untilLeft(model.call(request as ModelRequest, how), how.signal)',
+    to: 'await model.call(request as ModelRequest, how)',
+    test: 'test/e2e/run.test.ts',
+    title: 'tools and models that do not heed',
+  },
+  {
+    name: 'what a tool returns is stored whatever it is',
+    file: 'runtime/focus/runTool.ts',
+    from: 'async () => outcomeOf(await run(context))',
+    to: 'async () => (await run(context)) ?? outcomeOf(null)',
+    test: 'test/e2e/run.test.ts',
+    title: 'what a tool returns that is no outcome',
+  },
+  {
     name: 'a client that is closed hands on what the pool says',
     file: 'runtime/ledger/clientError.ts',
     from: 'error instanceof UnexpectedStateError && error',
@@ -1262,9 +1286,8 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a call that was cut short is settled though it can be made again',
     file: 'runtime/focus/runTools.ts',
-    from: `  if (signal.aborted && prepared.isRepeatable) return 'left';
-`,
-    to: '',
+    from: '(signal.aborted && prepared.isRepeatable)',
+    to: 'false',
     test: 'test/e2e/stop.test.ts',
     title: 'during a pure tool the call is left open',
   },
@@ -2828,8 +2851,8 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'the result of an unsafe call is lost when its worker stops',
     file: 'runtime/focus/runTools.ts',
-    from: 'if (signal.aborted && prepared.isRepeatable)',
-    to: 'if (signal.aborted)',
+    from: 'if (outcome === null || (signal.aborted && prepared.isRepeatable))',
+    to: 'if (outcome === null || signal.aborted)',
     test: 'test/e2e/stop.test.ts',
     title: 'during an unsafe tool its process group',
   },
