@@ -1,6 +1,6 @@
 // The ledger for programs: a thin face over the functions and views of SQL. It decides nothing.
 
-import { eventsOf } from './commands/follow.ts';
+import { eventsOf, leavable } from './commands/follow.ts';
 import type { WorkEvent } from './commands/follow.ts';
 import type { Faculty } from './faculty/faculty.ts';
 import { findLedger } from './install/findLedger.ts';
@@ -11,7 +11,7 @@ import type { Cost } from './ledger/cost.ts';
 import { openDb } from './ledger/db.ts';
 import type { Db } from './ledger/db.ts';
 import type { AppendOptions, SearchHit, SearchOptions } from './ledger/entries.ts';
-import { LedgerError } from './ledger/errors.ts';
+import { LedgerError, UsageError } from './ledger/errors.ts';
 import { WorkJournal } from './ledger/journal.ts';
 import { ledgerMemory } from './ledger/ledgerMemory.ts';
 import type { LedgerMemory } from './ledger/ledgerMemory.ts';
@@ -97,6 +97,10 @@ export class LedgerClient implements AsyncDisposable {
     const { maximumConnections: maximumPoolSize, patienceSeconds } = options;
     let url = options.databaseUrl ?? '';
     try {
+      if (maximumPoolSize !== undefined && !(Number.isInteger(maximumPoolSize) && maximumPoolSize > 0))
+        throw new UsageError(`maximumConnections must be a whole number from 1, not ${maximumPoolSize}`);
+      if (patienceSeconds !== undefined && !(patienceSeconds >= 0))
+        throw new UsageError(`patienceSeconds must be a number from 0, not ${patienceSeconds}`);
       const place = await findLedger(options);
       url = place.url;
       if (place.isEmbedded) await (await import('./install/installLedger.ts')).readyLedger(url, place.schema);
@@ -181,12 +185,15 @@ export class LedgerClient implements AsyncDisposable {
    * final or paused. Each loop reads the rows itself, so it may begin late; leaving it does not stop the work. eventResponse() and
    * sendEvents() make server-sent events of it. WL001, WL002.
    */
-  async *follow(id: string, options: FollowOptions = {}): AsyncGenerator<WorkEvent, CountedItem> {
+  follow(id: string, options: FollowOptions = {}): AsyncGenerator<WorkEvent, CountedItem> {
+    return leavable(options.signal, (signal) => this.#follow(id, options, signal));
+  }
+
+  async *#follow(id: string, options: FollowOptions, signal: AbortSignal): AsyncGenerator<WorkEvent, CountedItem> {
     try {
       const item = await this.item(id);
       const after = options.after === undefined ? null : positionOf(options.after, item.id);
-      const never = new AbortController().signal;
-      const events = eventsOf(this.#db, this.#url, item.id, options.activity ?? 'all', options.signal ?? never, after);
+      const events = eventsOf(this.#db, this.#url, item.id, options.activity ?? 'all', signal, after);
       try {
         for (;;) {
           const next = await events.next();

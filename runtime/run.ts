@@ -2,11 +2,11 @@
 // parts.
 
 import { createHash, randomUUID } from 'node:crypto';
-import { realpath } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 
 import type { Logger } from 'pino';
 
-import { eventsOf, follow } from './commands/follow.ts';
+import { eventsOf, follow, leavable } from './commands/follow.ts';
 import type { WorkEvent } from './commands/follow.ts';
 import { modelClient } from './commands/work.ts';
 import { hostName } from './config.ts';
@@ -15,9 +15,10 @@ import { findLedger } from './install/findLedger.ts';
 import type { Place } from './install/findLedger.ts';
 import { isFinal } from './ledger/answers.ts';
 import type { CountedItem, WorkItem } from './ledger/answers.ts';
+import { clientError } from './ledger/clientError.ts';
 import { openChecked } from './ledger/db.ts';
 import type { Db } from './ledger/db.ts';
-import { UsageError } from './ledger/errors.ts';
+import { LedgerError, messageOf, UsageError } from './ledger/errors.ts';
 import type { ModelClient } from './model/message.ts';
 import { projectOf } from './project.ts';
 import { registerTools } from './worker/registerTools.ts';
@@ -109,27 +110,40 @@ function runAfter<T>(options: RunOptions, continues: Promise<string | undefined>
         result.then((item) => item.id),
       );
     },
-    async *[Symbol.asyncIterator]() {
-      const { place, item } = await begun;
-      const db = await openChecked(place.url, place.schema, { maximumPoolSize: 1 });
-      try {
-        for await (const event of eventsOf(db, place.url, item.id, 'all', over.signal)) if (event.kind !== 'looked') yield event;
-      } finally {
-        await db.close();
-      }
-      await result;
-    },
+    [Symbol.asyncIterator]: () =>
+      leavable(over.signal, async function* (signal, left) {
+        const { place, item } = await begun;
+        const db = await openChecked(place.url, place.schema, { maximumPoolSize: 1 });
+        try {
+          for await (const event of eventsOf(db, place.url, item.id, 'all', signal)) if (event.kind !== 'looked') yield event;
+        } finally {
+          await db.close();
+        }
+        if (!left.aborted) await result;
+      }),
   };
 }
 
+/** What cannot begin rejects as the methods of LedgerClient do. */
 async function begin(options: RunOptions, over: AbortController): Promise<Begun> {
+  const at = { url: options.databaseUrl ?? '' };
+  try {
+    return await begunAt(options, over, at);
+  } catch (error) {
+    throw clientError(error, at.url);
+  }
+}
+
+/** `at` is told which database it is. */
+async function begunAt(options: RunOptions, over: AbortController, at: { url: string }): Promise<Begun> {
   const { task, resume, continues, tools = [], hooks = [], signal, log } = options;
   if (continues === undefined ? (task === undefined) === (resume === undefined) : resume !== undefined)
     throw new UsageError('run() takes a task, or resume: the id of unfinished work, or continues: the id of work that is over');
   hooksByName(hooks);
   signal?.throwIfAborted();
-  const workspace = options.workspace === undefined ? undefined : await realpath(options.workspace);
+  const workspace = options.workspace === undefined ? undefined : await directoryAt(options.workspace);
   const place = await findLedger(options);
+  at.url = place.url;
   const { readyLedger } = await import('./install/installLedger.ts');
   await readyLedger(place.url, place.schema, { mayInstall: place.isEmbedded });
   const db = await openChecked(place.url, place.schema, { maximumPoolSize: 2 });
@@ -179,6 +193,16 @@ async function begin(options: RunOptions, over: AbortController): Promise<Begun>
   }
 }
 
+async function directoryAt(path: string): Promise<string> {
+  try {
+    const real = await realpath(path);
+    if ((await stat(real)).isDirectory()) return real;
+  } catch (error) {
+    throw new UsageError(`workspace: ${messageOf(error)}`);
+  }
+  throw new UsageError(`workspace: ${path} is no directory`);
+}
+
 /** The name of the configuration: one of its own for each, so that two runs at once do not change each other's. */
 async function facultyOf(
   db: Db,
@@ -210,6 +234,8 @@ async function endOf(
     const last = await db.workItem(item.id);
     if (last === null) throw new Error(`work item ${item.id} is gone`);
     return last;
+  } catch (error) {
+    throw clientError(error, options.url);
   } finally {
     over.abort();
     await db.close();
@@ -219,7 +245,7 @@ async function endOf(
 /** The new item that goes on from the end of this one, for this process alone. */
 async function continued(db: Db, workItemId: string, said: string | null, keeper: string): Promise<WorkItem> {
   const item = await db.workItem(workItemId);
-  if (item === null) throw new UsageError(`there is no work item ${workItemId}`);
+  if (item === null) throw new LedgerError('WL001', `there is no work item ${workItemId}`, '', '');
   const how = isFinal(item.state) && item.state !== 'completed' ? 'work_retry' : 'work_continue';
   return db.workGoOnKept(how, item.id, said, keeper, hostName());
 }
@@ -227,7 +253,7 @@ async function continued(db: Db, workItemId: string, said: string | null, keeper
 /** The unfinished item, taken over for this process: from now on no other worker begins with it. */
 export async function resumed(db: Db, workItemId: string, keeper: string, host: string): Promise<WorkItem> {
   const item = await db.workItem(workItemId);
-  if (item === null) throw new UsageError(`there is no work item ${workItemId}`);
+  if (item === null) throw new LedgerError('WL001', `there is no work item ${workItemId}`, '', '');
   if (isFinal(item.state)) throw new UsageError(`${item.id} is ${item.state}: there is nothing to go on with`);
   const driver = await db.driverOf(item.id);
   if (driver !== null)

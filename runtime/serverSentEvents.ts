@@ -24,7 +24,7 @@ export type EventStreamOptions = {
    * `state_reason`, `outcome_data` and `next_id`.
    */
   show?: (event: StreamedEvent) => unknown;
-  /** After so many seconds without an event a comment is sent, so that nobody between takes the connection for dead; default: 15. */
+  /** After so many seconds without an event a comment is sent, so that nobody between takes the connection for dead; default: 15, Infinity: none is. */
   heartbeatSeconds?: number;
   /** Why a stream broke off, of which the client is only told the code; default: a warning of the process. */
   onError?: (error: unknown) => void;
@@ -32,6 +32,8 @@ export type EventStreamOptions = {
 
 const HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' };
 const RETRY_MS = 1000;
+/** What a timer waits at most; one that is told to wait longer fires at once. */
+const LONGEST_MS = 2 ** 31 - 1;
 
 /**
  * The events of a work item as a web Response (Hono, Deno, any handler with `Request`), to the end of its work: `entry`, `told`, `said`,
@@ -101,6 +103,8 @@ async function framesOf(
   gone: AbortSignal,
   options: EventStreamOptions,
 ): Promise<AsyncGenerator<string, void, undefined> | null> {
+  const { heartbeatSeconds = 15 } = options;
+  if (!(heartbeatSeconds > 0)) throw new LedgerError('WL002', `heartbeatSeconds must be more than 0, not ${heartbeatSeconds}`, '', '');
   const after = options.after ?? (lastEventId === null || lastEventId === '' ? undefined : lastEventId);
   const item = await ledger.item(id);
   const told = after === undefined ? null : positionOf(after, item.id);
@@ -156,7 +160,7 @@ async function* framed(
 async function withinSeconds<T>(what: Promise<T>, seconds: number, leave: (give: () => void) => void): Promise<T | null> {
   const { promise, resolve } = Promise.withResolvers<null>();
   leave(() => resolve(null));
-  const timer = setTimeout(resolve, seconds * 1000, null);
+  const timer = setTimeout(resolve, Math.min(seconds * 1000, LONGEST_MS), null);
   try {
     return await Promise.race([what, promise]);
   } finally {

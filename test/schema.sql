@@ -5723,7 +5723,7 @@ create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown 
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
   plpgsql volatile; -- body 9914b2ab, comment bb97ac12
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
-  sql stable; -- body bcb9d728, comment 034bd0da
+  sql stable; -- body 5916ccd9, comment 034bd0da
 create function faculty_save(p_config jsonb) returns faculties
   plpgsql volatile; -- body 12e776fc, comment 9b700a63
 create function focus_begin(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json

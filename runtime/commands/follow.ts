@@ -81,6 +81,24 @@ export async function* eventsOf(
   }
 }
 
+/**
+ * A generator that `return()` ends also while it waits for what comes next; by itself it would end only after that. `begin` is given a
+ * signal that fires then and when `signal` does, and one that fires then alone.
+ */
+export function leavable<T, Last>(
+  signal: AbortSignal | undefined,
+  begin: (signal: AbortSignal, left: AbortSignal) => AsyncGenerator<T, Last>,
+): AsyncGenerator<T, Last> {
+  const left = new AbortController();
+  const events = begin(signal ? AbortSignal.any([signal, left.signal]) : left.signal, left.signal);
+  const leave = events.return.bind(events);
+  events.return = (value) => {
+    left.abort();
+    return leave(value);
+  };
+  return events;
+}
+
 /** Both may be of one transaction: then an entry follows the words of the response, and precedes the end of the call that made it. */
 function isBefore(entry: LedgerEntry, act: ActivityEvent): boolean {
   const behind = Date.parse(act.at ?? '') - Date.parse(entry.created_at);

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Settings } from '../config.ts';
+import { unknownState } from '../ledger/answers.ts';
 import { UsageError } from '../ledger/errors.ts';
 import type { ListedItem, UnderWay } from '../ledger/overview.ts';
 import { cut, exit, note, paint, print, span, stateColor, visible } from './output.ts';
@@ -13,12 +14,10 @@ import { withLooking } from './withLedger.ts';
 
 export type ListOptions = Settings & Where & { state?: string[]; limit?: number; watch?: boolean };
 
-const states = ['created', 'queued', 'claimed', 'running', 'waiting', 'paused', 'completed', 'failed', 'dead', 'cancelled'];
-
 export const list = (options: ListOptions): Promise<number> => {
   const wanted = options.state?.flatMap((text) => text.split(',')) ?? null;
-  const unknown = wanted?.find((state) => !states.includes(state));
-  if (unknown !== undefined) throw new UsageError(`there is no state "${unknown}": one of ${states.join(', ')}`);
+  const wrong = unknownState(wanted ?? []);
+  if (wrong !== null) throw new UsageError(wrong);
   const limit = options.limit ?? 20;
   if (limit < 1) throw new UsageError('--limit must be 1 or more');
   return withLooking(options, async (db) => {

@@ -235,8 +235,7 @@ async function ownSession({ conversation, project }: McpOptions, session: string
  */
 export async function seatAt(db: Db, updates: Updates, identity: Identity, reads = db): Promise<Seat> {
   if ('workItemId' in identity) {
-    const { workItemId } = identity;
-    if ((await db.workItem(workItemId)) === null) throw new UsageError(`there is no work item ${workItemId}`);
+    const workItemId = await db.workId(identity.workItemId, null);
     return { db, reads, updates, workItemId, leave: async () => {} };
   }
   const { keepAlive } = await import('../ledger/journal.ts');

@@ -18,7 +18,7 @@ import { runTool } from './runTool.ts';
 export const PATIENCE_MS = 200;
 
 export class EarlyCalls {
-  readonly #begun = new Map<number, { call: EarlyCall; ends: Promise<ToolOutcome> }>();
+  readonly #begun = new Map<number, { call: EarlyCall; ends: Promise<ToolOutcome | null> }>();
   readonly #entries: EarlyCall[] = [];
 
   constructor(response: ModelResponse, asked: Begin & { kind: 'call_model' }, focus: Focus) {
@@ -56,7 +56,7 @@ export class EarlyCalls {
   }
 
   /** The outcome of a call that has begun. */
-  of(call: OpenCall): Promise<ToolOutcome> | undefined {
+  of(call: OpenCall): Promise<ToolOutcome | null> | undefined {
     return this.#begun.get(call.ordinal)?.ends;
   }
 }

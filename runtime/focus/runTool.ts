@@ -3,11 +3,13 @@
 
 import { z } from 'zod';
 
+import { isObject } from '../../plv8/isObject.ts';
 import { schemaErrors } from '../../plv8/jsonSchema.ts';
 import { atFailpoints } from '../failpoint.ts';
 import type { OpenCall } from '../ledger/answers.ts';
 import { messageOf } from '../ledger/errors.ts';
 import { failed } from '../tools/tool.ts';
+import { untilLeft } from '../untilLeft.ts';
 import type { ToolContext, ToolOutcome } from '../tools/tool.ts';
 import type { Focus, Runtime } from './focus.ts';
 import { executeCode } from './runCode.ts';
@@ -42,19 +44,29 @@ function refusal(errors: readonly string[], call: Pick<OpenCall, 'name'>): ToolO
   return errors.length === 0 ? null : failed(`[engine] The input does not match the schema of ${call.name}:\n${errors.join('\n')}`);
 }
 
-/** Runs a tool for a call that is not stored yet. */
-export async function runTool(call: Pick<OpenCall, 'id' | 'name' | 'input'>, focus: Focus): Promise<ToolOutcome> {
+/** Runs a tool for a call that is not stored yet; null as of execute(). */
+export async function runTool(call: Pick<OpenCall, 'id' | 'name' | 'input'>, focus: Focus): Promise<ToolOutcome | null> {
   const prepared = prepareTool(call, focus.runtime);
   return prepared.kind === 'refused' ? prepared.outcome : execute(prepared.run, contextOf(call, focus, false));
 }
 
-export async function execute(run: (context: ToolContext) => Promise<ToolOutcome>, context: ToolContext): Promise<ToolOutcome> {
+/** Null: the signal has fired and the tool, which does not heed it, was left: nobody knows what it did. */
+export async function execute(run: (context: ToolContext) => Promise<ToolOutcome>, context: ToolContext): Promise<ToolOutcome | null> {
   try {
-    return await atFailpoints('tool', () => run(context));
+    return await untilLeft(
+      atFailpoints('tool', async () => outcomeOf(await run(context))),
+      context.signal,
+    );
   } catch (error) {
     return failed(`[engine] The tool failed: ${messageOf(error)}`);
   }
 }
+
+/** Types say what a tool returns; a tool in JavaScript may return anything, which the ledger could not store. */
+const outcomeOf = (returned: unknown): ToolOutcome =>
+  isObject(returned) && typeof returned['content'] === 'string' && ['boolean', 'undefined'].includes(typeof returned['isError'])
+    ? (returned as ToolOutcome)
+    : failed('[engine] The tool ran, but returned no outcome: its execute() must return what ok(TEXT) or failed(TEXT) do.');
 
 export function contextOf(call: Pick<OpenCall, 'id'>, focus: Focus, isFromCode: boolean): ToolContext {
   const { claim, signal, runtime } = focus;

@@ -139,7 +139,7 @@ async function runStages(stored: OpenCall, batch: Batch, isFromCode: boolean): P
   if (turn !== 'come') return turn;
   const outcome = await ((isFromCode ? undefined : batch.early?.of(call)) ?? execute(prepared.run, contextOf(call, batch, isFromCode)));
   // Interrupted: a call that can run again is left to the next worker; one that cannot is reported as it ended.
-  if (signal.aborted && prepared.isRepeatable) return 'left';
+  if (outcome === null || (signal.aborted && prepared.isRepeatable)) return 'left';
   if (after === null) {
     if (isFromCode || !batch.keep(call, outcome)) await db.toolCallSettle(claim, call.id, outcome);
     return 'settled';

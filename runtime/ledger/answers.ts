@@ -198,7 +198,15 @@ export const countedItem = workItem.extend({
   next_id: z.string().nullable(),
 });
 
-const finalStates = new Set(['completed', 'failed', 'dead', 'cancelled']);
+/** In the order in which an item meets them, as _work_states() has them. */
+const states = ['created', 'queued', 'claimed', 'running', 'waiting', 'paused', 'completed', 'failed', 'dead', 'cancelled'];
+const finalStates = new Set(states.slice(states.indexOf('completed')));
+
+/** Says which of these is no state of a work item; null: all are. */
+export function unknownState(given: readonly string[]): string | null {
+  const unknown = given.find((state) => !states.includes(state));
+  return unknown === undefined ? null : `there is no state "${unknown}": one of ${states.join(', ')}`;
+}
 
 /** Whether a work item in this state has ended. */
 export const isFinal = (state: string): boolean => finalStates.has(state);

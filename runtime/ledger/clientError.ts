@@ -1,7 +1,8 @@
 // What went wrong in a call of a program, as one of three classes: LedgerError, NoConnection, OtherLedger.
 
-import { InvalidInputError, UnexpectedStateError } from 'slonik';
+import { UnexpectedStateError } from 'slonik';
 
+import { shownUrl } from './address.ts';
 import { OtherLedger } from './checkLedger.ts';
 import { NoConnection } from './connection.ts';
 import { LedgerError, messageOf, sqlState, UsageError } from './errors.ts';
@@ -25,6 +26,7 @@ const hints: Record<string, string> = {
   '42501': 'The role that is logged in may not do this: docs/operating.md, "Roles", says what each role may.',
 };
 
+const NO_VALUE_HINT = 'The message has the argument, which is not of the type that the method takes.';
 const ANY_HINT = 'The code is one of PostgreSQL; its appendix "Error Codes" says what it means.';
 
 /** The error of a call as its caller gets it; what is none of the database's, such as an aborted signal, as it is. `url`: of the database. */
@@ -33,9 +35,9 @@ export function clientError(error: unknown, url: string): unknown {
     return error.hint === '' ? new LedgerError(error.code, error.message, error.detail, hints[error.code] ?? ANY_HINT) : error;
   if (error instanceof NoConnection || error instanceof OtherLedger) return error;
   if (isConnectionLost(error) || /^(28|3D)/.test(sqlState(error) ?? '')) return new NoConnection(url, refusalOf(error));
-  if (error instanceof UsageError) return new LedgerError('WL002', error.message, '', 'Correct databaseUrl, or DATABASE_URL.');
-  if (error instanceof InvalidInputError)
-    return new LedgerError('WL002', error.message, '', 'An argument is missing, or not of the type that the method takes.');
+  if (error instanceof UsageError) return new LedgerError('WL002', error.message, '', hints['WL002'] ?? ANY_HINT);
+  if (sqlState(error) === 'ERR_INVALID_URL')
+    return new LedgerError('WL002', `"${shownUrl(url)}" is not the address of a database`, '', 'Correct databaseUrl, or DATABASE_URL.');
   if (error instanceof UnexpectedStateError && error.message.startsWith('Connection pool '))
     return new LedgerError(
       'WL008',
@@ -47,5 +49,6 @@ export function clientError(error: unknown, url: string): unknown {
   if (code === null || !/^[0-9A-Z]{5}$/.test(code)) return error;
   const said = refusalOf(error);
   const { detail, hint } = said as { detail?: string; hint?: string };
-  return new LedgerError(code, messageOf(said), detail ?? '', hint ?? hints[code] ?? ANY_HINT);
+  const isOfId = code !== '22P02' || /\buuid\b/.test(messageOf(said)); // numbers and words of a list have the same code
+  return new LedgerError(code, messageOf(said), detail ?? '', hint ?? (isOfId ? hints[code] : NO_VALUE_HINT) ?? ANY_HINT);
 }

@@ -1,11 +1,13 @@
 // What people look at: lists of work, what one item does now, what happened in it.
 
 import { sql } from 'slonik';
+import type { FragmentSqlToken } from 'slonik';
 import { z } from 'zod';
 
-import { countedItem, json } from './answers.ts';
+import { countedItem, json, unknownState } from './answers.ts';
 import type { Calls } from './pool.ts';
 import { firstOf, isOf, isStoredAs, namesOf, newestFirst } from './consoleShapes.ts';
+import { LedgerError } from './errors.ts';
 import { itemColumns } from './reads.ts';
 
 const listed = countedItem.extend({ root_id: z.string(), depth: z.number(), why: z.string().nullable(), age_seconds: z.number() });
@@ -101,8 +103,12 @@ const kept = z.object({
 });
 export type KeptSession = z.infer<typeof kept>;
 
-const inStates = (states: readonly string[] | null) =>
-  states === null ? sql.fragment`true` : sql.fragment`w.state = any (${sql.array(states, 'text')})`;
+function inStates(states: readonly string[] | null): FragmentSqlToken {
+  if (states === null) return sql.fragment`true`;
+  const wrong = unknownState(states);
+  if (wrong !== null) throw new LedgerError('WL002', wrong, '', '');
+  return sql.fragment`w.state = any (${sql.array(states, 'text')})`;
+}
 
 export const overview = (calls: Calls) => {
   const { call, run, one, named, invoked } = calls;

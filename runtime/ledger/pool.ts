@@ -15,7 +15,7 @@ import { keepEnvironment } from '../secrets/ofEnvironment.ts';
 import { passwordsOf } from './address.ts';
 import { checkLedger, OtherLedger } from './checkLedger.ts';
 import { pinnedDriver } from './driver.ts';
-import { errorCodes, LedgerError, noWritesWords, sqlState } from './errors.ts';
+import { errorCodes, LedgerError, messageOf, noWritesWords, sqlState } from './errors.ts';
 import { isConnectionLost } from './reachable.ts';
 
 /** By position, or by name; the types of the function's parameters decide how a text is read. */
@@ -72,7 +72,7 @@ export async function openPool(
   const inLine = lastUsedFirst(pools);
 
   const once: Run = async <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>) =>
-    (await inLine((pool) => pool.any(query()))) as readonly z.output<Schema>[];
+    (await inLine((pool) => pool.any(made(query)))) as readonly z.output<Schema>[];
   const said = async (error: unknown): Promise<unknown> => (isSomethingMissing(error) && (await refusal(url, schema))) || translate(error);
   const unrepeated =
     (ask: Run): Run =>
@@ -119,7 +119,7 @@ export async function openPool(
         pool.transaction(async (transaction) => {
           await transaction.query(sql.unsafe`select set_config(${setting}, ${value}, true)`);
           await transaction.query(sql.unsafe`select ${sql.identifier([schema, 'person_current'])}()`);
-          return transaction.any(query());
+          return transaction.any(made(query));
         }, 0),
       )) as readonly z.output<Schema>[];
     };
@@ -163,6 +163,21 @@ function callsOf(schema: string, run: Run) {
     /** The rows that a function returns. */
     rows,
   };
+}
+
+/** A query with its arguments. What cannot be one, such as a Date or a list where a text belongs, is said as what it is: its caller's mistake. */
+function made<Query>(query: () => Query): Query {
+  try {
+    return query();
+  } catch (error) {
+    if (error instanceof RangeError || error instanceof LedgerError) throw error; // too deep, or said already
+    throw new LedgerError(
+      'WL002',
+      `an argument cannot be used: ${messageOf(error)}`,
+      '',
+      'It is missing, or not of the type that is asked for.',
+    );
+  }
 }
 
 const isByName = (args: Arguments): args is Record<string, ValueExpression> => !Array.isArray(args);

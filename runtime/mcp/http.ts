@@ -2,8 +2,9 @@
 // its state here; one of 2026-07-28 says with each request who it is. Both are served by the same Service.
 //
 // A client is known by the conversation or the work item in the address that it was given: …/mcp?conversation=NAME or
-// …/mcp?work_item=ID; the former may say &project=NAME. A session without either is a conversation of its own; a request without both and without a session can
-// only look at what there is.
+// …/mcp?work_item=ID, which may be the end of the id, but not `last`, since an address means the same item each time; the former may
+// say &project=NAME. A session without either is a conversation of its own; a request without both and without a session can only
+// look at what there is.
 
 import { randomUUID } from 'node:crypto';
 
@@ -22,7 +23,7 @@ import { jsonBody, refused } from './body.ts';
 import { Guests, whenRead } from './guests.ts';
 import type { Guest } from './guests.ts';
 import { sentEvents } from './sentEvents.ts';
-import { MAX_WATCHED, Service, uuid } from './server.ts';
+import { MAX_WATCHED, Service } from './server.ts';
 import type { Seat } from './server.ts';
 
 export type Identity = { conversation: string; directory?: string; project?: string } | { workItemId: string };
@@ -170,7 +171,7 @@ function identityIn(request: Request): Identity | null | Response {
   const { searchParams } = new URL(request.url);
   const [conversation, workItemId] = [searchParams.get('conversation'), searchParams.get('work_item')];
   if (workItemId !== null)
-    return new RegExp(`^${uuid.source}$`).test(workItemId) ? { workItemId } : refused(400, -32602, 'work_item is no id of a work item');
+    return /^[0-9a-f-]{4,36}$/i.test(workItemId) ? { workItemId } : refused(400, -32602, 'work_item is no id of a work item, nor its end');
   if (conversation === null) return null;
   const project = searchParams.get('project');
   return /\S/.test(conversation) && conversation.length <= MAX_NAME

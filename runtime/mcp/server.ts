@@ -21,6 +21,7 @@ const instructions = `Work Ledger keeps what matters of this work in Postgres, b
 
 const DIGEST = 'work-ledger://digest';
 const LEDGER = 'work-ledger://ledger';
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const mimeType = 'text/plain';
 
 const resources = [
@@ -224,12 +225,10 @@ export const MAX_WATCHED = 64;
 function subjectOf(uri: string, workItemId: string): Subject {
   if (uri === DIGEST) return { kind: 'digest', workItemId };
   if (uri === LEDGER) return { kind: 'ledger', workItemId };
-  const other = new RegExp(`^${LEDGER}/(${uuid.source})$`).exec(uri)?.[1];
-  if (other === undefined) throw new ResourceNotFoundError(uri);
-  return { kind: 'ledger', workItemId: other };
+  const other = uri.startsWith(`${LEDGER}/`) ? uri.slice(LEDGER.length + 1) : '';
+  if (!uuid.test(other)) throw new ResourceNotFoundError(uri);
+  return { kind: 'ledger', workItemId: other.toLowerCase() }; // as notifications name it
 }
-
-export const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 
 const toolOf = ({ name, description, input_schema }: BuiltinAbility): Tool => ({
   name,

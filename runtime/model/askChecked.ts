@@ -2,6 +2,7 @@
 // outcome.
 
 import type { ContentBlock, ModelClient, ModelOutcome, ModelRequest } from './message.ts';
+import { untilLeft } from '../untilLeft.ts';
 import { validateRequest } from './validateRequest.ts';
 
 /** `onBroken` is told of the rules that the request breaks. */
@@ -19,7 +20,7 @@ export async function askChecked(
   },
 ): Promise<ModelOutcome> {
   const broken = validateRequest(request as ModelRequest);
-  if (broken.length === 0) return model.call(request as ModelRequest, how);
+  if (broken.length === 0) return (await untilLeft(model.call(request as ModelRequest, how), how.signal)) ?? { kind: 'aborted' };
   onBroken?.(broken);
   return {
     kind: 'error',

@@ -60,15 +60,16 @@ export async function startScriptedModel(script: Script, options: { pingEveryMs?
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);
   });
+  let closing: Promise<void> | null = null;
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     close: () => {
       closed.abort();
-      return new Promise((resolve, reject) => {
+      return (closing ??= new Promise((resolve, reject) => {
         server.close((error) => (error ? reject(error) : resolve()));
         server.closeAllConnections();
-      });
+      }));
     },
   };
 }

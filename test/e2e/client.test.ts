@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { FacultyError, LedgerClient, LedgerError, loadFaculties, NoConnection, NoLedger, OtherLedger } from '../../runtime/index.ts';
-import type { EntryType, Faculty, WorkEvent } from '../../runtime/index.ts';
+import type { CountedItem, EntryType, Faculty, WorkEvent } from '../../runtime/index.ts';
 import { startCrew } from '../console/crew.ts';
 import type { Crew } from '../console/crew.ts';
 import { createDatabase } from '../database.ts';
@@ -41,6 +41,8 @@ afterAll(async () => {
   await database?.drop();
 });
 
+const listening = async (): Promise<number> =>
+  (await database.query(`select from pg_stat_activity where datname = current_database() and query ilike 'listen %'`)).length;
 const NOWHERE = '00000000-0000-7000-8000-000000000000';
 const refusal = async (act: () => Promise<unknown>): Promise<unknown> => {
   try {
@@ -194,6 +196,72 @@ test('agents at work are looked at, followed, forked and answered', async () => 
   expect(await refusal(() => client.reject(call, 'too late'))).toMatchObject({ code: 'WL008' });
 });
 
+test('every state that there is can be listed, and no other', async () => {
+  const states = await database.query<{ state: string }>('select state from ledger._work_states()');
+  expect(states.length).toBeGreaterThan(5);
+  for (const { state } of states) expect((await client.list({ states: [state] })).every((one) => one.state === state)).toBe(true);
+  expect(await refusal(() => client.list({ states: ['queued', 'qeued'] }))).toMatchObject({
+    code: 'WL002',
+    message: expect.stringMatching(/^there is no state "qeued": one of created, queued, /),
+  });
+});
+
+test('a loop over follow() can be left while it waits', async () => {
+  const { id } = await client.submit({ workType: 'nobody takes it', description: 'Sew a bag' });
+  const before = await listening();
+  for (const options of [{}, { signal: new AbortController().signal }]) {
+    const events = client.follow(id, options);
+    const next = events.next(); // there is nothing yet
+    await expect.poll(listening).toBeGreaterThan(before);
+    expect((await events.return({} as CountedItem)).done).toBe(true);
+    expect((await next).done).toBe(true);
+    await expect.poll(listening).toBe(before);
+  }
+});
+
+test('what an open client can never do is refused when it is opened', async () => {
+  const at = { databaseUrl: database.url, schema: 'ledger' };
+  for (const maximumConnections of [0, -1, 1.5, Number.NaN])
+    expect(await refusal(() => LedgerClient.open({ ...at, maximumConnections }))).toMatchObject({
+      code: 'WL002',
+      message: `maximumConnections must be a whole number from 1, not ${maximumConnections}`,
+    });
+  for (const patienceSeconds of [-1, Number.NaN])
+    expect(await refusal(() => LedgerClient.open({ ...at, patienceSeconds }))).toMatchObject({
+      code: 'WL002',
+      message: `patienceSeconds must be a number from 0, not ${patienceSeconds}`,
+    });
+  expect(await refusal(() => LedgerClient.open({ ...at, databaseUrl: 'postgresql://ana:secret@localhost:99999/x' }))).toMatchObject({
+    code: 'WL002',
+    message: '"postgresql://ana:***@localhost:99999/x" is not the address of a database',
+  });
+});
+
+test('what is of another type than it must be is a LedgerError, whose hint is of it', async () => {
+  const { id } = await client.submit({ workType: 'nobody takes it', description: 'Sew a hat' });
+  const odd = (value: unknown): never => value as never;
+  const acts: (() => Promise<unknown>)[] = [
+    () => client.submit({ description: 'Sew it later', runAt: odd(new Date()) }),
+    () => client.submit({ description: odd(['Sew it']) }),
+    () => client.item(odd({ id })),
+    () => client.item(odd(undefined)),
+    () => client.item(odd(() => id)),
+    () => client.append(id, 'step', 'Cut', { keep: odd(7) }),
+    () => client.as({ name: 'Ana' }).item(odd([])),
+  ];
+  for (const act of acts)
+    expect(await refusal(act)).toMatchObject({
+      name: 'LedgerError',
+      code: 'WL002',
+      message: expect.stringContaining('an argument cannot be used'),
+    });
+  expect(await refusal(() => client.setBudget(id, 'tokens', odd('many')))).toMatchObject({
+    code: '22P02',
+    hint: expect.not.stringContaining('UUID'),
+  });
+  expect(await refusal(() => client.item('many'))).toMatchObject({ code: '22P02', hint: expect.stringContaining('UUID') });
+});
+
 test('one that is closed says so', async () => {
   const closed = await LedgerClient.open({ databaseUrl: database.url, schema: 'ledger' });
   const { id } = await closed.submit({ workType: 'nobody takes it', description: 'Sew a tent' });
@@ -218,10 +286,10 @@ const bad: Record<string, [code: string, act: () => Promise<unknown>] | null> = 
   submit: ['WL002', () => client.submit({ description: ' ' })],
   item: ['22P02', () => client.item('nope')],
   find: ['WL001', () => client.find('ffffffff')],
-  list: ['2201W', () => client.list({ limit: -1 })],
+  list: ['WL002', () => client.list({ states: ['queued', 'nope'] })],
   children: ['22P02', () => client.children('nope')],
   now: ['22P02', () => client.now('nope')],
-  turns: ['22P02', () => client.turns('nope')],
+  turns: ['2201W', () => client.turns(crew.ids.done, { limit: -1 })],
   request: ['WL001', () => client.request(NOWHERE)],
   follow: ['22P02', () => client.follow('nope').next()],
   wait: ['WL001', () => client.wait(NOWHERE)],

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { builtinTools, createModelClient, defineTool, ok, run } from '../../runtime/index.ts';
-import type { ModelClient, WorkEvent } from '../../runtime/index.ts';
+import { builtinTools, createModelClient, defineTool, LedgerError, NoConnection, ok, run } from '../../runtime/index.ts';
+import type { ModelClient, RunOptions, WorkEvent } from '../../runtime/index.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
 import { scriptOf } from '../../runtime/model/script.ts';
@@ -138,6 +138,64 @@ test('leaving the loop leaves the work going', async () => {
   expect(await db.facultyOf(item.id)).toBe('weigher');
 });
 
+test('a loop that waits for the model can be left, and the work goes on', async () => {
+  const asked = Promise.withResolvers<void>();
+  const answers = Promise.withResolvers<void>();
+  const model = await scripted(calls(['work_complete', { summary: 'Weighed' }]));
+  const modelClient: ModelClient = {
+    call: async (request, how) => {
+      asked.resolve();
+      await answers.promise;
+      return model.call(request, how);
+    },
+  };
+  const work = run({ ...here(), task: 'Weigh nothing', modelClient });
+  const events = work[Symbol.asyncIterator]();
+  const next = events.next();
+  await asked.promise;
+  expect((await events.return?.())?.done).toBe(true);
+  expect((await next).done).toBe(true);
+  answers.resolve();
+  expect(await work.result).toMatchObject({ state: 'completed' });
+});
+
+test('what a tool returns that is no outcome is a failure that the model is told of', async () => {
+  const odd = ['text', undefined, null, {}, { content: { weight: 3 }, isError: false }, { content: '3 kg', isError: 'no' }];
+  const item = await run({
+    ...here(),
+    task: 'Weigh them all',
+    tools: odd.map((value, n) => defineTool({ ...weigh, name: `odd_${n}`, execute: async () => value as never })),
+    modelClient: await scripted(
+      calls(...odd.map((_, n): [string, object] => [`odd_${n}`, { thing: 'parcel' }])),
+      calls(['work_complete', { summary: 'None' }]),
+    ),
+  }).result;
+  expect(item).toMatchObject({ state: 'completed', attempts: 1 });
+  expect(
+    await database.query(
+      `select status, result::text as result from ledger.tool_calls where work_item_id = '${item.id}' and tool_name like 'odd%'`,
+    ),
+  ).toEqual(odd.map(() => ({ status: 'failed', result: expect.stringContaining('returned no outcome') })));
+});
+
+test('tools and models that do not heed the signal are left: the work is given back, and what an unsafe tool did is not known', async () => {
+  const never = (): Promise<never> => new Promise(() => {});
+  const [stop, other] = [new AbortController(), new AbortController()];
+  const stuck = defineTool({ ...weigh, name: 'stuck', effect: 'unsafe', execute: async () => (stop.abort(), never()) });
+  const deaf: ModelClient = { call: async () => (other.abort(), never()) };
+  const asked = await scripted(calls(['stuck', { thing: 'parcel' }]));
+  const [tool, model] = await Promise.all([
+    run({ ...here(), task: 'Weigh it', tools: [stuck], modelClient: asked, signal: stop.signal, graceSeconds: 0 }).result,
+    run({ ...here(), task: 'Weigh it', modelClient: deaf, signal: other.signal, graceSeconds: 0 }).result,
+  ]);
+  expect([tool.resolved_at, model.resolved_at]).toEqual([null, null]);
+  const modelClient = await scripted(calls(['work_complete', { summary: 'Weighed' }]));
+  expect((await run({ ...here(), resume: tool.id, tools: [stuck], modelClient }).result).state).toBe('completed');
+  expect(await database.query(`select status from ledger.tool_calls where work_item_id = '${tool.id}' and tool_name = 'stuck'`)).toEqual([
+    { status: 'uncertain' },
+  ]);
+}, 60_000);
+
 test('what cannot begin says why, to whoever asks, and rejects nothing that nobody awaits', async () => {
   const rejected: unknown[] = [];
   const onRejection = (reason: unknown): void => void rejected.push(reason);
@@ -154,6 +212,24 @@ test('what cannot begin says why, to whoever asks, and rejects nothing that nobo
       'max_turns',
     );
     await expect(run({ ...here(), task: 'x', modelClient, workspace: join(directory, 'nowhere') }).result).rejects.toThrow('ENOENT');
+    await writeFile(join(directory, 'file'), '');
+    const codes: [code: string, options: Partial<RunOptions>][] = [
+      ['WL002', {}],
+      ['WL002', { task: 'x', faculty: 'nobody' }],
+      ['WL002', { task: 'x', workspace: join(directory, 'nowhere') }],
+      ['WL002', { task: 'x', workspace: join(directory, 'file') }],
+      ['WL002', { task: 'x', tools: [weigh, weigh] }],
+      ['WL001', { resume: randomUUID() }],
+      ['WL001', { continues: randomUUID(), task: 'x' }],
+      ['22P02', { resume: 'nope' }],
+      ['WL002', { task: 'x', databaseUrl: 'nowhere' }],
+    ];
+    for (const [code, options] of codes) {
+      const said: unknown = await run({ ...here(), modelClient, ...options }).result.catch((error: unknown) => error);
+      expect([options, said]).toEqual([options, expect.any(LedgerError)]);
+      expect(said).toMatchObject({ code, hint: expect.stringMatching(/\w/) });
+    }
+    await expect(run({ task: 'x', modelClient, databaseUrl: 'postgresql://127.0.0.1:1/x' }).id).rejects.toBeInstanceOf(NoConnection);
     await expect(run({ ...here(), task: 'x', modelClient, signal: AbortSignal.abort(new Error('too late')) }).result).rejects.toThrow(
       'too late',
     );

@@ -252,6 +252,20 @@ test('a request that is taken back ends the reading, also where nobody reads the
   await ledger.cancel(id);
 });
 
+test('a heartbeat is a time that passes: others are refused, and one that never comes is none', async () => {
+  const { id } = await ledger.submit({ workType: 'nobody takes it', description: 'Wait' });
+  for (const heartbeatSeconds of [0, -1, Number.NaN])
+    await expect(eventResponse(ledger, id, new Request('http://here'), { heartbeatSeconds })).rejects.toMatchObject({
+      code: 'WL002',
+      message: `heartbeatSeconds must be more than 0, not ${heartbeatSeconds}`,
+    });
+  const answer = await eventResponse(ledger, id, new Request('http://here'), { heartbeatSeconds: Infinity });
+  const heard = answer.text();
+  await until(async () => (await listening()) > 0 || null);
+  await ledger.cancel(id);
+  expect(await heard).not.toContain(': alive');
+});
+
 test('follow goes on behind every event of work that is over', async () => {
   held.resolve();
   const { id } = await ledger.submit({ workType: 'fix', description: 'Look at it again' });

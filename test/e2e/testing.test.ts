@@ -81,6 +81,12 @@ test('a model answers as a function says, from what it is asked', async () => {
   expect(await ledger.seen(item.id)).toHaveCalled('look', { thing: 'claude-sonnet-5-5' });
 });
 
+test('a model can be closed twice', async () => {
+  const model = await scriptedModel([{ say: 'Good' }]);
+  await Promise.all([model.close(), model.close()]);
+  await model[Symbol.asyncDispose]();
+});
+
 test('replies that say nothing, and items that are not there, are refused in words', async () => {
   await expect(scriptedModel([{ say: 'Good' }, {}])).rejects.toThrow('reply 2: a reply needs "say", "calls" or both');
   await expect(scriptedModel([])).rejects.toThrow('scriptedModel');

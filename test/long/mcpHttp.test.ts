@@ -174,13 +174,18 @@ describe.for(eras)('a client (%s)', (era) => {
     expect(JSON.parse(await call(anna, 'ledger_read'))).toMatchObject([{ content: `The cache is stale (${era})` }]);
     expect(JSON.parse(await call(ben, 'ledger_read'))).toMatchObject([{ content: '- look' }]);
     expect(await call(ben, 'awareness_digest')).toContain(`The cache is stale (${era})`);
-    const item = await connect(era, `?work_item=${await itemOf(`anna-${era}`)}`);
-    expect(JSON.parse(await call(item, 'ledger_read'))).toMatchObject([{ content: `The cache is stale (${era})` }]);
+    const id = await itemOf(`anna-${era}`);
+    for (const name of [id, id.toUpperCase(), id.slice(-6)]) {
+      const item = await connect(era, `?work_item=${name}`);
+      expect(JSON.parse(await call(item, 'ledger_read'))).toMatchObject([{ content: `The cache is stale (${era})` }]);
+    }
+    await expect(call(await connect(era, '?work_item=ffffffff'), 'ledger_read')).rejects.toThrow('there is no work item ffffffff');
     const { resourceTemplates } = await ben.listResourceTemplates();
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(['work-ledger://ledger/{work_item_id}']);
-    expect((await ben.readResource({ uri: `work-ledger://ledger/${await itemOf(`anna-${era}`)}` })).contents[0]).toMatchObject({
-      text: expect.stringContaining(`The cache is stale (${era})`),
-    });
+    for (const name of [id, id.toUpperCase()])
+      expect((await ben.readResource({ uri: `work-ledger://ledger/${name}` })).contents[0]).toMatchObject({
+        text: expect.stringContaining(`The cache is stale (${era})`),
+      });
     for (const uri of ['work-ledger://ledger/00000000-0000-4000-8000-000000000000', 'work-ledger://nothing', 'file:///etc/passwd'])
       await expect(ben.readResource({ uri })).rejects.toThrow(/not found/i);
   });
@@ -315,7 +320,7 @@ test('what is no request is refused, and the server goes on', async () => {
   const session = (await post(initialize)).headers.get('mcp-session-id') ?? '';
   for (const body of [nested, `[${Array.from({ length: 5000 }, (_, id) => message('ping', {}, id)).join(',')}]`])
     expect((await post(body, { 'mcp-session-id': session })).status).toBe(400);
-  for (const query of ['?work_item=x', '?conversation=', `?conversation=${'x'.repeat(201)}`]) {
+  for (const query of ['?work_item=x', '?work_item=last', '?conversation=', `?conversation=${'x'.repeat(201)}`]) {
     expect((await fetch(address(query), { method: 'POST', body: initialize, headers: headers() })).status, query).toBe(400);
   }
   expect((await fetch(server.url, { method: 'PUT', headers: headers(), body: '{}' })).status).toBe(405);

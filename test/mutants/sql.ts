@@ -4,6 +4,13 @@ import type { Mutant } from './mutant.ts';
 
 export const sqlMutants: readonly Mutant[] = [
   {
+    name: 'a tool that a faculty lists twice is offered twice, and every request with it is refused',
+    file: 'sql/api/10_faculty/faculty_problems.sql',
+    from: 'where f.value = e.value and f.n < e.n)',
+    to: 'where f.value = e.value and f.n < 0)',
+    test: 'test/sql/faculty_problems/a_tool_is_listed_once.test.sql',
+  },
+  {
     name: 'a memory call that is made again with its id is done again',
     file: 'sql/api/93_abilities/engine_abilities.sql',
     from: 'p_work_item_id => _ability_work_item(), p_idempotency_key => _ability_call_key());',

@@ -163,6 +163,13 @@ as $$
         cross join jsonb_array_elements(case jsonb_typeof(g.value) when 'array' then g.value else '[]' end) with ordinality as e(value, n)
         cross join lateral (select _faculty_value_says('string', 1, null, null, e.value)) as f(says)
       union all
+      select g.path || (e.n - 1)::text, format('engage.tools[%s] is %s once more', e.n - 1, _value_text(e.value))
+        from given g
+        cross join jsonb_array_elements(case jsonb_typeof(g.value) when 'array' then g.value else '[]' end) with ordinality as e(value, n)
+       where g.path = '{engage,tools}' and exists (
+         select from jsonb_array_elements(case jsonb_typeof(g.value) when 'array' then g.value else '[]' end) with ordinality as f(value, n)
+          where f.value = e.value and f.n < e.n)
+      union all
       select '{result_schema}', r from config c cross join lateral _result_schema_problems(c.value -> 'result_schema') r
        where jsonb_typeof(c.value -> 'result_schema') = 'object'
       union all
