@@ -564,7 +564,6 @@ create table messages (
 CREATE UNIQUE INDEX messages_external_id ON ledger.messages USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX messages_nudges ON ledger.messages USING btree (turn_id) WHERE ((metadata ->> 'kind'::text) = 'nudge'::text);
 CREATE INDEX messages_shown ON ledger.messages USING gin (((context -> 'shown'::text)) jsonb_path_ops) WHERE (context ? 'shown'::text);
-CREATE INDEX messages_time ON ledger.messages USING btree (turn_id, created_at, sequence);
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF content, sent_content, metadata ON ledger.messages FOR EACH ROW EXECUTE FUNCTION _redact_message('content', 'sent_content', 'metadata');
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.messages FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table metrics_taken (
@@ -820,7 +819,7 @@ CREATE INDEX tool_calls_created ON ledger.tool_calls USING btree (work_item_id, 
 CREATE INDEX tool_calls_ended ON ledger.tool_calls USING btree (completed_at) WHERE (completed_at > '-infinity'::timestamp with time zone);
 CREATE UNIQUE INDEX tool_calls_external_id ON ledger.tool_calls USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX tool_calls_in_flight ON ledger.tool_calls USING btree (created_at) WHERE ((external_id IS NOT NULL) AND (completed_at IS NULL));
-CREATE INDEX tool_calls_message ON ledger.tool_calls USING btree (message_id) WHERE (message_id IS NOT NULL);
+CREATE INDEX tool_calls_message ON ledger.tool_calls USING btree (message_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX tool_calls_open ON ledger.tool_calls USING btree (turn_id) WHERE (completed_at IS NULL);
 CREATE INDEX tool_calls_uncertain ON ledger.tool_calls USING btree (work_item_id, created_at DESC) WHERE is_error;
 CREATE INDEX tool_calls_work_item ON ledger.tool_calls USING btree (work_item_id, provider_id);
@@ -1004,7 +1003,7 @@ create table turns (
 );
 CREATE INDEX turns_answered ON ledger.turns USING btree (completed_at) WHERE (completed_at IS NOT NULL);
 CREATE INDEX turns_completed ON ledger.turns USING btree (work_item_id, completed_at) WHERE (completed_at IS NOT NULL);
-CREATE INDEX turns_depth ON ledger.turns USING btree (work_item_id, depth);
+CREATE INDEX turns_depth ON ledger.turns USING btree (work_item_id, depth) WHERE (completed_at IS NOT NULL);
 CREATE UNIQUE INDEX turns_external_id ON ledger.turns USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX turns_given_up ON ledger.turns USING btree (focus_id, iteration) WHERE (status = 'failed'::text);
 CREATE INDEX turns_of_others ON ledger.turns USING btree (work_item_id) WHERE ((focus_id IS NULL) OR (external_id IS NOT NULL));
@@ -1546,8 +1545,20 @@ create view message_files with (security_invoker=true) as
     l.line_start,
     l.line_end,
     x.action
-   FROM touches x
-     JOIN tool_calls k ON k.id = x.tool_call_id
+   FROM ( SELECT m.id AS message_id,
+            k_1.id,
+            k_1.tool_name,
+            k_1.input
+           FROM messages m
+             JOIN tool_calls k_1 ON k_1.turn_id = m.turn_id AND k_1.message_id = m.id AND k_1.external_id IS NULL
+        UNION ALL
+         SELECT tool_calls.message_id,
+            tool_calls.id,
+            tool_calls.tool_name,
+            tool_calls.input
+           FROM tool_calls
+          WHERE tool_calls.external_id IS NOT NULL) k
+     JOIN touches x ON x.tool_call_id = k.id
      LEFT JOIN LATERAL _lines_read(k.tool_name, _jsonb_of(k.input)) l(line_start, line_end) ON x.action = 'read'::text
   WHERE x.kind = 'path'::text AND k.message_id IS NOT NULL
 UNION ALL
@@ -4361,7 +4372,7 @@ create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid,
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
-  sql immutable; -- body e9f06124, comment 49026c17
+  sql immutable; -- body fab4b382, comment 49026c17
 create function _input_lines(p_input json, p_name text DEFAULT NULL::text, p_depth integer DEFAULT 0) returns text
   plpgsql immutable; -- body b08df6ae, comment 0edacfc7
 create function _input_total(p_turn turns) returns integer
@@ -5493,9 +5504,9 @@ create function _transcripts_of(p_work_item_id uuid) returns SETOF uuid
 create function _tree_enqueue(p_tree_id uuid) returns void
   sql volatile; -- body 230a0f3f, comment 22da40fd
 create function _tree_lanes(p_work_item_id uuid, p_from integer, p_to integer) returns TABLE(id uuid, parent_turn_id uuid, depth integer, lane_id uuid, is_root boolean, is_on_main boolean, is_newest boolean, children bigint)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 79b167fa, comment a96c5394
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 7230a450, comment a96c5394
 create function _tree_turns(p_work_item_id uuid, p_around turns) returns TABLE(id uuid, parent_turn_id uuid, last_turn_id uuid, turns integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, lane_id uuid, is_on_main boolean, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, weight integer)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 578d4cd3, comment fa4fe7de
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 3af203b0, comment fa4fe7de
 create function _trust_classes() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment e715f191
 create function _trust_label(p_trust text) returns text
@@ -5555,7 +5566,7 @@ create function _unlock_jobs(p_worker_ids text[]) returns void
 create function _unwrapped(p_result text, p_work_type text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 176e658f
 create function _usage_add(p_turn turns) returns void
-  sql volatile; -- body 996fb3c2, comment 5a5da251
+  sql volatile; -- body f732e7b8, comment 5a5da251
 create function _usage_of(p_work_item_ids uuid[], OUT tokens bigint, OUT cost numeric, OUT model_calls bigint) returns record
   sql stable set plan_cache_mode=force_generic_plan; -- body 84fb92f2, comment 3833818a
 create function _uuids(p_what text, p_ids jsonb) returns uuid[]
