@@ -3606,7 +3606,7 @@ create function _artifacts_unuse(p_work_item_id uuid, p_limit bigint) returns bi
 create function _as_given(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 697a220c
 create function _asked(p_turn turns) returns SETOF model_calls
-  sql stable; -- body 1c17480c, comment a06795ba
+  sql stable; -- body 4c110221, comment a06795ba
 create function _asked_ref(p_item work_items) returns text
   sql stable; -- body 1def003c, comment ff08e537
 create function _asking_turn(p_turn_id uuid) returns turns
@@ -4598,7 +4598,7 @@ create function _leap_of(p_parent turns) returns uuid
 create function _lease_drop(p_item work_items, p_slot text, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
   plpgsql volatile; -- body 51e8a501, comment 40495c1d
 create function _lease_due(p_focus foci, p_is_refused boolean DEFAULT false) returns jsonb
-  plpgsql volatile; -- body e9432c69, comment e423b364
+  plpgsql volatile; -- body 0d49d5aa, comment e423b364
 create function _lease_end(p_item work_items, OUT item work_items, OUT due jsonb) returns record
   plpgsql volatile; -- body 8ab567b6, comment b33931f6
 create function _lease_grant(p_item work_items, p_focus foci, p_worker_id text, p_lease_seconds integer, OUT item work_items, OUT answer jsonb) returns record
@@ -5064,7 +5064,7 @@ create function _request(p_config json, p_messages text) returns json
 create function _request_attributes(p_config_hash text) returns jsonb
   sql stable; -- body 860dcd68, comment ce034a3d
 create function _request_begin(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_flags iteration_flags, p_kept_turn_id uuid) returns json
-  plpgsql volatile; -- body a504615d, comment 527db8a8
+  plpgsql volatile; -- body a40526ee, comment 527db8a8
 create function _request_chars(p_head turns, p_cuts elisions[], p_say text) returns bigint
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body d61826b6, comment 5c044d14
 create function _request_data(p_turn turns) returns jsonb
@@ -5076,9 +5076,11 @@ create function _request_obstacle(p_item work_items, p_focus foci, p_config json
 create function _request_options(p_engage jsonb, p_model text, p_max_tokens integer, p_tools text[], p_thinks boolean) returns text
   plpgsql stable; -- body c23e9dca, comment 75cdadca
 create function _request_sent(p_turn turns, p_is_watched boolean, p_flags iteration_flags, p_kept_turn_id uuid, p_is_told boolean, p_early json) returns json
-  plpgsql volatile; -- body 6175fe21, comment f0fdc9bc
+  plpgsql volatile; -- body d2908d43, comment f0fdc9bc
 create function _request_sizes(p_turn turns, OUT task integer, OUT digest integer, OUT stubs integer, OUT kept integer, OUT closed integer, OUT words integer, OUT results integer, OUT people integer, OUT engine integer) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a6bef548, comment 87d226d9
+create function _request_unanswered(p_turn turns, p_ended_at timestamp with time zone, p_class text, p_status integer DEFAULT NULL::integer, p_request_id text DEFAULT NULL::text) returns void
+  sql volatile; -- body 79a5f9a6, comment a3e07516
 create function _resources_limited(p_work_item_id uuid) returns budget_resource[]
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 83512fcf, comment eab36145
 create function _response_begins(p_turn turns) returns text
@@ -5514,7 +5516,7 @@ create function _trust_label(p_trust text) returns text
 create function _try_json(p_text text) returns jsonb
   plpgsql immutable; -- body 00d1d742, comment 1efaff02
 create function _turn_answered(p_turn_id uuid, p_status text, p_response json, p_error jsonb) returns turns
-  plpgsql volatile; -- body ae7058d7, comment e6999706
+  plpgsql volatile; -- body 41078925, comment e6999706
 create function _turn_asked(p_focus foci, p_turn_id uuid) returns turns
   plpgsql stable; -- body dba6a3f6, comment 56248ac7
 create function _turn_charge(p_turn turns) returns void
@@ -5754,7 +5756,7 @@ create function inbox_take(p_work_item_id uuid) returns text
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
   plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body f15c6bee, comment ec9b3ebf
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
-  plpgsql volatile; -- body 8ea7a5ad, comment af7cb6cd
+  plpgsql volatile; -- body 798daa37, comment af7cb6cd
 create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration integer DEFAULT NULL::integer, p_driven_seconds double precision DEFAULT NULL::double precision) returns json
   plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 0f8fda98, comment 04e228d5
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void
