@@ -564,7 +564,6 @@ create table messages (
 CREATE UNIQUE INDEX messages_external_id ON ledger.messages USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX messages_nudges ON ledger.messages USING btree (turn_id) WHERE ((metadata ->> 'kind'::text) = 'nudge'::text);
 CREATE INDEX messages_shown ON ledger.messages USING gin (((context -> 'shown'::text)) jsonb_path_ops) WHERE (context ? 'shown'::text);
-CREATE INDEX messages_time ON ledger.messages USING btree (turn_id, created_at, sequence);
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF content, sent_content, metadata ON ledger.messages FOR EACH ROW EXECUTE FUNCTION _redact_message('content', 'sent_content', 'metadata');
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.messages FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table metrics_taken (
@@ -820,7 +819,7 @@ CREATE INDEX tool_calls_created ON ledger.tool_calls USING btree (work_item_id, 
 CREATE INDEX tool_calls_ended ON ledger.tool_calls USING btree (completed_at) WHERE (completed_at > '-infinity'::timestamp with time zone);
 CREATE UNIQUE INDEX tool_calls_external_id ON ledger.tool_calls USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX tool_calls_in_flight ON ledger.tool_calls USING btree (created_at) WHERE ((external_id IS NOT NULL) AND (completed_at IS NULL));
-CREATE INDEX tool_calls_message ON ledger.tool_calls USING btree (message_id) WHERE (message_id IS NOT NULL);
+CREATE INDEX tool_calls_message ON ledger.tool_calls USING btree (message_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX tool_calls_open ON ledger.tool_calls USING btree (turn_id) WHERE (completed_at IS NULL);
 CREATE INDEX tool_calls_uncertain ON ledger.tool_calls USING btree (work_item_id, created_at DESC) WHERE is_error;
 CREATE INDEX tool_calls_work_item ON ledger.tool_calls USING btree (work_item_id, provider_id);
@@ -1004,7 +1003,7 @@ create table turns (
 );
 CREATE INDEX turns_answered ON ledger.turns USING btree (completed_at) WHERE (completed_at IS NOT NULL);
 CREATE INDEX turns_completed ON ledger.turns USING btree (work_item_id, completed_at) WHERE (completed_at IS NOT NULL);
-CREATE INDEX turns_depth ON ledger.turns USING btree (work_item_id, depth);
+CREATE INDEX turns_depth ON ledger.turns USING btree (work_item_id, depth) WHERE (completed_at IS NOT NULL);
 CREATE UNIQUE INDEX turns_external_id ON ledger.turns USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX turns_given_up ON ledger.turns USING btree (focus_id, iteration) WHERE (status = 'failed'::text);
 CREATE INDEX turns_of_others ON ledger.turns USING btree (work_item_id) WHERE ((focus_id IS NULL) OR (external_id IS NOT NULL));
@@ -1546,8 +1545,20 @@ create view message_files with (security_invoker=true) as
     l.line_start,
     l.line_end,
     x.action
-   FROM touches x
-     JOIN tool_calls k ON k.id = x.tool_call_id
+   FROM ( SELECT m.id AS message_id,
+            k_1.id,
+            k_1.tool_name,
+            k_1.input
+           FROM messages m
+             JOIN tool_calls k_1 ON k_1.turn_id = m.turn_id AND k_1.message_id = m.id AND k_1.external_id IS NULL
+        UNION ALL
+         SELECT tool_calls.message_id,
+            tool_calls.id,
+            tool_calls.tool_name,
+            tool_calls.input
+           FROM tool_calls
+          WHERE tool_calls.external_id IS NOT NULL) k
+     JOIN touches x ON x.tool_call_id = k.id
      LEFT JOIN LATERAL _lines_read(k.tool_name, _jsonb_of(k.input)) l(line_start, line_end) ON x.action = 'read'::text
   WHERE x.kind = 'path'::text AND k.message_id IS NOT NULL
 UNION ALL
@@ -3595,7 +3606,7 @@ create function _artifacts_unuse(p_work_item_id uuid, p_limit bigint) returns bi
 create function _as_given(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 697a220c
 create function _asked(p_turn turns) returns SETOF model_calls
-  sql stable; -- body 1c17480c, comment a06795ba
+  sql stable; -- body 4c110221, comment a06795ba
 create function _asked_ref(p_item work_items) returns text
   sql stable; -- body 1def003c, comment ff08e537
 create function _asking_turn(p_turn_id uuid) returns turns
@@ -4361,7 +4372,7 @@ create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid,
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
-  sql immutable; -- body e9f06124, comment 49026c17
+  sql immutable; -- body fab4b382, comment 49026c17
 create function _input_lines(p_input json, p_name text DEFAULT NULL::text, p_depth integer DEFAULT 0) returns text
   plpgsql immutable; -- body b08df6ae, comment 0edacfc7
 create function _input_total(p_turn turns) returns integer
@@ -4587,7 +4598,7 @@ create function _leap_of(p_parent turns) returns uuid
 create function _lease_drop(p_item work_items, p_slot text, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
   plpgsql volatile; -- body 51e8a501, comment 40495c1d
 create function _lease_due(p_focus foci, p_is_refused boolean DEFAULT false) returns jsonb
-  plpgsql volatile; -- body e9432c69, comment e423b364
+  plpgsql volatile; -- body 0d49d5aa, comment e423b364
 create function _lease_end(p_item work_items, OUT item work_items, OUT due jsonb) returns record
   plpgsql volatile; -- body 8ab567b6, comment b33931f6
 create function _lease_grant(p_item work_items, p_focus foci, p_worker_id text, p_lease_seconds integer, OUT item work_items, OUT answer jsonb) returns record
@@ -5053,7 +5064,7 @@ create function _request(p_config json, p_messages text) returns json
 create function _request_attributes(p_config_hash text) returns jsonb
   sql stable; -- body 860dcd68, comment ce034a3d
 create function _request_begin(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_flags iteration_flags, p_kept_turn_id uuid) returns json
-  plpgsql volatile; -- body a504615d, comment 527db8a8
+  plpgsql volatile; -- body a40526ee, comment 527db8a8
 create function _request_chars(p_head turns, p_cuts elisions[], p_say text) returns bigint
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body d61826b6, comment 5c044d14
 create function _request_data(p_turn turns) returns jsonb
@@ -5065,9 +5076,11 @@ create function _request_obstacle(p_item work_items, p_focus foci, p_config json
 create function _request_options(p_engage jsonb, p_model text, p_max_tokens integer, p_tools text[], p_thinks boolean) returns text
   plpgsql stable; -- body c23e9dca, comment 75cdadca
 create function _request_sent(p_turn turns, p_is_watched boolean, p_flags iteration_flags, p_kept_turn_id uuid, p_is_told boolean, p_early json) returns json
-  plpgsql volatile; -- body 6175fe21, comment f0fdc9bc
+  plpgsql volatile; -- body d2908d43, comment f0fdc9bc
 create function _request_sizes(p_turn turns, OUT task integer, OUT digest integer, OUT stubs integer, OUT kept integer, OUT closed integer, OUT words integer, OUT results integer, OUT people integer, OUT engine integer) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a6bef548, comment 87d226d9
+create function _request_unanswered(p_turn turns, p_ended_at timestamp with time zone, p_class text, p_status integer DEFAULT NULL::integer, p_request_id text DEFAULT NULL::text) returns void
+  sql volatile; -- body 79a5f9a6, comment a3e07516
 create function _resources_limited(p_work_item_id uuid) returns budget_resource[]
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 83512fcf, comment eab36145
 create function _response_begins(p_turn turns) returns text
@@ -5493,9 +5506,9 @@ create function _transcripts_of(p_work_item_id uuid) returns SETOF uuid
 create function _tree_enqueue(p_tree_id uuid) returns void
   sql volatile; -- body 230a0f3f, comment 22da40fd
 create function _tree_lanes(p_work_item_id uuid, p_from integer, p_to integer) returns TABLE(id uuid, parent_turn_id uuid, depth integer, lane_id uuid, is_root boolean, is_on_main boolean, is_newest boolean, children bigint)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 79b167fa, comment a96c5394
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 7230a450, comment a96c5394
 create function _tree_turns(p_work_item_id uuid, p_around turns) returns TABLE(id uuid, parent_turn_id uuid, last_turn_id uuid, turns integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, lane_id uuid, is_on_main boolean, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, weight integer)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 578d4cd3, comment fa4fe7de
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 3af203b0, comment fa4fe7de
 create function _trust_classes() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment e715f191
 create function _trust_label(p_trust text) returns text
@@ -5503,7 +5516,7 @@ create function _trust_label(p_trust text) returns text
 create function _try_json(p_text text) returns jsonb
   plpgsql immutable; -- body 00d1d742, comment 1efaff02
 create function _turn_answered(p_turn_id uuid, p_status text, p_response json, p_error jsonb) returns turns
-  plpgsql volatile; -- body ae7058d7, comment e6999706
+  plpgsql volatile; -- body 41078925, comment e6999706
 create function _turn_asked(p_focus foci, p_turn_id uuid) returns turns
   plpgsql stable; -- body dba6a3f6, comment 56248ac7
 create function _turn_charge(p_turn turns) returns void
@@ -5555,7 +5568,7 @@ create function _unlock_jobs(p_worker_ids text[]) returns void
 create function _unwrapped(p_result text, p_work_type text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 176e658f
 create function _usage_add(p_turn turns) returns void
-  sql volatile; -- body 996fb3c2, comment 5a5da251
+  sql volatile; -- body f732e7b8, comment 5a5da251
 create function _usage_of(p_work_item_ids uuid[], OUT tokens bigint, OUT cost numeric, OUT model_calls bigint) returns record
   sql stable set plan_cache_mode=force_generic_plan; -- body 84fb92f2, comment 3833818a
 create function _uuids(p_what text, p_ids jsonb) returns uuid[]
@@ -5743,7 +5756,7 @@ create function inbox_take(p_work_item_id uuid) returns text
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
   plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body f15c6bee, comment ec9b3ebf
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
-  plpgsql volatile; -- body 8ea7a5ad, comment af7cb6cd
+  plpgsql volatile; -- body 798daa37, comment af7cb6cd
 create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration integer DEFAULT NULL::integer, p_driven_seconds double precision DEFAULT NULL::double precision) returns json
   plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 0f8fda98, comment 04e228d5
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void

@@ -143,10 +143,10 @@ create unique index messages_external_id on messages (external_id) where externa
 create unique index tool_calls_external_id on tool_calls (external_id) where external_id is not null;
 create index messages_nudges on messages (turn_id) where metadata ->> 'kind' = 'nudge';
 create index messages_shown on messages using gin ((context -> 'shown') jsonb_path_ops) where context ? 'shown';
-create index messages_time on messages (turn_id, created_at, sequence);
 create index tool_calls_artifact on tool_calls (artifact_hash) where artifact_hash is not null;
 create index tool_calls_work_item on tool_calls (work_item_id, provider_id);
-create index tool_calls_message on tool_calls (message_id) where message_id is not null;
+-- Those that another program saved: of any other its message is one of its own turn (view message_files).
+create index tool_calls_message on tool_calls (message_id) where external_id is not null;
 -- Not by status: a call that begins changes nothing that an index looks at, so that its row stays within its page (HOT).
 create index tool_calls_uncertain on tool_calls (work_item_id, created_at desc) where is_error;
 create index tool_calls_open on tool_calls (turn_id) where completed_at is null;

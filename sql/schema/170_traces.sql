@@ -50,11 +50,11 @@ create table trace_exports (
 ) with (fillfactor = 50);
 
 comment on type trace_span is 'A span of a trace, see work_trace().';
-comment on table model_calls is 'One row for each request sent to a model. What an answered one returned is in its turn.';
-comment on column model_calls.request_id is 'The provider''s id of the request, for questions to its support.';
+comment on table model_calls is 'Requests sent to a model, but for a first one that was sent as soon as its turn was made, unless it failed: of that the turn says all, as it does of what an answered one returned. work_trace() has a span for each.';
+comment on column model_calls.request_id is 'The provider''s id of a request that failed, for questions to its support; turns.request_id: of one that was answered.';
 comment on column model_calls.attempt is '1, 2, … within the turn.';
 comment on column model_calls.model is 'The model that was asked.';
-comment on column model_calls.ended_at is 'Null: under way. Of a lost request: when its lease was over.';
+comment on column model_calls.ended_at is 'When it failed. Null: it is under way, or was answered when its turn was completed. Of a lost request: when its lease was over.';
 comment on column model_calls.error_class is 'Null: it was answered, or is under way. The class that iteration_fail() was told, or lost: its worker died, was interrupted or gave it back.';
 comment on column model_calls.status is 'The HTTP status of a request that failed.';
 comment on table awareness_digests is 'One row for each awareness digest made for a turn: its size and what it took to make.';

@@ -207,7 +207,7 @@ async function checkTrace({ play: { ledger, world, exports }, ids }: Sight): Pro
     select concat_ws(' ', 'work.execute', work_item_id, attempt) as id from f
     union all select concat_ws(' ', 'work.item', f.work_item_id) from f join ledger.work_items w on w.id = f.work_item_id
       left join ledger.tool_calls k on k.id = w.spawn_tool_call_id left join ledger.turns t on t.id = k.turn_id where f.attempt = 1 and t.focus_id is null
-    union all select concat_ws(' ', 'gen_ai.chat', m.turn_id, m.attempt) from ledger.model_calls m join ledger.turns t on t.id = m.turn_id join f on f.id = t.focus_id
+    union all select concat_ws(' ', 'gen_ai.chat', t.id, n) from ledger.turns t join f on f.id = t.focus_id cross join generate_series(1, t.call_count) n
     union all select concat_ws(' ', case when k.parent_call_id is null then 'work.tool.execute' else 'sandbox.tool.call' end, k.id) from ledger.tool_calls k join ledger.turns t on t.id = k.turn_id join f on f.id = t.focus_id
     union all select concat_ws(' ', 'work.context.compaction', c.turn_id) from ledger.compactions c join f on f.id = c.focus_id
     union all select concat_ws(' ', 'work.awareness.digest', d.turn_id) from ledger.awareness_digests d join f on f.id = d.focus_id

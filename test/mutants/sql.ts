@@ -3754,8 +3754,22 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a request whose worker died goes on for ever',
     file: 'sql/api/20_submit/budget_charge.sql',
-    from: `set ended_at = least(_now(), p_focus.lease_expires_at), error_class = 'lost'`,
-    to: 'set model = c.model',
+    from: "perform _request_unanswered(t, least(_now(), p_focus.lease_expires_at), 'lost')",
+    to: 'perform t.id',
+    test: 'test/sql/work_trace/has_a_span_for_every_request.test.sql',
+  },
+  {
+    name: 'a request that failed is lost when its lease ends',
+    file: 'sql/api/20_submit/request_unanswered.sql',
+    from: 'where model_calls.ended_at is null',
+    to: '',
+    test: 'test/sql/work_trace/has_a_span_for_every_request.test.sql',
+  },
+  {
+    name: 'a request that was never begun is lost',
+    file: 'sql/api/20_submit/request_unanswered.sql',
+    from: 'where p_turn.call_count > 0',
+    to: '',
     test: 'test/sql/work_trace/has_a_span_for_every_request.test.sql',
   },
   {
@@ -3864,7 +3878,7 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a request that was begun twice was answered twice',
     file: 'sql/api/60_iteration/iteration_begin.sql',
-    from: "update model_calls set ended_at = _now(), error_class = 'lost' where turn_id = p_turn.id and ended_at is null;",
+    from: "perform _request_unanswered(p_turn, _now(), 'lost');",
     to: '',
     test: 'test/sql/work_trace/has_a_span_for_every_request.test.sql',
   },

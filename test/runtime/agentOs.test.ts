@@ -210,7 +210,7 @@ test('the six query patterns of the document use an index each', async () => {
   const patterns: [string, RegExp][] = [
     [
       `select m.* from messages m where turn_id = (select id from turns where work_item_id = ${item}) order by m.created_at`,
-      /messages_time/,
+      /messages_are_ordered/,
     ],
     [`select * from tool_calls where work_item_id = ${item}`, /tool_calls_(work_item|created|completed)/],
     [

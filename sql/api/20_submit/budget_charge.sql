@@ -197,10 +197,9 @@ begin
   if p_focus.lease_owner is null then
     return '{}';
   end if;
-  update model_calls c
-     set ended_at = least(_now(), p_focus.lease_expires_at), error_class = 'lost'
-    from turns t
-   where t.focus_id = p_focus.id and t.status in ('pending', 'streaming') and c.turn_id = t.id and c.ended_at is null;
+  perform _request_unanswered(t, least(_now(), p_focus.lease_expires_at), 'lost')
+     from turns t
+    where t.focus_id = p_focus.id and t.status in ('pending', 'streaming');
   v_spent := jsonb_build_object('seconds', _seconds_driven(p_focus));
   select * into v_turn from turns where focus_id = p_focus.id and status in ('pending', 'streaming') and reserved_tokens is not null;
   if found then

@@ -6,21 +6,26 @@ create or replace function _usage_add(p_turn turns)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  insert into work_usage as u (work_item_id, model, model_calls, input_tokens, output_tokens, cached_input_tokens, cache_write_tokens,
-                               hour_write_tokens)
-  select p_turn.work_item_id, coalesce(c.model, p_turn.model, 'unknown'), 1,
-         coalesce(p_turn.input_tokens, 0), coalesce(p_turn.output_tokens, 0),
-         coalesce(p_turn.cached_input_tokens, 0), coalesce(p_turn.cache_write_tokens, 0),
-         case c.cache_ttl when '1h' then coalesce(p_turn.cache_write_tokens, 0) else 0 end
-    from (values (1)) one
-    left join turn_configs c on c.content_hash = p_turn.config_hash
-  on conflict (work_item_id, model) do update
+  -- Under the item's fence nobody else adds the row, and "on conflict do update" would log a lock of it, too.
+  merge into work_usage u
+  using (
+    select p_turn.work_item_id, coalesce(c.model, p_turn.model, 'unknown') as model,
+           coalesce(p_turn.input_tokens, 0) as input_tokens, coalesce(p_turn.output_tokens, 0) as output_tokens,
+           coalesce(p_turn.cached_input_tokens, 0) as cached_input_tokens, coalesce(p_turn.cache_write_tokens, 0) as cache_write_tokens,
+           case c.cache_ttl when '1h' then coalesce(p_turn.cache_write_tokens, 0) else 0 end as hour_write_tokens
+      from (values (1)) one
+      left join turn_configs c on c.content_hash = p_turn.config_hash) s
+  on u.work_item_id = s.work_item_id and u.model = s.model
+  when matched then update
     set model_calls = u.model_calls + 1,
-        input_tokens = u.input_tokens + excluded.input_tokens,
-        output_tokens = u.output_tokens + excluded.output_tokens,
-        cached_input_tokens = u.cached_input_tokens + excluded.cached_input_tokens,
-        cache_write_tokens = u.cache_write_tokens + excluded.cache_write_tokens,
-        hour_write_tokens = u.hour_write_tokens + excluded.hour_write_tokens;
+        input_tokens = u.input_tokens + s.input_tokens,
+        output_tokens = u.output_tokens + s.output_tokens,
+        cached_input_tokens = u.cached_input_tokens + s.cached_input_tokens,
+        cache_write_tokens = u.cache_write_tokens + s.cache_write_tokens,
+        hour_write_tokens = u.hour_write_tokens + s.hour_write_tokens
+  when not matched then insert
+         (work_item_id, model, model_calls, input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, hour_write_tokens)
+    values (s.work_item_id, s.model, 1, s.input_tokens, s.output_tokens, s.cached_input_tokens, s.cache_write_tokens, s.hour_write_tokens);
 $$;
 
 comment on function _usage_add(turns) is 'Adds what an answered turn used to the sums of its work item. Once for each turn.';

@@ -106,9 +106,11 @@ begin
   if v_held is not null then
     return v_held::json;
   end if;
-  update turns set call_count = call_count + 1, status = 'pending' where id = p_turn.id returning * into p_turn;
   -- One that was begun under this lease was not sent: its worker did not hear of it.
-  update model_calls set ended_at = _now(), error_class = 'lost' where turn_id = p_turn.id and ended_at is null;
+  perform _request_unanswered(p_turn, _now(), 'lost');
+  update turns set call_count = call_count + 1, status = 'pending' where id = p_turn.id returning * into p_turn;
+  insert into model_calls (turn_id, attempt, model)
+  values (p_turn.id, p_turn.call_count, (select model from turn_configs where content_hash = p_turn.config_hash));
   return _request_sent(p_turn, _is_watched(p_item.id), p_flags, p_kept_turn_id, true, _early_tools(p_config));
 end
 $$;
@@ -126,8 +128,6 @@ as $$
 declare
   v_since json;
 begin
-  insert into model_calls (turn_id, attempt, model)
-  values (p_turn.id, p_turn.call_count, (select model from turn_configs where content_hash = p_turn.config_hash));
   if p_turn.turn_type = 'normal' and p_turn.parent_turn_id = p_kept_turn_id then
     v_since := _messages_since(p_turn, p_flags, p_is_told);
   end if;

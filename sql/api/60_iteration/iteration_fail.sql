@@ -21,10 +21,8 @@ begin
   select * into v_focus from foci where id = v_item.focus_id for no key update;
   select * into v_turn from turns where focus_id = v_focus.id and status in ('pending', 'streaming');
   update turns set error = p_error, status = 'pending' where id = v_turn.id;
-  update model_calls
-     set ended_at = _now(), error_class = left(v_class, 100), request_id = left(p_error ->> 'request_id', 200),
-         status = case when p_error ->> 'status' ~ '^\d{3}$' then (p_error ->> 'status')::integer end
-   where turn_id = v_turn.id and ended_at is null;
+  perform _request_unanswered(v_turn, _now(), left(v_class, 100),
+    case when p_error ->> 'status' ~ '^\d{3}$' then (p_error ->> 'status')::integer end, left(p_error ->> 'request_id', 200));
   v_due := _lease_due(v_focus, true);
   update foci set model_error_count = model_error_count + 1, lease_owner = null, lease_expires_at = null where id = v_focus.id returning * into v_focus;
 

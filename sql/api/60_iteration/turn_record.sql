@@ -206,7 +206,6 @@ begin
    where turns.id = p_turn_id
   returning turns.* into v_turn;
   perform _usage_add(v_turn);
-  update model_calls set ended_at = v_turn.completed_at, request_id = v_turn.request_id where turn_id = v_turn.id and ended_at is null;
   return v_turn;
 end
 $$;

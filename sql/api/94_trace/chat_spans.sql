@@ -40,12 +40,13 @@ create or replace function _asked(p_turn turns)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select m from model_calls m where m.turn_id = p_turn.id
-  union all
-  -- Of a recorded run only the answer is known, and when it was given.
-  select row(p_turn.id, 1, p_turn.model, p_turn.started_at, p_turn.completed_at, null, null, null)::model_calls
-   where p_turn.external_id is not null and p_turn.completed_at is not null
-     and not exists (select from model_calls m where m.turn_id = p_turn.id);
+  -- One without a row was sent with its turn, and answered or is under way. Of a recorded run only the answer is known, and when it was given.
+  select row(
+           p_turn.id, n, coalesce(m.model, case when p_turn.external_id is null then c.model else p_turn.model end), coalesce(m.started_at, p_turn.started_at),
+           coalesce(m.ended_at, case when p_turn.provider is not null then p_turn.completed_at end), m.error_class, m.status, m.request_id)::model_calls
+    from generate_series(1, p_turn.call_count) n
+    left join model_calls m on m.turn_id = p_turn.id and m.attempt = n
+    left join turn_configs c on c.content_hash = p_turn.config_hash;
 $$;
 
 comment on function _asked(turns) is 'The requests that were sent for a turn; one that is under way has no ended_at.';

@@ -113,8 +113,12 @@ create or replace view message_files with (security_invoker = true) as
   select k.message_id, k.id as tool_call_id,
          case x.action when 'read' then 'read' when 'search' then 'referenced' else 'written' end as kind, x.target as file_path,
          l.line_start, l.line_end, x.action
-    from touches x
-    join tool_calls k on k.id = x.tool_call_id
+    from (
+      select m.id as message_id, k.id, k.tool_name, k.input
+        from messages m join tool_calls k on k.turn_id = m.turn_id and k.message_id = m.id and k.external_id is null
+      union all
+      select message_id, id, tool_name, input from tool_calls where external_id is not null) k
+    join touches x on x.tool_call_id = k.id
     left join lateral _lines_read(k.tool_name, _jsonb_of(k.input)) l on x.action = 'read'
    where x.kind = 'path' and k.message_id is not null
   union all

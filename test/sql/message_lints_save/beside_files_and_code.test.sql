@@ -1,6 +1,6 @@
 -- A message has the files that its calls touch and that were attached to it, the code blocks of its text, and the lints that a client saves of it.
 begin;
-select plan(11);
+select plan(12);
 
 create temporary table turn as select bare_turn() as id;
 create temporary table said as with made as (
@@ -12,6 +12,11 @@ select turn.id, n, said.id, 'x', name, input::json, 'pure' from turn, said, (val
 select from tool_calls k, _touches_store(k);
 
 select results_eq('select kind, file_path, line_start, line_end from message_files order by file_path', $$ values ('read', 'a.ts', 11, 15), ('written', 'b.ts', null, null), ('referenced', 'src', null, null) $$, 'message_files has what the calls read, wrote and referred to');
+-- Another program may save a call of one turn with a message of another.
+insert into tool_calls (turn_id, ordinal, message_id, provider_id, tool_name, input, effect, external_id)
+select bare_turn(), 0, said.id, 'y', 'read_file', '{"path": "c.ts"}', 'pure', 'saved' from said;
+select from tool_calls k, _touches_store(k) where k.external_id = 'saved';
+select results_eq('select message_id from message_files where file_path = $$c.ts$$', 'select id from said', 'and what a call of another turn read, if it is of this message');
 insert into messages (turn_id, sequence, role, content)
 select id, 0, 'user', format('[{"type": "text", "text": "See"}, {"type": "image", "source": {"type": "artifact", "media_type": "image/png", "artifact": "%s"}}, {"type": "document", "title": "plan.pdf", "source": {"type": "base64", "media_type": "application/pdf", "data": "eA=="}}]', repeat('0123456789abcdef', 4))::json from turn;
 select results_eq($$ select file_path, line_start, action from message_files where kind = 'attached' order by file_path $$, $$ values ('artifact:0123456789abcdef', null::integer, null), ('plan.pdf', null, null) $$, 'message_files has what was attached, by its name or its handle');

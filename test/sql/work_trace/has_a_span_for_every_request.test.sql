@@ -1,6 +1,6 @@
 -- Every request to a model is a span: those that failed, that were lost with their worker, given back or interrupted, and those for summaries.
 begin;
-select plan(12);
+select plan(13);
 
 select agent('{"tools": ["look"], "ledger_nudge_interval": 0, "compact_keep_recent": 1, "elide_budget": 1000000}', '{"awareness": {"enabled": false}}');
 select submit('A task');
@@ -50,6 +50,7 @@ select results_eq(
 select submit('A task'), drive(), later('1 second');
 select iteration_begin(item(), lease()), later('1 second'), pg_temp.go();
 select is(pg_temp.chats(1), '1 error lost, 2 unset', 'a request begun again under the same lease, because the worker did not hear of the first');
+select is((select count(*) from model_calls where attempt < 1), 0::bigint, 'what was never begun has not failed');
 
 select * from finish();
 rollback;
