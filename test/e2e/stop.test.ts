@@ -122,6 +122,32 @@ test('during a pure tool the call is left open, whatever the tool says when it i
   await next.stop();
 });
 
+test('of two pure tools that are stopped neither is settled, though its worker would not keep the first result', async () => {
+  let runs = 0;
+  const wait = defineTool({
+    name: 'wait',
+    description: 'Waits.',
+    input: z.strictObject({}),
+    effect: 'pure',
+    risk: 'safe',
+    async execute(_input, { signal }) {
+      runs++;
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return ok('hardly begun');
+    },
+  });
+  const use = { type: 'tool_use' as const, name: 'wait', input: {} };
+  model = await startScriptedModel(scriptOf([{ content: [use, use] }, done]));
+  const worker = await startHere(model.url, { tools: [wait] });
+  await db.facultySave({ name: 'waiter', accepts: ['wait'], engage: { tools: ['wait'] } });
+  const item = await db.workSubmit({ workType: 'wait', description: 'x' });
+  const calls = () => database.query(`select status, result from ledger.tool_calls where work_item_id = '${item.id}'`);
+  await until(async () => runs === 2 && (await calls()).length === 2); // stored without results, for which it waits now
+  await worker.stop();
+  const open = { status: 'running', result: null };
+  expect(await calls()).toEqual([open, open]);
+});
+
 test('a result that the after_tool hook has not seen when the worker stops never reaches the model', async () => {
   const shout = defineTool({
     name: 'shout',

@@ -1297,7 +1297,7 @@ export const runtimeMutants: readonly Mutant[] = [
     from: '(signal.aborted && prepared.isRepeatable)',
     to: 'false',
     test: 'test/e2e/stop.test.ts',
-    title: 'during a pure tool the call is left open',
+    title: 'of two pure tools that are stopped',
   },
   {
     name: 'one result that cannot be stored breaks the iteration',
