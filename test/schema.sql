@@ -1003,7 +1003,7 @@ create table turns (
 );
 CREATE INDEX turns_answered ON ledger.turns USING btree (completed_at) WHERE (completed_at IS NOT NULL);
 CREATE INDEX turns_completed ON ledger.turns USING btree (work_item_id, completed_at) WHERE (completed_at IS NOT NULL);
-CREATE INDEX turns_depth ON ledger.turns USING btree (work_item_id, depth) WHERE (completed_at IS NOT NULL);
+CREATE INDEX turns_depth ON ledger.turns USING btree (work_item_id, depth);
 CREATE UNIQUE INDEX turns_external_id ON ledger.turns USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX turns_given_up ON ledger.turns USING btree (focus_id, iteration) WHERE (status = 'failed'::text);
 CREATE INDEX turns_of_others ON ledger.turns USING btree (work_item_id) WHERE ((focus_id IS NULL) OR (external_id IS NOT NULL));
@@ -5506,9 +5506,9 @@ create function _transcripts_of(p_work_item_id uuid) returns SETOF uuid
 create function _tree_enqueue(p_tree_id uuid) returns void
   sql volatile; -- body 230a0f3f, comment 22da40fd
 create function _tree_lanes(p_work_item_id uuid, p_from integer, p_to integer) returns TABLE(id uuid, parent_turn_id uuid, depth integer, lane_id uuid, is_root boolean, is_on_main boolean, is_newest boolean, children bigint)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 7230a450, comment a96c5394
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 79b167fa, comment a96c5394
 create function _tree_turns(p_work_item_id uuid, p_around turns) returns TABLE(id uuid, parent_turn_id uuid, last_turn_id uuid, turns integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, lane_id uuid, is_on_main boolean, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, weight integer)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 3af203b0, comment fa4fe7de
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 578d4cd3, comment fa4fe7de
 create function _trust_classes() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment e715f191
 create function _trust_label(p_trust text) returns text

@@ -457,10 +457,9 @@ create type export_piece as (
 );
 
 create index seals_turn on seals (turn_id) where turn_id is not null;
-drop index turns_completed, turns_answered, turns_depth, session_history_label, messages_time, tool_calls_message;
+drop index turns_completed, turns_answered, session_history_label, messages_time, tool_calls_message;
 create index turns_completed on turns (work_item_id, completed_at) where completed_at is not null;
 create index turns_answered on turns (completed_at) where completed_at is not null;
-create index turns_depth on turns (work_item_id, depth) where completed_at is not null;
 create index tool_calls_message on tool_calls (message_id) where external_id is not null;
 alter table session_history drop constraint session_history_pkey, add primary key (session_label, id);
 create index tool_calls_awaited on tool_calls using gin ((lower((input -> 'work_item_ids')::text)::jsonb))

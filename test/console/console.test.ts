@@ -117,7 +117,7 @@ const partsOf = (): Record<string, Record<string, string>> => {
       claims: '',
       ledger: 'Compare with a half-open range',
       children: '1 of 3 over',
-      told: 'finding of <a class="mono" href="/work/', // which of them it was told last depends on who was first
+      told: ' of <a class="mono" href="/work/', // what of them it was told depends on who was first
     },
     [`/work/${operate}/journal`]: {
       head: 'waits for approval',
@@ -128,7 +128,7 @@ const partsOf = (): Record<string, Record<string, string>> => {
       claims: '',
       ledger: 'Count dead rows',
       children: '',
-      told: 'finding of <a class="mono" href="/work/',
+      told: ' of <a class="mono" href="/work/',
     },
     [`/work/${root}/ledger`]: { ...item, ledger: 'The statement uses the index' },
     [`/work/${root}/turns`]: { ...item, turns: 'aria-label="Tree of turns: 10 turns, 0 forks"', list: 'Three parts go to colleagues' },

@@ -123,8 +123,7 @@ as $$
          null, null, null, b.started_at, u.completed_at, 0
     from lane l
     join turns u on u.id = l.parent_turn_id and u.work_item_id = p_work_item_id
-    cross join lateral (
-      select t.depth, t.started_at from turns t where t.work_item_id = p_work_item_id and t.completed_at is not null order by t.depth limit 1) b
+    cross join lateral (select t.depth, t.started_at from turns t where t.work_item_id = p_work_item_id order by t.depth limit 1) b
    where l.is_root and l.is_on_main
   union all
   select d.id, l.id, n.id, n.depth - l.depth, d.depth, n.depth, null, n.iteration, n.status, l.lane_id, true, '{}', null,
@@ -150,15 +149,9 @@ create or replace function _tree_lanes(p_work_item_id uuid, p_from integer, p_to
 as $$
   with recursive near as materialized (
     select t.id, t.parent_turn_id, t.depth, t.depth = p_from or t.parent_turn_id is not distinct from t.fork_turn_id as is_root
-      from (
-        select * from turns where work_item_id = p_work_item_id and depth between p_from and p_to and completed_at is not null
-        union all
-        select o.*
-          from foci f
-          join turns o on o.focus_id = f.id and o.status in ('pending', 'streaming') -- in no index by depth
-         where f.work_item_id = p_work_item_id and o.depth between p_from and p_to) t
+      from turns t
       left join compactions c on t.turn_type = 'compaction' and c.turn_id = t.id
-     where t.status <> 'failed' and c.is_applied is not false
+     where t.work_item_id = p_work_item_id and t.depth between p_from and p_to and t.status <> 'failed' and c.is_applied is not false
   ),
   main(id, parent_turn_id) as (
     (select n.id, n.parent_turn_id from near n order by n.id = (select _newest_turn(p_work_item_id)) desc, n.depth desc, n.id desc limit 1)
