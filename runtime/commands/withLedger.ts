@@ -4,11 +4,12 @@ import type { Settings } from '../config.ts';
 import { checkLedger, checkLedgerOn, NoLedger } from '../ledger/checkLedger.ts';
 import { findDatabase, schemaOn } from '../install/findLedger.ts';
 import type { Place } from '../install/findLedger.ts';
-import { withConnection } from '../ledger/connection.ts';
+import { configOfCalls, connect } from '../ledger/connection.ts';
 import type { Db } from '../ledger/db.ts';
 import type { Looking } from '../ledger/looking.ts';
 import type { Opened } from '../ledger/opened.ts';
 import { proofOf } from '../ledger/people.ts';
+import type { PinnedClient } from '../ledger/pinned.ts';
 import { checkStandby } from '../ledger/standby.ts';
 import { note, span } from './output.ts';
 
@@ -28,23 +29,37 @@ export async function readyPlace({ url, schema, isEmbedded }: Place, isAsked = f
   await (await import('../install/installLedger.ts')).readyLedger(url, schema, { mayInstall: isEmbedded || isAsked });
 }
 
-type Open<Ledger> = (url: string, schema: string, maximumPoolSize: number) => Promise<Ledger>;
-const openDb: Open<Db> = async (url, schema, maximumPoolSize) =>
-  (await import('../ledger/db.ts')).openChecked(url, schema, { maximumPoolSize });
-const openLooking: Open<Looking> = async (...place) => (await import('../ledger/looking.ts')).openLooking(...place);
+type Open<Ledger> = (url: string, schema: string, maximumPoolSize: number, open: PinnedClient) => Promise<Ledger>;
+/** Loads what opens the ledger. */
+type Loading<Ledger> = () => Promise<Open<Ledger>>;
+const openDb: Loading<Db> = async () => {
+  const { openChecked } = await import('../ledger/db.ts');
+  return (url, schema, maximumPoolSize, open) => openChecked(url, schema, { maximumPoolSize, open });
+};
+const openLooking: Loading<Looking> = async () => {
+  const { openLooking: opening } = await import('../ledger/looking.ts');
+  return (url, schema, maximumPoolSize, open) => opening(url, schema, maximumPoolSize, { open });
+};
 
 /** The caller closes it. */
 export const openLedger = (settings: Settings, maximumPoolSize = 3): Promise<{ db: Db; url: string }> =>
   openBy(openDb, settings, maximumPoolSize);
 
-async function openBy<Ledger>(open: Open<Ledger>, settings: Settings, maximumPoolSize: number): Promise<{ db: Ledger; url: string }> {
+/** What it asks first goes by the connection that the ledger was checked on. */
+async function openBy<Ledger>(load: Loading<Ledger>, settings: Settings, maximumPoolSize: number): Promise<{ db: Ledger; url: string }> {
   const { url, isEmbedded } = await findDatabase(settings);
-  const schema = await withConnection({ connectionString: url }, async (client) => {
-    const found = await schemaOn(client, settings);
-    await checkPlace({ url, schema: found, isEmbedded }, () => checkLedgerOn(client, found));
-    return found;
-  });
-  return { db: await open(url, schema, maximumPoolSize), url };
+  const connecting = connect(configOfCalls(url));
+  const loading = load(); // while the server is waited for
+  loading.catch(() => {}); // told below
+  const connection = await connecting;
+  try {
+    const schema = await schemaOn(connection, settings);
+    await checkPlace({ url, schema, isEmbedded }, () => checkLedgerOn(connection, schema));
+    return { db: await (await loading)(url, schema, maximumPoolSize, connection), url };
+  } catch (error) {
+    await connection.end().catch(() => {});
+    throw error;
+  }
 }
 
 /** The settings of somebody who only reads. */
@@ -75,11 +90,11 @@ export const withReader = <T>(settings: Settings, use: (db: Db, url: string) => 
 export const withLooking = <T>(settings: Settings, use: (db: Looking) => Promise<T>): Promise<T> => readBy(openLooking, settings, use);
 
 const readBy = <Groups extends Pick<Db, 'behind'>, T>(
-  open: Open<Opened<Groups>>,
+  load: Loading<Opened<Groups>>,
   settings: Settings,
   use: (db: Opened<Groups>, url: string) => Promise<T>,
 ): Promise<T> =>
-  useBy(open, forReading(settings), async (db, url) => {
+  useBy(load, forReading(settings), async (db, url) => {
     const { is_standby: isStandby, seconds } = await db.behind();
     if (isStandby && (seconds === null || seconds >= 1))
       note(`read on a standby: this is the ledger as it was ${seconds === null ? 'some time' : `up to ${span(seconds)}`} ago`);
@@ -90,11 +105,11 @@ const readBy = <Groups extends Pick<Db, 'behind'>, T>(
 export const withLedger = <T>(settings: Settings, use: (db: Db, url: string) => Promise<T>): Promise<T> => useBy(openDb, settings, use);
 
 async function useBy<Groups, T>(
-  open: Open<Opened<Groups>>,
+  load: Loading<Opened<Groups>>,
   settings: Settings,
   use: (db: Opened<Groups>, url: string) => Promise<T>,
 ): Promise<T> {
-  const { db, url } = await openBy(open, settings, 3);
+  const { db, url } = await openBy(load, settings, 3);
   const token = process.env['WORK_LEDGER_PERSON_TOKEN'];
   try {
     return await use(token ? db.as({ token: proofOf(token) }) : db, url);

@@ -41,7 +41,7 @@ export async function ensureEmbedded(options: { dataDir?: string; isDurable?: bo
   try {
     let started = false;
     const found = await serverAt(url('postgres'));
-    if (found !== 'whole') {
+    if (found === 'none' || found === 'gutted') {
       const bin = await reachableBinaries(layout);
       await initialise(layout, bin);
       await checkMajor(layout, bin);
@@ -53,7 +53,7 @@ export async function ensureEmbedded(options: { dataDir?: string; isDurable?: bo
       await start(layout, bin);
       started = true;
     }
-    await createDatabase(url('postgres'));
+    if (found !== 'whole') await createDatabase(url('postgres'));
     return { url: url('work_ledger'), dataDir: layout.dataDir, extensionDir: layout.extensionDir, started };
   } finally {
     await unlock();
@@ -138,16 +138,19 @@ const as = (layout: Layout) => ({ cwd: '/', env: { PATH: process.env['PATH'], LC
 /** How long a server that starts, recovers or stops is waited for. */
 const CHANGES_MS = 60_000;
 
-/** `gutted`: it answers, but the files of its program were deleted (with the clone that started it): it can load nothing any more. */
-async function serverAt(url: string, until = Date.now() + CHANGES_MS): Promise<'none' | 'whole' | 'gutted'> {
-  return withConnection({ connectionString: url, connectionTimeoutMillis: 5000 }, (client) =>
-    client.query(`load 'plpgsql'`).then(
-      () => 'whole' as const,
-      (error: unknown) => (sqlState(error) === '58P01' ? 'gutted' : 'whole'), // undefined_file
-    ),
-  ).catch(async (error: unknown) => {
+/**
+ * `gutted`: it answers, but the files of its program were deleted (with the clone that started it): it can load nothing any more. `bare`: it
+ * may lack the database.
+ */
+async function serverAt(url: string, until = Date.now() + CHANGES_MS): Promise<'none' | 'whole' | 'bare' | 'gutted'> {
+  return withConnection({ connectionString: url, connectionTimeoutMillis: 5000 }, async (client) => {
+    await client.query(`load 'plpgsql'`);
+    const { rowCount } = await client.query(`select from pg_database where datname = 'work_ledger'`);
+    return rowCount === 1 ? ('whole' as const) : ('bare' as const);
+  }).catch(async (error: unknown) => {
     const state = sqlState(error);
-    if (state !== '57P03' || Date.now() > until) return /^\d\w{4}$/.test(state ?? '') ? 'whole' : 'none'; // one that takes no more connections is there
+    if (state === '58P01') return 'gutted'; // undefined_file
+    if (state !== '57P03' || Date.now() > until) return /^\d\w{4}$/.test(state ?? '') ? 'bare' : 'none'; // one that takes no more connections is there
     await sleep(200);
     return serverAt(url, until);
   });

@@ -37,6 +37,16 @@ function reasonOf(error: unknown): string {
   return error.message || code;
 }
 
+/** How long a statement may take. */
+const STATEMENT_MS = 60_000;
+
+/** Of a connection by which the ledger's functions are called. */
+export const configOfCalls = (connectionString: string): pg.ClientConfig => ({
+  connectionString,
+  statement_timeout: STATEMENT_MS,
+  keepAlive: true,
+});
+
 /** Opens a connection; the caller ends it. A connection that breaks rejects its open queries, and does nothing else. */
 export async function connect(options: pg.ClientConfig): Promise<PinnedClient> {
   const client = new PinnedClient(options);

@@ -1,7 +1,8 @@
 // The ledger from TypeScript: one function for each SQL function that the runtime calls, by stage. No other folder queries a
 // ledger in SQL; install/ creates it, move/ takes it to another server.
 
-import { checkLedger } from './checkLedger.ts';
+import { checkLedgerOn } from './checkLedger.ts';
+import { configOfCalls, connect } from './connection.ts';
 import { consoleCalls } from './console.ts';
 import { control } from './control.ts';
 import { costs } from './cost.ts';
@@ -17,7 +18,7 @@ import { openGroups } from './opened.ts';
 import type { Opened } from './opened.ts';
 import { overview } from './overview.ts';
 import { people } from './people.ts';
-import type { Calls } from './pool.ts';
+import type { Calls, PoolOptions } from './pool.ts';
 import { reads } from './reads.ts';
 import { submit } from './submit.ts';
 import { traces } from './traces.ts';
@@ -26,19 +27,21 @@ import { upkeep } from './upkeep.ts';
 
 export type Db = Opened<ReturnType<typeof callsOf>>;
 
-/**
- * `holdsProcess`: false: a program may end while the ledger is open, but not in the middle of a call. `patienceMs`: how long a call is
- * repeated while the server cannot be reached (default: 20,000).
- */
-export type OpenOptions = { maximumPoolSize?: number; holdsProcess?: boolean; patienceMs?: number };
+export type OpenOptions = PoolOptions & { maximumPoolSize?: number };
 
 /**
  * Opens the ledger in `schema` of the database at `url`. Close it with `close()`. Throws OtherLedger if this program cannot work with what
  * is there.
  */
 export async function openDb(url: string, schema: string, options: OpenOptions = {}): Promise<Db> {
-  await checkLedger(url, schema);
-  return openChecked(url, schema, options);
+  const open = await connect(configOfCalls(url));
+  try {
+    await checkLedgerOn(open, schema);
+    return await openChecked(url, schema, { ...options, open });
+  } catch (error) {
+    await open.end().catch(() => {});
+    throw error;
+  }
 }
 
 /** The same where that has been checked. */

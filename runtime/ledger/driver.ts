@@ -4,10 +4,8 @@ import { BackendTerminatedError, createDriverFactory } from 'slonik';
 import type { DriverCommand, DriverFactory, DriverTypeParser } from 'slonik';
 import pg from 'pg';
 
+import { configOfCalls } from './connection.ts';
 import { PinnedClient } from './pinned.ts';
-
-/** How long a statement may take. */
-const STATEMENT_MS = 60_000;
 
 /** The types whose parsers slonik is given, by name; and of arrays of them. */
 const typeIds: Record<string, [type: number, array: number]> = {
@@ -19,31 +17,40 @@ const typeIds: Record<string, [type: number, array: number]> = {
   timestamptz: [1184, 1185],
 };
 
-/** `holdsProcess`: false: a program may end while connections are open, but not while one is in use. */
-export const pinnedDriver = ({ holdsProcess }: { holdsProcess: boolean }): DriverFactory =>
+/**
+ * `holdsProcess`: false: a program may end while connections are open, but not while one is in use. `open`: a connection made with
+ * configOfCalls(), which is the first.
+ */
+export const pinnedDriver = ({ holdsProcess, open }: { holdsProcess: boolean; open: PinnedClient | undefined }): DriverFactory =>
   createDriverFactory(async ({ driverConfiguration: { connectionUri, connectionTimeout, typeParsers } }) => {
     const types = { getTypeParser: typesOf(typeParsers) };
+    let ready = open;
     return {
       createPoolClient: async ({ clientEventEmitter }) => {
-        const client = new PinnedClient({
-          connectionString: connectionUri,
-          statement_timeout: STATEMENT_MS,
-          keepAlive: true,
-          types,
-          ...(connectionTimeout !== 'DISABLE_TIMEOUT' && { connectionTimeoutMillis: connectionTimeout }),
-        });
+        const isOpen = ready !== undefined;
+        const client =
+          ready ??
+          new PinnedClient({
+            ...configOfCalls(connectionUri),
+            ...(connectionTimeout !== 'DISABLE_TIMEOUT' && { connectionTimeoutMillis: connectionTimeout }),
+          });
+        ready = undefined;
         client.on('error', (error) => clientEventEmitter.emit('error', wrapped(error)));
         client.on('notice', ({ message }) => message !== undefined && clientEventEmitter.emit('notice', { message }));
         return {
           connect: async () => {
-            await client.connect();
+            if (!isOpen) await client.connect();
             if (!holdsProcess) client.hold(false);
           },
           end: () => client.end(),
           query: async (text, values) => {
             if (!holdsProcess) client.hold(true);
             try {
-              const { command, fields, rowCount, rows } = await client.query<Record<string, unknown>>({ text, values: values ?? [] });
+              const { command, fields, rowCount, rows } = await client.query<Record<string, unknown>>({
+                text,
+                values: values ?? [],
+                types,
+              });
               return {
                 command: command as DriverCommand,
                 fields: fields.map(({ dataTypeID, name }) => ({ dataTypeId: dataTypeID, name })),

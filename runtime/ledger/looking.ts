@@ -4,17 +4,12 @@ import { lag } from './lag.ts';
 import { openGroups } from './opened.ts';
 import type { Opened } from './opened.ts';
 import { overview } from './overview.ts';
-import type { Calls } from './pool.ts';
+import type { Calls, PoolOptions } from './pool.ts';
 import { reads } from './reads.ts';
 
 export type Looking = Opened<ReturnType<typeof callsOf>>;
 
-/** `patienceMs`: how long a call is repeated while the server cannot be reached; default: 20,000. */
-export const openLooking = (
-  url: string,
-  schema: string,
-  maximumPoolSize: number,
-  options: { patienceMs?: number } = {},
-): Promise<Looking> => openGroups(url, schema, maximumPoolSize, callsOf, options);
+export const openLooking = (url: string, schema: string, maximumPoolSize: number, options: PoolOptions = {}): Promise<Looking> =>
+  openGroups(url, schema, maximumPoolSize, callsOf, options);
 
 const callsOf = (calls: Calls) => ({ ...reads(calls), ...overview(calls), ...lag(calls) });

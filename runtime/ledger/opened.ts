@@ -1,7 +1,7 @@
 // A ledger that is open: groups of its functions by the same connections.
 
 import { openPool } from './pool.ts';
-import type { Calls, Person } from './pool.ts';
+import type { Calls, Person, PoolOptions } from './pool.ts';
 
 type Pool = Awaited<ReturnType<typeof openPool>>;
 export type Opened<Groups> = Groups &
@@ -17,7 +17,7 @@ export async function openGroups<Groups extends object>(
   schema: string,
   maximumPoolSize: number,
   groupsOf: (calls: Calls) => Groups,
-  options: { holdsProcess?: boolean; patienceMs?: number } = {},
+  options: PoolOptions = {},
 ): Promise<Opened<Groups>> {
   const { calls, callsAs, ...pool } = await openPool(url, schema, maximumPoolSize, options);
   const by = (used: Calls): Opened<Groups> => ({

@@ -16,6 +16,7 @@ import { passwordsOf } from './address.ts';
 import { checkLedger, OtherLedger } from './checkLedger.ts';
 import { pinnedDriver } from './driver.ts';
 import { errorCodes, LedgerError, messageOf, noWritesWords, sqlState } from './errors.ts';
+import type { PinnedClient } from './pinned.ts';
 import { isConnectionLost } from './reachable.ts';
 
 /** By position, or by name; the types of the function's parameters decide how a text is read. */
@@ -35,11 +36,17 @@ export type Person = { token: string } | { name: string };
 /** How long a call is repeated while the server cannot be reached: under the lease, so that a worker gives up before another takes over. */
 const PATIENCE_MS = 20_000;
 
+/**
+ * `holdsProcess`: false: a program may end while the pool is open, but not in the middle of a call. `patienceMs`: how long a call is repeated
+ * while the server cannot be reached; default: 20,000. `open`: a connection that was made with configOfCalls(): the first, and closed with the pool.
+ */
+export type PoolOptions = { holdsProcess?: boolean; patienceMs?: number; open?: PinnedClient };
+
 export async function openPool(
   url: string,
   schema: string,
   maximumPoolSize: number,
-  { holdsProcess = true, patienceMs = PATIENCE_MS } = {},
+  { holdsProcess = true, patienceMs = PATIENCE_MS, open }: PoolOptions = {},
 ): Promise<{
   /** The rows of a query, which is never repeated. */
   ask: Run;
@@ -50,9 +57,9 @@ export async function openPool(
 }> {
   keepEnvironment();
   passwordsOf(url).forEach(keepSecret);
-  const openOne = (): Promise<DatabasePool> =>
+  const poolOf = (connection?: PinnedClient): Promise<DatabasePool> =>
     createPool(url, {
-      driverFactory: pinnedDriver({ holdsProcess }),
+      driverFactory: pinnedDriver({ holdsProcess, open: connection }),
       maximumPoolSize: 1,
       interceptors: [storableArguments, validateRows],
       typeParsers: [
@@ -67,7 +74,8 @@ export async function openPool(
       // Nothing here changes session state, so a connection is returned as it is (saves 0.24 ms a call).
       resetConnection: async () => {},
     });
-  const pools = await Promise.all(Array.from({ length: maximumPoolSize }, openOne)); // each connects when it is first used
+  const others = Array.from({ length: maximumPoolSize - 1 }, () => poolOf()); // each connects when it is first used
+  const pools = await Promise.all([...others, poolOf(open)]); // the last is used first
   for (const pool of pools) pool.on('error', () => {}); // an idle connection died: the next call gets a new one
   const inLine = lastUsedFirst(pools);
 
@@ -129,7 +137,10 @@ export async function openPool(
     calls: callsBy(once),
     callsAs: (person) => callsBy(asPerson(person)),
     warm,
-    close: async () => void (await Promise.all(pools.map((pool) => pool.end()))),
+    close: async () => {
+      await Promise.all(pools.map((pool) => pool.end()));
+      await open?.end(); // nobody may have asked anything
+    },
   };
 }
 

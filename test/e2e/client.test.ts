@@ -12,6 +12,7 @@ import { startCrew } from '../console/crew.ts';
 import type { Crew } from '../console/crew.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
+import { until } from '../workerProcess.ts';
 import { socketOf } from '../faults/ground.ts';
 import { startProxy } from '../faults/proxy.ts';
 import { clientMethods } from '../typescriptReference.ts';
@@ -212,10 +213,10 @@ test('a loop over follow() can be left while it waits', async () => {
   for (const options of [{}, { signal: new AbortController().signal }]) {
     const events = client.follow(id, options);
     const next = events.next(); // there is nothing yet
-    await expect.poll(listening).toBeGreaterThan(before);
+    await until(async () => (await listening()) > before);
     expect((await events.return({} as CountedItem)).done).toBe(true);
     expect((await next).done).toBe(true);
-    await expect.poll(listening).toBe(before);
+    await until(async () => (await listening()) === before);
   }
 });
 

@@ -572,6 +572,30 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'a ledger of other tables, and one that is newer, stay as they are, and it is said what to do',
   },
   {
+    name: 'a command connects again once it has looked',
+    file: 'runtime/commands/withLedger.ts',
+    from: 'opening(url, schema, maximumPoolSize, { open })',
+    to: 'opening(url, schema, maximumPoolSize, {})',
+    test: 'test/runtime/commands/loads.test.ts',
+    title: 'connects once',
+  },
+  {
+    name: 'a ledger that nobody asked stays connected',
+    file: 'runtime/ledger/pool.ts',
+    from: 'await open?.end()',
+    to: 'void open',
+    test: 'test/runtime/ledger/pool.test.ts',
+    title: 'none stays open where nobody asks anything',
+  },
+  {
+    name: 'a ledger that cannot be opened stays connected',
+    file: 'runtime/ledger/db.ts',
+    from: '    await open.end().catch(() => {});\n',
+    to: '',
+    test: 'test/runtime/ledger/pool.test.ts',
+    title: 'none stays open where nobody asks anything',
+  },
+  {
     name: 'an open pool keeps a program from ending',
     file: 'runtime/ledger/driver.ts',
     from: '            } finally {\n              if (!holdsProcess) client.hold(false);',
@@ -1546,7 +1570,7 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a database is opened, whatever ledger it has',
     file: 'runtime/ledger/db.ts',
-    from: `  await checkLedger(url, schema);
+    from: `    await checkLedgerOn(open, schema);
 `,
     to: '',
     test: 'test/long/rolling.test.ts',
@@ -1563,8 +1587,8 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a server whose binaries were deleted is joined',
     file: 'runtime/install/embedded.ts',
-    from: `=== '58P01' ? 'gutted'`,
-    to: `=== '58P01' ? 'whole'`,
+    from: `=== '58P01') return 'gutted'`,
+    to: `=== '58P01') return 'whole'`,
     test: 'test/long/embedded.test.ts',
     title: 'a server whose binaries were deleted is replaced once',
   },

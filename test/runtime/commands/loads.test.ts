@@ -1,4 +1,4 @@
-// Each command loads what it uses and nothing else: of the packages in package.json, by name, and SQLite, which is Node's own.
+// Each command loads what it uses and nothing else: of the packages in package.json, by name, and SQLite, which is Node's own. It connects once.
 
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -12,6 +12,7 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { createDatabase } from '../../database.ts';
 import type { TestDatabase } from '../../database.ts';
 import { recorder } from '../../recorder.ts';
+import { until } from '../../workerProcess.ts';
 
 const start = fileURLToPath(new URL('../../../runtime/start.ts', import.meta.url));
 
@@ -74,6 +75,23 @@ test.each([
   ['mcp', ['@modelcontextprotocol/server', 'commander', 'zod']],
 ] as [string, string[], number?][])('%s', async (line, packages, exitCode = 0) => {
   expect(await loads(line.split(' '))).toEqual({ exitCode, packages });
+});
+
+test.each(['list', 'cost', 'submit --type task something'])('%s connects once', async (line) => {
+  const sessions = async (): Promise<number> => {
+    // A session is counted when it is over, before it leaves the list of those that there are.
+    await until(async () => {
+      const others = await database.query(`select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`);
+      return others.length === 0;
+    });
+    const [found] = await database.query<{ count: number }>(
+      `select pg_stat_get_db_sessions(oid)::integer as count from pg_database where datname = current_database()`,
+    );
+    return found?.count ?? Number.NaN;
+  };
+  const before = await sessions();
+  expect((await loads(line.split(' '))).exitCode).toBe(0);
+  expect((await sessions()) - before).toBe(1);
 });
 
 test('a hook in a project that has a name: TOML is read, no other key is checked', async () => {

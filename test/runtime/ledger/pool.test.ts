@@ -9,6 +9,7 @@ import { openDb } from '../../../runtime/ledger/db.ts';
 import type { Db } from '../../../runtime/ledger/db.ts';
 import { createDatabase } from '../../database.ts';
 import type { TestDatabase } from '../../database.ts';
+import { until } from '../../workerProcess.ts';
 
 const SIZE = 3;
 let database: TestDatabase;
@@ -31,6 +32,22 @@ async function inARow(calls: number): Promise<number[]> {
   for (let n = 0; n < calls; n++) pids.push(await answering());
   return pids;
 }
+
+test('what was opened to look at the ledger is the first connection, and none stays open where nobody asks anything', async () => {
+  const others = async (): Promise<number> =>
+    (
+      await database.query(
+        `select from pg_stat_activity where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`,
+      )
+    ).length;
+  const before = await others();
+  const opened = await openDb(database.url, 'ledger', { maximumPoolSize: SIZE });
+  expect(await others()).toBe(before + 1);
+  await opened.close();
+  await until(async () => (await others()) === before, 60);
+  await expect(openDb(database.url, 'none', { maximumPoolSize: SIZE })).rejects.toThrow('there is no ledger in schema "none"');
+  await until(async () => (await others()) === before, 60);
+});
 
 test('calls in a row go through one connection, and no other is opened for them', async () => {
   expect(new Set(await inARow(10)).size).toBe(1);
