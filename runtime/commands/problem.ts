@@ -1,7 +1,7 @@
 // What went wrong, as a person is told: one line with what to do about it, never a stack.
 
 import { NoConnection } from '../ledger/connection.ts';
-import { LedgerError, messageOf, noWritesWords, sqlState, UsageError } from '../ledger/errors.ts';
+import { LedgerError, messageOf, noRightHint, noWritesWords, sqlState, UsageError } from '../ledger/errors.ts';
 import { isConnectionLost, refusalOf } from '../ledger/reachable.ts';
 import { withoutSecrets } from '../secrets/known.ts';
 import { whereItIs } from './ids.ts';
@@ -23,9 +23,6 @@ const BUSY: Record<string, string> = {
   '57P03': 'It starts, stops or recovers: try again in a moment',
 };
 
-/** What to do where the database refuses a role what is the ledger's. */
-const NO_RIGHT = 'Grant the role that is logged in one of the ledger: docs/operating.md, "Roles"';
-
 function sentenceOf(error: unknown, addressFrom: string): string {
   if (error instanceof NoConnection) {
     const busy = BUSY[sqlState(error.cause) ?? ''];
@@ -41,5 +38,5 @@ function sentenceOf(error: unknown, addressFrom: string): string {
   if (code === 'EISDIR') return typeof path === 'string' ? `${path} is a directory, not a file` : 'this is a directory, not a file';
   if (typeof path === 'string' && (code === 'EACCES' || code === 'EPERM')) return `${path} may not be read or written by you`;
   const said = noWritesWords(error) ?? messageOf(refusalOf(error));
-  return sqlState(error) === '42501' && said.startsWith('permission denied for ') ? `${said}. ${NO_RIGHT}` : said;
+  return sqlState(error) === '42501' && said.startsWith('permission denied for ') ? `${said}. ${noRightHint}` : said;
 }

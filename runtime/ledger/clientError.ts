@@ -5,7 +5,7 @@ import { UnexpectedStateError } from 'slonik';
 import { shownUrl } from './address.ts';
 import { OtherLedger } from './checkLedger.ts';
 import { NoConnection } from './connection.ts';
-import { LedgerError, messageOf, sqlState, UsageError } from './errors.ts';
+import { LedgerError, messageOf, noRightHint, sqlState, UsageError } from './errors.ts';
 import { isConnectionLost, refusalOf } from './reachable.ts';
 
 /** What to do about an error that says it not itself; sql/README.md tells more of the ledger's own. */
@@ -23,7 +23,7 @@ const hints: Record<string, string> = {
   WL011: 'Use the address that the message names.',
   '22P02': 'An id is a UUID, as submit() and list() return it; find() takes a part of one.',
   '25006': 'Let databaseUrl name the primary.',
-  '42501': 'The role that is logged in may not do this: docs/operating.md, "Roles", says what each role may.',
+  '42501': `${noRightHint}.`,
 };
 
 const NO_VALUE_HINT = 'The message has the argument, which is not of the type that the method takes.';

@@ -76,6 +76,9 @@ export function noWritesWords(error: unknown): string | null {
   return `${messageOf(said)}: this server only reads (a standby, or set so). Let DATABASE_URL name the primary, and WORK_LEDGER_READ_URL a standby for reading`;
 }
 
+/** What to do where the database refuses a role something that is the ledger's. */
+export const noRightHint = 'The role that is logged in may not do this: docs/operating.md, "Roles", says what each role may';
+
 /** The message of an error, or of anything else that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

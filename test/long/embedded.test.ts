@@ -309,7 +309,9 @@ test('a role in its address is who logs in, with no more rights than it has', as
     expect(await cli(guest, 'list')).toEqual({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^error: permission denied for .*\. Grant the role that is logged in one of the ledger: .*\n$/),
+      stderr: expect.stringMatching(
+        /^error: permission denied for .*\. The role that is logged in may not do this: docs\/operating\.md, .*\n$/,
+      ),
     });
 });
 
