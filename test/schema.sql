@@ -4368,7 +4368,7 @@ create function _inbox_deliver(p_item work_items, p_turn turns) returns void
 create function _inbox_text(p_message inbox) returns text
   plpgsql volatile; -- body 90779f43, comment de1d1354
 create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid, kind text, n bigint, block text)
-  sql volatile; -- body 45bddfa4, comment e14ad098
+  sql volatile; -- body 9e3e1ab7, comment 14b232fe
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
