@@ -5886,7 +5886,7 @@ create function project_rename(p_project text, p_name text) returns projects
 create function project_set(p_project text, p_claims text) returns projects
   plpgsql volatile; -- body 04e6cd26, comment 60cdff99
 create function recall_block(p_work_item_id uuid, p_block integer, p_query text DEFAULT NULL::text) returns text
-  plpgsql stable; -- body 8fdf0380, comment c934d5c1
+  plpgsql stable; -- body 8fdf0380, comment 30057349
 create function recorded_runs_parse(p_content text) returns jsonb
   sql immutable; -- body ba1e617e, comment 807c465b
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb
