@@ -14,27 +14,27 @@ node_modules: package-lock.json
 demo: node_modules ## watch an agent fix a failing test; SCENE=team: four of them, SCENE=code: in a sandbox, SCENE=context: what it is shown
 	@node runtime/main.ts demo $(if $(SCENE),--scene $(SCENE)) $(if $(KEEP),--keep)
 
-# In CI all of them, in one run, but for those that it leaves out.
+# In CI both projects in one run, except the tests that CI leaves out.
 test: node_modules ## run the tests (embedded PostgreSQL 18)
 	LEFT_OUT='$(LEFT_OUT)' vitest run --project test $(if $(CI),--project long --reporter=default --reporter=json --outputFile.json=build/vitest.json)
 
-test-long: node_modules ## run those that play many cases, or for long
+test-long: node_modules ## run the tests that play many cases, or take long
 	vitest run --project long
 
-test-sql: node_modules ## run the pgTAP files whose path holds T
+test-sql: node_modules ## run the pgTAP files whose path contains T
 	T='$(T)' vitest run test/sql.test.ts
 
-faults: node_modules ## 1,000 killed workers and 40 broken databases, then a promoted standby and a full disk: nothing lost, doubled or stuck; SEED plays one again
+faults: node_modules ## 1,000 killed workers and 40 broken databases, then a promoted standby and a full disk: nothing lost, doubled or stuck; SEED repeats one
 	KILLS='$(KILLS)' FAULTS='$(FAULTS)' $(if $(SEED),SEED='$(SEED)') node test/faults/play.ts
 	vitest run --project faults
 
 replay: node_modules ## drive a recorded run of another agent through the loop: FILE; CLOSE=5: with a step after every five calls
 	node test/replay.ts '$(FILE)' $(CLOSE)
 
-soak: node_modules ## 10,000 iterations in one worker: memory, descriptors, jobs and connections stay what they are
+soak: node_modules ## 10,000 iterations in one worker: memory, descriptors, jobs and connections do not grow
 	node test/faults/soak.ts
 
-mutants: node_modules ## take each guard away and see that its test fails; T: only those whose name holds it
+mutants: node_modules ## remove each guard and see that its test fails; T: only those whose name contains it
 	node test/mutants/run.ts $(if $(T),'$(T)')
 
 check: lint verify test ## all that a commit must pass
@@ -48,19 +48,19 @@ lint: node_modules ## types, lint rules, style
 format: node_modules ## write TypeScript, and what browsers load, in one style of 140 columns
 	oxfmt .
 
-verify: node_modules ## what is generated or frozen is as it must be
+verify: node_modules ## check that everything generated or frozen is up to date
 	node sql/build.ts --verify
 	node test/schema.ts --verify
 	node test/bench/harness/report.ts --verify
 	node test/mutants/run.ts --verify
 
-schema: node_modules ## write the catalog into test/schema.sql, tables, states and the SQL reference into docs/, to be looked at and committed
+schema: node_modules ## write the catalog into test/schema.sql, tables, states and the references into docs/, to be looked at and committed
 	node test/schema.ts
 
 matrix: node_modules ## write who may do what to whose work into test/roles/matrix.txt, to be read and committed
 	MATRIX=write vitest run test/roles/matrix.test.ts
 
-freeze: node_modules ## keep the present version as released: from then on its sources have another number
+freeze: node_modules ## keep the present version as released; its sources then get another number
 	node sql/build.ts --freeze
 
 release: node_modules ## VERSION=x.y.z: check, freeze, build, ask, then tag and publish; REHEARSE=1: all but that
@@ -82,7 +82,7 @@ build: extension ## the extension into build/, the npm package into dist/
 extension: node_modules
 	node sql/build.ts
 
-dist: extension ## the extension alone, to be installed without npm: build/work_ledger-VERSION.zip, as PGXN takes it
+dist: extension ## the extension alone, to be installed without npm: build/work_ledger-VERSION.zip, as PGXN requires it
 	cd build && rm -f work_ledger-*.zip && zip -qr $$(basename work_ledger-*).zip work_ledger-*
 
 install: extension ## install the extension into the PostgreSQL of pg_config (PGXS)

@@ -50,7 +50,7 @@ export type ListOptions = {
 
 export type FollowOptions = {
   /**
-   * What the agent says and calls, beside the entries: `all` from the beginning (the default), `new` from the turn that is under way, or
+   * What the agent says and calls, in addition to the entries: `all` from the beginning (the default), `new` from the running turn, or
    * `none`.
    */
   activity?: 'all' | 'new' | 'none';
@@ -119,7 +119,7 @@ export class LedgerClient implements AsyncDisposable {
     return new LedgerClient(this.#db.as('token' in person ? { token: proofOf(person.token) } : person), this.#url);
   }
 
-  /** Closes its connections; what is under way ends first. */
+  /** Closes its connections, after the calls that are running. */
   async close(): Promise<void> {
     await this.#db.close();
   }
@@ -163,7 +163,7 @@ export class LedgerClient implements AsyncDisposable {
   }
 
   /**
-   * What it does now: `doing` is model, tools, waits, paused or next (null: no attempt is under way), `seconds` since its newest sign of work,
+   * What it does now: `doing` is model, tools, waits, paused or next (null: no attempt is running), `seconds` since its newest sign of work,
    * `waits_for` and `why` what keeps it. WL001.
    */
   now(id: string): Promise<WorkNow> {
@@ -309,7 +309,7 @@ export class LedgerClient implements AsyncDisposable {
 
   // Agents among each other
 
-  /** What work under way holds for itself, the newest first. */
+  /** What running work has claimed for itself, the newest first. */
   claims(): Promise<readonly HeldClaim[]> {
     return this.#ask((db) => db.claims());
   }

@@ -40,7 +40,7 @@ export type RunOptions = {
   resume?: string;
   /** The model's name; default: the faculty's. */
   model?: string;
-  /** The tools that the agent is offered beside the ledger's own, and that this process can run. */
+  /** The tools that the agent is offered in addition to the ledger's own, and that this process can run. */
   tools?: readonly Tool[];
   /** Functions that run at fixed points of the work (docs/hooks.md), one for each; with a saved `faculty`: those that it names. */
   hooks?: readonly Hook[];

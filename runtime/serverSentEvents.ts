@@ -17,7 +17,7 @@ export type StreamedEvent = WorkEvent | { kind: 'end'; item: CountedItem };
 export type EventStreamOptions = {
   /** The position behind which it begins; default: `Last-Event-ID` of the request, else the beginning. */
   after?: string;
-  /** What the agent says and calls, beside the entries, as of follow(); default: `all`. */
+  /** What the agent says and calls, in addition to the entries, as of follow(); default: `all`. */
   activity?: 'all' | 'new' | 'none';
   /**
    * The data of an event, as JSON; undefined: the client is not told of it. Default: all of it, and of the item at the end `state`,

@@ -286,7 +286,9 @@ test("every command line is one of work-ledger's or a target of make, with optio
     .split('\n')
     .slice(2)
     .flatMap((row) => [...(row.split(/(?<!\\)\|/)[1] ?? '').matchAll(/`([a-z-]+)/g)].map(([, name = '']) => name));
-  expect([...new Set(cells)].toSorted()).toEqual(names.toSorted());
+  expect([...new Set(cells)].toSorted(), 'the table in docs/commands.md has a row for each command, and for no other').toEqual(
+    names.toSorted(),
+  );
 });
 
 describe.each(['extension', 'script'] as const)('on a ledger with work in it, installed as %s', (form) => {

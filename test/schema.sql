@@ -4368,7 +4368,7 @@ create function _inbox_deliver(p_item work_items, p_turn turns) returns void
 create function _inbox_text(p_message inbox) returns text
   plpgsql volatile; -- body 90779f43, comment de1d1354
 create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid, kind text, n bigint, block text)
-  sql volatile; -- body 45bddfa4, comment e14ad098
+  sql volatile; -- body 9e3e1ab7, comment 14b232fe
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
@@ -5886,7 +5886,7 @@ create function project_rename(p_project text, p_name text) returns projects
 create function project_set(p_project text, p_claims text) returns projects
   plpgsql volatile; -- body 04e6cd26, comment 60cdff99
 create function recall_block(p_work_item_id uuid, p_block integer, p_query text DEFAULT NULL::text) returns text
-  plpgsql stable; -- body 8fdf0380, comment c934d5c1
+  plpgsql stable; -- body 8fdf0380, comment 30057349
 create function recorded_runs_parse(p_content text) returns jsonb
   sql immutable; -- body ba1e617e, comment 807c465b
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb

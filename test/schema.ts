@@ -8,7 +8,8 @@ import './inMemory.ts';
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { plainScript, version as presentVersion } from '../sql/extensionSource.ts';
 import { ensureEmbedded, stopEmbedded } from '../runtime/install/embedded.ts';
@@ -180,7 +181,9 @@ const isVerifying = process.argv.includes('--verify');
 function put(file: URL, text: string): void {
   if (!isVerifying) writeFileSync(file, text);
   else if (!existsSync(file) || text !== readFileSync(file, 'utf8')) {
-    console.error(`${file.pathname.replace(/.*\//, '')} is not what sql/ makes: look at what changed with \`make schema\` and git diff`);
+    console.error(
+      `${relative(fileURLToPath(new URL('..', import.meta.url)), fileURLToPath(file))} is not what the sources make: look at what changed with \`make schema\` and git diff`,
+    );
     process.exitCode = 1;
   }
 }

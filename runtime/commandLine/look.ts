@@ -34,8 +34,8 @@ export function lookCommands(program: Command): void {
         command(
           program,
           'top',
-          'look at work under way in the terminal, live, and act: approve, refuse, message, pause; until q or Ctrl-C; without a terminal, once',
-        ).summary('look at work under way in the terminal, live, and act'),
+          'look at running work in the terminal, live, and act: approve, refuse, message, pause; until q or Ctrl-C; without a terminal, once',
+        ).summary('look at running work in the terminal, live, and act'),
       ),
     ).action(ends(async (options: TopOptions) => (await import('../commands/top/top.ts')).top(options))),
     'top',

@@ -1,4 +1,4 @@
-// What people say to work that is under way.
+// What people say to running work.
 
 import { Option } from 'commander';
 import type { Command } from 'commander';
@@ -18,7 +18,7 @@ export function peopleCommands(program: Command): void {
 
   examples(
     command(program, 'message <id> <text>', 'say something to the agent of a work item, with its next request')
-      .option('--interrupt', 'now: break off what is under way')
+      .option('--interrupt', 'now: break off what it is doing')
       .action(
         ends(async (id: string, text: string, options: Settings & { interrupt?: boolean }) => (await items()).message(id, text, options)),
       ),

@@ -256,7 +256,7 @@ async function checkMajor(layout: Layout, bin: string): Promise<void> {
   if (theirs === ours) return;
   const lastStart = /by Work Ledger ([\d.]+)/.exec(await readFile(join(layout.cluster, 'work_ledger.conf'), 'utf8').catch(() => ''))?.[1];
   throw new Error(
-    `${layout.cluster} is a database of PostgreSQL ${theirs}, and this work-ledger brings PostgreSQL ${ours}, which cannot read it; nothing was touched. Start it with ${lastStart === undefined ? 'the work-ledger that made it' : `work-ledger ${lastStart}`}, dump it, and restore the dump here: "Upgrading" in docs/operating.md says how`,
+    `${layout.cluster} is a database of PostgreSQL ${theirs}, and this work-ledger brings PostgreSQL ${ours}, which cannot read it; nothing was touched. Start it with ${lastStart === undefined ? 'the work-ledger that made it' : `work-ledger ${lastStart}`}, dump it, and restore the dump here: "Upgrading" in docs/installing.md says how`,
   );
 }
 

@@ -202,7 +202,7 @@ comment on column turns.reserved_on is 'The day, of UTC, in which the request wa
 comment on table turn_workspaces is 'The state of the files at a turn: a reference by which to find them again, such as a git commit or a snapshot. Written by turn_workspace_set().';
 comment on column turn_workspaces.ref is 'By which the files are found again: a commit, a snapshot.';
 comment on table messages is 'What was said, as the provider''s content blocks, stored exactly and never changed. Tool results are in tool_calls, not here.';
-comment on column messages.sequence is 'Order within the turn.';
+comment on column messages.sequence is 'Order within the turn. In a turn that the engine made: 1 the task, or what the engine says; from 101 the inbox; 790 what was taken back; 800 what is new elsewhere; 850 a hook''s words; 890 that the agent goes in circles; 900 a reminder; 1000 the response.';
 comment on column messages.role is 'user or assistant.';
 comment on column messages.content is 'The provider''s content blocks, exactly as they were.';
 comment on column messages.erased_hash is 'Of an erased message: the salted hash of content, sent_content, context and metadata, see _message_hash().';

@@ -223,7 +223,10 @@ test('every ability has an input here, with every key of its schema', async () =
   const { rows } = await client.query<{ name: string; keys: string[] }>(
     `select name, array(select json_object_keys(input_schema -> 'properties')) as keys from ledger.abilities where is_builtin order by position`,
   );
-  expect(Object.fromEntries(rows.map(({ name, keys }) => [name, keys.toSorted()]))).toEqual(
+  expect(
+    Object.fromEntries(rows.map(({ name, keys }) => [name, keys.toSorted()])),
+    'plausible() in this file has an input for each',
+  ).toEqual(
     Object.fromEntries(
       Object.entries(plausible(world)).map(([name, input]) => [name, [...Object.keys(input), ...(alternatives[name] ?? [])].toSorted()]),
     ),

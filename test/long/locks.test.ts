@@ -688,7 +688,10 @@ test('every function that changes work, or that a worker calls, is stopped', asy
     'work_hours_sum',
   ];
   const stopped = new Set([...functions.map(({ name }) => name.split(' ')[0]), ...elsewhere]);
-  expect(all.filter((name) => !stopped.has(name))).toEqual([]);
+  expect(
+    all.filter((name) => !stopped.has(name)),
+    'each has a line in `functions`, with the locks that it comes to, or in `elsewhere`',
+  ).toEqual([]);
 });
 
 /**

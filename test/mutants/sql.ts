@@ -4,6 +4,13 @@ import type { Mutant } from './mutant.ts';
 
 export const sqlMutants: readonly Mutant[] = [
   {
+    name: 'messages that wait get the numbers of news, and no request of the item can be made any more',
+    file: 'sql/api/50_context/orient.sql',
+    from: '   limit 680;',
+    to: '   limit 700;',
+    test: 'test/sql/work_message/leaves_room_for_news.test.sql',
+  },
+  {
     name: 'a tool that a faculty lists twice is offered twice, and every request with it is refused',
     file: 'sql/api/10_faculty/faculty_problems.sql',
     from: 'where f.value = e.value and f.n < e.n)',

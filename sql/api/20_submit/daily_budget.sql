@@ -207,7 +207,7 @@ create or replace view v_work_daily_budgets with (security_invoker = true) as
    where w.resolved_at is null;
 
 comment on view v_work_daily_budgets is
-  'The budgets by day that each work item which is not over draws on beside those of v_budgets: of its project and, once it has begun, of its faculty, and how today stands: select * from v_work_daily_budgets where work_item_id = ''…''.';
+  'The budgets by day that each work item which is not over draws on in addition to those of v_budgets: of its project and, once it has begun, of its faculty, and how today stands: select * from v_work_daily_budgets where work_item_id = ''…''.';
 comment on column v_work_daily_budgets.scope is 'Of what it is: project or faculty.';
 comment on column v_work_daily_budgets.resource is 'tokens, money, seconds or calls.';
 comment on column v_work_daily_budgets.spent is 'Used today by all work of it.';

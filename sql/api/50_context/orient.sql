@@ -276,10 +276,10 @@ as $$
     from inbox i
    where i.work_item_id = p_work_item_id and i.consumed_at is null
    order by i.created_at, i.id
-   limit 700;
+   limit 680; -- from 101 on they are numbered in their turn, and 790 is what was taken back (messages.sequence)
 $$;
 
-comment on function _inbox_waiting(uuid) is 'What waits in an item''s inbox for the next request, in order, with the text blocks for the model; at most 700.';
+comment on function _inbox_waiting(uuid) is 'What waits in an item''s inbox for the next request, in order, with the text blocks for the model; at most 680.';
 
 create or replace function _branch_message(p_item work_items, p_turn turns, p_engage jsonb)
   returns text

@@ -202,7 +202,7 @@ create or replace view work_journal with (security_invoker = true) as
          e.importance, _tokens(char_length(e.content::text), _item_model(e.work_item_id)) as token_estimate
     from (select * from _journal_logged union all select * from _journal_done) e;
 comment on view work_journal is
-  'The journal of work items: session_start, thinking, tool_request, tool_approved, tool_rejected, tool_result, code_generated, file_read, file_written, decision, error, recovery, checkpoint, user_feedback, summary, session_end, in order of (created_at, rank, id); journal_read() reads part of one. Outputs are cut at 2,000 characters; the whole is in tool_calls and artifacts. Entries from the ledger have its entry type in ledgerType and the keys of their data beside the others; if they have data, their text is also in entry.';
+  'The journal of work items: session_start, thinking, tool_request, tool_approved, tool_rejected, tool_result, code_generated, file_read, file_written, decision, error, recovery, checkpoint, user_feedback, summary, session_end, in order of (created_at, rank, id); journal_read() reads part of one. Outputs are cut at 2,000 characters; the whole is in tool_calls and artifacts. Entries from the ledger have its entry type in ledgerType and the keys of their data next to the others; if they have data, their text is also in entry.';
 comment on column work_journal.id is 'Unique in the journal of the work item.';
 comment on column work_journal.source_id is 'The row that the entry is made of.';
 comment on column work_journal.entry_type is 'One of the types that the comment of the view lists.';

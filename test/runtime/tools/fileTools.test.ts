@@ -35,7 +35,10 @@ const put = async (path: string, content: string | Buffer): Promise<void> => wor
 const contentOf = async (path: string): Promise<string | undefined> => (await workspace?.readFile(path, 1_000_000))?.toString('latin1');
 
 test('every tool names its effect, its risk and its inputs', () => {
-  expect(builtinTools.map((tool) => [tool.name, tool.effect, tool.risk])).toEqual([
+  expect(
+    builtinTools.map((tool) => [tool.name, tool.effect, tool.risk]),
+    'each of builtinTools.ts is listed here',
+  ).toEqual([
     ['read_file', 'pure', 'safe'],
     ['write_file', 'idempotent', 'moderate'],
     ['edit_file', 'unsafe', 'moderate'],

@@ -46,7 +46,7 @@ select is_empty(
         and not exists (select from _erasable() e where e.relation = word.relation and e.becomes is null)
         and not exists (select from _erasable() e where e.relation = word.relation and e.becomes ? word.name)
         and not exists (select from stays s where s.relation = word.relation and word.name = any (s.names)) $$,
-  'a column that can hold words is erased, or named as one that stays');
+  'a column that can hold words is in _erasable(), or in the list `stays` of this file');
 select is_empty(
   $$ select e.relation, k from _erasable() e, jsonb_object_keys(e.becomes) k
       where not exists (select from pg_attribute a where a.attrelid = to_regclass(e.relation) and a.attname = k) $$,
