@@ -3105,4 +3105,20 @@ export const runtimeMutants: readonly Mutant[] = [
     test: 'test/e2e/commands.test.ts',
     title: 'what goes wrong is said',
   },
+  {
+    name: 'verify takes the views of a ledger that was restored for those of somebody else',
+    file: 'runtime/install/comparedCode.ts',
+    from: `AS "?(text|int4`,
+    to: 'AS (text|none',
+    test: 'test/runtime/install/server.test.ts',
+    title: 'whose dump was restored',
+  },
+  {
+    name: 'an installation keeps what its session quotes',
+    file: 'sql/extensionSource.ts',
+    from: 'set local quote_all_identifiers to off;',
+    to: '',
+    test: 'test/runtime/install/server.test.ts',
+    title: 'whose dump was restored',
+  },
 ];
