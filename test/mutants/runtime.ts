@@ -3121,4 +3121,20 @@ export const runtimeMutants: readonly Mutant[] = [
     test: 'test/runtime/install/server.test.ts',
     title: 'whose dump was restored',
   },
+  {
+    name: 'logs show times in the zone of the database',
+    file: 'runtime/commands/logs.ts',
+    from: 'clock(at)',
+    to: 'at.slice(11, 19)',
+    test: 'test/e2e/sessions.test.ts',
+    title: 'in the zone of whoever reads',
+  },
+  {
+    name: 'a page of the console counts by the days of the session',
+    file: 'runtime/ledger/consoleTurns.ts',
+    from: "(started_at at time zone 'UTC')::date",
+    to: 'started_at::date',
+    test: 'test/e2e/sessions.test.ts',
+    title: 'in the zone of whoever reads',
+  },
 ];

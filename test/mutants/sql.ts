@@ -6923,4 +6923,12 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     to: 'p_at',
     test: 'test/sql/views/say_what_goes_on_now.test.sql',
   },
+  {
+    name: 'an upgrade takes from whom they were granted the views that it makes again',
+    file: 'sql/upgrades/0.1.0--0.2.0.sql',
+    from: "execute current_setting('work_ledger.kept_grants');",
+    to: 'null;',
+    test: 'test/long/upgrade.test.ts',
+    title: 'leaves who was granted views',
+  },
 ];
