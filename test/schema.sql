@@ -5140,7 +5140,7 @@ create function _role_kinds() returns TABLE(kind text, inherits text[], says tex
 create function _roles_apply() returns void
   plpgsql volatile; -- body cbd29002, comment cc6c7ef7
 create function _roles_apply_queue(p_role name) returns void
-  plpgsql volatile; -- body 5c146369, comment ee3ebe15
+  plpgsql volatile; -- body fa831145, comment ee3ebe15
 create function _roles_complete() returns void
   plpgsql volatile; -- body 87911c51, comment 0815604b
 create function _roles_definer(p_is_definer boolean) returns void

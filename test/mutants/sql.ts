@@ -6931,4 +6931,12 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     test: 'test/long/upgrade.test.ts',
     title: 'leaves who was granted views',
   },
+  {
+    name: 'a role that is made again after it was renamed cannot enqueue',
+    file: 'sql/api/98_roles/roles_privileges.sql',
+    from: 'y.polroles is distinct from array[to_regrole(quote_ident(p_role))::oid]',
+    to: 'y.oid is null',
+    test: 'test/e2e/roles.test.ts',
+    title: 'roles that were renamed',
+  },
 ];
