@@ -73,6 +73,9 @@ const indexes = (): string[] =>
 
 const generated = '-- Generated from sql/ by sql/build.ts. Do not edit.';
 
+/** A function keeps its search path as this session would write it, and is compared with that of other sessions. */
+const asWritten = 'set local quote_all_identifiers to off;\n';
+
 /** The files of the extension by name: what `create extension work_ledger` runs, and what carries it over from each released version. */
 export function extensionScripts(): Map<string, string> {
   const script = (statement: string, ...parts: string[]): string =>
@@ -81,7 +84,7 @@ export function extensionScripts(): Map<string, string> {
     [`work_ledger--${version()}.sql`, extensionScript()],
     ...upgradable().map((from): [string, string] => [
       `work_ledger--${from}--${version()}.sql`,
-      script('alter extension work_ledger update', upgrade(from), sources(['extension.sql']), rolesAgain),
+      script('alter extension work_ledger update', asWritten, upgrade(from), sources(['extension.sql']), rolesAgain),
     ]),
   ]);
 }
@@ -92,6 +95,7 @@ export function extensionScript(): string {
     generated,
     '\\echo Use "create extension work_ledger" to load this file. \\quit',
     '',
+    asWritten,
     sources([...sqlFiles('schema/'), ...sqlFiles('api/'), 'extension.sql']),
   ].join('\n');
 }
@@ -159,7 +163,7 @@ export function plainScript(schema: string, since: string | null): string {
   const quoted = `"${schema.replaceAll('"', '""')}"`;
   const script = since === null ? sources([...sqlFiles('schema/'), ...sqlFiles('api/')]) : [upgrade(since), rolesAgain].join('\n');
   // As `create extension` does it: a function may stand before those that it calls.
-  return `set local search_path to ${quoted}, pg_temp;\nset local check_function_bodies to off;\n\n${script.replaceAll('@extschema@', quoted)}`;
+  return `set local search_path to ${quoted}, pg_temp;\nset local check_function_bodies to off;\n${asWritten}\n${script.replaceAll('@extschema@', quoted)}`;
 }
 
 /** New functions belong to the ledger's roles like those that they replace, and what is there now was installed. */

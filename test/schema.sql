@@ -2501,7 +2501,7 @@ create view v_queue with (security_invoker=true) as
         CASE
             WHEN r.faculty IS NULL THEN _why_unroutable(w.faculty, w.work_type)
             WHEN y.waits_for <> 'worker'::text THEN y.why
-            WHEN m.name IS NOT NULL THEN format('model %s is not asked before %s'::text, m.name, to_char(m.cooldown_ends_at, 'HH24:MI:SS'::text))
+            WHEN m.name IS NOT NULL THEN format('model %s is not asked before %s'::text, m.name, _time_said(m.cooldown_ends_at))
             WHEN r.slots <= r.used THEN format('%s of %s slots of faculty "%s" are taken'::text, r.used, r.slots, r.ref)
             ELSE y.why
         END AS why,
@@ -3774,7 +3774,7 @@ create function _chain_of(p_work_item_id uuid) returns SETOF uuid
 create function _changed_files(p_turn_ids uuid[]) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a1fabd08, comment 3fc34285
 create function _changes_of(p_work_item_id uuid, p_subscription subscriptions, p_projects text[]) returns TABLE(work_item_id uuid, at timestamp with time zone, event text)
-  sql stable; -- body 1eab992f, comment bbfa7e7a
+  sql stable; -- body fc62e623, comment bbfa7e7a
 create function _chat_content(p_turn_id uuid) returns jsonb
   sql stable; -- body 53c9fa4c, comment 6048f900
 create function _chat_spans(p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
@@ -3892,7 +3892,7 @@ create function _code_ledger_read(p_input jsonb) returns text
 create function _code_note() returns void
   sql volatile; -- body a3cf0130, comment e6c990c4
 create function _code_now() returns TABLE(kind text, name text, digest text, is_new boolean)
-  sql stable set standard_conforming_strings=on set quote_all_identifiers=off set IntervalStyle=postgres set bytea_output=hex; -- body 32d7ea70, comment 8e873ad7
+  sql stable set standard_conforming_strings=on set quote_all_identifiers=off set IntervalStyle=postgres set bytea_output=hex; -- body c5189be7, comment 8e873ad7
 create function _code_problems() returns TABLE(place text, problem text)
   sql stable; -- body b864053b, comment bfcf11b6
 create function _code_spawn_child_work(p_input jsonb) returns text
@@ -4000,9 +4000,9 @@ create function _directory_named(p_item work_items, p_faculty_hash text) returns
 create function _doctor_invariants() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 4dec9537, comment ccfeb1aa
 create function _doctor_locks() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 8ebc30f0, comment 193fd237
+  sql stable; -- body deca24b9, comment 193fd237
 create function _doctor_retention() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body def3046f, comment 6bf3b42d
+  sql stable; -- body 25bee263, comment 6bf3b42d
 create function _doctor_roles() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 3a8952f6, comment ef22705a
 create function _doctor_server() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -4012,11 +4012,11 @@ create function _doctor_sessions() returns TABLE(severity text, code text, work_
 create function _doctor_settings() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 03f30505, comment a5d95813
 create function _doctor_speed() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 6646e73c, comment 8c02c3ab
+  sql stable; -- body de071e07, comment 8c02c3ab
 create function _doctor_tools() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 165e087b, comment 2e15c580
 create function _doctor_work() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body a3b551dc, comment ffe50067
+  sql stable; -- body 5779a790, comment ffe50067
 create function _doctor_workers() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   plpgsql stable; -- body f63f6629, comment e36738ab
 create function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer, p_lease uuid) returns void
@@ -5140,7 +5140,7 @@ create function _role_kinds() returns TABLE(kind text, inherits text[], says tex
 create function _roles_apply() returns void
   plpgsql volatile; -- body cbd29002, comment cc6c7ef7
 create function _roles_apply_queue(p_role name) returns void
-  plpgsql volatile; -- body 5c146369, comment ee3ebe15
+  plpgsql volatile; -- body fa831145, comment ee3ebe15
 create function _roles_complete() returns void
   plpgsql volatile; -- body 87911c51, comment 0815604b
 create function _roles_definer(p_is_definer boolean) returns void
@@ -5421,6 +5421,8 @@ create function _thought_in(p_content json) returns text
   sql immutable; -- body 9c82b17c, comment 73eb7ba4
 create function _time_given(p_what text, p_text text) returns timestamp with time zone
   plpgsql stable; -- body 9245854a, comment c1c889d2
+create function _time_said(p_at timestamp with time zone) returns text
+  sql stable parallel safe; -- body d41d8cd9, comment fb09e351
 create function _timeline(p_head_id uuid, p_after integer, p_limit integer) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c5b9d29e, comment 18d0f924
 create function _timeline_marks(p_turn turns, p_model text) returns jsonb
@@ -5588,7 +5590,7 @@ create function _wait_ends_at(p_input json) returns timestamp with time zone
 create function _wait_kind(p_call tool_calls) returns text
   sql immutable; -- body a8dd89db, comment 54cd8c08
 create function _wait_said(p_item work_items, p_call_id uuid, p_tool_name text, p_input json, p_ends_at timestamp with time zone, p_is_interrupted boolean) returns text
-  plpgsql volatile; -- body 30563790, comment f0dedad3
+  plpgsql volatile; -- body adde6cd8, comment f0dedad3
 create function _waiting_calls(p_turn_id uuid) returns json
   sql stable; -- body 5cc480de, comment e8d8c21d
 create function _waits_for(p_turn_id uuid) returns text
@@ -5616,7 +5618,7 @@ create function _why_queued(p_work_item_id uuid) returns text
 create function _why_unroutable(p_faculty text, p_work_type text) returns text
   sql stable; -- body 9969e8db, comment 95d7c2d8
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
-  sql stable set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a947cb7f, comment d4959170
+  sql stable set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0500de5a, comment d4959170
 create function _will_be_seen(p_item work_items, p_task text) returns boolean
   plpgsql stable; -- body c18b437c, comment b071ef84
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
@@ -5768,7 +5770,7 @@ create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interva
 create function journal_entry_delete(p_id uuid, p_reason text DEFAULT NULL::text) returns void
   plpgsql volatile; -- body 697fc27f, comment 12f62393
 create function journal_export(p_work_item_id uuid) returns jsonb
-  sql stable; -- body 63907a49, comment 2bef13e8
+  sql stable set TimeZone=UTC; -- body 63907a49, comment 2bef13e8
 create function journal_heartbeat(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
   plpgsql volatile; -- body 1c6b3f12, comment 78669319
 create function journal_log(p_work_item_id uuid, p_entry_type text, p_content jsonb, p_importance text DEFAULT 'normal'::text, p_id uuid DEFAULT NULL::uuid) returns journal_entries
@@ -6000,7 +6002,7 @@ create function work_continue(p_work_item_id uuid, p_content text, p_idempotency
 create function work_erase(p_work_item_id uuid, p_reason text DEFAULT 'erased by hand'::text, p_is_dry_run boolean DEFAULT false, p_with_forks boolean DEFAULT false) returns TABLE(kind text, name text, row_count bigint, bytes bigint)
   plpgsql volatile; -- body 871ca80f, comment 856e31ff
 create function work_export(p_work_item_id uuid) returns TABLE(relation text, "row" jsonb)
-  plpgsql stable; -- body a1870d25, comment a370c5dd
+  plpgsql stable set TimeZone=UTC set bytea_output=hex set extra_float_digits=1; -- body a1870d25, comment a370c5dd
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body d3fd3831, comment 48dc0224
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items

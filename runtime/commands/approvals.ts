@@ -13,6 +13,7 @@ import { padded, pieces, wordPieces } from './cells.ts';
 import { idOf } from './ids.ts';
 import { io } from './io.ts';
 import type { Output } from './io.ts';
+import { second } from './localTime.ts';
 import { cutWords, exit, note, paint, print, span, visible } from './output.ts';
 import { withLedger, withReader } from './withLedger.ts';
 
@@ -92,7 +93,7 @@ export function approvalText(one: Approval, width: number): string {
     ...field('tool', `${literalName(one.tool_name)}, ${one.risk}`, width),
     ...field('work item', `${one.work_item_id}  ${visible(one.description).split('\n')[0]}`, width),
     ...(one.said === null ? [] : field('says', cutWords(literal(one.said).replaceAll(/\s+/g, ' '), MOST_SAID), width)),
-    ...field('waits', `for ${ago(one.requested_at)}, and until ${one.expires_at.replace(/\.\d+/, '')}`, width),
+    ...field('waits', `for ${ago(one.requested_at)}, and until ${second(one.expires_at)}`, width),
     ...field('hash', one.input_hash.slice(0, HASH), width),
   ];
   const given = wholeArguments(one.input_json);

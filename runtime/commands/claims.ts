@@ -3,6 +3,7 @@
 import type { Settings } from '../config.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { itemIdOf } from './ids.ts';
+import { second } from './localTime.ts';
 import { exit, print, visible } from './output.ts';
 import { withLedger, withReader } from './withLedger.ts';
 
@@ -11,7 +12,7 @@ export const claims = (options: Settings): Promise<number> =>
     const held = await db.claims();
     const lines = held.map(
       (one) =>
-        `${one.work_item_id}  ${visible(one.key)}  ${visible(one.by)}, ${one.is_binding ? one.mode : 'binds nobody'}, until ${one.ends_at}: ` +
+        `${one.work_item_id}  ${visible(one.key)}  ${visible(one.by)}, ${one.is_binding ? one.mode : 'binds nobody'}, until ${second(one.ends_at)}: ` +
         visible(one.why ?? one.description).split('\n')[0],
     );
     print(held, lines.join('\n') || 'nothing is claimed', options.json ?? false);

@@ -5,6 +5,7 @@ import { UsageError } from '../ledger/errors.ts';
 import type { Happened } from '../ledger/overview.ts';
 import { followOn } from './follow.ts';
 import { itemOf } from './items.ts';
+import { clock } from './localTime.ts';
 import { nowText, sayCost, Waits } from './now.ts';
 import { callText, entryLine, exit, itemText, note, paint, print, StatusLine, stateColor, toldBy, visible } from './output.ts';
 import { withLooking, withReader } from './withLedger.ts';
@@ -21,7 +22,7 @@ export const logs = (workItemId: string, options: Settings & { limit?: number })
 };
 
 function logLine({ at, kind, iteration, name, text, status, seconds, error }: Happened): string {
-  const time = paint('dim', at.slice(11, 19));
+  const time = paint('dim', clock(at));
   if (kind === 'told') return `${time}  ${toldBy(name, status)}: ${visible(text).replaceAll('\n', '\n          ')}`;
   if (kind === 'said') return `${time}  turn ${iteration} says: ${visible(text).replaceAll('\n', '\n          ')}`;
   if (kind === 'entry') return `${time}  ${entryLine({ seq: null, entry_type: name ?? '', content: text }).replaceAll('\n', '\n      ')}`;

@@ -11,6 +11,7 @@ import { LedgerError, UsageError } from '../ledger/errors.ts';
 import { notePath } from '../ledger/notes.ts';
 import { projectOf } from '../project.ts';
 import { io } from './io.ts';
+import { minute } from './localTime.ts';
 import { exit, note, print, visible } from './output.ts';
 import { withLedger, withReader } from './withLedger.ts';
 
@@ -30,7 +31,7 @@ export const list = (options: MemoryOptions): Promise<number> =>
     const found = await db.notes.list(project);
     const lines = found.map(
       (one) =>
-        `${String(one.version).padStart(4)}  ${String(one.bytes).padStart(6)}  ${one.updated_at.slice(0, 16).replace('T', ' ')}  ${visible(one.path)}` +
+        `${String(one.version).padStart(4)}  ${String(one.bytes).padStart(6)}  ${minute(one.updated_at)}  ${visible(one.path)}` +
         `  ${one.pinned_at === null ? '' : '(pinned) '}by ${visible(one.written_by)}`,
     );
     print(found, lines.join('\n') || `no notes${project === null ? '' : ` in ${visible(project)}`} yet`, options.json ?? false);
@@ -43,7 +44,7 @@ export const suggest = (options: MemoryOptions): Promise<number> =>
     const found = await db.notes.suggest(await ofProject(options), 20);
     const lines = found.map(
       (one) =>
-        `${one.entry_type} of ${one.work_item_id}/${one.seq}, told to ${one.told} since ${one.since.slice(0, 16).replace('T', ' ')}:\n` +
+        `${one.entry_type} of ${one.work_item_id}/${one.seq}, told to ${one.told} since ${minute(one.since)}:\n` +
         `  ${visible(one.content).replaceAll('\n', '\n  ')}`,
     );
     print(found, lines.join('\n') || 'nothing that several agents were told of is in no note', options.json ?? false);
@@ -70,7 +71,7 @@ export const history = (typed: string | undefined, options: MemoryOptions): Prom
     if (found.length === 0) throw new LedgerError('WL001', `there is no note ${path}`, '', 'work-ledger memory list shows their paths');
     const lines = found.map(
       (one) =>
-        `${String(one.version).padStart(4)}  ${one.created_at.slice(0, 16).replace('T', ' ')}  ${one.command.padEnd(11)}  by ${visible(one.written_by)}` +
+        `${String(one.version).padStart(4)}  ${minute(one.created_at)}  ${one.command.padEnd(11)}  by ${visible(one.written_by)}` +
         `${one.path === path ? '' : `  at ${visible(one.path)}`}${one.is_erased ? '  (erased)' : ''}${one.why === null ? '' : `: ${visible(one.why).split('\n')[0]}`}`,
     );
     print(found, lines.join('\n'), options.json ?? false);

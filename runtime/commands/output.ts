@@ -6,6 +6,7 @@ import { styleText } from 'node:util';
 import type { CountedItem, WorkItem } from '../ledger/answers.ts';
 import { visible as shown } from '../visible.ts';
 import { io } from './io.ts';
+import { second } from './localTime.ts';
 
 /** Exit codes, as docs/commands.md has them. */
 export const exit = { ok: 0, error: 1, usage: 2, workItemFailed: 3, interrupted: 130 } as const;
@@ -116,8 +117,6 @@ export function tokensText(n: number): string {
 }
 
 /** A time of the database without the fraction. */
-const toSeconds = (at: string): string => at.replace(/\.\d+/, '');
-
 export function itemLine(item: WorkItem): string {
   const reason = item.state_reason ? ` (${visible(item.state_reason)})` : '';
   return `${item.id}  ${item.state.padEnd(9)}  ${item.work_type}: ${visible(item.description).split('\n')[0]}${reason}`;
@@ -136,9 +135,9 @@ export function itemText(item: CountedItem, why: string | null = null): string {
     `  entries    ${item.ledger_count}`,
     ...(item.continues_id ? [`  goes on    from the end of ${item.continues_id}`] : []),
     ...(item.next_id ? [`  went on    as ${item.next_id}`] : []),
-    `  created    ${toSeconds(item.created_at)}`,
-    ...(item.resolved_at ? [`  resolved   ${toSeconds(item.resolved_at)}`] : []),
-    ...(item.erased_at ? [`  erased     ${toSeconds(item.erased_at)}`] : []),
+    `  created    ${second(item.created_at)}`,
+    ...(item.resolved_at ? [`  resolved   ${second(item.resolved_at)}`] : []),
+    ...(item.erased_at ? [`  erased     ${second(item.erased_at)}`] : []),
     ...(typeof summary === 'string' ? [`  outcome    ${visible(summary).replaceAll('\n', '\n             ')}`] : []),
   ].join('\n');
 }

@@ -1,6 +1,7 @@
 // The people who act in a name of their own: on the console, and from anywhere with their token.
 
 import type { Settings } from '../config.ts';
+import { day } from './localTime.ts';
 import { exit, note, print, visible } from './output.ts';
 import { withLedger } from './withLedger.ts';
 
@@ -18,7 +19,6 @@ export const personList = (options: Settings): Promise<number> =>
   withLedger(options, async (db) => {
     const all = await db.personList();
     const width = Math.max(0, ...all.map(({ name }) => name.length));
-    const day = (at: string): string => at.slice(0, 10);
     print(
       all,
       all.length === 0

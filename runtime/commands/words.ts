@@ -8,6 +8,7 @@ import { money } from '../money.ts';
 import { widthOf } from './cells.ts';
 import { io } from './io.ts';
 import type { Output } from './io.ts';
+import { clock } from './localTime.ts';
 import { callText, entryLine, paint, toldBy, tokensText, visible } from './output.ts';
 
 /** Below the time. */
@@ -126,7 +127,7 @@ export class Words {
   }
 }
 
-const timeOf = (at: string | null): string => `${paint('dim', at?.slice(11, 19) ?? '        ')}  `;
+const timeOf = (at: string | null): string => `${paint('dim', at === null ? '        ' : clock(at))}  `;
 
 const usedText = ({ input_tokens: read, output_tokens: wrote, cost }: Extract<ActivityEvent, { kind: 'answered' }>): string =>
   `${tokensText(read)} tokens in, ${tokensText(wrote)} out${cost === null ? '' : `, cost ${money(cost)}`}`;

@@ -56,7 +56,9 @@ async function definitions(client: pg.Client, schema: string, renamed: (text: st
       from pg_trigger t join pg_class c on c.oid = t.tgrelid
      where c.relnamespace = to_regnamespace(quote_ident($1)) and not t.tgisinternal and t.tgfoid is distinct from to_regprocedure(quote_ident($1) || '._refuse_moved()')
     union all
-    select 'view ' || c.oid::regclass, replace(pg_get_viewdef(c.oid), '::text AS text', '::text') from pg_class c where c.relnamespace = to_regnamespace(quote_ident($1)) and c.relkind = 'v'`,
+    select 'view ' || c.oid::regclass,
+           regexp_replace(pg_get_viewdef(c.oid), '(::[a-z ]+) AS "?(text|int4|int8|bool|numeric|float8|uuid|jsonb?|timestamptz|interval)\\M"?', '\\1', 'g')
+      from pg_class c where c.relnamespace = to_regnamespace(quote_ident($1)) and c.relkind = 'v'`,
     [schema],
   );
   return new Map(rows.map(({ name, definition }) => [renamed(name), renamed(definition)]));

@@ -126,7 +126,7 @@ export function consoleTurns({ rows, run, named }: Calls) {
     costByDay: (workItemId: string | null) =>
       run(
         () => sql.type(day)`
-      select started_at::date::text as day, model, sum(call_count) as calls, sum(input_tokens) as tokens, sum(cached_input_tokens) as cached,
+      select (started_at at time zone 'UTC')::date::text as day, model, sum(call_count) as calls, sum(input_tokens) as tokens, sum(cached_input_tokens) as cached,
              sum(output_tokens) as output, sum(cost) as cost, percentile_disc(0.5) within group (order by duration_ms) as latency_ms
         from ${named('v_turns')} where work_item_id = ${workItemId}::uuid group by 1, 2 order by 1 desc, 2 limit 60`,
       ),

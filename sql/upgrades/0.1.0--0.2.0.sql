@@ -570,6 +570,15 @@ drop function if exists _submit_parent(uuid);
 drop function if exists cost_by(text, uuid);
 drop function if exists awareness_digest(uuid);
 drop function if exists work_changes(uuid);
+-- Made again below with other columns: who may read them, may afterwards.
+do $do$
+begin
+  perform set_config('work_ledger.kept_grants', coalesce(string_agg(format('grant %s on %s to %s%s', a.privilege_type, c.relname,
+      case a.grantee when 0 then 'public' else a.grantee::regrole::text end, case when a.is_grantable then ' with grant option' end), ';'), ''), true)
+    from pg_class c cross join aclexplode(c.relacl) a
+   where c.oid in (to_regclass('v_queue'), to_regclass('v_unroutable'), to_regclass('v_slots')) and a.grantee <> c.relowner;
+end
+$do$;
 drop view if exists v_queue, v_unroutable, v_slots;
 drop function if exists _faculty_for(text, text);
 drop function if exists _slot_take(work_items, text);
@@ -723,6 +732,12 @@ comment on type budget_draw is
 comment on column turns.reserved_on is 'The day, of UTC, in which the request was reserved: budgets by day are charged for it in that one. Null: it is reserved nowhere.';
 
 @functions@
+
+do $do$
+begin
+  execute current_setting('work_ledger.kept_grants'); -- what was noted above
+end
+$do$;
 
 -- Work of 0.1.0 is in the project of its directory, where that is known; what was recorded in the last week is told as of it. A tree with
 -- work that is not over stays in none: workers call its directory by another name, and any may go on with it.

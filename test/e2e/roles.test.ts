@@ -412,3 +412,17 @@ tools = ["read_file", "write_file", "edit_file", "glob", "grep", "bash"]
     await expect(as('app', `insert into work_ledger default values`)).rejects.toMatchObject(refused);
   });
 });
+
+test('roles that were renamed are made anew under their names, with all that they had', async () => {
+  const prefix = `renamed${process.pid}_`;
+  const database = await createDatabase();
+  await database.query(`select ledger.work_roles_create('${prefix}')`);
+  await database.query(`alter role ${prefix}owner rename to ${prefix}former`);
+  await database.query(`select ledger.work_roles_create('${prefix}')`);
+  await database.query(
+    `set role ${prefix}client; set search_path to ledger; select from work_submit('chore', 'Sweep the floor'); reset role; reset search_path`,
+  );
+  expect(await database.query('select state from ledger.work_items')).toEqual([{ state: 'queued' }]);
+  await database.query(`select ledger.work_roles_drop(); drop owned by ${prefix}former; drop role ${prefix}former`);
+  await database.drop();
+});

@@ -10,6 +10,7 @@ import { openDb } from '../../runtime/ledger/db.ts';
 import { isConnectionLost } from '../../runtime/ledger/reachable.ts';
 import { createModelClient } from '../../runtime/model/callModel.ts';
 import { startWorker } from '../../runtime/worker/worker.ts';
+import { cliOrFail } from '../cli.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { startProxy } from '../faults/proxy.ts';
@@ -27,6 +28,7 @@ beforeAll(async () => {
     `idle_session_timeout = '10s'`,
     `standard_conforming_strings = off`,
     `DateStyle = 'German'`,
+    `TimeZone = 'Pacific/Kiritimati'`,
     'jit = on',
   ]) {
     await database.query(`alter database ${name} set ${set}`);
@@ -88,6 +90,32 @@ test('a worker works where the defaults would stop it', async () => {
   for (const { id } of items) await until(async () => (await db.workItem(id))?.state === 'completed');
   await worker.stop();
   await model.close();
+  await db.close();
+});
+
+test('the command line shows times in the zone of whoever reads, and the console days of UTC', async () => {
+  const client = await connect({ connectionString: database.url });
+  await client.query(`set work_ledger.now = '2026-11-22 20:30:05Z'`);
+  const { rows } = await client.query<{ id: string }>(`select id from ledger.work_submit('talk', 'Talk', p_faculty => 'nobody')`);
+  const id = rows[0]?.id ?? '';
+  await client.query(`select from ledger.ledger_append($1, 'note', 'Said')`, [id]);
+  await client.query(`select from ledger.memory_write('/memories/a.md', 'A note', 'shop')`);
+  await client.query(`select from ledger.person_add('Ann')`);
+  const env = { ...process.env, DATABASE_URL: database.url, WORK_LEDGER_SCHEMA: 'ledger', TZ: 'Asia/Kolkata' };
+  const says = async (...args: string[]): Promise<string> => (await cliOrFail(args, { env })).stdout;
+  expect(await says('logs', id)).toBe('02:00:05  note: Said\n');
+  expect(await says('show', id)).toMatch(/^ {2}created {4}2026-11-23 02:00:05\+05:30$/m);
+  expect(await says('memory', 'list', '--project', 'shop')).toMatch(/ 2026-11-23 02:00 {2}\/memories\/a\.md/);
+  expect(await says('person', 'list')).toMatch(/^Ann {2}since 2026-11-23$/m);
+
+  const exchange = { id: 'e', at: '2026-01-01T20:00:00Z', model: 'm', text: 'Hello', thinking: [], calls: [] };
+  const run = { format: 'codex', sessionId: 's', prompt: 'Hello', exchanges: [exchange], raw: [] };
+  const imported = await client.query<{ id: string }>(`select ledger.session_import($1::json) ->> 'work_item_id' as id`, [
+    JSON.stringify(run),
+  ]);
+  await client.end();
+  const db = await openDb(database.url, 'ledger');
+  expect((await db.console.costByDay(imported.rows[0]?.id ?? '')).map(({ day }) => day)).toEqual(['2026-01-01']);
   await db.close();
 });
 

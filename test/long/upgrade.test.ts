@@ -302,6 +302,25 @@ describe('an upgrade', () => {
     await other.drop();
   });
 
+  test.each(['script', 'extension'] as const)('leaves who was granted views what they may read (%s)', async (form) => {
+    const role = `"Grafana ${form}${process.pid}"`;
+    const database = await at.create();
+    await installReleased(database, earlier, form);
+    await database.query(
+      `create role ${role}; grant select on ledger.v_queue, ledger.v_now to ${role}; grant select on ledger.v_slots to ${role} with grant option; grant select on ledger.v_unroutable to public`,
+    );
+    const mayRead = (): Promise<unknown[]> =>
+      database.query(
+        `select c.relname, a.grantee::int, a.is_grantable from pg_class c, aclexplode(c.relacl) a where c.relnamespace = 'ledger'::regnamespace and a.grantee in (0, to_regrole('${role}')) order by 1`,
+      );
+    const before = await mayRead();
+    expect(before).toHaveLength(4);
+    await installLedger(database.url, 'ledger');
+    expect(await mayRead()).toEqual(before);
+    await database.query(`drop owned by ${role}; drop role ${role}`);
+    await database.drop();
+  });
+
   test('fixes where functions that are tools find what they name: as sessions of the database do, and in their own schema', async () => {
     const database = await at.create();
     await installReleased(database, earlier, 'script');

@@ -13,7 +13,7 @@ create temporary table ledger_relations as
 
 select is_empty(
   $$ select signature from ledger_functions
-      where prosqlbody is null and coalesce(array_to_string(proconfig, ','), '') !~ '^search_path=pg_catalog, [^=]+, pg_temp(,(enable_[a-z]+=off|jit=off|plan_cache_mode=force_(custom|generic)_plan|client_min_messages=warning|lock_timeout=(1s|100ms)|standard_conforming_strings=on|quote_all_identifiers=off|IntervalStyle=postgres|bytea_output=hex))*$' $$,
+      where prosqlbody is null and coalesce(array_to_string(proconfig, ','), '') !~ '^search_path=pg_catalog, [^=]+, pg_temp(,(enable_[a-z]+=off|jit=off|plan_cache_mode=force_(custom|generic)_plan|client_min_messages=warning|lock_timeout=(1s|100ms)|standard_conforming_strings=on|quote_all_identifiers=off|IntervalStyle=postgres|bytea_output=hex|TimeZone=UTC|extra_float_digits=1))*$' $$,
   'every string-bodied function pins its search_path, pg_catalog first and pg_temp last');
 select is_empty(
   $$ select signature from ledger_functions

@@ -67,7 +67,7 @@ create or replace function _changes_of(p_work_item_id uuid, p_subscription subsc
   rows 2
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select k.work_item_id, max(k.created_at), max(k.created_at)::text
+  select k.work_item_id, max(k.created_at), extract(epoch from max(k.created_at))::text -- as every session writes it
     from work_items i
     join touches x on x.kind = 'path' and x.action in ('create', 'modify', 'delete')
      and x.target in (p_subscription.target, i.workspace_dir || '/' || p_subscription.target,

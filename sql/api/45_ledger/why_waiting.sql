@@ -21,7 +21,7 @@ as $$
              case when exists (select from workers k where k.seen_at > _now() - interval '1 minute' and not _has_lapsed_lease(k.id))
                   then 'the next sweep of another one takes it' else 'no other one is there to take it' end) end,
              case when not s.is_due then p_item.state_reason end, case v.waits_for
-             when 'time' then format('not before %s', to_char(p_item.run_at, 'YYYY-MM-DD HH24:MI:SS TZ'))
+             when 'time' then format('not before %s', _time_said(p_item.run_at))
              when 'worker' then 'ready for the next free worker' end)
          end
     from (select _worker_lost_at(p_item) as lost_at) l

@@ -77,8 +77,8 @@ begin
   end if;
   return concat_ws(' ',
     case
-      when v_is_timed then format('[engine] %sIt is %s UTC.', case when p_is_interrupted then 'The wait was interrupted. ' else '' end,
-        to_char(_now() at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS'))
+      when v_is_timed then format('[engine] %sIt is %s.', case when p_is_interrupted then 'The wait was interrupted. ' else '' end,
+        _time_said(_now()))
       when not v_are_over or v_holder is not null then format('[engine] %s; %s not over.',
         case when p_is_interrupted then 'The wait was interrupted' else 'The timeout is over' end,
         case when v_are_over then 'work item ' || v_holder || ', which has ' || _one_line(v_claim, 200) || ' or waits for it before you, is'

@@ -6,6 +6,10 @@ create or replace function work_export(p_work_item_id uuid)
   stable
   rows 1000
   set search_path = pg_catalog, @extschema@, pg_temp
+  -- A row reads the same from whichever session it is taken.
+  set timezone = 'UTC'
+  set bytea_output = hex
+  set extra_float_digits = 1
 as $$
 declare
   v_ids uuid[] := array(

@@ -29,8 +29,9 @@ as $$
        where c.relnamespace = quote_ident(_ledger_schema())::regnamespace and not t.tgisinternal
          and t.tgfoid <> '_refuse_moved()'::regprocedure -- they come and go with a move, and can do nothing but refuse
       union all
-      -- In a dump a constant gets the name that PostgreSQL would give it.
-      select 'view', c.oid::regclass::text, r.xmin, replace(pg_get_viewdef(c.oid), '::text AS text', '::text')
+      -- In a dump a constant without a name gets that of its type.
+      select 'view', c.oid::regclass::text, r.xmin,
+             regexp_replace(pg_get_viewdef(c.oid), '(::[a-z ]+) AS "?(text|int4|int8|bool|numeric|float8|uuid|jsonb?|timestamptz|interval)\M"?', '\1', 'g')
         from pg_class c
         join pg_rewrite r on r.ev_class = c.oid
        where c.relnamespace = quote_ident(_ledger_schema())::regnamespace and c.relkind = 'v') c;

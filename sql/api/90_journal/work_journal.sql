@@ -42,6 +42,7 @@ create or replace function journal_export(p_work_item_id uuid)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
+  set timezone = 'UTC'
 as $$
   select jsonb_build_object(
     'session', (

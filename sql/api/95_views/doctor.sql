@@ -235,8 +235,8 @@ as $$
       from v_unroutable u
      limit 1000) u
   union all
-  select 'warning', 'waiting', a.work_item_id, format('%s has waited for approval since %s', a.tool_name, to_char(a.requested_at, 'YYYY-MM-DD HH24:MI')),
-         'work-ledger approve, or reject; it expires at ' || to_char(a.expires_at, 'YYYY-MM-DD HH24:MI') || '.'
+  select 'warning', 'waiting', a.work_item_id, format('%s has waited for approval since %s', a.tool_name, _time_said(a.requested_at)),
+         'work-ledger approve, or reject; it expires at ' || _time_said(a.expires_at) || '.'
     from v_approvals a
    where a.requested_at < _now() - interval '1 hour'
   union all
@@ -255,7 +255,7 @@ as $$
     from work_items w
    where w.state = 'waiting' and w.is_stranded
   union all
-  select 'warning', 'cooldowns', null, format('model %s is not asked before %s: %s', c.model, to_char(c.ends_at, 'HH24:MI:SS'), c.reason),
+  select 'warning', 'cooldowns', null, format('model %s is not asked before %s: %s', c.model, _time_said(c.ends_at), c.reason),
          'Wait, or name a fallback_model in the faculty.'
     from v_cooldowns c;
 $$;

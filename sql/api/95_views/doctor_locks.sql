@@ -26,12 +26,12 @@ as $$
   select 'error', 'locks', null::uuid,
          format('%s holds what %s for since %s', case when h.pid = 0 then 'a prepared transaction' else format('process %s (%s)', h.pid, (
            select concat_ws(', ', 'role ' || a.usename, nullif(a.application_name, ''), a.state,
-                            'in a transaction since ' || to_char(a.xact_start, 'YYYY-MM-DD HH24:MI:SS'))
+                            'in a transaction since ' || _time_said(a.xact_start))
              from pg_stat_activity a
             where a.pid = h.pid)) end, h.who, h.since),
          case when h.pid = 0 then 'Whoever prepared it has to end it: select * from pg_prepared_xacts.'
               else format('Let its program end its transaction, or: select pg_terminate_backend(%s);', h.pid) end
-    from (select b.by as pid, to_char(min(b.since), 'HH24:MI:SS') as since,
+    from (select b.by as pid, _time_said(min(b.since)) as since,
                  case count(distinct b.pid) when 1 then 'a session of the ledger has waited'
                                             else format('%s sessions of the ledger have waited', count(distinct b.pid)) end as who
             from blocked b
@@ -50,14 +50,14 @@ as $$
   select 'warning', 'retention', null::uuid,
          format('%s of work should have been erased by policy, the first at %s, and nobody does it',
            case count(*) when 100 then 'at least 100 trees' when 1 then 'a tree' else format('%s trees', count(*)) end,
-           to_char(min(d.resolved_at + p.age), 'YYYY-MM-DD HH24:MI')),
+           _time_said(min(d.resolved_at + p.age))),
          'Run "work-ledger retention --run" as the owner of the ledger. Workers do so each hour if they are members of its owner, or of its role for workers.'
     from _retention_due(100) d
     join retention_policies p on p.id = d.policy_id
    where d.resolved_at + p.age < _now() - interval '2 hours'
   having count(*) > 0
   union all
-  select 'warning', 'retention', e.work_item_id, format('its erasing began at %s and is not done', to_char(e.began_at, 'YYYY-MM-DD HH24:MI')),
+  select 'warning', 'retention', e.work_item_id, format('its erasing began at %s and is not done', _time_said(e.began_at)),
          'Run "work-ledger retention --run", which goes on with it.'
     from erasures e
    where e.erased_at is null and e.began_at < _now() - interval '2 hours'

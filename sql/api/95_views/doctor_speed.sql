@@ -23,12 +23,12 @@ as $$
   union all
   select 'warning', 'transactions', null,
          format('process %s (%s) has been in a transaction since %s: nothing that is deleted or updated since can be cleaned up',
-                a.pid, concat_ws(', ', a.usename, nullif(a.application_name, ''), a.state), to_char(a.xact_start, 'YYYY-MM-DD HH24:MI')),
+                a.pid, concat_ws(', ', a.usename, nullif(a.application_name, ''), a.state), _time_said(a.xact_start)),
          'Let its program commit; idle_in_transaction_session_timeout ends those that forget to.'
     from pg_stat_activity a
    where a.datname = current_database() and a.pid <> pg_backend_pid() and a.backend_type = 'client backend' and a.xact_start < _now() - interval '10 minutes'
   union all
-  select 'warning', 'transactions', null, format('the prepared transaction %s waits since %s', x.gid, to_char(x.prepared, 'YYYY-MM-DD HH24:MI')),
+  select 'warning', 'transactions', null, format('the prepared transaction %s waits since %s', x.gid, _time_said(x.prepared)),
          'Whoever prepared it has to end it: commit prepared, or roll it back.'
     from pg_prepared_xacts x
    where x.database = current_database() and x.prepared < _now() - interval '10 minutes'

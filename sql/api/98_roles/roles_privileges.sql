@@ -103,6 +103,7 @@ create or replace function _roles_apply_queue(p_role name)
 as $$
 declare
   v_table regclass;
+  v_is_there boolean;
 begin
   if to_regnamespace('graphile_worker') is null then
     return;
@@ -112,12 +113,15 @@ begin
   execute format('grant all on all sequences in schema graphile_worker to %I', p_role);
   execute format('grant execute on all functions in schema graphile_worker to %I', p_role);
   -- graphile-worker's tables have row-level security without a policy: only their owner has access.
-  for v_table in
-    select c.oid from pg_class c
+  -- A role that was renamed has kept the policy of its former name.
+  for v_table, v_is_there in
+    select c.oid, y.oid is not null
+      from pg_class c
+      left join pg_policy y on y.polrelid = c.oid and y.polname = p_role
      where c.relnamespace = 'graphile_worker'::regnamespace and c.relrowsecurity
-       and not exists (select from pg_policy y where y.polrelid = c.oid and y.polname = p_role)
+       and y.polroles is distinct from array[to_regrole(quote_ident(p_role))::oid]
   loop
-    execute format('create policy %I on %s to %I using (true)', p_role, v_table, p_role);
+    execute format('%s policy %I on %s to %I using (true)', case when v_is_there then 'alter' else 'create' end, p_role, v_table, p_role);
   end loop;
 end
 $$;

@@ -96,3 +96,21 @@ test('queries are performed, whatever stands around them, and nothing else is to
   const untouched = `create function f() returns int as $$\nselect 1;\n$$ language sql;\ndo $x$ begin perform 1; end $x$;`;
   expect(silent(untouched)).toBe(untouched);
 });
+
+test('a ledger of the script whose dump was restored, or that a session with settings of its own installed, is the one of the package', async () => {
+  const database = await createDatabase({ from: null });
+  await database.query(`do $$ begin execute format('alter database %I set quote_all_identifiers = on', current_database()); end $$`);
+  await installLedger(database.url, 'ledger');
+  await database.query(`do $$
+    declare
+      v_view regclass;
+    begin
+      set local quote_all_identifiers = off;
+      for v_view in select oid from pg_class where relnamespace = 'ledger'::regnamespace and relkind = 'v' loop
+        execute format('create or replace view %s with (security_invoker = true) as %s', v_view, pg_get_viewdef(v_view));
+      end loop;
+    end $$`);
+  expect(await database.query('select place, problem from ledger.ledger_verify()')).toEqual([]);
+  expect(await comparedCode(database.url, 'ledger')).toEqual([]);
+  await database.drop();
+});

@@ -1,17 +1,17 @@
 -- What an agent asked to be told of comes first among its news: once, or each time, and again if the request was given up.
 begin;
-select plan(17);
+select plan(19);
 
 set local work_ledger.now = '2026-11-20 12:00:00+00';
 select agent('{"tools": ["look", "write_file"]}');
 select ability_register('write_file', 'Writes.', '{"type": "object"}', 'idempotent', p_touches => '[{"key": "path", "action": "modify"}]');
 create temporary table other as select (work_submit('analyze', 'Other')).id;
 create function pg_temp.other() returns uuid language sql as $$ select id from other $$;
-create function pg_temp.news() returns text language plpgsql as $$
+create function pg_temp.news(p_after interval default '2 minutes') returns text language plpgsql as $$
 declare
   v_says text;
 begin
-  perform later('2 minutes'), drive();
+  perform later(p_after), drive();
   select substring(m.content -> 0 ->> 'text' from 'What you asked to be told of:\n(.*?)\n(?:\n|<|$)') into v_says from messages m where m.turn_id = turn() and m.metadata ->> 'kind' = 'digest';
   perform answer('[["look"]]'), run(), iteration_finish(item(), lease());
   return v_says;
@@ -38,6 +38,11 @@ select is(pg_temp.news(), '- src/a.ts was changed (Worker/analyze, 2m ago)', 'th
 select is(pg_temp.news(), null, 'once told it is no news');
 select pg_temp.writes('src/a.ts');
 select is(pg_temp.news(), '- src/a.ts was changed (Worker/analyze, 2m ago)', 'the next change is told, too');
+select pg_temp.writes('src/a.ts');
+select is(pg_temp.news('10 seconds'), '- src/a.ts was changed (Worker/analyze, just now)', 'so is one of just now');
+set local timezone = 'Asia/Tokyo';
+select is(pg_temp.news('10 seconds'), null, 'once, also where the next request is made in a session that writes times otherwise');
+reset timezone;
 select pg_temp.finds(item(), 'My own test is flaky'), pg_temp.finds(pg_temp.other(), 'The import is slow');
 select is(pg_temp.news(), null, 'neither one''s own words nor others');
 select pg_temp.finds(pg_temp.other(), 'Test 3 is flaky since Monday');

@@ -1,6 +1,6 @@
 -- v_now, v_queue, v_slots, v_workers and v_cooldowns say what goes on, who drives it, and what everything else waits for.
 begin;
-select plan(37);
+select plan(38);
 set local work_ledger.now = '2026-01-01 12:00Z';
 
 select agent('{"tools": ["look"], "require_approval": "dangerous", "model": "claude-opus-4-5"}', '{"max_concurrent": 2}');
@@ -15,6 +15,11 @@ select lease_renew('w', '{}', '{}', 'here', 7, null, 4);
 select drive();
 select is((select (doing, waits_for, attempt, iteration, worker_id)::text from v_now), '(model,,1,1,w)', 'a model is asked');
 select is_empty($$ select * from v_queue $$, 'what is driven is not queued');
+set local timezone = 'Asia/Tokyo';
+select work_submit('analyze', 'Later', p_run_at => '2026-01-02 12:00Z');
+select is((select why from v_queue), 'not before 2026-01-02 12:00:00 UTC', 'what is not due yet says so in UTC in every session');
+select work_cancel(work_item_id) from v_queue;
+reset timezone;
 select answer('["I look first.", ["look"]]', p_more => '{"usage": {"input_tokens": 1000, "cached_input_tokens": 500, "output_tokens": 100}}');
 select is((select (doing, last_words, open_calls -> 0 ->> 'tool')::text from v_now), '(tools,"I look first.",look)', 'a tool runs');
 select is((select (tokens, cost, model_calls)::text from v_now), (select (total_tokens, cost, turns)::text from v_usage), 'the sums are those of the turns');

@@ -1,6 +1,6 @@
 -- An export holds every row that erasing takes or leaves as a tombstone, of the item and of everything below it.
 begin;
-select plan(4);
+select plan(5);
 
 select agent('{"tools": ["look"], "max_result_chars": 2000}');
 select submit('Task');
@@ -16,6 +16,16 @@ select is_empty(
 select results_eq($$ select "row" ->> 'description' from export where relation = 'work_items' order by 1 $$, array['Child task', 'Task'], 'children are in it');
 select is((select count(*) from export where relation = 'artifacts' and "row" ->> 'content' ~ '^much much'), 1::bigint, 'large results are in it, whole');
 select is((select journal_export(item()) -> 'rows' -> 'messages'), (select jsonb_agg("row") from export where relation = 'messages'), 'the journal''s export has the same rows');
+
+-- The journal's export has the times of checkpoints from beside the rows.
+select checkpoint_create(item());
+create function pg_temp.exported() returns text language sql as $$ 
+  select md5(string_agg("row"::text, '' order by "row" ->> 'id') || journal_export(item())::text) from work_export(item()) $$;
+create temporary table here as select pg_temp.exported();
+set local timezone = 'Asia/Tokyo';
+set local bytea_output = escape;
+set local extra_float_digits = -15;
+select is(pg_temp.exported(), (select exported from here), 'every session exports the same');
 
 select * from finish();
 rollback;

@@ -37,7 +37,10 @@ select is((select count(*) from work_ledger_doctor() where code = 'settings' and
 select ok((select bool_or(says = 'attempt 1 runs with an older configuration of faculty "worker"' and work_item_id = item()) from work_ledger_doctor() where code = 'settings'), 'one that does not hold yet');
 select model_save('claude-opus-4-5');
 update models set cooldown_ends_at = _now() + interval '1 hour', cooldown_reason = 'rate_limited';
-select is(pg_temp.of('cooldowns'), 'warning: model claude-opus-4-5 is not asked before ' || to_char(_now() + interval '1 hour', 'HH24:MI:SS') || ': rate_limited', 'a model that rests');
+set local timezone = 'Asia/Tokyo';
+select is(pg_temp.of('cooldowns'), 'warning: model claude-opus-4-5 is not asked before '
+  || to_char((_now() + interval '1 hour') at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC: rate_limited', 'a model that rests, until when in UTC');
+reset timezone;
 
 -- What can only be if something wrote past the functions.
 select is(pg_temp.of('invariants'), 'fine: slots, counters and leases of the newest 1,000 open items agree', 'nothing is broken');
