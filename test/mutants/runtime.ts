@@ -598,7 +598,7 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a session that somebody ended is told so by each hook',
     file: 'runtime/agentSdk/hooks.ts',
-    from: 'if (isOver(error)) forget(session);',
+    from: 'if (isItemOver(error)) forget(session);',
     to: '',
     test: 'test/runtime/agentSdk/hooks.test.ts',
     title: 'a session rests when it stops',
