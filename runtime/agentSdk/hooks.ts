@@ -3,9 +3,9 @@
 
 import { answerOf, hookInput, hooks, ownTool } from '../harness/hooks.ts';
 import type { Answer, HookInput, HookName, Said, Teller } from '../harness/hooks.ts';
-import { messageOf, noWritesWords } from '../ledger/errors.ts';
+import { isItemOver, messageOf, noWritesWords } from '../ledger/errors.ts';
 import { withoutSecrets } from '../secrets/known.ts';
-import { forget, isOver, sessionsAt } from './sessions.ts';
+import { forget, sessionsAt } from './sessions.ts';
 import type { Session, Sessions } from './sessions.ts';
 import type { LedgerAddress } from './lazyLedger.ts';
 import { planSave, taskCompleted, taskCreated } from './tasks.ts';
@@ -116,7 +116,7 @@ class Runner {
         isHeard: true,
         isTranscriptKept: this.#options.isTranscriptKept ?? false,
         complain: (error) => {
-          if (isOver(error)) forget(session);
+          if (isItemOver(error)) forget(session);
           errors.push(wordsOf(error));
           return '';
         },

@@ -1,6 +1,6 @@
 // The sessions of the Claude Agent SDK that this process sees, as work items: hooks and tools act for the same one.
 
-import { LedgerError, UsageError } from '../ledger/errors.ts';
+import { UsageError } from '../ledger/errors.ts';
 import { keepAlive } from '../ledger/journal.ts';
 import type { Db } from '../ledger/db.ts';
 import { projectOf } from '../project.ts';
@@ -118,11 +118,7 @@ export class Sessions {
   }
 }
 
-/** What is over is looked for again by the next hook. */
-export function isOver(error: unknown): boolean {
-  return error instanceof LedgerError && ['WL001', 'WL003'].includes(error.code);
-}
-
+/** Its item is looked for again by the next hook. */
 export function forget(session: Session, item = session.item): void {
   if (session.item === item) session.item = undefined;
 }

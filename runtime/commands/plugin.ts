@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { isObject } from '../../plv8/isObject.ts';
+import { parseToml } from '../faculty/toml.ts';
 import { harnesses, hookSettings, isHarness } from '../harness/harnesses.ts';
 import type { HarnessName } from '../harness/harnesses.ts';
 import { UsageError } from '../ledger/errors.ts';
@@ -24,6 +25,9 @@ const program = quoted(join(folder, 'work-ledger'));
 const ours = /\bhook [a-z-]+ --harness [a-z-]+\b/;
 
 const server = { command: join(folder, 'work-ledger'), args: ['mcp'] };
+
+/** By which a server is found that this wrote before. */
+const oursServer = /[/\\]plugin[/\\]work-ledger$/;
 
 /** Codex hands a server only what its settings name; the database may be in a file of settings, too. */
 const codexServer = `[mcp_servers.work-ledger]
@@ -45,11 +49,9 @@ const parts: Record<Exclude<HarnessName, 'claude-code'>, () => Part[]> = {
   codex() {
     const home = process.env['CODEX_HOME'] || join(homedir(), '.codex');
     const path = join(home, 'config.toml');
-    const append = (text: string): string =>
-      text.includes('[mcp_servers.work-ledger]') ? text : `${text.trimEnd()}\n\n${codexServer}`.trimStart();
     return [
       json(join(home, 'hooks.json'), { hooks: hookSettings('codex', program) }),
-      { path, text: codexServer, install: () => change(path, append) },
+      { path, text: codexServer, install: () => change(path, (text) => withCodexServer(text, path)) },
     ];
   },
   'gemini-cli': () => [
@@ -78,17 +80,49 @@ export async function plugin(name: string, { install = false }: { install?: bool
 
 type Settings = { hooks: Record<string, object[]>; mcpServers?: Record<string, object> };
 
-/** Ours are replaced, and whatever else is there stays. */
+/** Written however; a server of this name that is not ours stays. Codex does not start with settings that are no TOML. */
+function withCodexServer(text: string, path: string): string {
+  const command = codexCommand(text, path);
+  if (command === server.command || (command !== null && !oursServer.test(command))) return text;
+  const changed =
+    command === null
+      ? `${text.trimEnd()}\n\n${codexServer}`.trimStart()
+      : text.replace(JSON.stringify(command), () => JSON.stringify(server.command));
+  if (codexCommand(changed, path) !== server.command) throw notToml(path);
+  return changed;
+}
+
+/** Of the server of this name; null: there is none. */
+function codexCommand(text: string, path: string): string | null {
+  let servers: unknown;
+  try {
+    servers = parseToml(text).value['mcp_servers'];
+  } catch {
+    throw notToml(path);
+  }
+  const there = isObject(servers) ? servers['work-ledger'] : undefined;
+  if (there === undefined) return null;
+  return isObject(there) && typeof there['command'] === 'string' ? there['command'] : '';
+}
+
+const notToml = (path: string): UsageError =>
+  new UsageError(`to ${path} nothing can be added as TOML has it: it was not changed. Add by hand what is printed without --install`);
+
+/** Ours are replaced, and whatever else is there stays, also in the same group. */
 function merged(settings: Record<string, unknown>, { hooks, mcpServers }: Settings, path: string): Record<string, unknown> {
   const { hooks: before = {}, mcpServers: servers = {} } = settings;
   if (!isObject(before) || !isObject(servers) || Object.values(before).some((groups) => !Array.isArray(groups)))
     throw new UsageError(`"hooks" in ${path} are to be lists by event, and "mcpServers" an object: nothing was changed`);
-  const kept = Object.entries(before as Record<string, unknown[]>).map(
-    ([event, groups]) => [event, groups.filter((group) => !ours.test(JSON.stringify(group)))] as const,
-  );
+  const kept = Object.entries(before as Record<string, unknown[]>).map(([event, groups]) => [event, groups.flatMap(withoutOurs)] as const);
   const all: Record<string, unknown[]> = Object.fromEntries(kept.filter(([, groups]) => groups.length > 0));
   for (const [event, groups] of Object.entries(hooks)) all[event] = [...(all[event] ?? []), ...groups];
   return { ...settings, hooks: all, ...(mcpServers && { mcpServers: { ...servers, ...mcpServers } }) };
+}
+
+function withoutOurs(group: unknown): unknown[] {
+  if (!isObject(group) || !Array.isArray(group['hooks'])) return [group];
+  const hooks = group['hooks'].filter((hook) => !ours.test(JSON.stringify(hook)));
+  return hooks.length === 0 && group['hooks'].length > 0 ? [] : [{ ...group, hooks }];
 }
 
 /** All of a file or nothing; one that is a link stays one. */

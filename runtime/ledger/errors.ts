@@ -45,6 +45,11 @@ export function isLeaseLost(error: unknown): boolean {
   return error instanceof LedgerError && ['WL003', 'WL004', 'WL005', 'WL011'].includes(error.code);
 }
 
+/** True if work that a call names, such as that of a session, is erased or has ended. */
+export function isItemOver(error: unknown): boolean {
+  return error instanceof LedgerError && ['WL001', 'WL003'].includes(error.code);
+}
+
 /** What the database cannot store: bytes, escapes, depth (in JavaScript a RangeError), size. */
 const unstorable = new Set(['22021', '22P05', '54000', '54001']);
 

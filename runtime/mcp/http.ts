@@ -8,12 +8,7 @@
 
 import { randomUUID } from 'node:crypto';
 
-import {
-  createMcpHandler,
-  isInitializeRequest,
-  isLegacyRequest,
-  WebStandardStreamableHTTPServerTransport,
-} from '@modelcontextprotocol/server';
+import { createMcpHandler, isInitializeRequest, isLegacyRequest } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
 import { LedgerError } from '../ledger/errors.ts';
@@ -22,9 +17,9 @@ import type { Access } from './access.ts';
 import { jsonBody, refused } from './body.ts';
 import { Guests, whenRead } from './guests.ts';
 import type { Guest } from './guests.ts';
-import { sentEvents } from './sentEvents.ts';
 import { MAX_WATCHED, Service } from './server.ts';
 import type { Seat } from './server.ts';
+import { SessionTransport } from './sessionTransport.ts';
 
 export type Identity = { conversation: string; directory?: string; project?: string } | { workItemId: string };
 
@@ -104,10 +99,9 @@ export class McpHttp {
 
   async #session(id: string, identity: Identity): Promise<Guest> {
     const service = new Service(() => this.#options.seatFor(identity), { isPrompt: false });
-    const transport = new WebStandardStreamableHTTPServerTransport({
+    const transport = new SessionTransport({
       sessionIdGenerator: () => id,
       onsessionclosed: () => this.#guests.forget(id),
-      eventStore: sentEvents(),
       retryInterval: RETRY_MS,
     });
     await service.server({ isConnected: true }).connect(transport);

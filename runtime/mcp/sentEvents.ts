@@ -8,13 +8,24 @@ const MAX_CHARS = 4 * 1024 * 1024;
 
 type Sent = { id: string; streamId: string; message: JSONRPCMessage; chars: number };
 
+/** An event store that knows which streams are over. */
+export type SentEvents = EventStore & {
+  /** No message follows this one on its stream. */
+  ends(message: JSONRPCMessage): void;
+  /** Nothing was sent after this event on its stream, and nothing will be. */
+  isOver(eventId: string): boolean;
+};
+
 /** The newest events of one session. */
-export function sentEvents(): EventStore {
+export function sentEvents(): SentEvents {
   const events: Sent[] = [];
+  const last = new WeakSet<JSONRPCMessage>();
   let count = 0;
   let chars = 0;
   const isEvent = (message: JSONRPCMessage): boolean => Object.keys(message).length > 0; // the first of a stream only gives it an id
   return {
+    ends: (message) => void last.add(message),
+    isOver: (eventId) => events.some(({ id, message }) => id === eventId && last.has(message)),
     async storeEvent(streamId, message) {
       const sent = { id: String(++count), streamId, message, chars: JSON.stringify(message).length };
       events.push(sent);

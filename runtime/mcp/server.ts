@@ -8,7 +8,7 @@ import { schemaErrors } from '../../plv8/jsonSchema.ts';
 import { builtinAbilities, version } from '../../sql/extensionSource.ts';
 import type { BuiltinAbility } from '../../sql/extensionSource.ts';
 import type { Db } from '../ledger/db.ts';
-import { LedgerError, messageOf } from '../ledger/errors.ts';
+import { isItemOver, LedgerError, messageOf } from '../ledger/errors.ts';
 import { isCaughtUp } from '../ledger/standby.ts';
 import { withoutSecrets } from '../secrets/known.ts';
 import { callIdOf } from './callId.ts';
@@ -119,21 +119,27 @@ export class Service {
   }
 
   async #seat(meta?: Meta): Promise<Seat> {
-    const session = await this.#sessionOf(meta);
+    return this.#seatOf(await this.#sessionOf(meta));
+  }
+
+  #seatOf(session: string): Promise<Seat> {
     const there = this.#seats.get(session);
     if (there) return there;
     const opening = this.#open(session);
     this.#seats.set(session, opening);
     const [oldest] = this.#seats.keys();
-    if (this.#seats.size > MAX_SEATS && oldest !== undefined) {
-      void this.#seats.get(oldest)?.then(
-        (seat) => seat.leave(),
-        () => {},
-      );
-      this.#seats.delete(oldest);
-    }
+    if (this.#seats.size > MAX_SEATS && oldest !== undefined) this.#rise(oldest);
     opening.catch(() => this.#seats.delete(session));
     return opening;
+  }
+
+  /** Its next call has a seat of its own, at whatever its work is then. */
+  #rise(session: string): void {
+    void this.#seats.get(session)?.then(
+      (seat) => seat.leave(),
+      () => {},
+    );
+    this.#seats.delete(session);
   }
 
   /** What users registered, too; a ledger that cannot be reached is said with each call. */
@@ -156,10 +162,16 @@ export class Service {
     const { _meta: meta } = request;
     const call = answered(
       async () => {
-        const { db, workItemId } = await this.#seat(meta);
+        const session = await this.#sessionOf(meta);
+        const { db, workItemId } = await this.#seatOf(session);
         this.#check(name, input);
-        if (!isWait(name)) return db.abilityInvoke(name, input, workItemId, null, callIdOf(workItemId, name, input, meta));
-        return wait(db, name, workItemId, input, AbortSignal.any([request.signal, this.#stopping.signal]), reportOf(request));
+        try {
+          if (!isWait(name)) return await db.abilityInvoke(name, input, workItemId, null, callIdOf(workItemId, name, input, meta));
+          return await wait(db, name, workItemId, input, AbortSignal.any([request.signal, this.#stopping.signal]), reportOf(request));
+        } catch (error) {
+          if (isItemOver(error)) this.#rise(session); // if that was its own work, what is called next is another's
+          throw error;
+        }
       },
       async () => {
         const { db, workItemId } = await this.#seat(meta);

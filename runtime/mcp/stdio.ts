@@ -6,6 +6,7 @@ import type { JSONRPCMessage, Server, Transport } from '@modelcontextprotocol/se
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 
+import { singleMessages } from './messages.ts';
 import { Service } from './server.ts';
 import type { Seat, ServiceOptions } from './server.ts';
 
@@ -21,14 +22,18 @@ export async function serveMcp(
   const gone = Promise.withResolvers<Error | null>();
   const service = new Service(open, { isPrompt: true, ...sessions });
   let server: Server | null = null as Server | null; // type inference does not see the assignment in the factory
+  const { stdin, stdout } = process;
+  const messages = singleMessages((refusal) => stdout.write(`${JSON.stringify(refusal)}\n`));
+  stdin.on('error', (error) => messages.destroy(error)).pipe(messages);
   const transport = withListens(
-    new StdioServerTransport(),
+    new StdioServerTransport(messages),
     (uri) => service.watch(uri, () => void server?.sendResourceUpdated({ uri }).catch(() => {})),
     gone.resolve,
   );
   const handle = serveStdio(() => (server = service.server({ isConnected: true })), { transport });
   const why = await Promise.race([gone.promise, refused]);
   await handle.close();
+  stdin.unpipe(messages).pause(); // else it keeps this process
   await service.stop();
   return why;
 }

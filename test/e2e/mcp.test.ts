@@ -268,6 +268,8 @@ test('what is no request, or asks for too much, is answered or passed over, and 
   child.stdin.write(Buffer.from([0xff, 0xfe, 0, 10]));
   child.stdin.write(append(deep, 'deep'));
   child.stdin.write(append('"a\\u0000b\\ud800"', 'odd'));
+  child.stdin.write('[{"jsonrpc":"2.0","id":"first","method":"ping"},{"jsonrpc":"2.0","id":"second","method":"ping"}]\n');
+  for (const id of ['"first"', '"second"', 'null,"error":{"code":-32700']) await until(() => said().includes(`"id":${id}`));
   for (const id of ['deep', 'odd']) await until(() => said().includes(`"id":"${id}"`));
   expect(
     JSON.parse(

@@ -43,6 +43,49 @@ test('plugin adds to the settings of a person what is ours, once, and nothing of
   expect(config.match(/mcp_servers/g)).toHaveLength(1);
 });
 
+test('what stands beside ours in a group of hooks stays, and ours is replaced wherever the package was', async () => {
+  const path = join(home, '.codex', 'hooks.json');
+  const [before, mine] = ["'/elsewhere/plugin/work-ledger' hook stop --harness codex || exit 1", 'mine'].map((command) => ({
+    type: 'command',
+    command,
+  }));
+  await mkdir(join(home, '.codex'), { recursive: true });
+  await writeFile(path, JSON.stringify({ hooks: { Stop: [{ hooks: [before, mine] }, { hooks: [before] }, { hooks: [] }] } }));
+  expect(await plugin('codex', '--install')).toMatchObject({ code: 0 });
+  const { Stop: groups } = (JSON.parse(await readFile(path, 'utf8')) as { hooks: { Stop: { hooks: { command: string }[] }[] } }).hooks;
+  expect(groups.map(({ hooks }) => hooks.map(({ command }) => command))).toEqual([['mine'], [], [expect.stringContaining('hook stop')]]);
+  expect(JSON.stringify(groups)).not.toContain('/elsewhere/');
+});
+
+test('the server of Codex is found written however, and moved along; one that is not ours stays', async () => {
+  const path = join(home, '.codex', 'config.toml');
+  await mkdir(join(home, '.codex'), { recursive: true });
+  const install = async (text: string): Promise<string> => {
+    await writeFile(path, text);
+    expect(await plugin('codex', '--install')).toMatchObject({ code: 0 });
+    return readFile(path, 'utf8');
+  };
+  const added = (await install('')).match(/^command = (".*")$/m)?.[1] ?? '';
+  for (const text of [
+    '[mcp_servers."work-ledger"]\ncommand = COMMAND # mine\nargs = ["mcp"]\n',
+    'mcp_servers.work-ledger.command = COMMAND\n',
+    'mcp_servers = { other = { command = "x" }, work-ledger = { command = COMMAND } }\n',
+  ])
+    expect(await install(text.replace('COMMAND', '"/elsewhere/plugin/work-ledger"'))).toBe(text.replace('COMMAND', added));
+  expect(await install('# [mcp_servers.work-ledger]\n')).toMatch(/^# \[mcp_servers\.work-ledger\]\n\n\[mcp_servers\.work-ledger\]\n/);
+  for (const own of ['[mcp_servers.work-ledger]\nurl = "https://ledger.example/mcp"\n', '[mcp_servers.work-ledger]\ncommand = "mine"\n'])
+    expect(await install(own)).toBe(own);
+  for (const text of [
+    'mcp_servers = { other = { command = "x" } }\n',
+    'no TOML\n',
+    "[mcp_servers.work-ledger]\ncommand = '/elsewhere/plugin/work-ledger'\n",
+  ]) {
+    await writeFile(path, text);
+    expect(await plugin('codex', '--install')).toMatchObject({ code: 2, stderr: expect.stringContaining('it was not changed') });
+    expect(await readFile(path, 'utf8')).toBe(text);
+  }
+});
+
 test('plugin prints what is to be added, and changes nothing that it does not understand', async () => {
   const printed = await plugin('gemini-cli');
   expect(Object.keys((JSON.parse(printed.stdout) as { hooks: object }).hooks)).toContain('BeforeTool');

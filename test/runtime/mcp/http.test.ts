@@ -107,6 +107,32 @@ test.for([false, true])('a wait that its client cancels is over for the server, 
   await client.close();
 });
 
+test.for([false, true])('a client whose work is over goes on with other work (stateless: %s)', async (isStateless) => {
+  let left = 0;
+  const handler = handlerWith({}, db, () => left++);
+  const conversation = `goes on ${isStateless}`;
+  const client = await clientOf(handler, { query: `?conversation=${conversation}`, isStateless });
+  const call = async (name: string, input: object = {}): Promise<string> => {
+    const { content } = await client.callTool({ name, arguments: input as Record<string, unknown> });
+    return (content as { text: string }[])[0]?.text ?? '';
+  };
+  const append = (content: string): Promise<string> => call('ledger_append', { entry_type: 'finding', content });
+  const item = async (): Promise<string> => (await db.journal.sessionActive(conversation))?.id ?? '';
+  await append('first');
+  const first = await item();
+  await call('work_complete', { summary: 'done' });
+  expect(await append('unheard')).toContain('is completed');
+  await append('second');
+  const second = await item();
+  expect([second === first, (await db.ledgerRead(second, null, null)).map(({ content }) => content)]).toEqual([false, ['second']]);
+  await until(() => left === 1);
+  // What others have ended costs nothing.
+  expect(await call('check_child_work', { work_item_ids: [first] })).toBeTruthy();
+  await append('third');
+  expect([await item(), (await db.ledgerRead(second, null, null)).map(({ content }) => content)]).toEqual([second, ['second', 'third']]);
+  await client.close();
+});
+
 test('no more sessions than it may have: the one that was idle for longest makes room, one that is connected does not', async () => {
   const handler = handlerWith({ maxClients: 2 });
   const [first, second] = [await openSession(handler), await openSession(handler)];

@@ -1,0 +1,104 @@
+// Streamable HTTP of one session, where each request is answered on the stream of its own POST, and nothing stays open. The SDK's
+// transport knows requests by their ids alone: of two at once with one id, the second gets both answers and the first none; and the
+// stream of a request that was cancelled, which the SDK does not answer, never ends. So requests are numbered here, and outside
+// nobody sees the numbers.
+
+import {
+  isJSONRPCErrorResponse,
+  isJSONRPCRequest,
+  isJSONRPCResultResponse,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import type {
+  HandleRequestOptions,
+  JSONRPCMessage,
+  JSONRPCResponse,
+  RequestId,
+  WebStandardStreamableHTTPServerTransportOptions,
+} from '@modelcontextprotocol/server';
+import { z } from 'zod';
+
+import { MAX_BATCH } from './messages.ts';
+import { sentEvents } from './sentEvents.ts';
+import type { SentEvents } from './sentEvents.ts';
+
+/** What the Language Server Protocol calls it; MCP has no code of its own. */
+const REQUEST_CANCELLED = -32800;
+/** No request has this number. */
+const NONE = 0;
+
+const cancellation = z.looseObject({
+  method: z.literal('notifications/cancelled'),
+  params: z.looseObject({ requestId: z.union([z.string(), z.number()]) }),
+});
+
+/** A request without an answer: what its client calls it, and all such requests of the same POST. */
+type Unanswered = { id: RequestId; ofPost: Set<number> };
+
+export class SessionTransport extends WebStandardStreamableHTTPServerTransport {
+  readonly #sent: SentEvents;
+  readonly #unanswered = new Map<number, Unanswered>();
+  #count = NONE;
+
+  constructor(options: Omit<WebStandardStreamableHTTPServerTransportOptions, 'eventStore'>) {
+    const sent = sentEvents();
+    super({ ...options, eventStore: sent });
+    this.#sent = sent;
+  }
+
+  /** `parsedBody`: the body of a POST. */
+  override async handleRequest(request: Request, options: HandleRequestOptions): Promise<Response> {
+    // A client for which an error is no answer asks for the rest of its stream. This status is how such streams say that they are over.
+    if (request.method === 'GET' && this.#sent.isOver(request.headers.get('last-event-id') ?? ''))
+      return new Response(null, { status: 204 });
+    const ofPost = new Set<number>();
+    const cancelled: number[] = [];
+    const numbered = (message: unknown): unknown => {
+      if (isJSONRPCRequest(message)) return { ...message, id: this.#add(message.id, ofPost) };
+      const { data } = cancellation.safeParse(message);
+      if (!data) return message;
+      const number = this.#newest(data.params.requestId);
+      cancelled.push(number);
+      return { ...data, params: { ...data.params, requestId: number } };
+    };
+    const { parsedBody: body } = options;
+    const isBatch = Array.isArray(body) && body.length <= MAX_BATCH; // a longer one is refused
+    const response = await super.handleRequest(request, { ...options, parsedBody: isBatch ? body.map(numbered) : numbered(body) });
+    if (response.ok) for (const number of cancelled) await this.#answerCancelled(number);
+    else for (const number of ofPost) this.#unanswered.delete(number);
+    return response;
+  }
+
+  override async send(message: JSONRPCMessage, options?: { relatedRequestId?: RequestId }): Promise<void> {
+    if (!isJSONRPCResultResponse(message) && !isJSONRPCErrorResponse(message)) return super.send(message, options);
+    const number = Number(message.id);
+    const request = this.#unanswered.get(number);
+    if (!request) return; // it was cancelled meanwhile
+    this.#unanswered.delete(number);
+    request.ofPost.delete(number);
+    const answer = writtenWith(request.id, message);
+    if (request.ofPost.size === 0) this.#sent.ends(answer);
+    return super.send(answer, options);
+  }
+
+  #add(id: RequestId, ofPost: Set<number>): number {
+    const number = ++this.#count;
+    ofPost.add(number);
+    this.#unanswered.set(number, { id, ofPost });
+    return number;
+  }
+
+  #newest(id: RequestId): number {
+    return [...this.#unanswered].findLast(([, request]) => request.id === id)?.[0] ?? NONE;
+  }
+
+  /** Its client does not wait for that; it ends the stream. */
+  #answerCancelled(number: number): Promise<void> {
+    return this.send({ jsonrpc: '2.0', id: number, error: { code: REQUEST_CANCELLED, message: 'the request was cancelled' } });
+  }
+}
+
+/** The same answer, whose id is another where it is written as JSON. */
+function writtenWith(id: RequestId, answer: JSONRPCResponse): JSONRPCResponse {
+  return Object.defineProperty({ ...answer }, 'toJSON', { value: () => ({ ...answer, id }), enumerable: false });
+}
