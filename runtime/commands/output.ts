@@ -116,7 +116,6 @@ export function tokensText(n: number): string {
   return size >= 1000 ? `${(n / 1000).toFixed(1)}k` : String(Math.round(n));
 }
 
-/** A time of the database without the fraction. */
 export function itemLine(item: WorkItem): string {
   const reason = item.state_reason ? ` (${visible(item.state_reason)})` : '';
   return `${item.id}  ${item.state.padEnd(9)}  ${item.work_type}: ${visible(item.description).split('\n')[0]}${reason}`;

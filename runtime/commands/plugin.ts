@@ -106,7 +106,9 @@ function codexCommand(text: string, path: string): string | null {
 }
 
 const notToml = (path: string): UsageError =>
-  new UsageError(`to ${path} nothing can be added as TOML has it: it was not changed. Add by hand what is printed without --install`);
+  new UsageError(
+    `${path} was not changed: it is no valid TOML, or has mcp_servers in a form that nothing can be added to. Add by hand what is printed without --install`,
+  );
 
 /** Ours are replaced, and whatever else is there stays, also in the same group. */
 function merged(settings: Record<string, unknown>, { hooks, mcpServers }: Settings, path: string): Record<string, unknown> {
