@@ -129,6 +129,7 @@ export async function mcpHttp(options: McpHttpSettings): Promise<number> {
   if (options.conversation !== undefined || options.workItem !== undefined)
     throw new UsageError('over HTTP the address of each client says who it is: …/mcp?conversation=NAME or …/mcp?work_item=ID');
   const token = mcpToken(options.tokenFile);
+  const hostnames = hostnamesOf(options);
   hideEnvironment();
   const [{ createAdaptorServer }, { openLedger, openReader }, { untilRefused }, { healthOf }] = await Promise.all([
     import('@hono/node-server'),
@@ -142,7 +143,7 @@ export async function mcpHttp(options: McpHttpSettings): Promise<number> {
     await ledger.db.close();
     throw error;
   });
-  const handler = await mcpHandler(ledger, read, token, hostnamesOf(options));
+  const handler = await mcpHandler(ledger, read, token, hostnames);
   const health = healthOf({ db: ledger.db, isStopping: () => over.signal.aborted });
   const isOpen = !isOwnAddress(options.host) || (options.allowHost ?? []).length > 0;
   const server = createAdaptorServer({

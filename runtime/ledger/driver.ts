@@ -40,7 +40,7 @@ export const pinnedDriver = ({ holdsProcess, open }: { holdsProcess: boolean; op
         return {
           connect: async () => {
             if (!isOpen) await client.connect();
-            if (!holdsProcess) client.hold(false);
+            client.hold(holdsProcess);
           },
           end: () => client.end(),
           query: async (text, values) => {

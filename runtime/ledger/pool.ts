@@ -74,6 +74,7 @@ export async function openPool(
       // Nothing here changes session state, so a connection is returned as it is (saves 0.24 ms a call).
       resetConnection: async () => {},
     });
+  open?.hold(false); // as if there were none yet: whoever asks nothing may end
   const others = Array.from({ length: maximumPoolSize - 1 }, () => poolOf()); // each connects when it is first used
   const pools = await Promise.all([...others, poolOf(open)]); // the last is used first
   for (const pool of pools) pool.on('error', () => {}); // an idle connection died: the next call gets a new one

@@ -588,6 +588,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'none stays open where nobody asks anything',
   },
   {
+    name: 'a ledger that nobody asked keeps a program from ending',
+    file: 'runtime/ledger/pool.ts',
+    from: 'open?.hold(false);',
+    to: '',
+    test: 'test/runtime/ledger/pool.test.ts',
+    title: 'asks nothing ends',
+  },
+  {
     name: 'a ledger that cannot be opened stays connected',
     file: 'runtime/ledger/db.ts',
     from: '    await open.end().catch(() => {});\n',

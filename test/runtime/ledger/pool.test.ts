@@ -1,5 +1,8 @@
 // Which of its connections a call gets.
 
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
 import pg from 'pg';
 import { sql } from 'slonik';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -11,6 +14,7 @@ import { createDatabase } from '../../database.ts';
 import type { TestDatabase } from '../../database.ts';
 import { until } from '../../workerProcess.ts';
 
+const execute = promisify(execFile);
 const SIZE = 3;
 let database: TestDatabase;
 let db: Db;
@@ -47,6 +51,13 @@ test('what was opened to look at the ledger is the first connection, and none st
   await until(async () => (await others()) === before, 60);
   await expect(openDb(database.url, 'none', { maximumPoolSize: SIZE })).rejects.toThrow('there is no ledger in schema "none"');
   await until(async () => (await others()) === before, 60);
+});
+
+test('a program that opened a ledger and asks nothing ends', async () => {
+  const open = new URL('../../../runtime/ledger/db.ts', import.meta.url).href;
+  const program = `const { openDb } = await import('${open}'); await openDb('${database.url}', 'ledger'); console.log('opened');`;
+  const { stdout } = await execute(process.execPath, ['--input-type=module', '-e', program], { timeout: 120_000 });
+  expect(stdout).toBe('opened\n');
 });
 
 test('calls in a row go through one connection, and no other is opened for them', async () => {
