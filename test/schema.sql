@@ -3826,7 +3826,7 @@ create function _checkpoint_due(p_item work_items, p_turn turns) returns void
 create function _checkpoint_trigger(p_is_block boolean, p_tokens bigint, p_since timestamp with time zone, p_entries bigint) returns text
   sql volatile; -- body d41d8cd9, comment f5ecc7b4
 create function _child_ended(p_child work_items) returns void
-  plpgsql volatile; -- body 3bd21db2, comment 82935227
+  plpgsql volatile; -- body 0ddd773c, comment 82935227
 create function _child_words(p_words text) returns text
   sql volatile; -- body 0b478ec4, comment 28b9cccb
 create function _children_by_state(p_work_item_id uuid) returns text
@@ -3903,8 +3903,8 @@ create function _command_of(p_input json) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 28820de0
 create function _common_beginning(p_before bigint[], p_after bigint[]) returns integer
   plpgsql immutable; -- body 53ade590, comment d2ec562c
-create function _common_folder(p_first text, p_last text) returns text
-  sql immutable parallel safe; -- body 4cd7e8bd, comment 6090ebf0
+create function _common_folder(p_paths text[]) returns text
+  sql immutable parallel safe; -- body 23573b2e, comment 2d5806e4
 create function _common_turn(p_a uuid, p_b uuid) returns turns
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 432ebc71, comment 169bcdc0
 create function _compaction_applied(p_compaction compactions, p_cut elisions, p_shown turns[], p_leaving turns[], p_tokens_after integer) returns compactions
@@ -4705,6 +4705,8 @@ create function _memory_file(p_project text, p_path text) returns memory_files
   sql stable; -- body eb69010d, comment 8dbdb58d
 create function _memory_files_at(p_hand memory_hand, p_path text, p_command text) returns memory_files[]
   plpgsql stable; -- body dd41517a, comment 5ca06636
+create function _memory_fits(p_path text) returns boolean
+  sql immutable parallel safe; -- body d41d8cd9, comment 9955430f
 create function _memory_forget() returns bigint
   plpgsql volatile; -- body 918d4f74, comment e8b5d48e
 create function _memory_fresh(p_hand memory_hand, p_file memory_files) returns void
@@ -4726,13 +4728,13 @@ create function _memory_listed(p_project text, p_path text) returns text
 create function _memory_locked(p_project text) returns text
   plpgsql volatile; -- body 53947268, comment 6ec0d800
 create function _memory_merge(p_from text, p_to text) returns void
-  plpgsql volatile; -- body 5be2d50c, comment d7f8fbc9
+  plpgsql volatile; -- body f561b3f2, comment d7f8fbc9
 create function _memory_new(p_project text, p_path text) returns memory_files
   plpgsql volatile; -- body e27a6177, comment d133c514
 create function _memory_numbered(p_lines text[], p_from integer, p_to integer) returns text
   sql immutable; -- body e653d3e3, comment 3ccdf175
 create function _memory_path(p_path text) returns text
-  plpgsql stable; -- body a7296ebf, comment 927b39ea
+  plpgsql stable; -- body 893e8c7d, comment 927b39ea
 create function _memory_pinned(p_project text) returns text
   plpgsql stable; -- body c2484641, comment b3428c40
 create function _memory_problems() returns TABLE(place text, problem text)
@@ -4803,8 +4805,8 @@ create function _nearness(p_work_item_id uuid, p_root_id uuid, p_files text[]) r
   sql stable; -- body d5675b3b, comment 1304fcd0
 create function _needs_approval(p_risk text, p_engage jsonb) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 09f664ab
-create function _newest_lines(p_lines text[], p_max_chars integer) returns text
-  sql immutable parallel safe; -- body a3c349e7, comment 29f10174
+create function _newest_lines(p_lines text[], p_max_chars integer, p_most integer) returns text
+  sql immutable parallel safe; -- body 445c00f0, comment 9f41f0d4
 create function _newest_plan(p_work_item_id uuid, p_until_seq integer DEFAULT 2147483647) returns work_ledger
   plpgsql stable; -- body b4f93cd7, comment adf44cd8
 create function _newest_turn(p_work_item_id uuid) returns uuid
@@ -4856,7 +4858,7 @@ create function _options_of(p_config json, OUT max_tokens integer, OUT thinking 
 create function _order_kept(p_call tool_calls, p_implementation text) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 2f69d070, comment 4813d544
 create function _orient_text(p_item work_items, p_focus foci, p_config jsonb, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
-  plpgsql volatile; -- body 2367b7b1, comment de701c2c
+  plpgsql volatile; -- body 0b2741c4, comment de701c2c
 create function _overlaps(p_work_item_id uuid, p_focus_id uuid, p_projects text[]) returns TABLE(id uuid, faculty text, work_type text, description text, path text)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bc998d51, comment 73d8d1c6
 create function _packet_text(p_work_item_id uuid, p_target_tokens integer, p_says text) returns text
@@ -4878,7 +4880,7 @@ create function _parts_of_page(p_turn turns, p_first_id uuid, p_last_id uuid, p_
 create function _parts_page(p_turn turns, p_after integer, p_limit integer, OUT first_id uuid, OUT last_id uuid, OUT has_head boolean, OUT has_end boolean, OUT before bigint, OUT total bigint) returns record
   plpgsql stable; -- body 6c8d9fd3, comment 38a0de0d
 create function _past_message(p_item work_items, p_source work_items, p_engage jsonb, p_turn turns DEFAULT NULL::turns) returns text
-  sql stable; -- body c08465b7, comment 880565d1
+  sql stable; -- body de7c662d, comment 880565d1
 create function _past_of(p_work_item_id uuid) returns SETOF uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ef7519f1, comment 69501ac2
 create function _patch_hunks(p_input jsonb, p_path text, p_kind text) returns TABLE(n bigint, old text, new text)
@@ -5130,7 +5132,7 @@ create function _retention_tidy(p_limit integer) returns jsonb
 create function _retractions_tell(p_item work_items, p_focus foci, p_turn turns, p_retracted_at timestamp with time zone) returns boolean
   plpgsql volatile; -- body bd91c461, comment 00ace5d7
 create function _retry_delay(p_focus foci) returns interval
-  sql stable; -- body 6ea88ef1, comment fbce5f7a
+  sql stable; -- body 6ae58c48, comment fbce5f7a
 create function _role(p_kind text) returns name
   sql stable; -- body 21c24732, comment 7291190e
 create function _role_join(p_role name) returns void
@@ -5316,9 +5318,9 @@ create function _stall_words(p_focus foci, p_head turns, p_limit integer) return
 create function _stalled(p_focus foci, p_turn_id uuid, p_limit integer) returns text
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a0ed1169, comment fcc5eb4a
 create function _standing_family(p_item work_items, p_until timestamp with time zone, p_max_chars integer) returns text
-  sql stable; -- body 20fd7472, comment b06ec3b7
+  sql stable; -- body f6380ce8, comment b06ec3b7
 create function _standing_files(p_facts jsonb, p_max_chars integer) returns text
-  sql stable; -- body 7a1c4c88, comment 0aa26540
+  sql stable; -- body 90b5dbf5, comment 0aa26540
 create function _standing_of(p_item work_items, p_turn_id uuid, p_above text, p_max_chars integer) returns text
   plpgsql stable; -- body e588247e, comment 04b787ad
 create function _standing_plan(p_item work_items, p_until_seq integer, p_max_chars integer) returns text
@@ -5326,7 +5328,7 @@ create function _standing_plan(p_item work_items, p_until_seq integer, p_max_cha
 create function _standing_room(p_engage jsonb) returns integer
   sql stable; -- body 33afeb79, comment bf74a636
 create function _standing_text(p_item work_items, p_facts jsonb, p_above text, p_max_chars integer, p_until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone) returns text
-  plpgsql stable; -- body dd61f8fe, comment ffdcd119
+  plpgsql stable; -- body bb9ffc11, comment ffdcd119
 create function _state_line(p_item work_items, p_steps text[], p_asked text) returns text
   sql stable; -- body e6eaaa54, comment 0a1df94f
 create function _state_words(p_item work_items) returns text
@@ -5374,7 +5376,7 @@ create function _summary_begun(p_compaction compactions, p_base_elision_id uuid,
 create function _summary_config(p_model text, p_context_window integer) returns text
   plpgsql volatile; -- body c7b7d4b9, comment 15a18023
 create function _summary_cut(p_item work_items, p_focus foci, p_compaction compactions, p_head turns, p_current elisions, p_text text) returns elisions
-  plpgsql stable; -- body 7a91ee91, comment 8d79f600
+  plpgsql stable; -- body 8a2a5d7b, comment 8d79f600
 create function _summary_given_up(p_focus_id uuid, p_compaction compactions) returns void
   plpgsql volatile; -- body b029b12c, comment ab20b88e
 create function _summary_head(p_model text, p_context_window integer, p_system text) returns text
@@ -5420,7 +5422,7 @@ create function _thought_end(p_stop_reason text) returns text
 create function _thought_in(p_content json) returns text
   sql immutable; -- body 9c82b17c, comment 73eb7ba4
 create function _time_given(p_what text, p_text text) returns timestamp with time zone
-  plpgsql stable; -- body 9245854a, comment c1c889d2
+  plpgsql stable; -- body a63c3a16, comment c1c889d2
 create function _time_said(p_at timestamp with time zone) returns text
   sql stable parallel safe; -- body d41d8cd9, comment fb09e351
 create function _timeline(p_head_id uuid, p_after integer, p_limit integer) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
@@ -5621,6 +5623,8 @@ create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for te
   sql stable set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0500de5a, comment d4959170
 create function _will_be_seen(p_item work_items, p_task text) returns boolean
   plpgsql stable; -- body c18b437c, comment b071ef84
+create function _window_part(p_engage jsonb, p_part numeric) returns integer
+  sql stable; -- body a9e03bd4, comment 51af7834
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 527d4988, comment b4772990
 create function _wire_name(p_name text) returns text
@@ -5644,7 +5648,7 @@ create function _without_thinking(p_content json) returns text
 create function _words_of(p_list jsonb) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 6b392178
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
-  plpgsql volatile; -- body 765ff1af, comment 4b519098
+  plpgsql volatile; -- body d85cec36, comment 4b519098
 create function _work_goes_on(p_work_item_id uuid, p_states text[], p_content text, p_idempotency_key text, p_external_id text) returns work_items
   plpgsql volatile; -- body 59e3358a, comment c883c070
 create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text, shown jsonb)
@@ -5754,7 +5758,7 @@ create function followed_sessions_rest() returns SETOF uuid
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
   plpgsql volatile; -- body ed65f9b9, comment 24935e13
 create function inbox_take(p_work_item_id uuid) returns text
-  plpgsql volatile; -- body 0bb57a1a, comment 418a0e18
+  plpgsql volatile; -- body 34f019c7, comment 418a0e18
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
   plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body f15c6bee, comment ec9b3ebf
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
@@ -5984,7 +5988,7 @@ create function turn_workspace_set(p_turn_id uuid, p_ref text) returns void
 create function wait_for(p_work_item_id uuid, p_work_item_ids uuid[], p_until timestamp with time zone DEFAULT NULL::timestamp with time zone, p_claim text DEFAULT NULL::text) returns jsonb
   plpgsql stable; -- body 7049f361, comment 5e5a8faa
 create function work_activity(p_work_item_id uuid, p_from_turn_id uuid DEFAULT NULL::uuid) returns TABLE(turn_id uuid, iteration integer, status text, thinking text, said text, calls jsonb, updated_at timestamp with time zone)
-  sql stable; -- body 613fd1a8, comment 1ae7ecf1
+  sql stable; -- body 409f530b, comment 1ae7ecf1
 create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric DEFAULT NULL::numeric) returns boolean
   plpgsql stable; -- body abeddcc4, comment 77f16072
 create function work_because(p_turn_id uuid, p_tool_call_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, part text, says text, quote text, parts bigint, tokens bigint, turn_id uuid, call_id uuid, work_item_id uuid, entry_seq integer, person text)
@@ -6006,7 +6010,7 @@ create function work_export(p_work_item_id uuid) returns TABLE(relation text, "r
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body d3fd3831, comment 48dc0224
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 1dca3741, comment 91d10acb
+  plpgsql volatile; -- body e52a8960, comment 91d10acb
 create function work_gauges() returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 1b009bd2, comment bf45b1a0
 create function work_hours_sum() returns timestamp with time zone

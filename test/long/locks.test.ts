@@ -1080,6 +1080,26 @@ test('one entry is appended by two with one key: the second waits, and finds wha
   expect(await first.run(`select count(*)::int from work_ledger where work_item_id = ${quoted(part)}`)).toBe(1);
 });
 
+test('a turn is forked by two with one key: the second waits, and has the fork that the first one made', async () => {
+  const id = String(await first.run(`select id from work_submit('long', ${quoted(`Forked ${crypto.randomUUID()}`)})`));
+  const lease = String(await first.run(`select focus_claim(${quoted(id)}, 'w') ->> 'lease'`));
+  const turn = String(await first.run(`select iteration_begin(${quoted(id)}, ${quoted(lease)}) ->> 'turn_id'`));
+  const said = { stop_reason: 'end_turn', content: [{ type: 'text', text: 'It is slow' }] };
+  await first.run(`select ledger_append(${quoted(id)}, 'note', 'It is slow', p_lease => ${quoted(lease)})`);
+  await first.run(`select turn_record(${quoted(id)}, ${quoted(lease)}, ${quoted(turn)}, ${quoted(said)})`);
+  const fork = `select work_fork(${quoted(turn)}, 'Another way', p_idempotency_key => ${quoted(`fork of ${turn}`)})`;
+  await second.run(`begin; ${fork}`);
+  const running = third.begin(fork);
+  expect(await running.waitsFor(second)).toBe(true);
+  await second.run('commit');
+  expect(await running.outcome).toBe('done');
+  expect(
+    await first.run(`
+      select array_agg(w.ledger_count || ' entry, ' || (select count(*) from inbox i where i.work_item_id = w.id) || ' message')
+        from work_items w where w.fork_turn_id = ${quoted(turn)}`),
+  ).toEqual(['1 entry, 1 message']);
+});
+
 const grows = (item: string): string => `select spawn_child_work(${quoted(item)}, 'part', 'A part of it')`;
 test.each([
   { what: 'spawns', change: grows, refused: 'WL003' },

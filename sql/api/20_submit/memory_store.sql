@@ -23,6 +23,15 @@ $$;
 
 comment on function _memory_locked(text) is 'Locks the notes of a project (null or empty: of none), and returns the name that it has today.';
 
+create or replace function _memory_fits(p_path text)
+  returns boolean
+  language sql
+  immutable
+  parallel safe
+  return octet_length(p_path) <= 500 and cardinality(string_to_array(p_path, '/')) <= 12;
+
+comment on function _memory_fits(text) is 'Whether a path of a note is short enough: 500 bytes, 10 names below /memories.';
+
 create or replace function _memory_path(p_path text)
   returns text
   language plpgsql
@@ -39,7 +48,7 @@ begin
     perform _raise_invalid(format('Path %s would escape /memories directory', v_shown));
   elsif v_path <> _spaced(v_path) or v_path ~ '/ | /' then
     perform _raise_invalid(format('Path %s has invisible characters, or blanks where they cannot be seen', v_shown));
-  elsif octet_length(v_path) > 500 or cardinality(string_to_array(v_path, '/')) > 12 then
+  elsif not _memory_fits(v_path) then
     perform _raise_invalid(format('Path %s is too long: at most 500 bytes and 10 names below /memories', v_shown));
   elsif _redacted(v_path) <> v_path then
     perform _raise_invalid('the path of a note must not hold a secret');
@@ -192,7 +201,7 @@ begin
          where o.project = p_to and not o.is_deleted
            and (o.path = v_path or starts_with(o.path, v_path || '/') or starts_with(v_path, o.path || '/')));
       v_path := v_folder || case when v_n > 0 then '-' || v_n + 1 else '' end || substr(v_file.path, length('/memories') + 1);
-      v_path := case when octet_length(v_path) <= 500 then v_path else v_folder || '/' || v_file.id || '-' || v_n end;
+      v_path := case when _memory_fits(v_path) then v_path else v_folder || '/' || v_file.id || '-' || v_n end;
     end loop;
     update memory_files set project = p_to, path = v_path where id = v_file.id;
     if v_path <> v_file.path then

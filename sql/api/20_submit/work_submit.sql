@@ -148,7 +148,8 @@ declare
 begin
   select * into v_item from work_items where idempotency_key = p_idempotency_key;
   if found then
-    if v_item.work_type <> p_work_type or v_item.description not in (p_description, _redacted(p_description)) then
+    if v_item.work_type <> p_work_type or v_item.description not in (
+      p_description, _redacted(p_description), case when v_item.erased_at is null then p_description else '[erased]' end) then
       raise exception using
         errcode = 'WL006',
         message = format('idempotency key "%s" was used for another work item: %s', p_idempotency_key, v_item.id),

@@ -14,6 +14,7 @@ declare
   v_turn turns := _turn_settled(p_turn_id);
   v_source work_items;
   v_item work_items;
+  v_is_known boolean;
   v_last integer;
 begin
   perform _check_key('an idempotency key', p_idempotency_key);
@@ -28,15 +29,19 @@ begin
     perform _raise_invalid(format('turn %s is a compaction', p_turn_id), 'Fork from the turn before it.');
   end if;
   select * into v_item from work_items where idempotency_key = p_idempotency_key;
-  if found then
+  v_is_known := found;
+  if not found then
+    v_item := work_submit(v_source.work_type, v_source.description, v_source.params, coalesce(p_faculty, v_source.faculty), v_source.priority,
+                          p_source => v_source.source, p_idempotency_key => p_idempotency_key, p_workspace_dir => v_source.workspace_dir,
+                          p_project => v_source.project, p_result_schema => v_source.result_schema);
+  end if;
+  -- Or the same call, made at the same moment, has made it: work_submit() has waited for that, and returns its fork.
+  if v_is_known or v_item.fork_turn_id is not null then
     if v_item.fork_turn_id is distinct from p_turn_id then
       raise exception using errcode = 'WL006', message = format('idempotency key "%s" was used for another work item: %s', p_idempotency_key, v_item.id);
     end if;
     return v_item;
   end if;
-  v_item := work_submit(v_source.work_type, v_source.description, v_source.params, coalesce(p_faculty, v_source.faculty), v_source.priority,
-                        p_source => v_source.source, p_idempotency_key => p_idempotency_key, p_workspace_dir => v_source.workspace_dir,
-                        p_project => v_source.project, p_result_schema => v_source.result_schema);
   perform _lock_shared('trees', v_source.root_id::text);
   perform _refuse_erased(v_source.id), _lock('branches', p_turn_id::text);
   -- The ledger as it was when the results of that turn had arrived.

@@ -122,7 +122,7 @@ create or replace function _retry_delay(p_focus foci)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select make_interval(secs => case config -> 'recover' ->> 'backoff'
-           when 'exponential' then least(5 * power(2, p_focus.attempt - 1), 600)
+           when 'exponential' then least(5 * power(2, least(p_focus.attempt - 1, 10)), 600) -- of a thousand attempts the power is no number
            else 5
          end)
     from faculties

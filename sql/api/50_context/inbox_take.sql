@@ -18,7 +18,8 @@ begin
     return null;
   end if;
   perform _fence(p_work_item_id, null);
-  v_ids := array(select i.id from inbox i where i.work_item_id = p_work_item_id and i.consumed_at is null and i.kind <> 'child_result' limit 100);
+  v_ids := array(select i.id from inbox i where i.work_item_id = p_work_item_id and i.consumed_at is null and i.kind <> 'child_result'
+                  order by i.created_at, i.id limit 100);
   update inbox set consumed_at = _now() where id = any (v_ids);
   return (select string_agg(_inbox_text(i), E'\n\n' order by i.created_at, i.id) from inbox i where i.id = any (v_ids));
 end

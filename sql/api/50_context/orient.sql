@@ -14,11 +14,11 @@ declare
   v_past text;
 begin
   if p_focus.attempt > 1 then
-    select string_agg(format('- attempt %s: %s%s', f.attempt, f.outcome,
-             coalesce(': ' || _one_line(f.error ->> 'message', 240), '')), E'\n' order by f.attempt)
-      into v_earlier
-      from foci f
-     where f.work_item_id = p_item.id and f.attempt < p_focus.attempt;
+    v_earlier := _newest_lines(array(
+      select format('- attempt %s: %s%s', f.attempt, f.outcome, coalesce(': ' || _one_line(f.error ->> 'message', 240), ''))
+        from foci f
+       where f.work_item_id = p_item.id and f.attempt < p_focus.attempt
+       order by f.attempt desc), 20000, null);
     select string_agg(format('- %s %s', k.tool_name, _one_line(_call_input(k)::text, 200)), E'\n' order by k.created_at)
       into v_uncertain
       from (select * from tool_calls where work_item_id = p_item.id and is_error and status = 'uncertain' order by created_at desc limit 20) k;
@@ -50,15 +50,17 @@ begin
       case p_config -> 'recover' ->> 'mode'
         when 'fresh' then 'You start afresh: nothing of what they recorded is shown, and what they did may or may not be in place. Look before you build on it.'
         else E'Your ledger from the earlier attempts; what it lists as done is done, '
-          'and recall_block(n, query) brings the calls and results of its step [n] back:\n\n' || _ledger_format(p_item.id, p_is_own => true)
+          'and recall_block(n, query) brings the calls and results of its step [n] back:\n\n'
+          || _ledger_block(p_item.id, _window_part(p_config -> 'engage', 0.4))
       end,
       E'What you were told in them:\n\n' || nullif(_told_text(_earlier_head(p_focus.id), false,
-        (_context_window_of(p_config -> 'engage') * 0.15 / (_tokens(10000, p_config #>> '{engage,model}') / 10000.0))::integer), '')) end,
+        _window_part(p_config -> 'engage', 0.15)), '')) end,
     v_standing,
-    (select E'Child work that was delegated before:\n'
-              || string_agg(format('- %s (%s) is %s: %s', c.id, _one_line(c.work_type, 60), c.state, _one_line(c.description, 200)),
-                            E'\n' order by c.created_at)
-       from work_items c where c.parent_id = p_item.id and v_standing is null),
+    case when v_standing is null then E'Child work that was delegated before:\n' || _newest_lines(array(
+      select format('- %s (%s) is %s: %s', c.id, _one_line(c.work_type, 60), c.state, _one_line(c.description, 200))
+        from work_items c
+       where c.parent_id = p_item.id
+       order by c.created_at desc, c.id desc), 20000, null) end,
     _digest_fenced('What else is going on', v_digest));
 end
 $$;
@@ -314,7 +316,7 @@ as $$
     case when p_source.state <> 'completed' and p_turn.id is not null
          then _standing_text(p_item, _facts_at(p_turn.id), 'conversation', _standing_room(p_engage)) end,
     case when p_turn.id is null and ledger_count(p_item) > 0
-         then E'Your ledger up to here:\n\n' || _ledger_format(p_item.id, p_is_own => true) || E'\n\n'
+         then E'Your ledger up to here:\n\n' || _ledger_block(p_item.id, _window_part(p_engage, 0.4)) || E'\n\n'
            || _standing_text(p_item, null, 'ledger', _standing_room(p_engage)) end);
 $$;
 

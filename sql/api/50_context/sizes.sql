@@ -104,3 +104,15 @@ $$;
 
 comment on function _next_tokens(jsonb, turns, turns, elisions, text, integer, bigint) is
   'Estimated tokens of the next request: what the provider counted for the last request and its response, plus an estimate of what came since (p_raw_chars: _results_chars() of p_head). p_chars: the characters of the whole request, used if the provider counted nothing.';
+
+create or replace function _window_part(p_engage jsonb, p_part numeric)
+  returns integer
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  -- A message holds 4 MiB, however large the window.
+  select least(_context_window_of(p_engage) * p_part / (_tokens(10000, p_engage ->> 'model') / 10000.0), 1000000)::integer;
+$$;
+
+comment on function _window_part(jsonb, numeric) is 'How many characters fill a part of a model''s context window, by the ratio known now; at most a million.';

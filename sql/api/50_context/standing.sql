@@ -71,18 +71,18 @@ begin
           from work_ledger l
          where l.work_item_id = p_item.id and l.entry_type = 'step' and l.seq <= v_until_seq and l.seq > p_item.ledger_epoch
            and not _is_retracted(p_item.id, l.seq, v_until_seq)
-         order by l.seq desc limit 50), v_share) end,
+         order by l.seq desc limit 51), v_share, 50) end,
     'Changed' || _standing_files(p_facts, v_share),
     E'Still failing:\n' || _newest_lines(array(
       select format('- %s%s', f ->> 0, coalesce(', last: "' || (f ->> 1) || '"', ''))
-        from jsonb_array_elements(p_facts -> 'failing') with ordinality as x(f, n) order by n desc), v_share),
+        from jsonb_array_elements(p_facts -> 'failing') with ordinality as x(f, n) order by n desc), v_share, null),
     _standing_family(p_item, p_until, v_share),
     E'Notes:\n' || _newest_lines(array(
       select '- ' || _one_line(l.content, 400)
         from work_ledger l
        where l.work_item_id = p_item.id and l.entry_type = 'note' and l.seq <= v_until_seq and l.seq > p_item.ledger_epoch
          and not _is_retracted(p_item.id, l.seq, v_until_seq)
-       order by l.seq desc limit 50), v_share),
+       order by l.seq desc limit 51), v_share, 50),
     'To look back: recall_block(n, query) for a completed step, artifact_read(handle) for a long result, ledger_read for your entries.');
 end
 $$;
@@ -126,7 +126,7 @@ as $$
     select f ->> 0 as path, (f ->> 1)::integer as times, (f ->> 2)::boolean as is_deleted, x.n
       from jsonb_array_elements(p_facts -> 'changed') with ordinality as x(f, n)
   ), folder as (
-    select _common_folder(min(path), max(path)) as name from file
+    select _common_folder(array_agg(path)) as name from file
   ), line as (
     select _one_line(substr(f.path, char_length(d.name) + 1), 200) || case when f.times > 1 then ' ×' || f.times else '' end
              || case when f.is_deleted then ' (deleted)' else '' end as line, f.n
@@ -142,20 +142,22 @@ $$;
 
 comment on function _standing_files(jsonb, integer) is 'The changed files as standing() has them, the newest that fit, their common folder once. Null: none.';
 
-create or replace function _common_folder(p_first text, p_last text)
+create or replace function _common_folder(p_paths text[])
   returns text
   language sql
   immutable
   parallel safe
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select coalesce(substring(left(p_first, (
-           select coalesce(min(n) - 1, least(char_length(p_first), char_length(p_last)))::integer
-             from generate_series(1, least(char_length(p_first), char_length(p_last), 500)) n
-            where substr(p_first, n, 1) <> substr(p_last, n, 1))) from '^.*[/\\]'), '');
+  -- Character by character: in the order of a language what lies between two paths may begin otherwise.
+  select coalesce(substring(left(e.first, (
+           select coalesce(min(n) - 1, least(char_length(e.first), char_length(e.last)))::integer
+             from generate_series(1, least(char_length(e.first), char_length(e.last), 500)) n
+            where substr(e.first, n, 1) <> substr(e.last, n, 1))) from '^.*[/\\]'), '')
+    from (select min(p collate "C"), max(p collate "C") from unnest(p_paths) p) e(first, last);
 $$;
 
-comment on function _common_folder(text, text) is 'The folder, with its slash, in which the first and the last of some sorted paths are, and so all; empty: none.';
+comment on function _common_folder(text[]) is 'The folder, with its slash, in which all of some paths are; empty: none.';
 
 create or replace function _standing_family(p_item work_items, p_until timestamptz, p_max_chars integer)
   returns text
@@ -169,7 +171,7 @@ as $$
       select format('- child %s (%s) is %s: %s', c.id, _one_line(c.work_type, 60), c.state, _one_line(c.description, 100))
         from work_items c
        where c.parent_id = p_item.id and c.created_at <= p_until
-       order by c.resolved_at is null desc, c.created_at desc limit 50), p_max_chars),
+       order by c.resolved_at is null desc, c.created_at desc limit 51), p_max_chars, 50),
     case when p_item.continues_id is null then 'Children started before this point belong to the other branch: '
          else 'Children started before this point belong to the work item before: ' end
       || (select string_agg(c.id::text, ', ' order by c.created_at)
@@ -181,21 +183,22 @@ $$;
 comment on function _standing_family(work_items, timestamptz, integer) is
   'What a work item waits for, its children with their states, and of a fork those of the conversation that it was forked from, which are not its own. Null: nothing.';
 
-create or replace function _newest_lines(p_lines text[], p_max_chars integer)
+create or replace function _newest_lines(p_lines text[], p_max_chars integer, p_most integer)
   returns text
   language sql
   immutable
   parallel safe
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select case when bool_and(l.is_shown) then '' else format(E'(%s before)\n', count(*) filter (where not l.is_shown)) end
+  select case when bool_and(l.is_shown) then ''
+              else format(E'(%s%s before)\n', case when count(*) > p_most then 'at least ' else '' end, count(*) filter (where not l.is_shown)) end
          || string_agg(l.line, E'\n' order by l.n desc) filter (where l.is_shown)
-    from (select u.line, u.n, u.n = 1 or sum(char_length(u.line) + 1) over (order by u.n) <= p_max_chars as is_shown
+    from (select u.line, u.n, u.n = 1 or u.n <= coalesce(p_most, u.n) and sum(char_length(u.line) + 1) over (order by u.n) <= p_max_chars as is_shown
             from unnest(p_lines) with ordinality as u(line, n)) l
   having count(*) > 0;
 $$;
 
-comment on function _newest_lines(text[], integer) is 'Lines that come newest first, in their order and as many as fit, at least the newest; how many come before is said. Null: there are none.';
+comment on function _newest_lines(text[], integer, integer) is 'Lines that come newest first, in their order and as many as fit, at least the newest; how many come before is said. p_most: more are not shown, and where there are more it is not known how many (null: all are given). Null: there are none.';
 
 create or replace function _with_standing(
     p_cut elisions, p_item work_items, p_current elisions, p_leaving turns[], p_staying turns[], p_above text, p_max_chars integer)

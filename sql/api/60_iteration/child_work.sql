@@ -148,7 +148,7 @@ begin
   values (p_child.parent_id, 'child_result', p_child.id,
           concat_ws(' ', format('[engine] Child work %s (%s) is %s.', p_child.id, _one_line(p_child.work_type, 60), p_child.state),
                     _child_words(concat_ws(E'\n', _one_line(coalesce(p_child.outcome_data ->> 'summary', p_child.state_reason), 2000),
-                                           'Result: ' || left((p_child.outcome_data -> 'result')::text, 20000)))))
+                                           'Result: ' || _cap_text((p_child.outcome_data -> 'result')::text, 20000)))))
   on conflict do nothing;
 end
 $$;

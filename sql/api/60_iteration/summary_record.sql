@@ -117,7 +117,6 @@ create or replace function _summary_cut(
 as $$
 declare
   v_engage jsonb := _faculty_config(p_focus) -> 'engage';
-  v_tokens_per_char numeric := _tokens(10000, v_engage ->> 'model') / 10000.0;
   v_shown turns[] := _shown_turns(p_head, p_current);
 begin
   return _with_kept(
@@ -125,7 +124,7 @@ begin
       row(p_item, p_focus, v_engage, p_head, array[p_current], v_shown)::context_state,
       cardinality(v_shown) - p_compaction.turns_summarized, p_compaction.trigger,
       _ledger_block(p_item.id, char_length(p_text) + 4000),
-      (_context_window_of(v_engage) * 0.15 / v_tokens_per_char)::integer, btrim(p_text)),
+      _window_part(v_engage, 0.15), btrim(p_text)),
     p_head, _keep_at(p_item.id), v_engage);
 end
 $$;

@@ -46,7 +46,11 @@ as $$
          coalesce(s.updated_at, t.completed_at, t.started_at)
     from turns t
     left join lateral _stream_of(t.id) s on true
-    left join messages m on s.turn_id is null and m.turn_id = t.id and m.role = 'assistant'
+    -- A recorded response may be several messages.
+    left join lateral (
+      select json_agg(b.value order by m.sequence, b.n) as content
+        from messages m cross join lateral json_array_elements(m.content) with ordinality as b(value, n)
+       where s.turn_id is null and m.turn_id = t.id and m.role = 'assistant') m on true
     cross join lateral (select coalesce(s.content, m.content)) as c(content)
    where t.work_item_id = p_work_item_id
      and t.id >= coalesce(p_from_turn_id, (select n.id from turns n where n.work_item_id = p_work_item_id order by n.id desc limit 1))

@@ -183,7 +183,7 @@ begin
   end if;
   return p_text::timestamptz;
 exception
-when invalid_datetime_format or datetime_field_overflow or invalid_parameter_value then
+when invalid_datetime_format or datetime_field_overflow or invalid_time_zone_displacement_value or invalid_parameter_value then
   perform _raise_invalid(format('%s must be a time such as 2030-01-31T09:00:00Z, not %s', p_what, _as_given(p_text)));
 end
 $$;

@@ -86,7 +86,7 @@ select play('[[["look"]]]');
 insert into said values ('in attempt 2', pg_temp.newest());
 select is(pg_temp.parts((select said from said where place = 'in attempt 2')), 'Work item · Plan · Changed · Still failing · To look back', 'in a further attempt; nothing is done where no step says so');
 
-select is(_common_folder(E'D:\\a\\b\\c.ts', E'D:\\a\\d.ts'), E'D:\\a\\', 'folders of Windows are common, too');
+select is(_common_folder(array[E'D:\\a\\b\\c.ts', E'D:\\a\\d.ts']), E'D:\\a\\', 'folders of Windows are common, too');
 select results_eq($$ select _only_looks(jsonb_populate_record(null::tool_calls, jsonb_build_object('id', gen_random_uuid(), 'input', jsonb_build_object('command', c))))
     from unnest(array['rg "a|b > c" src 2>&1 | head -5', 'cd x && git log', 'ls; make', 'cat <<EOF > f', 'grep x y && npm test', 'git push', 'grep a | xargs rm', 'catch']) with ordinality u(c, n) order by n $$,
   $$ values (true), (true), (false), (false), (false), (false), (false), (false) $$, 'what looks is told by all of a command');
