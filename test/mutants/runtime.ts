@@ -3241,4 +3241,20 @@ export const runtimeMutants: readonly Mutant[] = [
     test: 'test/runtime/mcp/http.test.ts',
     title: 'goes on with other work',
   },
+  {
+    name: 'a model of the AI SDK that does not begin to answer is waited for',
+    file: 'runtime/aiSdk/index.ts',
+    from: 'await unlessAborted(opening, signal)',
+    to: 'await opening',
+    test: 'test/runtime/aiSdk/modelFromAiSdk.test.ts',
+    title: 'does not even begin to answer',
+  },
+  {
+    name: 'a call that a model of the AI SDK began and did not make is run',
+    file: 'runtime/aiSdk/events.ts',
+    from: "kind === 'tool_use' && !isWhole",
+    to: "kind === 'tool_use' && !isWhole && false",
+    test: 'test/runtime/aiSdk/modelFromAiSdk.test.ts',
+    title: 'gives an error and no message',
+  },
 ];
