@@ -50,6 +50,8 @@ export type ServiceOptions = {
   sessionOf?: (meta: Meta) => string | Promise<string>;
   /** Where tools are listed, also while there is no session. */
   ledger?: () => Promise<Pick<Seat, 'db'>>;
+  /** Work that a call of a session names is over: if it is the session's own, `sessionOf` is to find other work. */
+  onOver?: (session: string) => void;
 };
 
 /**
@@ -62,6 +64,7 @@ export class Service {
   readonly #ledger: () => Promise<Pick<Seat, 'db'>>;
   readonly #isPrompt: boolean;
   readonly #onToolsChanged: () => void;
+  readonly #onOver: (session: string) => void;
   readonly #connected = new Set<Server>();
   readonly #calls = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
@@ -75,6 +78,7 @@ export class Service {
     this.#ledger = options.ledger ?? (() => this.#seat());
     this.#isPrompt = options.isPrompt;
     this.#onToolsChanged = options.onToolsChanged ?? (() => {});
+    this.#onOver = options.onOver ?? (() => {});
   }
 
   /** A protocol server, for a connection (it notifies of changes until it is closed) or for a single request. */
@@ -133,6 +137,12 @@ export class Service {
     return opening;
   }
 
+  /** If that was its own work, what it calls next is another's. */
+  #over(session: string): void {
+    this.#rise(session);
+    this.#onOver(session);
+  }
+
   /** Its next call has a seat of its own, at whatever its work is then. */
   #rise(session: string): void {
     void this.#seats.get(session)?.then(
@@ -169,7 +179,7 @@ export class Service {
           if (!isWait(name)) return await db.abilityInvoke(name, input, workItemId, null, callIdOf(workItemId, name, input, meta));
           return await wait(db, name, workItemId, input, AbortSignal.any([request.signal, this.#stopping.signal]), reportOf(request));
         } catch (error) {
-          if (isItemOver(error)) this.#rise(session); // if that was its own work, what is called next is another's
+          if (isItemOver(error)) this.#over(session);
           throw error;
         }
       },
