@@ -3242,6 +3242,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'goes on with other work',
   },
   {
+    name: 'what is watched stays that of work that is over',
+    file: 'runtime/mcp/server.ts',
+    from: 'opening.then((seat) => this.#watchAnew(session, seat))',
+    to: 'opening.then(() => {})',
+    test: 'test/runtime/mcp/http.test.ts',
+    title: 'what a client watches of its own work',
+  },
+  {
     name: 'tools of a program without hooks are refused for good when their work is over',
     file: 'runtime/agentSdk/tools.ts',
     from: 'onOver: (workItemId) => sessions.over(workItemId),',
