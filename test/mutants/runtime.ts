@@ -3242,6 +3242,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'goes on with other work',
   },
   {
+    name: 'init writes settings that hide those of a directory above',
+    file: 'runtime/commands/init.ts',
+    from: '!isConfigured(process.cwd())',
+    to: "!existsSync('work-ledger.toml')",
+    test: 'test/e2e/commands.test.ts',
+    title: 'the file of a directory above counts',
+  },
+  {
     name: 'what is watched stays that of work that is over',
     file: 'runtime/mcp/server.ts',
     from: 'opening.then((seat) => this.#watchAnew(session, seat))',
