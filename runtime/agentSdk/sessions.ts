@@ -6,6 +6,7 @@ import type { Db } from '../ledger/db.ts';
 import { projectOf } from '../project.ts';
 import { ledgerAt } from './lazyLedger.ts';
 import type { LazyLedger, LedgerAddress } from './lazyLedger.ts';
+import { planAnew } from './tasks.ts';
 import type { Plan } from './tasks.ts';
 
 /** Of this many sessions, and calls under way, it is known whose they are. */
@@ -18,6 +19,8 @@ export type Session = {
   directory: string;
   project: string | undefined;
   item: Promise<string> | undefined;
+  /** The item of its last hook or call. */
+  lastItemId: string | undefined;
   /** It was told how things stand. */
   isBegun: boolean;
   /** What came too late for its hook, for the next one. */
@@ -25,6 +28,7 @@ export type Session = {
   /** Where it stands, for when its conversation was made short; empty: there is nothing to tell. */
   afterCompaction: string;
   plan: Plan;
+  isWorking: boolean;
   rest: () => void;
   seenAt: number;
 };
@@ -48,10 +52,12 @@ export class Sessions {
       directory: directory ?? process.cwd(),
       project,
       item: undefined,
+      lastItemId: undefined,
       isBegun: false,
       late: [],
       afterCompaction: '',
       plan: { tasks: new Map(), isNew: false },
+      isWorking: false,
       rest: () => {},
       seenAt: 0,
     };
@@ -86,17 +92,36 @@ export class Sessions {
     if (isNew) session.item = undefined;
     const item = (session.item ??= this.#open(db, session));
     item.catch(() => forget(session, item));
-    return { db, workItemId: await item };
+    const workItemId = await item;
+    if (session.lastItemId !== undefined && session.lastItemId !== workItemId) {
+      planAnew(session.plan);
+      if (session.isWorking) this.works(session, db, workItemId);
+    }
+    session.lastItemId = workItemId;
+    return { db, workItemId };
+  }
+
+  /** Whoever has this item looks for another with the next hook or call. */
+  over(workItemId: string): void {
+    for (const session of this.#sessions.values()) {
+      const { item } = session;
+      item?.then(
+        (id) => id === workItemId && forget(session, item),
+        () => {},
+      );
+    }
   }
 
   /** It works until rest() is called: it counts as alive without a hook. */
   works(session: Session, db: Db, workItemId: string): void {
     session.rest();
+    session.isWorking = true;
     const stop = keepAlive(db, workItemId);
     const timer = setInterval(() => performance.now() - session.seenAt > ALIVE_MS && session.rest(), 60_000).unref();
     session.rest = () => {
       stop();
       clearInterval(timer);
+      session.isWorking = false;
       session.rest = () => {};
     };
   }

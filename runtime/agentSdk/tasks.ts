@@ -28,6 +28,11 @@ export async function taskCompleted(ledger: Functions, sessionId: string, plan: 
   if (task) task.isDone = true;
 }
 
+/** The session goes on with other work, which has no plan yet: the list is its plan, too, if something of it is open. */
+export function planAnew(plan: Plan): void {
+  plan.isNew = [...plan.tasks.values()].some(({ isDone }) => !isDone);
+}
+
 /** Records the list if it has changed. */
 export async function planSave(ledger: Functions, sessionId: string, plan: Plan): Promise<void> {
   if (!plan.isNew) return;

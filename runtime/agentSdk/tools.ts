@@ -54,10 +54,13 @@ class InProcessServer {
 
   /** Ends what waits, and every connection. */
   async close(): Promise<void> {
-    const serving = await this.#serving?.catch(() => undefined);
+    const closing = this.#serving;
     this.#serving = undefined;
-    await serving?.service.stop();
-    await (await serving?.updates()?.catch(() => undefined))?.close();
+    const serving = await closing?.catch(() => undefined);
+    if (!serving) return;
+    await serving.service.stop();
+    await (await serving.updates()?.catch(() => undefined))?.close();
+    await sessionsAt(this.#options).ledger.close();
   }
 
   async #serve(): Promise<Serving> {
@@ -85,6 +88,7 @@ class InProcessServer {
       {
         isPrompt: true,
         ledger: () => sessions.ledger.open(),
+        onOver: (workItemId) => sessions.over(workItemId),
         sessionOf: async (meta) => {
           const session =
             sessions.ofCall(meta?.[CALL]) ??
@@ -94,6 +98,7 @@ class InProcessServer {
         },
       },
     );
+    sessions.ledger.hold();
     updatesOf().catch(() => {}); // so that they are there when the first client asks; what fails is said to whoever needs it
     return { service, updates: () => updates };
   }

@@ -1,5 +1,7 @@
 // What an error of the AI SDK means to whoever works: its class, and when to ask again. Known by names: the SDK need not be there.
 
+import { inspect } from 'node:util';
+
 import { isObject } from '../../plv8/isObject.ts';
 import type { ModelErrorClass } from '../model/message.ts';
 import { classOfAnswer, retryAfterSeconds, withCauses } from '../model/streamedCall.ts';
@@ -27,7 +29,7 @@ export function tell(error: unknown): Told {
   if (typeof error === 'string') return { class: classOf(null, '', '', error), message: error };
   if (!isObject(error)) return { class: 'unknown', message: String(error) };
   const { name, message, statusCode, responseHeaders, responseBody } = error;
-  const said = error instanceof Error ? withCauses(error) : typeof message === 'string' ? message : JSON.stringify(error);
+  const said = error instanceof Error ? withCauses(error) : typeof message === 'string' ? message : jsonOf(error);
   const headers = isObject(responseHeaders) ? responseHeaders : {};
   const header = (one: string): string | null => (typeof headers[one] === 'string' ? headers[one] : null);
   const body = typeof responseBody === 'string' ? responseBody : '';
@@ -48,6 +50,15 @@ function classByName(name: string, message: string, status: number | null): Mode
   // The server broke off.
   if (name === 'AI_InvalidResponseDataError' && /ended without/i.test(message)) return 'transport';
   return Object.hasOwn(named, name) ? named[name] : undefined;
+}
+
+/** Whatever was thrown: also what is no JSON is told. */
+function jsonOf(error: object): string {
+  try {
+    return JSON.stringify(error);
+  } catch {
+    return inspect(error, { breakLength: Infinity });
+  }
 }
 
 /** The words of other providers than Anthropic for the same. */

@@ -15,7 +15,13 @@ import { Unmappable } from './prompt.ts';
 type Event = { type: string; [key: string]: unknown };
 type Part = LanguageModelV4StreamPart;
 type Metadata = SharedV4ProviderMetadata | undefined;
-type Block = { index: number; kind: 'text' | 'thinking' | 'redacted_thinking' | 'tool_use'; metadata: Metadata; input: string };
+type Block = {
+  index: number;
+  kind: 'text' | 'thinking' | 'redacted_thinking' | 'tool_use';
+  metadata: Metadata;
+  input: string;
+  isWhole: boolean;
+};
 
 /** The events of a whole message. Throws what the stream tells as an error, Unmappable for content that no request could send back. */
 export async function* eventsOf(stream: AsyncIterable<Part>, modelId: string): AsyncGenerator<Event> {
@@ -83,7 +89,7 @@ class Streamed {
 
   *#begin(key: string, kind: Block['kind'], metadata: Metadata, content: object): Generator<Event> {
     yield* this.#started();
-    const block: Block = { index: this.#blocks.length, kind, metadata, input: '' };
+    const block: Block = { index: this.#blocks.length, kind, metadata, input: '', isWhole: false };
     this.#blocks.push(block);
     this.#open.set(key, block);
     yield { type: 'content_block_start', index: block.index, content_block: { type: kind, ...content } };
@@ -115,7 +121,7 @@ class Streamed {
 
   #end(key: string, metadata: Metadata): void {
     const block = this.#open.get(key);
-    if (block) block.metadata = metadata ?? block.metadata;
+    if (block) Object.assign(block, { metadata: metadata ?? block.metadata, isWhole: true });
     this.#open.delete(key);
   }
 
@@ -135,7 +141,7 @@ class Streamed {
 
   *#write(key: string, json: string): Generator<Event> {
     const block = this.#open.get(key);
-    if (!block) return;
+    if (!block || json === '') return;
     block.input += json;
     yield this.#delta(block, { type: 'input_json_delta', partial_json: json });
   }
@@ -146,8 +152,10 @@ class Streamed {
     const isBegun = (): string | undefined => [`call ${id}`, `text of call ${id}`].find((key) => this.#open.has(key));
     if (isBegun() === undefined) yield* this.#call(id, part);
     const key = isBegun() ?? '';
-    const written = this.#open.get(key)?.input ?? '';
-    if (input.startsWith(written) && input.length > written.length) yield* this.#write(key, input.slice(written.length));
+    const block = this.#open.get(key);
+    const written = block?.input ?? '';
+    if (input.startsWith(written)) yield* this.#write(key, input.slice(written.length));
+    else if (block) yield this.#delta(block, { type: 'input_json', json: input }); // the call counts, not how it came
     this.#end(key, part.providerMetadata);
   }
 
@@ -162,6 +170,8 @@ class Streamed {
       reason,
       this.#blocks.some(({ kind }) => kind === 'tool_use'),
     );
+    const isBegunOnly = this.#blocks.some(({ kind, isWhole }) => kind === 'tool_use' && !isWhole);
+    if (isBegunOnly && stopReason === 'tool_use') throw new MalformedError('the model began a call that it did not make');
     yield* this.#started();
     for (const block of this.#blocks) {
       const { kind, metadata } = block;
@@ -193,13 +203,18 @@ function stopReasonOf({ unified, raw }: LanguageModelV4FinishReason, hasCalls: b
   return hasCalls ? 'tool_use' : 'end_turn';
 }
 
-function countsOf({ inputTokens, outputTokens }: LanguageModelV4Usage): object {
-  const { total, noCache, cacheRead = 0, cacheWrite = 0 } = inputTokens;
+/** What a provider does not say, or not as a number, is nothing: no answer is lost for its count. */
+function countsOf(usage: Partial<LanguageModelV4Usage> | undefined): object {
+  const { total: input, noCache, cacheRead = 0, cacheWrite = 0 } = numbersOf(usage?.inputTokens);
+  const { total: output, text = 0, reasoning = 0 } = numbersOf(usage?.outputTokens);
   return {
-    input_tokens: noCache ?? Math.max(0, (total ?? 0) - cacheRead - cacheWrite),
+    input_tokens: noCache ?? Math.max(0, (input ?? 0) - cacheRead - cacheWrite),
     cache_read_input_tokens: cacheRead,
     cache_creation_input_tokens: cacheWrite,
-    output_tokens: outputTokens.total ?? (outputTokens.text ?? 0) + (outputTokens.reasoning ?? 0),
-    output_tokens_details: { thinking_tokens: outputTokens.reasoning ?? 0 },
+    output_tokens: output ?? text + reasoning,
+    output_tokens_details: { thinking_tokens: reasoning },
   };
 }
+
+const numbersOf = <Counts extends object>(counts: Counts | undefined): Partial<Counts> =>
+  Object.fromEntries(Object.entries(counts ?? {}).filter(([, count]) => Number.isFinite(count))) as Partial<Counts>;

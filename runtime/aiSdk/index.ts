@@ -1,7 +1,7 @@
 // For programs whose agents ask a model of the AI SDK: `run({ task, modelClient: modelFromAiSdk(provider) })`. Only its types are imported:
 // nobody needs the SDK who does not use it.
 
-import type { LanguageModelV4, LanguageModelV4StreamPart, SharedV4Warning } from '@ai-sdk/provider';
+import type { LanguageModelV4, LanguageModelV4StreamPart, LanguageModelV4StreamResult, SharedV4Warning } from '@ai-sdk/provider';
 
 import type { ModelClient } from '../model/message.ts';
 import { streamedCalls } from '../model/streamedCall.ts';
@@ -37,7 +37,8 @@ export function modelFromAiSdk(model: AiSdkModel, options: AiSdkOptions = {}): M
     tell,
     open: async (request, signal) => {
       const asked = modelFor(request.model);
-      const { stream, response } = await asked.doStream({ ...callOptions(request, { imagesInResults }), abortSignal: signal });
+      const opening = asked.doStream({ ...callOptions(request, { imagesInResults }), abortSignal: signal });
+      const { stream, response } = await unlessAborted(opening, signal);
       const { headers = {} } = response ?? {};
       return {
         events: eventsOf(partsOf(stream, signal, onWarnings), asked.modelId),
@@ -54,6 +55,22 @@ function checkVersion(model: LanguageModelV4): LanguageModelV4 {
   throw new TypeError(
     `modelFromAiSdk takes a model of the AI SDK 7 (v4), not ${String(version)}: wrapLanguageModel({ model, middleware: [] }) of "ai" makes one`,
   );
+}
+
+/** An answer that begins, until the signal fires, also of a model that does not heed it: what comes later is not read. */
+async function unlessAborted(opening: PromiseLike<LanguageModelV4StreamResult>, signal: AbortSignal): Promise<LanguageModelV4StreamResult> {
+  const { promise: left, reject } = Promise.withResolvers<never>();
+  const leave = (): void => {
+    reject(signal.reason);
+    void opening.then(({ stream }) => stream.cancel()).then(undefined, () => {});
+  };
+  if (signal.aborted) leave();
+  else signal.addEventListener('abort', leave, { once: true });
+  try {
+    return await Promise.race([opening, left]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
 }
 
 /** The parts of a stream until the signal fires, also of a model that does not heed it. */

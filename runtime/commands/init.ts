@@ -8,7 +8,7 @@ import { openDocker } from '../../sandbox/docker.ts';
 import { sandboxImage } from '../../sandbox/image.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { projectOf } from '../project.ts';
-import { projectNamedIn } from './configFile.ts';
+import { isConfigured, projectNamedIn } from './configFile.ts';
 import { exit, note, print } from './output.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -23,7 +23,8 @@ export async function init(name: string, options: { dir: string; json?: boolean 
     );
   const pathOf = (file: string): string => join(options.dir, file);
   const project = await projectOf(process.cwd());
-  const isSettled = !existsSync('work-ledger.toml');
+  // One in a directory above counts here; another would take its place, with its database.
+  const isSettled = !isConfigured(process.cwd());
   // Once, where both who works here and the faculty's file read it.
   const ownProject = isSettled || (await projectNamedIn(resolve(options.dir))) !== null ? null : project;
   const files: Record<string, string> = {

@@ -42,6 +42,9 @@ const GRACE_MS = 5000;
  */
 export type Seat = { db: Db; reads: Db; updates: Updates; workItemId: string; leave(): Promise<void> };
 
+/** Of a resource, for a session, which works at this item. */
+type Watch = { uri: string; session: string; onUpdated: () => void; workItemId: string; release: () => void };
+
 export type ServiceOptions = {
   /** A list of tools does not wait for the database; what users registered follows as a change. */
   isPrompt: boolean;
@@ -50,6 +53,8 @@ export type ServiceOptions = {
   sessionOf?: (meta: Meta) => string | Promise<string>;
   /** Where tools are listed, also while there is no session. */
   ledger?: () => Promise<Pick<Seat, 'db'>>;
+  /** Work that a call of a session names is over: if it is the session's own, `sessionOf` is to find other work. */
+  onOver?: (session: string) => void;
 };
 
 /**
@@ -62,8 +67,10 @@ export class Service {
   readonly #ledger: () => Promise<Pick<Seat, 'db'>>;
   readonly #isPrompt: boolean;
   readonly #onToolsChanged: () => void;
+  readonly #onOver: (session: string) => void;
   readonly #connected = new Set<Server>();
   readonly #calls = new Set<Promise<unknown>>();
+  readonly #watches = new Set<Watch>();
   readonly #stopping = new AbortController();
   #tools = builtinAbilities().map(toolOf);
   readonly #seats = new Map<string, Promise<Seat>>();
@@ -75,6 +82,7 @@ export class Service {
     this.#ledger = options.ledger ?? (() => this.#seat());
     this.#isPrompt = options.isPrompt;
     this.#onToolsChanged = options.onToolsChanged ?? (() => {});
+    this.#onOver = options.onOver ?? (() => {});
   }
 
   /** A protocol server, for a connection (it notifies of changes until it is closed) or for a single request. */
@@ -98,12 +106,29 @@ export class Service {
     return server;
   }
 
-  /** Calls `onUpdated` after each change of the resource, until the returned function is called. */
+  /** Calls `onUpdated` after each change of the resource, until the returned function is called. What is its session's own is that of later work, too. */
   async watch(uri: string, onUpdated: () => void): Promise<() => void> {
-    const { updates, workItemId } = await this.#seat();
-    return updates.watch(subjectOf(uri, workItemId), onUpdated).catch((error: unknown) => {
-      throw error instanceof LedgerError && error.code === 'WL001' ? new ResourceNotFoundError(uri) : error;
-    });
+    const session = await this.#sessionOf(undefined);
+    const seat = await this.#seatOf(session);
+    const watch: Watch = { uri, session, onUpdated, workItemId: seat.workItemId, release: await watchAt(seat, uri, onUpdated) };
+    this.#watches.add(watch);
+    return () => {
+      this.#watches.delete(watch);
+      watch.release();
+    };
+  }
+
+  /** The session went on to other work. */
+  async #watchAnew(session: string, seat: Seat): Promise<void> {
+    for (const watch of this.#watches) {
+      const { uri, onUpdated, release } = watch;
+      if (watch.session !== session || watch.workItemId === seat.workItemId || !(uri === DIGEST || uri === LEDGER)) continue;
+      watch.workItemId = seat.workItemId;
+      watch.release = await watchAt(seat, uri, onUpdated);
+      release();
+      if (this.#watches.has(watch)) onUpdated();
+      else watch.release(); // it was given up meanwhile
+    }
   }
 
   /** Ends what waits, lets calls be answered, and leaves. */
@@ -129,8 +154,15 @@ export class Service {
     this.#seats.set(session, opening);
     const [oldest] = this.#seats.keys();
     if (this.#seats.size > MAX_SEATS && oldest !== undefined) this.#rise(oldest);
+    opening.then((seat) => this.#watchAnew(session, seat)).catch(() => {}); // what fails is said to whoever needs it
     opening.catch(() => this.#seats.delete(session));
     return opening;
+  }
+
+  /** If that was its own work, what it calls next is another's. */
+  #over(session: string): void {
+    this.#rise(session);
+    this.#onOver(session);
   }
 
   /** Its next call has a seat of its own, at whatever its work is then. */
@@ -169,7 +201,7 @@ export class Service {
           if (!isWait(name)) return await db.abilityInvoke(name, input, workItemId, null, callIdOf(workItemId, name, input, meta));
           return await wait(db, name, workItemId, input, AbortSignal.any([request.signal, this.#stopping.signal]), reportOf(request));
         } catch (error) {
-          if (isItemOver(error)) this.#rise(session); // if that was its own work, what is called next is another's
+          if (isItemOver(error)) this.#over(session);
           throw error;
         }
       },
@@ -229,6 +261,12 @@ export class Service {
       return {};
     });
   }
+}
+
+async function watchAt({ updates, workItemId }: Seat, uri: string, onUpdated: () => void): Promise<() => void> {
+  return updates.watch(subjectOf(uri, workItemId), onUpdated).catch((error: unknown) => {
+    throw error instanceof LedgerError && error.code === 'WL001' ? new ResourceNotFoundError(uri) : error;
+  });
 }
 
 /** What one client may watch at once. */

@@ -32,8 +32,9 @@ const delta = z.discriminatedUnion('type', [
   z.object({ type: z.literal('thinking_delta'), thinking: z.string() }),
   z.object({ type: z.literal('signature_delta'), signature: z.string() }),
   z.object({ type: z.literal('citations_delta'), citation: record }),
-  // Of providers of another kind (runtime/aiSdk): what they want back with the block.
+  // Of providers of another kind (runtime/aiSdk): what they want back with the block; the input of a call in place of what came of it.
   z.object({ type: z.literal('metadata_delta'), metadata: record }),
+  z.object({ type: z.literal('input_json'), json: z.string() }),
 ]);
 // An unknown kind of event is ignored, as the API asks of its clients; an unknown kind of delta is not, since the
 // block would be stored with a part missing.
@@ -130,6 +131,9 @@ export class Draft {
       case 'input_json_delta':
         draft.json += it.partial_json;
         break;
+      case 'input_json':
+        draft.json = it.json;
+        break;
       case 'thinking_delta':
         block['thinking'] = textOf(block['thinking']) + it.thinking;
         break;
@@ -157,7 +161,7 @@ function textOf(value: unknown): string {
 
 /** The block with its input parsed; an input that the output limit cut off is `{}`, and such a call must not be run. */
 function withInput(block: ContentBlock, json: string, isCutOff: boolean): ContentBlock {
-  if (json === '') return block;
+  if (json.trim() === '') return block;
   let input: unknown = null;
   try {
     input = JSON.parse(json);

@@ -384,6 +384,8 @@ test("the file of a directory above counts, unless it is somebody else's", async
   directory = join(directory, 'below');
   await mkdir(directory);
   expect((await cli('list')).stderr).toContain('schema "above"');
+  expect(await cli('init')).toMatchObject({ code: 0, stdout: 'wrote engineer.toml\nwrote engineer.md\n' });
+  expect((await cli('list')).stderr).toContain('schema "above"');
   if (process.getuid?.() !== 0) return; // only root gives files away
   await chown(join(above, 'work-ledger.toml'), 12345, 12345);
   expect(await cli('list')).toMatchObject({ code: 2, stderr: expect.stringContaining('belongs to somebody else') });

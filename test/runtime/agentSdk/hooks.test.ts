@@ -17,7 +17,9 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { clientOf } from '../../../runtime/client.ts';
 import { ledgerHooks } from '../../../runtime/agentSdk/hooks.ts';
 import type { LedgerHookOptions, LedgerHooks } from '../../../runtime/agentSdk/hooks.ts';
+import { LedgerSessionStore } from '../../../runtime/agentSdk/sessionStore.ts';
 import { ledgerTools } from '../../../runtime/agentSdk/tools.ts';
+import type { LedgerTools } from '../../../runtime/agentSdk/tools.ts';
 import { openDb } from '../../../runtime/ledger/db.ts';
 import type { Db } from '../../../runtime/ledger/db.ts';
 import { createDatabase } from '../../database.ts';
@@ -170,6 +172,20 @@ test('a session rests when it stops, unless something goes on in the background,
   expect(lines.splice(0)).toEqual([expect.stringMatching(/^work-ledger: work item .* is completed$/)]);
 });
 
+test('the work with which a session goes on while it works is kept alive', async () => {
+  const heartbeat = vi.spyOn(db.journal, 'heartbeat');
+  const xi = session('xi');
+  await xi.says('Work on');
+  const first = await xi.item();
+  await db.workComplete(first.id, 'Done', []);
+  await xi.uses('Bash'); // is told
+  await xi.uses('Bash');
+  expect(heartbeat.mock.calls).toEqual([[first.id], [(await xi.item()).id]]);
+  await xi.ask('Stop');
+  heartbeat.mockRestore();
+  expect(lines.splice(0)).toHaveLength(1);
+});
+
 test('where the work stands is told after a compaction', async () => {
   const epsilon = session('epsilon');
   await epsilon.says('Remember this task');
@@ -211,19 +227,32 @@ test('the tasks of a model are the plan of its session', async () => {
     { entry_type: 'step', content: 'Done: Make the copy\nPlan: 1 done' },
     { entry_type: 'step', content: 'Done: Older' },
   ]);
+
+  // Its work is over: what is left of the list is the plan of the next.
+  await db.workComplete(id, 'Half of it', []);
+  await zeta.says('Go on');
+  await zeta.ask('TaskCompleted', { task_id: '2', task_subject: 'Prove it' });
+  expect(
+    await database.query(`select n, text, state from ledger.v_plan where work_item_id = '${(await zeta.item()).id}' order by n`),
+  ).toEqual([
+    { n: 1, text: 'Make the copy', state: 'done' },
+    { n: 2, text: 'Prove it', state: 'done' },
+  ]);
+  expect(lines).toEqual([]);
 });
+
+async function connected(tools: LedgerTools): Promise<Client> {
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  tools.instance.connect(theirs); // as the SDK does it: messages come before it is done
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(ours);
+  return client;
+}
 
 test('tools act as the session that calls them, also where several ask one server at once', async () => {
   const hooks = patient();
   const tools = ledgerTools({ ledger: clientOf(db, ''), project: 'acme' });
-  const connect = async (): Promise<Client> => {
-    const [ours, theirs] = InMemoryTransport.createLinkedPair();
-    tools.instance.connect(theirs); // as the SDK does it: messages come before it is done
-    const client = new Client({ name: 'test', version: '1' });
-    await client.connect(ours);
-    return client;
-  };
-  const [first, second] = await Promise.all([connect(), connect()]);
+  const [first, second] = await Promise.all([connected(tools), connected(tools)]);
   const [eta, theta] = [session('eta', hooks), session('theta', hooks)];
   expect((await first.listTools()).tools.map(({ name }) => name)).toContain('ledger_append');
   expect(await database.query(`select from ledger.work_items where params ->> 'conversationId' like 'agent-sdk:%'`)).toEqual([]);
@@ -253,19 +282,36 @@ test('tools act as the session that calls them, also where several ask one serve
   expect((await entriesOf((await eta.item()).id)).some((entry) => entry.includes('mcp__'))).toBe(false);
   // A query ends, another begins: one server serves both.
   await first.close();
-  const third = await connect();
+  const third = await connected(tools);
   expect((await third.callTool({ name: 'awareness_digest', arguments: {} })).isError).not.toBe(true);
   for (const client of [second, third]) await client.close();
 
   const alone = ledgerTools({ ledger: clientOf(db, ''), session: 'iota', project: 'acme' });
-  const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  await alone.instance.connect(theirs);
-  const client = new Client({ name: 'test', version: '1' });
-  await client.connect(ours);
+  const client = await connected(alone);
   await append(client, 'Found by iota');
   expect(await of(session('iota'))).toEqual(['Found by iota']);
   await client.close();
   await Promise.all([tools.instance.close(), alone.instance.close()]);
+});
+
+test('tools of a program without hooks go on with other work when theirs is over, and when a store of the same ledger is closed', async () => {
+  const address = { url: database.url, schema: 'ledger', project: 'acme' };
+  const tools = ledgerTools({ ...address, session: 'kappa' });
+  const client = await connected(tools);
+  const say = (name: string, input: object) => client.callTool({ name, arguments: { ...input } });
+  const found = { entry_type: 'finding', content: 'Found' };
+  await say('work_complete', { summary: 'Done' });
+  const first = await session('kappa').item();
+  expect((await say('ledger_append', found)).isError).toBe(true);
+  expect((await say('ledger_append', found)).isError).not.toBe(true);
+  expect((await session('kappa').item()).id).not.toBe(first.id);
+
+  const store = new LedgerSessionStore(address);
+  await store.append({ projectKey: '-shop', sessionId: 'kappa' }, [{ type: 'user', uuid: 'a' }]);
+  await store.close();
+  expect((await say('ledger_append', found)).isError).not.toBe(true);
+  await client.close();
+  await tools.instance.close();
 });
 
 // Before there is a database: of hooks that reach none.

@@ -283,6 +283,18 @@ test.each<[string, LanguageModelV4StreamPart[], string]>([
     [{ type: 'tool-input-start', id: 'a', toolName: 'search', providerExecuted: true }, finish('tool-calls')],
     'invalid_request',
   ],
+  ['begins a call and makes none', [{ type: 'tool-input-start', id: 'a', toolName: 'see' }, finish('stop')], 'malformed_response'],
+  [
+    'begins one call twice',
+    [
+      { type: 'tool-input-start', id: 'a', toolName: 'see' },
+      { type: 'tool-input-start', id: 'a', toolName: 'see' },
+      called('a', 'see', '{}'),
+      finish('tool-calls'),
+    ],
+    'malformed_response',
+  ],
+  ['says what no JSON can', [{ type: 'error', error: { code: 5n } }, finish()], 'unknown'],
 ])('a model that %s gives an error and no message', async (_name, parts, expected) => {
   expect(await failed(ask(mock(...parts)))).toMatchObject({ class: expected });
 });
@@ -294,6 +306,27 @@ test('a call that the output limit cut off has no input', async () => {
     finish('length'),
   );
   expect(await answered(ask(model))).toMatchObject({ stopReason: 'max_tokens', content: [{ type: 'tool_use', id: 'a', input: {} }] });
+});
+
+test('the input of a call is what the call says, not what came of it before; blank is none', async () => {
+  const begun: LanguageModelV4StreamPart[] = [
+    { type: 'tool-input-start', id: 'a', toolName: 'see' },
+    { type: 'tool-input-delta', id: 'a', delta: '{"n": "1"' },
+  ];
+  const model = mock(...begun, called('a', 'see', '{"n":1}'), called('b', 'wait', ' \n'), finish('tool-calls'));
+  const { content } = await answered(ask(model));
+  expect(content.map(({ input }) => input)).toEqual([{ n: 1 }, {}]);
+});
+
+test.each<[string, unknown]>([
+  ['not', undefined],
+  ['not at all', { inputTokens: undefined, outputTokens: undefined }],
+  ['not as numbers', { inputTokens: { total: Number.NaN, cacheRead: null }, outputTokens: { total: Number.NaN } }],
+])('an answer is kept whose tokens its provider counts %s', async (_name, odd) => {
+  const end = { ...finish(), usage: odd } as LanguageModelV4StreamPart;
+  const { content, usage: counted } = await answered(ask(mock(...said('So.'), end)));
+  expect(content).toEqual([{ type: 'text', text: 'So.' }]);
+  expect(new Set(Object.values(counted))).toEqual(new Set([0]));
 });
 
 test('sources are kept with the words that they are for, and are not sent back', async () => {
@@ -355,6 +388,17 @@ test('what stays silent is given up, and what is called off ends at once, heeded
   const outcome = ask(silent, {}, { signal: off.signal });
   off.abort();
   expect(await outcome).toEqual({ kind: 'aborted' });
+});
+
+test('so is what does not even begin to answer, and what it says later is not read', async () => {
+  const { promise: late, resolve } = Promise.withResolvers<{ stream: ReadableStream<LanguageModelV4StreamPart> }>();
+  const model = new MockLanguageModelV4({ doStream: () => late });
+  expect(await failed(ask(model, {}, { idleTimeoutMs: 5 }))).toMatchObject({ class: 'timeout' });
+  const off = new AbortController();
+  const outcome = ask(model, {}, { signal: off.signal });
+  off.abort();
+  expect(await outcome).toEqual({ kind: 'aborted' });
+  await new Promise((cancelled) => resolve({ stream: new ReadableStream({ cancel: cancelled }) }));
 });
 
 test('a secret that is named does not stand in an error', async () => {

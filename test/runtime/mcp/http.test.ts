@@ -133,6 +133,28 @@ test.for([false, true])('a client whose work is over goes on with other work (st
   await client.close();
 });
 
+test('what a client watches of its own work is watched of the work that it goes on with', async () => {
+  const client = await clientOf(handlerWith(), { query: '?conversation=watches' });
+  const told: string[] = [];
+  client.setNotificationHandler('notifications/resources/updated', ({ params }) => void told.push(params.uri));
+  const append = async (): Promise<unknown> =>
+    (await client.callTool({ name: 'ledger_append', arguments: { entry_type: 'finding', content: 'Found' } })).isError ?? false;
+  await append();
+  const other = `work-ledger://ledger/${(await db.journal.sessionActive('watches'))?.id}`;
+  for (const uri of ['work-ledger://ledger', other]) await client.subscribeResource({ uri });
+  await client.callTool({ name: 'work_complete', arguments: { summary: 'done' } });
+  expect([await append(), await append()]).toEqual([true, false]);
+  await until(() => told.includes('work-ledger://ledger'));
+  await until(() => updates.size === 2); // the old one is not watched for it any more
+  told.length = 0;
+  await append();
+  await until(() => told.includes('work-ledger://ledger'));
+  await client.unsubscribeResource({ uri: 'work-ledger://ledger' });
+  await client.unsubscribeResource({ uri: other });
+  expect(updates.size).toBe(0);
+  await client.close();
+});
+
 test('no more sessions than it may have: the one that was idle for longest makes room, one that is connected does not', async () => {
   const handler = handlerWith({ maxClients: 2 });
   const [first, second] = [await openSession(handler), await openSession(handler)];
