@@ -81,7 +81,7 @@ test('the server of Codex is found written however, and moved along; one that is
     "[mcp_servers.work-ledger]\ncommand = '/elsewhere/plugin/work-ledger'\n",
   ]) {
     await writeFile(path, text);
-    expect(await plugin('codex', '--install')).toMatchObject({ code: 2, stderr: expect.stringContaining('it was not changed') });
+    expect(await plugin('codex', '--install')).toMatchObject({ code: 2, stderr: expect.stringContaining('was not changed') });
     expect(await readFile(path, 'utf8')).toBe(text);
   }
 });

@@ -7009,14 +7009,6 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     test: 'test/sql/views/say_what_goes_on_now.test.sql',
   },
   {
-    name: 'an upgrade takes from whom they were granted the views that it makes again',
-    file: 'sql/upgrades/0.1.0--0.2.0.sql',
-    from: "execute current_setting('work_ledger.kept_grants');",
-    to: 'null;',
-    test: 'test/long/upgrade.test.ts',
-    title: 'leaves who was granted views',
-  },
-  {
     name: 'a role that is made again after it was renamed cannot enqueue',
     file: 'sql/api/98_roles/roles_privileges.sql',
     from: 'y.polroles is distinct from array[to_regrole(quote_ident(p_role))::oid]',
