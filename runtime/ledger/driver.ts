@@ -25,6 +25,7 @@ export const pinnedDriver = ({ holdsProcess, open }: { holdsProcess: boolean; op
   createDriverFactory(async ({ driverConfiguration: { connectionUri, connectionTimeout, typeParsers } }) => {
     const types = { getTypeParser: typesOf(typeParsers) };
     let ready = open;
+    open?.once('end', () => (ready = undefined)); // lost before it was used
     return {
       createPoolClient: async ({ clientEventEmitter }) => {
         const isOpen = ready !== undefined;

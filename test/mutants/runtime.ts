@@ -588,6 +588,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'none stays open where nobody asks anything',
   },
   {
+    name: 'a connection that was lost before it was used is used',
+    file: 'runtime/ledger/driver.ts',
+    from: '() => (ready = undefined)',
+    to: '() => {}',
+    test: 'test/runtime/ledger/pool.test.ts',
+    title: 'may be lost before anything is asked',
+  },
+  {
     name: 'a ledger that nobody asked keeps a program from ending',
     file: 'runtime/ledger/pool.ts',
     from: 'open?.hold(false);',

@@ -53,6 +53,19 @@ test('what was opened to look at the ledger is the first connection, and none st
   await until(async () => (await others()) === before, 60);
 });
 
+test('the connection that looked may be lost before anything is asked', async () => {
+  const opened = await openDb(database.url, 'ledger', { maximumPoolSize: SIZE });
+  try {
+    await database.query(
+      `select pg_terminate_backend(pid, 60000) from pg_stat_activity
+        where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`,
+    );
+    expect(await opened.ask(() => pid), 'which is never repeated').toHaveLength(1);
+  } finally {
+    await opened.close();
+  }
+});
+
 test('a program that opened a ledger and asks nothing ends', async () => {
   const open = new URL('../../../runtime/ledger/db.ts', import.meta.url).href;
   const program = `const { openDb } = await import('${open}'); await openDb('${database.url}', 'ledger'); console.log('opened');`;
