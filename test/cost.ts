@@ -37,6 +37,20 @@ export async function blocksOf(client: pg.Client, look: () => Promise<void>): Pr
   }
 }
 
+/**
+ * Vacuums and analyzes, so that each row is known to be visible to all, as an index-only scan wants it. Vacuum passes over the rows that are newer
+ * than a snapshot held elsewhere in this database, as an autovacuum holds one while it analyzes: that one is waited for.
+ */
+export async function vacuumAll(client: pg.Client): Promise<void> {
+  for (;;) {
+    const { rowCount } = await client.query(
+      `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_xmin is not null`,
+    );
+    if (rowCount === 0) break;
+  }
+  await client.query('vacuum analyze');
+}
+
 async function blocks(client: pg.Client): Promise<number> {
   await client.query('select pg_stat_force_next_flush()');
   const { rows } = await client.query<{ blocks: number }>(fetched);

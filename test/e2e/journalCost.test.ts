@@ -3,7 +3,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { costOf } from '../cost.ts';
+import { costOf, vacuumAll } from '../cost.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 
@@ -49,7 +49,7 @@ async function fill(turns: number): Promise<{ item: string; session: string; at:
     select id, 'entries', ${turns} - 10, 1000, 5000, '', '[]', '[]', '', '[]', '[]', timestamptz '${at}' - interval '105 seconds' from unnest(array['${item}', '${session}']::uuid[]) id;
     update fences set ledger_count = ${turns} + 1 where work_item_id = '${item}';
     ${filled.map((table) => `alter table ${table} enable trigger all;`).join(' ')}`);
-  await client.query('vacuum analyze');
+  await vacuumAll(client);
   return made;
 }
 

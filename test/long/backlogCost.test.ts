@@ -3,7 +3,7 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
 
-import { costOf } from '../cost.ts';
+import { costOf, vacuumAll } from '../cost.ts';
 import { createDatabase } from '../database.ts';
 
 type Kind = 'queued' | 'waiting';
@@ -30,7 +30,7 @@ async function backlog<T>(count: number, kind: Kind, look: (client: pg.Client) =
       select t.id, json_build_object('work_item_id', w.id), w.run_at, format('%s:%s:1:1', _job_task(), w.id)
         from work_items w, graphile_worker._private_tasks t where t.identifier = _job_task() and w.state = 'queued';
       reset session_replication_role`);
-    await client.query('vacuum analyze');
+    await vacuumAll(client);
     return await look(client);
   } finally {
     await client.end();

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
-import { blocksOf, costOf } from '../cost.ts';
+import { blocksOf, costOf, vacuumAll } from '../cost.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { longItem } from '../longItem.ts';
@@ -58,7 +58,7 @@ const looks: [string, (id: string, turns: number) => string, number][] = [
 
 test('looking costs the same, however large a ledger is', async () => {
   const small = await longItem(client, 100);
-  await client.query('vacuum analyze');
+  await vacuumAll(client);
   const few = new Map<string, { rows: number; buffers: number }>();
   const searches: [string, string][] = [
     ['a path', `select * from ledger_search('src/small.ts')`],
@@ -67,7 +67,7 @@ test('looking costs the same, however large a ledger is', async () => {
   for (const [what, query] of looks) few.set(what, await costOf(client, query(small, 100)));
   for (const [what, query] of searches) few.set(what, await costOf(client, query));
   const large = await longItem(client, 10_000);
-  await client.query('vacuum analyze');
+  await vacuumAll(client);
   for (const [what, query, most] of looks) {
     const before = few.get(what) ?? { rows: 0, buffers: 0 };
     const now = await costOf(client, query(large, 10_000));
@@ -113,7 +113,7 @@ test('looking at a project costs what it has, however much others have', async (
   try {
     await looker.query(`set search_path = ledger; select from faculty_save('{"name": "worker", "accepts": ["analyze"]}')`);
     const costs = async (): Promise<Map<string, number>> => {
-      await looker.query('vacuum analyze');
+      await vacuumAll(looker);
       const found = new Map<string, number>();
       for (const [what, look] of Object.entries(projectLooks)) {
         const buffers = await blocksOf(looker, async () => {

@@ -3,7 +3,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { costOf } from '../cost.ts';
+import { costOf, vacuumAll } from '../cost.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { longItem } from '../longItem.ts';
@@ -76,7 +76,7 @@ test('a view reads what belongs to its key, and nothing else', async () => {
 
 test('the turns of one item are joined with the foci of that item', async () => {
   const item = await longItem(client, 100);
-  await client.query('vacuum analyze');
+  await vacuumAll(client);
   const { rows, buffers } = await costOf(client, `select * from threads where work_item_id = '${item}'`);
   expect(rows).toBe(100);
   expect(buffers).toBeLessThan(350); // of which each turn takes three: whether another one continues it
