@@ -65,7 +65,7 @@ const dbs = new WeakMap<LedgerClient, Db>();
 /** The functions beneath a client, for the rest of the runtime. */
 export function dbOf(client: LedgerClient): Db {
   const db = dbs.get(client);
-  if (db === undefined) throw new TypeError('this is no open LedgerClient');
+  if (db === undefined) throw new TypeError('this is not an open LedgerClient');
   return db;
 }
 

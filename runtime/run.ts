@@ -200,7 +200,7 @@ async function directoryAt(path: string): Promise<string> {
   } catch (error) {
     throw new UsageError(`workspace: ${messageOf(error)}`);
   }
-  throw new UsageError(`workspace: ${path} is no directory`);
+  throw new UsageError(`workspace: ${path} is not a directory`);
 }
 
 /** The name of the configuration: one of its own for each, so that two runs at once do not change each other's. */

@@ -261,7 +261,7 @@ function judge(
   const failed = (verdict: CodeResult['verdict'], error: string) => ({ verdict, returned: null, error, output });
   if (ending === 'timeout') return failed('timeout', `The code was killed after ${timeoutSeconds} seconds.`);
   if (ending === 'output') return failed('output', 'The code printed more than 10,000,000 bytes and was killed.');
-  if (ending === 'result') return failed('error', 'The code returned more than it may. Return what matters.');
+  if (ending === 'result') return failed('error', 'The returned value is too large. Return only what matters.');
   if (result === null) {
     if (isOutOfMemory === true) return failed('memory', memory);
     return failed(

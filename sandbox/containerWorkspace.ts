@@ -142,7 +142,7 @@ export class ContainerWorkspace implements Workspace {
     signal?.addEventListener('abort', kill, { once: true });
     try {
       const answer = await answered;
-      if (answer === null) throw new WorkspaceUnavailable('the container of the workspace went away in the middle of this');
+      if (answer === null) throw new WorkspaceUnavailable('the workspace container stopped in the middle of this');
       if (answer.refused !== undefined) throw new WorkspaceError(answer.refused);
       return answer;
     } finally {

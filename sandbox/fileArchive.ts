@@ -112,7 +112,7 @@ async function openFile(root: Directory, path: string): Promise<FileHandle> {
     const file = await open(at(directory, last), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     if ((await file.stat()).isFile()) return file;
     await file.close();
-    throw new WorkspaceError(`${path} is no file any more`);
+    throw new WorkspaceError(`${path} is no longer a file`);
   } finally {
     if (directory !== root) await directory.handle.close();
   }

@@ -151,11 +151,11 @@ export class HostWorkspace implements Workspace {
   }
 
   #components(path: string): string[] {
-    if (path.includes('\0')) throw new WorkspaceError('a path holds no NUL');
+    if (path.includes('\0')) throw new WorkspaceError('a path must not contain NUL');
     const inside = isAbsolute(path) ? relative(this.root, resolve(path)) : relative(this.root, resolve(this.root, path));
     const components = inside.split('/').filter((component) => component !== '' && component !== '.');
     if (components.includes('..') || isAbsolute(inside)) throw new WorkspaceError(`${path} is outside the workspace`);
-    if (components.some((component) => Buffer.byteLength(component) > 255)) throw new WorkspaceError('a file name holds at most 255 bytes');
+    if (components.some((component) => Buffer.byteLength(component) > 255)) throw new WorkspaceError('a file name has at most 255 bytes');
     return components;
   }
 
@@ -175,7 +175,7 @@ export class HostWorkspace implements Workspace {
     return this.#opens.open().catch((error: unknown) => {
       throw error instanceof WorkspaceError || error instanceof WorkspaceUnavailable
         ? error
-        : new WorkspaceError('the workspace directory is not there');
+        : new WorkspaceError('the workspace directory does not exist');
     });
   }
 

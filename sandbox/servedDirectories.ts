@@ -40,7 +40,7 @@ export class ServedDirectories {
       if (!(await isBelow(resolve(named.path), this.#roots)) && !mayBeOwn(named)) throw this.#refused(named);
       throw new WorkspaceError(
         code === 'ENOENT' || code === 'ENOTDIR'
-          ? `the workspace directory is not there: ${named.path}`
+          ? `the workspace directory does not exist: ${named.path}`
           : `${named.path} cannot be read: ${code ?? String(error)}`,
       );
     }

@@ -100,7 +100,7 @@ export function startMove(source: string, args: readonly string[], failpoints = 
     says,
     async interrupt() {
       child.kill('SIGINT');
-      await says('stopping where nothing is half done');
+      await says('stopping at the next safe point');
     },
     kill: () => void child.kill('SIGKILL'),
     ended,

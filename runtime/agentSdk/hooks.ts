@@ -144,7 +144,7 @@ class Runner {
 
   /** What a hook says, if it does soon; else nothing, and it goes on. Where others are behind, nobody waits for one more. */
   async #inTime(asked: Asked): Promise<Said> {
-    if (this.#behind >= MAX_BEHIND) throw new Error('the database does not answer, and many hooks wait for it: this one is left out');
+    if (this.#behind >= MAX_BEHIND) throw new Error('the database does not answer, and many hooks are waiting for it: this one is skipped');
     const work = this.#work(asked);
     let timer: NodeJS.Timeout | undefined;
     // A change is checked also while another session's hook is behind.

@@ -270,7 +270,7 @@ async function foldOfSdk(): Promise<FoldSessionSummary | null> {
 }
 
 function checkKey({ projectKey, sessionId, subpath }: SessionKey): void {
-  if (subpath === '') throw new TypeError('an empty subpath is none: leave it out for the main transcript');
+  if (subpath === '') throw new TypeError('the subpath is empty: leave it out for the main transcript');
   for (const text of [projectKey, sessionId, subpath ?? 'x'])
     if (typeof text !== 'string' || text === '' || text !== storableText(text))
       throw new TypeError('a key of a session has a projectKey and a sessionId, texts without U+0000 and lone surrogates');

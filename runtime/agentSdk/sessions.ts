@@ -46,7 +46,7 @@ export class Sessions {
 
   /** The session that a hook tells of. Throws UsageError. */
   seen(id: string | undefined, directory: string | undefined, project: string | undefined): Session {
-    if (!id) throw new UsageError('a hook of the SDK names its session');
+    if (!id) throw new UsageError('the hook input has no session id');
     const session = this.#sessions.get(id) ?? {
       id,
       directory: directory ?? process.cwd(),

@@ -84,7 +84,7 @@ class Streamed {
       case 'reasoning-file':
       case 'custom':
     }
-    throw new Unmappable(`the model answered with a ${part.type}, which no later request could show it`);
+    throw new Unmappable(`the model answered with a ${part.type}, which cannot be sent back in a later request`);
   }
 
   *#begin(key: string, kind: Block['kind'], metadata: Metadata, content: object): Generator<Event> {
@@ -109,7 +109,7 @@ class Streamed {
 
   *#grow(key: string, metadata: Metadata, delta: object): Generator<Event> {
     const block = this.#open.get(key);
-    if (!block) throw new MalformedError(`the model went on with ${key}, which it had not begun`);
+    if (!block) throw new MalformedError(`the model continued ${key}, which it had not started`);
     block.metadata = metadata ?? block.metadata;
     if (block.kind !== 'redacted_thinking') yield this.#delta(block, delta);
   }
@@ -133,7 +133,8 @@ class Streamed {
   }
 
   *#call(id: string, part: { toolName: string; providerExecuted?: boolean; inputEncoding?: 'json' | 'text'; providerMetadata?: Metadata }) {
-    if (part.providerExecuted) throw new Unmappable(`the provider ran ${part.toolName} itself, which no later request could show it`);
+    if (part.providerExecuted)
+      throw new Unmappable(`the provider ran ${part.toolName} itself, which cannot be sent back in a later request`);
     // Where the beginning is no JSON, all of it comes with the call.
     const key = part.inputEncoding === 'text' ? `text of call ${id}` : `call ${id}`;
     yield* this.#begin(key, 'tool_use', part.providerMetadata, { id, name: part.toolName, input: {} });
@@ -171,7 +172,7 @@ class Streamed {
       this.#blocks.some(({ kind }) => kind === 'tool_use'),
     );
     const isBegunOnly = this.#blocks.some(({ kind, isWhole }) => kind === 'tool_use' && !isWhole);
-    if (isBegunOnly && stopReason === 'tool_use') throw new MalformedError('the model began a call that it did not make');
+    if (isBegunOnly && stopReason === 'tool_use') throw new MalformedError('the model started a call that it did not finish');
     yield* this.#started();
     for (const block of this.#blocks) {
       const { kind, metadata } = block;

@@ -33,7 +33,7 @@ export function callOptions(request: ModelRequest, options: PromptOptions): Lang
   const { model: _model, stream: _stream, max_tokens, system, messages, tools, tool_choice, cache_control, ...asked } = request;
   const { thinking, output_config, temperature, top_p, ...others } = asked as Json;
   const [other] = Object.keys(others);
-  if (other !== undefined) throw new Unmappable(`the AI SDK has no place for ${other} of a request: set it where the model is made`);
+  if (other !== undefined) throw new Unmappable(`the AI SDK does not support ${other} of a request: set it where the model is made`);
   const prompt = [...systemOf(system), ...messagesOf(messages, options)];
   const last = prompt.at(-1);
   if (last) Object.assign(last, cached({ cache_control }));
@@ -113,7 +113,7 @@ function partOf(block: ContentBlock): UserPart {
       return { type: 'file', mediaType: 'image/*', data: { type: 'url', url: new URL(String(source['url'])) } };
   }
   throw new Unmappable(
-    `the AI SDK has no place for a ${type} block${isObject(source) ? ` with a source of the type ${String(source['type'])}` : ''}`,
+    `the AI SDK does not support a ${type} block${isObject(source) ? ` with a source of the type ${String(source['type'])}` : ''}`,
   );
 }
 
@@ -140,7 +140,7 @@ function ofAssistant(block: ContentBlock): AssistantPart[] {
         },
       ];
     default:
-      throw new Unmappable(`the AI SDK has no place for a ${block.type} block of the assistant`);
+      throw new Unmappable(`the AI SDK does not support a ${block.type} block of the assistant`);
   }
 }
 
@@ -162,7 +162,7 @@ function cached(
 
 function toolOf(tool: Json): LanguageModelV4FunctionTool {
   const { name, description, input_schema, type } = tool;
-  if (type !== undefined && type !== 'custom') throw new Unmappable(`the AI SDK has no place for a tool of the type ${show(type)}`);
+  if (type !== undefined && type !== 'custom') throw new Unmappable(`the AI SDK does not support a tool of the type ${show(type)}`);
   return {
     type: 'function',
     name: String(name),
@@ -178,7 +178,7 @@ function choiceOf(choice: unknown): LanguageModelV4CallOptions['toolChoice'] {
   if (type === 'auto' || type === 'none') return { type };
   if (type === 'any') return { type: 'required' };
   if (type === 'tool') return { type, toolName: String(name) };
-  throw new Unmappable(`the AI SDK has no place for a tool_choice of the type ${show(type)}`);
+  throw new Unmappable(`the AI SDK does not support a tool_choice of the type ${show(type)}`);
 }
 
 /** Whether it thinks, and how much: without thinking no effort. */
@@ -186,8 +186,8 @@ function reasoningOf(thinking: unknown, outputConfig: unknown): Effort | undefin
   const kind = isObject(thinking) ? thinking['type'] : undefined;
   const effort = isObject(outputConfig) ? outputConfig['effort'] : undefined;
   if (kind === 'disabled' || kind === 'between_tools') return 'none';
-  if (kind === 'enabled') throw new Unmappable('the AI SDK has no place for a budget of thinking tokens: say effort in its place');
+  if (kind === 'enabled') throw new Unmappable('the AI SDK does not support a budget of thinking tokens: say effort in its place');
   if (effort === undefined) return undefined;
-  if (!efforts.includes(effort)) throw new Unmappable(`the AI SDK has no place for the effort ${show(effort)}`);
+  if (!efforts.includes(effort)) throw new Unmappable(`the AI SDK does not support the effort ${show(effort)}`);
   return effort as Effort;
 }

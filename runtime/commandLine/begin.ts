@@ -20,15 +20,19 @@ const scenes = {
 };
 
 export function beginCommands(program: Command): void {
-  program.commandsGroup('Begin:');
+  program.commandsGroup('Get started:');
 
   examples(
-    scratchCommand(program, 'demo', 'watch an agent fix a failing test, its ledger in Postgres; what it made is gone when it ends')
+    scratchCommand(
+      program,
+      'demo',
+      'watch an agent fix a failing test, with its ledger in Postgres; everything it creates is removed when it ends',
+    )
       .summary('watch an agent fix a failing test')
       .addOption(
         new Option(
           '--scene <name>',
-          'one: a single agent; team: three faculties that know of each other; code: long output becomes a line; context: what a model is shown, part by part',
+          'one: a single agent; team: three faculties that are aware of each other; code: long output shrinks to one line; context: what the model is shown, part by part',
         )
           .choices(Object.keys(scenes))
           .default('one'),
@@ -42,9 +46,9 @@ export function beginCommands(program: Command): void {
   examples(
     program
       .command('init [name]')
-      .description('write a faculty and its prompt to begin with, and work-ledger.toml, in this directory; nothing is overwritten')
-      .summary('write a faculty, its prompt and work-ledger.toml to begin with')
-      .option('--dir <directory>', 'where the faculty goes', '.')
+      .description('create a starter faculty, its prompt and work-ledger.toml in this directory; existing files are not overwritten')
+      .summary('create a starter faculty, its prompt and work-ledger.toml')
+      .option('--dir <directory>', 'directory for the faculty', '.')
       .option('--json', 'print JSON')
       .exitOverride()
       .action(
@@ -57,8 +61,8 @@ export function beginCommands(program: Command): void {
   );
 
   examples(
-    consoleOptions(command(program, 'up', 'start the embedded database, install the ledger, print where it is'))
-      .option('--console', 'and serve the console until a signal stops it')
+    consoleOptions(command(program, 'up', 'start the embedded database, install the ledger and print its address'))
+      .option('--console', 'also serve the console, until interrupted')
       .action(
         ends(async (options: ConsoleSettings & { console?: boolean }) => {
           const { findLedger } = await import('../install/findLedger.ts');
@@ -95,16 +99,15 @@ export function beginCommands(program: Command): void {
     command(
       program,
       'install',
-      "install the ledger as a plain script, upgrade it, or adapt it to a schema that was renamed; likewise graphile-worker's schema",
+      "install or upgrade the ledger with a plain SQL script, or adapt it after its schema was renamed; graphile-worker's schema likewise",
     )
       .summary('install or upgrade the ledger')
-      .option('--print', 'print what is missing as a script for psql, for somebody with more rights; change nothing')
-      .option('--owner <role>', 'with --print: the role that the ledger is to belong to (default: the role that runs the script)')
+      .option('--print', 'change nothing; print a psql script of what is missing, to be run by someone with more rights')
+      .option('--owner <role>', 'with --print: the role that will own the ledger (default: the role that runs the script)')
       .addOption(
-        new Option(
-          '--javascript',
-          'also install the functions that need a JavaScript engine; the database must have plv8 or PL/JS',
-        ).conflicts('print'),
+        new Option('--javascript', 'also install the functions that need a JavaScript engine (plv8 or PL/JS in the database)').conflicts(
+          'print',
+        ),
       )
       .action(ends(async (options: InstallOptions) => (await import('../commands/install.ts')).install(options))),
     'install',
@@ -113,7 +116,7 @@ export function beginCommands(program: Command): void {
   );
 
   examples(
-    reads(command(program, 'doctor', 'look for anything that would lose or stall work'))
+    reads(command(program, 'doctor', 'check for problems that could lose or stall work'))
       .addOption(workspaceRootsOption())
       .action(ends(async (options: DoctorOptions) => (await import('../commands/doctor.ts')).doctor(options))),
     'doctor',

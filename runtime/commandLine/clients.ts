@@ -19,14 +19,14 @@ export function clientsCommands(program: Command): void {
     )
       .option(
         '--conversation <name>',
-        "what the session is found by (default: the client's id of it, else this directory); over HTTP each client has its own",
+        "key of the session to join (default: the client's session id, else this directory); over HTTP each client has its own",
       )
       .addOption(projectOption())
-      .option('--work-item <id>', 'be that work item instead')
-      .option('--http', 'over HTTP, with a token')
+      .option('--work-item <id>', 'act as this work item instead of opening a session')
+      .option('--http', 'serve over HTTP, protected by a token')
       .option('--host <address>', 'the address to listen on', '127.0.0.1')
-      .option('--port <n>', 'its port; 0: any', port, 7717)
-      .option('--allow-host <name...>', 'other names under which clients reach it, such as that of a reverse proxy')
+      .option('--port <n>', 'the port to listen on; 0: any free port', port, 7717)
+      .option('--allow-host <name...>', 'further host names that clients use, such as that of a reverse proxy')
       .addOption(tokenFile())
       .action(
         ends(async (options: McpHttpSettings & { http?: boolean }) => {
@@ -50,8 +50,8 @@ export function clientsCommands(program: Command): void {
   examples(
     program
       .command('plugin <program>')
-      .description('print how claude-code, codex or gemini-cli get the hooks and tools of the ledger')
-      .option('--install', 'add the hooks to the settings of this user, where others stay as they are')
+      .description("print how to add the ledger's hooks and tools to claude-code, codex or gemini-cli")
+      .option('--install', 'add the hooks to your user settings; other hooks there are kept')
       .exitOverride()
       .action(ends(async (name: string, options: { install?: boolean }) => (await import('../commands/plugin.ts')).plugin(name, options))),
     'plugin claude-code',
@@ -62,10 +62,10 @@ export function clientsCommands(program: Command): void {
     command(
       program,
       'import <paths...>',
-      'store recorded runs of other agents (Claude Code, Codex, Copilot, Cursor, pi, Gemini CLI, mini-swe-agent, SWE-agent, ATIF): files or directories',
+      'import recorded runs of other agents (Claude Code, Codex, Copilot, Cursor, pi, Gemini CLI, mini-swe-agent, SWE-agent, ATIF) from files or directories',
     )
-      .summary('store recorded runs of other agents')
-      .option('--keep-secrets', 'store what looks like a secret as it is')
+      .summary('import recorded runs of other agents')
+      .option('--keep-secrets', 'do not redact what looks like a secret')
       .action(
         ends(async (paths: string[], options: Settings & { keepSecrets?: boolean }) =>
           (await import('../commands/import.ts')).importFiles(paths, options),
@@ -78,10 +78,10 @@ export function clientsCommands(program: Command): void {
     command(
       program,
       'follow [paths...]',
-      'have the sessions of other agents in the ledger while they run, until a signal ends it: those of Claude Code, Codex, Gemini CLI, Copilot, pi and Cursor of this user, or in these files and directories',
+      'import sessions of other agents as they run, until interrupted: your sessions of Claude Code, Codex, Gemini CLI, Copilot, pi and Cursor, or those in the given files and directories',
     )
-      .summary('have the sessions of other agents here while they run')
-      .option('--keep-secrets', 'store what looks like a secret as it is')
+      .summary('import sessions of other agents as they run')
+      .option('--keep-secrets', 'do not redact what looks like a secret')
       .action(
         ends(async (paths: string[], options: Settings & { keepSecrets?: boolean }) =>
           (await import('../commands/followSessions.ts')).followSessions(paths, options),
@@ -97,11 +97,11 @@ export function clientsCommands(program: Command): void {
         command(
           program,
           'sessions',
-          "list the sessions of this directory's project whose transcripts are kept here (Claude Agent SDK): whether each can be resumed",
-        ).summary('list the sessions of other agents that are kept here'),
+          "list the Claude Agent SDK sessions of this directory's project whose transcripts are stored in the ledger, and whether each can be resumed",
+        ).summary('list the sessions of other agents that are stored here'),
       ),
     )
-      .option('--limit <n>', 'at most this many', integer, 20)
+      .option('--limit <n>', 'maximum number to list', integer, 20)
       .action(ends(async (options: SessionsOptions) => (await import('../commands/sessions.ts')).sessions(options))),
     'sessions',
     'sessions --all --json | jq -r .[].session_id',

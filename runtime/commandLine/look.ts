@@ -14,13 +14,13 @@ import { anywhere, command, consoleOptions, ends, examples, integer, reads } fro
 const items = () => import('../commands/items.ts');
 
 export function lookCommands(program: Command): void {
-  program.commandsGroup('Look:');
+  program.commandsGroup('Observe:');
 
   examples(
     consoleOptions(
       reads(
-        command(program, 'console', 'look at the ledger in a browser, live, and act: pages on 127.0.0.1 until a signal stops it').summary(
-          'look at the ledger in a browser, live, and act',
+        command(program, 'console', 'watch and control the ledger in a browser; serves on 127.0.0.1 until interrupted').summary(
+          'watch and control the ledger in a browser',
         ),
       ),
     ).action(ends(async (options: ConsoleSettings) => (await import('../commands/console.ts')).console(options))),
@@ -34,8 +34,8 @@ export function lookCommands(program: Command): void {
         command(
           program,
           'top',
-          'look at running work in the terminal, live, and act: approve, refuse, message, pause; until q or Ctrl-C; without a terminal, once',
-        ).summary('look at running work in the terminal, live, and act'),
+          'watch running work in the terminal and control it: approve, reject, message, pause; q or Ctrl-C quits; without a terminal, print it once',
+        ).summary('watch and control running work in the terminal'),
       ),
     ).action(ends(async (options: TopOptions) => (await import('../commands/top/top.ts')).top(options))),
     'top',
@@ -44,16 +44,14 @@ export function lookCommands(program: Command): void {
 
   const ledger = examples(
     reads(
-      command(
-        program,
-        'ledger',
-        'print the ledger of a work item, or write to it by hand, where no worker does: append, retract, complete',
-      ).summary('print the ledger of a work item, or write to it by hand'),
+      command(program, 'ledger', 'print the ledger of a work item, or write to one that no worker runs: append, retract, complete').summary(
+        'print the ledger of a work item, or write to it',
+      ),
     )
       .argument('<id>')
-      .option('--type <type>', 'entries of this type only')
-      .option('--last <n>', 'the newest n only', integer)
-      .option('--formatted', 'as the block that a model is given')
+      .option('--type <type>', 'only entries of this type')
+      .option('--last <n>', 'only the newest n', integer)
+      .option('--formatted', 'formatted as models see it')
       .action(
         ends(async (id: string, options: Settings & { type?: string; last?: number; formatted?: boolean }) =>
           (await items()).ledger(id, options),
@@ -67,7 +65,7 @@ export function lookCommands(program: Command): void {
     command(
       ledger,
       'append <id> <type> <content>',
-      `add an entry to the ledger of a work item that no worker drives: ${entryTypes.join(', ')}; content -: from stdin`,
+      `add an entry (${entryTypes.join(', ')}) to the ledger of a work item that no worker runs; content - reads stdin`,
     ).action(
       ends(async (id: string, type: string, content: string, _: object, called: Command) =>
         (await items()).ledgerAppend(id, type, content, called.optsWithGlobals<Settings>()),
@@ -80,7 +78,7 @@ export function lookCommands(program: Command): void {
     command(
       ledger,
       'retract',
-      'take an entry back: agents no longer read it, and those that were told of it are told so; it stays in the log',
+      'retract an entry: agents no longer see it, and those that were told of it are informed; it stays in the log',
     )
       .argument('<id>')
       .argument('<seq>', 'its number in the ledger', integer)
@@ -94,9 +92,9 @@ export function lookCommands(program: Command): void {
   );
 
   examples(
-    command(ledger, 'complete <id> <summary>', 'complete a work item that no worker drives')
-      .option('--evidence <text...>', 'what supports it: ids of tool calls, handles of artifacts, or words')
-      .option('--result <json>', 'the answer for programs, which must fit the schema of the item or its faculty')
+    command(ledger, 'complete <id> <summary>', 'complete a work item that no worker runs')
+      .option('--evidence <text...>', 'supporting evidence: ids of tool calls, handles of artifacts, or text')
+      .option('--result <json>', 'result for programs; must match the schema of the item or its faculty')
       .action(
         ends(async (id: string, summary: string, _: object, called: Command) =>
           (await items()).complete(id, summary, called.optsWithGlobals<Settings & { evidence?: string[]; result?: string }>()),
@@ -106,8 +104,8 @@ export function lookCommands(program: Command): void {
   );
 
   examples(
-    reads(command(program, 'digest [id]', 'print what a work item is told about everything else'))
-      .option('--across', 'and what goes on in the ledgers that ledger_link() linked')
+    reads(command(program, 'digest [id]', 'print what a work item is told about other work'))
+      .option('--across', 'include the ledgers linked by ledger_link()')
       .action(ends(async (id: string | undefined, options: Settings & { across?: boolean }) => (await items()).digest(id, options))),
     'digest',
     'digest ID',
@@ -117,15 +115,13 @@ export function lookCommands(program: Command): void {
   examples(
     reads(
       anywhere(
-        command(
-          program,
-          'cost [id]',
-          "print what work cost: that of this directory's project, or a work item with everything below it",
-        ).summary('print what work cost'),
+        command(program, 'cost [id]', "print the cost of this directory's project, or of a work item and all its descendants").summary(
+          'print the cost of work',
+        ),
       ),
     )
       .addOption(
-        new Option('--by <grouping>', 'sums by: tree, item, child, project, faculty, model, day, cache').choices([
+        new Option('--by <grouping>', 'group by tree, item, child, project, faculty, model, day or cache').choices([
           'tree',
           'item',
           'child',
@@ -146,19 +142,19 @@ export function lookCommands(program: Command): void {
       command(
         program,
         'trace <id>',
-        'draw where the time of a work item and of everything below it went, from its rows, as a tree with bars; --json: its spans; or export them',
-      ).summary('draw where the time of a work item went, or export its spans'),
+        'show where the time of a work item and its descendants went, as a waterfall; --json prints its spans',
+      ).summary('show where the time of a work item went, or export its spans'),
     )
-      .option('--otlp <url>', 'send them to this OTLP endpoint (HTTP, protobuf)')
-      .option('--because <id>', 'of a turn, or of a call: what of its answer stands in its request, and where from')
+      .option('--otlp <url>', 'export the spans to this OTLP endpoint (HTTP, protobuf)')
+      .option('--because <id>', 'a turn or a tool call: list the parts of its request that the answer used, and their origin')
       .action(ends(async (id: string, options: TraceOptions) => (await import('../commands/trace.ts')).trace(id, options))),
     'trace ID',
     'trace ID --otlp http://localhost:4318',
   );
 
   examples(
-    command(program, 'sql [query]', "start psql with the ledger's address and search path: a session, or one query")
-      .summary('start psql on the ledger: a session, or one query')
+    command(program, 'sql [query]', "start psql with the ledger's address and search path, or run one query")
+      .summary('start psql on the ledger, or run one query')
       .action(ends(async (query: string | undefined, options: Settings) => (await import('../commands/psql.ts')).psql(query, options))),
     'sql',
     "sql 'select description, doing, why from v_now'",

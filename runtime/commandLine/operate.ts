@@ -14,22 +14,20 @@ export function operateCommands(program: Command): void {
 
   examples(
     reads(
-      command(
-        program,
-        'export <what>',
-        'print every row of a work item and of everything below it, as JSON lines; what: its id, or a session',
-      ).summary('print every row of a work item, as JSON lines'),
+      command(program, 'export <what>', 'print every row of a work item (or session) and its descendants as JSON lines').summary(
+        'print every row of a work item as JSON lines',
+      ),
     ).action(ends(async (what: string, options: Settings) => (await import('../commands/erase.ts')).exportWork(what, options))),
     'export ID > work.jsonl',
   );
 
   examples(
-    command(program, 'erase <what>', 'erase a finished work item, and everything below it, for good; what: its id, or a session')
-      .summary('erase finished work for good')
-      .option('--dry-run', 'show what would go')
-      .option('--yes', 'do not ask')
-      .option('--with-forks', 'also the forks that share its turns')
-      .option('--reason <text>', 'why; stays in the tombstone')
+    command(program, 'erase <what>', 'permanently erase a finished work item (or session) and its descendants')
+      .summary('permanently erase finished work')
+      .option('--dry-run', 'show what would be erased')
+      .option('--yes', 'do not ask for confirmation')
+      .option('--with-forks', 'also erase the forks that share its turns')
+      .option('--reason <text>', 'why; kept in the tombstone')
       .action(ends(async (what: string, options: EraseOptions) => (await import('../commands/erase.ts')).erase(what, options))),
     'erase ID --dry-run',
     "erase ID --yes --reason 'asked for by its author'",
@@ -38,11 +36,13 @@ export function operateCommands(program: Command): void {
   examples(
     command(program, 'retention [age]', 'show or set when finished work is erased automatically; age: "90 days", or "never"')
       .summary('show or set when finished work is erased automatically')
-      .addOption(new Option('--state <state>', 'of work in this final state').choices(['completed', 'failed', 'dead', 'cancelled']))
-      .option('--faculty <name>', 'of this faculty')
-      .addOption(new Option('--keep <what>', 'what stays').choices(['nothing', 'ledger', 'all']))
-      .option('--export <function>', 'called with the root before its tree goes: archive(uuid)')
-      .option('--run', 'now, not within the hour')
+      .addOption(
+        new Option('--state <state>', 'only for work that ended in this state').choices(['completed', 'failed', 'dead', 'cancelled']),
+      )
+      .option('--faculty <name>', 'only for work of this faculty')
+      .addOption(new Option('--keep <what>', 'what to keep').choices(['nothing', 'ledger', 'all']))
+      .option('--export <function>', "SQL function to call with the id of a tree's root before the tree is erased, such as archive(uuid)")
+      .option('--run', 'apply now, not within the hour')
       .action(
         ends(async (age: string | undefined, options: RetentionOptions) => (await import('../commands/erase.ts')).retention(age, options)),
       ),
@@ -62,10 +62,10 @@ export function operateCommands(program: Command): void {
       .addOption(
         new Option(
           '--heads',
-          'print the ends of the chains of hashes instead, as JSON lines; stored elsewhere, they show later whether anything was cut off',
+          'instead, print the heads of the hash chains as JSON lines; keep them elsewhere to detect later whether anything was cut off',
         ).conflicts('against'),
       )
-      .option('--against <file>', 'compare with heads that were stored elsewhere; -: from stdin')
+      .option('--against <file>', 'compare with heads saved earlier; - reads stdin')
       .action(ends(async (id: string | undefined, options: VerifyOptions) => (await import('../commands/verify.ts')).verify(id, options))),
     'verify',
     'verify --heads > heads-of-may.jsonl',
@@ -73,8 +73,8 @@ export function operateCommands(program: Command): void {
   );
 
   const person = examples(
-    command(program, 'person', 'manage the people who decide under their own names, each by a token')
-      .summary('manage the people who decide under their own names')
+    command(program, 'person', 'manage the people who approve under their own names, each with a token')
+      .summary('manage the people who approve under their own names')
       .helpCommand(false),
     "person add 'Ann Lee'",
     'person list',
@@ -82,37 +82,34 @@ export function operateCommands(program: Command): void {
   );
   const people = () => import('../commands/person.ts');
   examples(
-    command(person, 'add <name>', 'add a person, and print the token: it is shown this once').action(
+    command(person, 'add <name>', 'add a person and print their token, which is shown only once').action(
       ends(async (name: string, _: object, called: Command) => (await people()).personAdd(name, called.optsWithGlobals<Settings>())),
     ),
     "person add 'Ann Lee'",
   );
   examples(
-    command(person, 'list', 'list who has a token, or had one').action(
+    command(person, 'list', 'list everyone who has or had a token').action(
       ends(async (_: object, called: Command) => (await people()).personList(called.optsWithGlobals<Settings>())),
     ),
     'person list',
   );
   examples(
-    command(person, 'revoke <name>', 'revoke a token: nothing more can be decided with it; what was decided stays').action(
+    command(person, 'revoke <name>', 'revoke a token; earlier decisions stand').action(
       ends(async (name: string, _: object, called: Command) => (await people()).personRevoke(name, called.optsWithGlobals<Settings>())),
     ),
     "person revoke 'Ann Lee'",
   );
 
   examples(
-    command(program, 'move', 'move the ledger to another server or database while work goes on; repeat it if it was interrupted')
-      .summary('move the ledger to another server while work goes on')
-      .addOption(new Option('--to <url>', 'the database that it moves to, directly, not by a pooler').env('WORK_LEDGER_MOVE_TO'))
-      .option('--fetch-from <url>', "the ledger's database as the other server reaches it (default: its address here)")
-      .option('--pause <command>', 'run before writers are refused, such as PAUSE of a pooler')
-      .option('--switch <command>', 'run when the other ledger can be written: what makes clients go there')
-      .option('--resume <command>', 'run after that, and after a move that failed, such as RESUME of a pooler')
-      .option(
-        '--compare-later',
-        'open the other ledger first, and compare the rows as they were then: a shorter pause, where there are millions of them',
-      )
-      .option('--undo', 'take back a move that is not over; without --to if the other server is gone for good')
+    command(program, 'move', 'move the ledger to another server or database while work continues; run it again if it was interrupted')
+      .summary('move the ledger to another server while work continues')
+      .addOption(new Option('--to <url>', "the target database; a direct address, not a pooler's").env('WORK_LEDGER_MOVE_TO'))
+      .option('--fetch-from <url>', "address of the ledger's database as seen from the target server (default: the address used here)")
+      .option('--pause <command>', "command to run before writes are refused, such as a pooler's PAUSE")
+      .option('--switch <command>', 'command to run once the target accepts writes: redirects the clients')
+      .option('--resume <command>', "command to run after that, or after a failed move, such as a pooler's RESUME")
+      .option('--compare-later', 'open the target first and compare rows afterwards: a shorter pause for millions of rows')
+      .option('--undo', 'undo an unfinished move; omit --to if the target server is gone for good')
       .action(ends(async (options: MoveOptions) => (await import('../commands/move.ts')).move(options))),
     'move --to postgresql://owner@db2.example/app',
     'move --to postgresql://owner@db2.example/app --undo',

@@ -14,11 +14,11 @@ const claims = () => import('../commands/claims.ts');
 const memory = () => import('../commands/memory.ts');
 
 export function peopleCommands(program: Command): void {
-  program.commandsGroup('Take part:');
+  program.commandsGroup('Steer:');
 
   examples(
-    command(program, 'message <id> <text>', 'say something to the agent of a work item, with its next request')
-      .option('--interrupt', 'now: break off what it is doing')
+    command(program, 'message <id> <text>', 'send a message to the agent of a work item; it arrives with its next request')
+      .option('--interrupt', 'deliver it now: abort the current model or tool call')
       .action(
         ends(async (id: string, text: string, options: Settings & { interrupt?: boolean }) => (await items()).message(id, text, options)),
       ),
@@ -31,12 +31,12 @@ export function peopleCommands(program: Command): void {
       command(
         program,
         'approve [call]',
-        'let a tool call run: shows its arguments and asks; without a call, lists those that wait for a person',
-      ).summary('let a tool call run; without a call, list those that wait'),
+        'approve a tool call, after showing its arguments; without a call, list the calls that await approval',
+      ).summary('approve a tool call; without a call, list those that await approval'),
     )
       .option(
         '--hash <hash>',
-        'the hash of the arguments that you looked at, as "approve" without a call prints it; required where nobody can be asked',
+        'hash of the arguments you reviewed, as listed by "approve" without a call; required where nobody can be asked',
       )
       .action(
         ends(async (call: string | undefined, options: Settings & { hash?: string }) =>
@@ -49,7 +49,7 @@ export function peopleCommands(program: Command): void {
   );
 
   examples(
-    command(program, 'reject <call>', 'refuse a tool call, whatever its arguments; the model is told')
+    command(program, 'reject <call>', 'reject a tool call; the model is told')
       .option('--reason <text>', 'why')
       .action(ends(async (call: string, options: Settings & { reason?: string }) => (await approvals()).reject(call, options))),
     "reject CALL --reason 'not on a Friday'",
@@ -60,10 +60,10 @@ export function peopleCommands(program: Command): void {
       command(
         program,
         'claims [id] [key]',
-        'what agents and sessions are at now, for others to keep off; with a work item and a key, take that claim away: its agent is told',
-      ).summary('what agents are at; with a work item and a key, take that away'),
+        'list what agents and sessions have claimed; with a work item and a key, revoke that claim: its agent is told',
+      ).summary('list what agents have claimed; with a work item and a key, revoke a claim'),
     )
-      .option('--reason <text>', 'why it is taken away')
+      .option('--reason <text>', 'why it is revoked')
       .action(
         ends(async (id: string | undefined, key: string | undefined, options: Settings & { reason?: string }) =>
           id === undefined ? (await claims()).claims(options) : (await claims()).breakClaim(id, key, options),
@@ -76,27 +76,22 @@ export function peopleCommands(program: Command): void {
   memoryCommands(program);
 
   examples(
-    command(program, 'pause <id>', 'pause a work item when its iteration is over')
+    command(program, 'pause <id>', 'pause a work item after its current iteration')
       .option('--reason <text>', 'why')
       .action(ends(async (id: string, options: Settings & { reason?: string }) => (await items()).pause(id, options))),
     "pause ID --reason 'until the freeze is over'",
   );
 
   examples(
-    command(
-      program,
-      'resume <id>',
-      'let a paused work item go on; with --in: continue any session in another program, which it is written for',
-    )
-      .summary('let a paused work item go on, or any session in another program')
+    command(program, 'resume <id>', 'resume a paused work item; with --in, continue any session in another program')
+      .summary('resume a paused work item, or continue any session in another program')
       .addOption(
-        new Option('--in <program>', 'where it goes on; work-ledger: as a fork. ID is then a work item, a session or a turn').choices([
-          'claude-code',
-          'codex',
-          'work-ledger',
-        ]),
+        new Option(
+          '--in <program>',
+          'the program to continue in (work-ledger: as a fork); ID may then be a work item, a session or a turn',
+        ).choices(['claude-code', 'codex', 'work-ledger']),
       )
-      .option('--workspace <dir>', 'with --in: the directory in which it goes on (default: where it worked, else this one)')
+      .option('--workspace <dir>', 'with --in: the directory to continue in (default: the one it ran in, else this one)')
       .action(
         ends(async (id: string, { in: where, ...options }: Settings & { in?: Harness; workspace?: string }) =>
           where === undefined
@@ -109,7 +104,7 @@ export function peopleCommands(program: Command): void {
   );
 
   examples(
-    command(program, 'cancel <id>', 'cancel a work item and everything below it')
+    command(program, 'cancel <id>', 'cancel a work item and its descendants')
       .option('--reason <text>', 'why')
       .action(ends(async (id: string, options: Settings & { reason?: string }) => (await items()).cancel(id, options))),
     "cancel ID --reason 'no longer needed'",
@@ -119,11 +114,11 @@ export function peopleCommands(program: Command): void {
     command(
       program,
       'budget [id] [resource=amount...]',
-      'show or set what a work item and everything below it may use; without an id: what all work of a project or a faculty may use in a day (UTC)',
+      'show or set the budget of a work item and its descendants; without an id, the daily budget (UTC) of a project or a faculty',
     )
-      .summary('show or set what a work item, a project or a faculty may use')
-      .option('--project <name>', 'of this project, a day; resource=none: no limit any more')
-      .option('--faculty <name>', "of this faculty, a day; a project's: NAME@PROJECT")
+      .summary('show or set the budget of a work item, a project or a faculty')
+      .option('--project <name>', 'daily budget of this project; resource=none removes a limit')
+      .option('--faculty <name>', 'daily budget of this faculty; within one project: NAME@PROJECT')
       .action(
         ends(async (id: string | undefined, amounts: string[], options: Settings & { project?: string; faculty?: string }) =>
           id === undefined || options.project !== undefined || options.faculty !== undefined
@@ -140,10 +135,10 @@ export function peopleCommands(program: Command): void {
     command(
       program,
       'fork <turn> [text]',
-      "continue from a turn on a new branch, and print the new work item's id; the text is said to it first",
+      "continue from a turn on a new branch, starting with the text as a message; prints the new work item's id",
     )
       .summary('continue from a turn on a new branch')
-      .option('--faculty <name>', 'another faculty')
+      .option('--faculty <name>', 'use another faculty')
       .action(
         ends(async (turn: string, text: string | undefined, options: Settings & { faculty?: string }) =>
           (await items()).fork(turn, text, options),
@@ -158,10 +153,10 @@ export function peopleCommands(program: Command): void {
 /** Finished work goes on in a new item. */
 function goOnCommands(program: Command): void {
   const key = '--idempotency-key <key>';
-  const once = 'the same command repeated with it prints the same id';
+  const once = 'repeating the command with the same key returns the same item';
   examples(
-    command(program, 'continue <id> <text>', "go on with completed work: the text is said to it next; prints the new work item's id")
-      .summary('go on with completed work, with a message')
+    command(program, 'continue <id> <text>', "continue completed work with the text as the next message; prints the new work item's id")
+      .summary('continue completed work with a message')
       .option(key, once)
       .action(
         ends(async (id: string, text: string, options: Settings & { idempotencyKey?: string }) => (await items()).goOn(id, text, options)),
@@ -173,9 +168,9 @@ function goOnCommands(program: Command): void {
     command(
       program,
       'retry <id> [text]',
-      "go on where failed, dead or cancelled work ended; the text is said to it first; prints the new work item's id",
+      "continue where failed, dead or cancelled work ended, starting with the text as a message; prints the new work item's id",
     )
-      .summary('go on where failed, dead or cancelled work ended')
+      .summary('continue where failed, dead or cancelled work ended')
       .option(key, once)
       .action(
         ends(async (id: string, text: string | undefined, options: Settings & { idempotencyKey?: string }) =>
@@ -196,8 +191,8 @@ type OneOfNotes = (
 
 function memoryCommands(program: Command): void {
   const group = examples(
-    command(program, 'memory', 'the notes of a project, which outlast work: read, edit, go back, pin, erase')
-      .summary('read and edit the notes of a project')
+    command(program, 'memory', 'manage the notes of a project, which outlive its work: read, edit, roll back, pin, erase')
+      .summary('manage the notes of a project')
       .helpCommand(false),
     'memory list',
     'memory show style.md',
@@ -219,9 +214,7 @@ function memoryCommands(program: Command): void {
 
 function readNotes(one: OneOfNotes): void {
   examples(
-    reads(
-      one('list', 'list the notes: version, bytes, when it was changed, path, by whom', async (options) => (await memory()).list(options)),
-    ),
+    reads(one('list', 'list the notes: version, bytes, last change, path, author', async (options) => (await memory()).list(options))),
     'memory list',
     "memory list --project ''",
   );
@@ -231,7 +224,7 @@ function readNotes(one: OneOfNotes): void {
   );
   examples(
     reads(
-      one('history <path>', 'list the versions of a note, the newest first: who wrote it, when and why', async (options, path) =>
+      one('history <path>', 'list the versions of a note, newest first: author, time, reason', async (options, path) =>
         (await memory()).history(path, options),
       ),
     ),
@@ -239,7 +232,7 @@ function readNotes(one: OneOfNotes): void {
   );
   examples(
     reads(
-      one('suggest', 'list what several agents were told of and no note quotes: it might become one', async (options) =>
+      one('suggest', 'list findings that several agents were told of and no note covers yet', async (options) =>
         (await memory()).suggest(options),
       ),
     ),
@@ -251,39 +244,37 @@ function writeNotes(one: OneOfNotes): void {
   examples(
     one(
       'edit <path>',
-      'edit a note by $EDITOR, or replace it by what comes in by stdin; refused if somebody else changes it meanwhile',
+      'edit a note in $EDITOR, or replace it with stdin; rejected if someone else changed it in the meantime',
       async (options, path) => (await memory()).edit(path, options),
     )
-      .option('--why <text>', 'stands in its history')
-      .option('--replaces <version>', 'the version that the text on stdin was made from', integer),
+      .option('--why <text>', 'reason, kept in its history')
+      .option('--replaces <version>', 'the version that the text on stdin is based on', integer),
     'memory edit style.md',
     "memory edit style.md --why 'tabs everywhere'",
     'memory edit style.md --replaces 3 < style.md',
   );
   examples(
-    one(
-      'rollback <path> <version>',
-      'give a note the words of an earlier version, also one that was deleted',
-      async (options, path, version) => (await memory()).rollback(path, version, options),
-    ).option('--why <text>', 'stands in its history'),
+    one('rollback <path> <version>', 'restore an earlier version of a note, even of a deleted one', async (options, path, version) =>
+      (await memory()).rollback(path, version, options),
+    ).option('--why <text>', 'reason, kept in its history'),
     'memory rollback style.md 3',
   );
   examples(
-    one('pin <path>', 'show a note in the first message of each agent and session of the project', async (options, path) =>
+    one('pin <path>', 'include a note in the first message to every agent and session of the project', async (options, path) =>
       (await memory()).pin(path, true, options),
     ),
     'memory pin style.md',
   );
   examples(
-    one('unpin <path>', 'show it there no longer', async (options, path) => (await memory()).pin(path, false, options)),
+    one('unpin <path>', 'stop including a note there', async (options, path) => (await memory()).pin(path, false, options)),
     'memory unpin style.md',
   );
   examples(
-    one('erase <path>', 'erase the words of a note for good, of all its versions', async (options, path) =>
+    one('erase <path>', 'permanently erase the text of a note, in all its versions', async (options, path) =>
       (await memory()).erase(path, options),
     )
-      .option('--reason <text>', 'why; it stays')
-      .option('--keep-newest', 'only those of earlier versions'),
+      .option('--reason <text>', 'why; kept after the erasure')
+      .option('--keep-newest', 'erase only earlier versions'),
     "memory erase clients.md --reason 'asked for by Anna'",
   );
 }

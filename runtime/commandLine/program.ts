@@ -44,19 +44,13 @@ export function newProgram(argv: readonly string[]): Command {
   return program
     .description('Durable working memory, bounded context and shared awareness for LLM agents, inside your Postgres.')
     .version(version())
-    .addOption(
-      new Option('--completion <shell>', 'print the script that completes commands and options in a shell').choices([
-        'bash',
-        'zsh',
-        'fish',
-      ]),
-    )
+    .addOption(new Option('--completion <shell>', 'print a shell completion script').choices(['bash', 'zsh', 'fish']))
     .on('option:completion', (shell: Shell) => {
       print(null, completion(program, shell), false);
       throw new CommanderError(0, 'work-ledger.completion', '');
     })
     .addHelpCommand(
-      new Command('help').argument('[command]').description('show how a command is used').helpOption(false).helpGroup('Begin:'),
+      new Command('help').argument('[command]').description('show the help of a command').helpOption(false).helpGroup('Get started:'),
     )
     .exitOverride()
     .showSuggestionAfterError()
@@ -78,7 +72,7 @@ export function newProgram(argv: readonly string[]): Command {
     })
     .addHelpText(
       'after',
-      '\nTry: work-ledger demo, or in a project of yours: work-ledger init\nID is the id of a work item, the last six characters of it, last, or last:2 for the one before.\nWithout DATABASE_URL an embedded PostgreSQL in a directory of yours is used.\nExit codes: 0 done, 1 error, 2 wrong usage, 3 the work item failed, 130 interrupted.',
+      '\nTry: work-ledger demo, or in your project: work-ledger init\nID is the id of a work item, its last six characters, last, or last:2 for the one before.\nWithout DATABASE_URL, an embedded PostgreSQL is started and used.\nExit codes: 0 done, 1 error, 2 wrong usage, 3 the work item failed, 130 interrupted.',
     );
 }
 
@@ -104,33 +98,24 @@ export const projectOption = (): Option =>
   ).env('WORK_LEDGER_PROJECT');
 
 /** Of commands that tell of the work of one project, or of all. */
-export const anywhere = (made: Command): Command => made.addOption(projectOption()).option('--all', 'of all projects');
+export const anywhere = (made: Command): Command => made.addOption(projectOption()).option('--all', 'across all projects');
 
 /** Of commands that work, or look how one would. */
 export const workspaceRootsOption = (): Option =>
-  new Option(
-    '--workspace-roots <dir...>',
-    'directories of this machine below which any work may have its workspace, whoever names it (default: none)',
-  )
+  new Option('--workspace-roots <dir...>', 'directories on this machine under which any work item may place its workspace (default: none)')
     .env('WORK_LEDGER_WORKSPACE_ROOTS')
     .argParser((text: string, before: string[] | undefined) => [...(before ?? []), ...workspaceRoots(text)]);
 
 const located = (made: Command): Command =>
   made
     .addOption(new Option('--database-url <url>', 'the database').env('DATABASE_URL'))
-    .addOption(
-      new Option('--listen-url <url>', 'where notifications are listened to, if the database is behind a pooler').env(
-        'WORK_LEDGER_LISTEN_URL',
-      ),
-    );
+    .addOption(new Option('--listen-url <url>', 'address for LISTEN, if the database is behind a pooler').env('WORK_LEDGER_LISTEN_URL'));
 
 /** A command with the options that locate the ledger. */
 export function command(parent: Command, name: string, description: string, how: { hidden?: boolean } = {}): Command {
   return located(parent.command(name, how).description(description))
     .addOption(
-      new Option('--schema <name>', 'the schema of the ledger (default: where the extension is, else work_ledger)').env(
-        'WORK_LEDGER_SCHEMA',
-      ),
+      new Option('--schema <name>', "the ledger's schema (default: that of the extension, else work_ledger)").env('WORK_LEDGER_SCHEMA'),
     )
     .option('--json', 'print JSON')
     .exitOverride();
@@ -146,43 +131,37 @@ export const scratchCommand = (program: Command, name: string, description: stri
     )
     .option(
       '--install',
-      "let it make its schema, and graphile-worker's where that is missing, in the database that is named; the embedded one needs no leave",
+      "allow it to create its schema (and graphile-worker's, if missing) in the given database; not needed for the embedded one",
     )
-    .option('--keep', 'leave its schema when it ends, to be looked at')
+    .option('--keep', 'keep its schema afterwards, to inspect it')
     .option('--json', 'print JSON')
     .exitOverride();
 
 /** A command that works, and may begin in a database without a ledger. */
 export const installs = (made: Command): Command =>
-  made.option('--install', 'where the database that is named has no ledger, install one first (the embedded one gets it anyhow)');
+  made.option('--install', 'install a ledger first if the given database has none (the embedded one always gets one)');
 
 /** A command that reads, and can do so elsewhere than where the ledger is written. */
 export const reads = (made: Command): Command =>
-  made.addOption(
-    new Option('--read-url <url>', 'where the ledger is read, if elsewhere: a standby of the database').env('WORK_LEDGER_READ_URL'),
-  );
+  made.addOption(new Option('--read-url <url>', 'address to read from, such as a standby of the database').env('WORK_LEDGER_READ_URL'));
 
 /** Where agents are answered over HTTP: the token itself is never an argument, which everybody on the machine could read. */
 export const tokenFile = (): Option =>
-  new Option('--token-file <file>', 'where the token for MCP over HTTP is read from; else it is WORK_LEDGER_MCP_TOKEN').env(
+  new Option('--token-file <file>', 'file with the token for MCP over HTTP (default: the token in WORK_LEDGER_MCP_TOKEN)').env(
     'WORK_LEDGER_MCP_TOKEN_FILE',
   );
 
 export const consoleOptions = (made: Command): Command =>
   made
-    .option('--port <n>', "the console's port; 0: any that is free", port, 4747)
-    .option(
-      '--host <address>',
-      "the address that the console listens on; at any but this machine's own, reading takes the token, too",
-      '127.0.0.1',
-    )
+    .option('--port <n>', 'the port to listen on; 0: any free port', port, 4747)
+    .option('--host <address>', 'the address to listen on; on any but a loopback address, reading requires the token, too', '127.0.0.1')
     .option(
       '--allow-host <name...>',
-      'other names under which the console, and MCP at its /mcp, are reached, such as that of a reverse proxy; then, too, reading takes the token',
+      'further host names for the console and its /mcp endpoint, such as that of a reverse proxy; reading then requires the token, too',
     )
-    .option('--read-only', 'nothing can be changed from the console')
-    .option('--people', 'everybody logs in with a token of their own (work-ledger person add); there is none for all')
-    .option('--user-header <name>', 'the header in which a reverse proxy says who is logged in, such as X-Forwarded-User')
-    .option('--proxy-secret-file <file>', 'with --user-header: the secret by which that proxy is known, in its header X-Work-Ledger-Proxy')
-    .option('--proxy-address <address...>', 'with --user-header: where that proxy connects from, if not from this machine')
+    .option('--read-only', 'allow no changes from the console')
+    .option('--people', 'everyone logs in with their own token (work-ledger person add); there is no shared one')
+    .option('--user-header <name>', 'header in which a reverse proxy passes the user name, such as X-Forwarded-User')
+    .option('--proxy-secret-file <file>', 'with --user-header: file with the secret that the proxy sends in X-Work-Ledger-Proxy')
+    .option('--proxy-address <address...>', 'with --user-header: addresses the proxy connects from, if not this machine')
     .addOption(tokenFile());

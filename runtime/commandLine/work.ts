@@ -17,23 +17,25 @@ const items = () => import('../commands/items.ts');
 const workerOptions = (made: Command): Command =>
   made
     .option('--faculty <path...>', 'faculty TOML files, or directories of them, to save first')
-    .option('--tools <file...>', 'tools of your own: modules, .toml files of commands, .json files of MCP servers')
-    .option('--concurrency <n>', 'work items at once', integer, 4)
+    .option('--tools <file...>', 'your own tools: modules, .toml files of commands, .json files of MCP servers')
+    .option('--concurrency <n>', 'how many work items to run at once', integer, 4)
     .addOption(
-      new Option('--lease-seconds <n>', 'how long a silent worker is believed to live')
+      new Option('--lease-seconds <n>', 'seconds without a heartbeat until a worker is considered dead')
         .env('WORK_LEDGER_LEASE_SECONDS')
         .argParser(integer)
         .default(30),
     )
     .addOption(
-      new Option('--host <name>', "the name of this machine, by which a faculty may ask for it (hosts; default: the system's)").env(
+      new Option('--host <name>', "name of this machine, which faculties may refer to in hosts (default: the system's)").env(
         'WORK_LEDGER_HOST',
       ),
     )
     .addOption(workspaceRootsOption())
-    .option('--grace-seconds <n>', 'how long iterations may go on after a signal to stop', integer, 5)
+    .option('--grace-seconds <n>', 'seconds that running iterations get to finish after a stop signal', integer, 5)
     .addOption(
-      new Option('--log-level <level>', 'logs on stderr').choices(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('warn'),
+      new Option('--log-level <level>', 'level of the logs on stderr')
+        .choices(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
+        .default('warn'),
     );
 
 export function workCommands(program: Command): void {
@@ -41,12 +43,12 @@ export function workCommands(program: Command): void {
 
   examples(
     workerOptions(
-      installs(command(program, 'work', "work on what is queued, in this directory's project and in none, until a signal stops it")),
+      installs(command(program, 'work', "run a worker for queued items of this directory's project and of none, until interrupted")),
     )
       .addOption(projectOption())
-      .addOption(new Option('--all-projects', 'work on what is queued in any project').conflicts('project'))
+      .addOption(new Option('--all-projects', 'run queued items of any project').conflicts('project'))
       .addOption(
-        new Option('--http <[address:]port>', 'answer /metrics, /healthz and /readyz there (without an address: to this machine only)').env(
+        new Option('--http <[address:]port>', 'serve /metrics, /healthz and /readyz (without an address: on loopback only)').env(
           'WORK_LEDGER_HTTP',
         ),
       )
@@ -61,12 +63,12 @@ export function workCommands(program: Command): void {
   );
 
   examples(
-    workerOptions(installs(command(program, 'run [task]', 'submit a task and work on it here')))
+    workerOptions(installs(command(program, 'run [task]', 'submit a task and run it here')))
       .option('--type <type>', 'work type', 'task')
-      .option('--resume <id>', 'go on with a work item here, instead of submitting one')
-      .option('--scripted <file>', 'try it without a model: the replies of this JSON file are played instead')
+      .option('--resume <id>', 'run this existing work item here instead of submitting one')
+      .option('--scripted <file>', 'dry run without a model: play the replies in this JSON file')
       .addOption(projectOption())
-      .option('--workspace <dir>', 'let the built-in faculty read, write and run commands in this directory of the host')
+      .option('--workspace <dir>', 'let the built-in faculty read and write files and run commands in this host directory')
       .action(ends(async (task: string | undefined, options: RunOptions) => (await import('../commands/run.ts')).run(task, options))),
     "run 'Fix the failing test' --workspace .",
     "run 'Find why the import is slow' --type analyze --faculty engineer.toml",
@@ -75,41 +77,40 @@ export function workCommands(program: Command): void {
 
   examples(
     command(program, 'submit <description>', 'queue a work item and print its id')
-      .option('--type <type>', 'work type: decides which faculty takes it (default: the only one that faculties here accept, else task)')
-      .option('--params <json>', 'parameters, a JSON object')
-      .option('--faculty <name>', 'the faculty that shall take it')
+      .option('--type <type>', 'work type, which selects the faculty (default: the only type that faculties here accept, else task)')
+      .option('--params <json>', 'parameters as a JSON object')
+      .option('--faculty <name>', 'faculty to run it, instead of one selected by type')
       .option('--priority <n>', 'higher is more urgent', integer)
       .addOption(projectOption())
-      .option('--parent <id>', 'work item that this is a part of')
-      .option('--dedup-key <key>', 'return the unfinished item of this key instead of a second one')
+      .option('--parent <id>', 'parent work item')
+      .option('--dedup-key <key>', 'return the unfinished item with this key, if there is one, instead of creating another')
       .option('--external-id <id>', 'your own id for it')
-      .option('--max-attempts <n>', 'how often it is tried', integer)
-      .option(
-        '--workspace <dir>',
-        "do it in this directory of the worker's host, not in that of the faculty: of several worktrees, this one",
-      )
-      .option('--run-at <time>', 'not before this time')
-      .option('--idempotency-key <key>', 'the same call repeated returns the same item')
-      .option('--budget <resource=amount...>', 'what it and everything below it may use: tokens, money, seconds, calls, children')
-      .option('--result-schema <json>', 'what its result must look like: a JSON Schema, or @FILE with one')
+      .option('--max-attempts <n>', 'maximum number of attempts', integer)
+      .option('--workspace <dir>', "directory on the worker's host to run in, instead of the faculty's, such as one of several worktrees")
+      .option('--run-at <time>', 'do not start before this time')
+      .option('--idempotency-key <key>', 'repeating the call with the same key returns the same item')
+      .option('--budget <resource=amount...>', 'limits for it and its descendants: tokens, money, seconds, calls, children')
+      .option('--result-schema <json>', 'JSON Schema that its result must match, or @FILE with one')
       .action(ends(async (description: string, options: SubmitOptions) => (await items()).submit(description, options))),
     "submit 'Find why the import is slow'",
     "submit 'Port the parser' --type task --budget tokens=200000 money=2",
   );
 
   examples(
-    anywhere(reads(command(program, 'list', "list the newest work items of this directory's project, children below their parents")))
+    anywhere(reads(command(program, 'list', "list the newest work items of this directory's project, children under their parents")))
       .alias('ps')
-      .option('--state <state...>', 'those in this state: queued, running, waiting, paused, completed, failed, dead, cancelled')
-      .option('--limit <n>', 'at most this many', integer, 20)
-      .option('--watch', 'again at every change, until Ctrl-C')
+      .option('--state <state...>', 'only items in these states: queued, running, waiting, paused, completed, failed, dead, cancelled')
+      .option('--limit <n>', 'maximum number to list', integer, 20)
+      .option('--watch', 'refresh on every change, until Ctrl-C')
       .action(ends(async (options: ListOptions) => (await import('../commands/list.ts')).list(options))),
     'list --state running waiting',
     'list --watch',
   );
 
   examples(
-    reads(command(program, 'show [id]', 'show a work item: its state, its calls, what failed; without an id the newest items')).action(
+    reads(
+      command(program, 'show [id]', 'show a work item: its state, its calls, what failed; without an id, list the newest items'),
+    ).action(
       ends(async (id: string | undefined, options: Settings) =>
         id === undefined ? await (await import('../commands/list.ts')).list(options) : await (await items()).show(id, options),
       ),
@@ -119,9 +120,9 @@ export function workCommands(program: Command): void {
   );
 
   examples(
-    reads(command(program, 'logs <id>', 'print what happened in a work item: what was told, said, called and entered'))
-      .option('--limit <n>', 'the newest n lines', integer, 200)
-      .option('--follow', 'print its ledger from the beginning, then what happens, until it ends')
+    reads(command(program, 'logs <id>', 'print the log of a work item: messages, tool calls, ledger entries'))
+      .option('--limit <n>', 'only the newest n lines', integer, 200)
+      .option('--follow', 'print its ledger from the beginning, then follow it until it ends')
       .action(
         ends(async (id: string, options: Settings & { limit?: number; follow?: boolean }) => {
           const { logs, followLogs } = await import('../commands/logs.ts');
@@ -134,7 +135,7 @@ export function workCommands(program: Command): void {
   );
 
   examples(
-    command(program, 'faculty <path...>', 'check faculty TOML files and save them').action(
+    command(program, 'faculty <path...>', 'validate faculty TOML files and save them').action(
       ends(async (paths: string[], options: Settings) => (await import('../commands/faculty.ts')).faculty(paths, options)),
     ),
     'faculty engineer.toml',
@@ -149,8 +150,8 @@ function workspaceCommands(program: Command): void {
   const workspace = examples(
     program
       .command('workspace')
-      .description('copy files out of and into the containers of work, build their image, or give the files up')
-      .summary('copy files out of and into containers, build their image')
+      .description('copy files from and to the containers of work items, build their image, or abandon their files')
+      .summary('copy files from and to containers, build their image')
       .helpCommand(false)
       .exitOverride(),
     'workspace pull ID files/',
@@ -164,8 +165,8 @@ function workspaceCommands(program: Command): void {
   ] as const) {
     examples(
       command(workspace, `${name} <id> <dir>`, `copy files ${way}`)
-        .option('--image <image>', 'any image that the daemon has', sandboxImage)
-        .option('--max-size <size>', 'the most that is copied', '1g')
+        .option('--image <image>', 'image to copy with: any that the daemon has', sandboxImage)
+        .option('--max-size <size>', 'maximum size to copy', '1g')
         .action(
           ends(async (id: string, directory: string, options: FileOptions) =>
             (await import('../commands/files.ts'))[name](id, directory, options),
@@ -177,9 +178,9 @@ function workspaceCommands(program: Command): void {
   examples(
     workspace
       .command('image')
-      .description("build the image in which agents' code and workspaces run")
+      .description("build the image that agents' code and workspaces run in")
       .option('--image <image>', 'its name', sandboxImage)
-      .option('--debian', 'from Debian packages, where no base image can be pulled (root, debootstrap)')
+      .option('--debian', 'build it from Debian packages, where no base image can be pulled (requires root and debootstrap)')
       .option('--json', 'print JSON')
       .action(
         ends(async ({ image, ...options }: { image: string; debian?: boolean; json?: boolean }) =>
@@ -190,9 +191,11 @@ function workspaceCommands(program: Command): void {
     'workspace image --debian',
   );
   examples(
-    command(workspace, 'abandon <id>', 'give up files on a host that does not come back: the work goes on elsewhere, without them').action(
-      ends(async (id: string, options: Settings) => (await items()).abandonFiles(id, options)),
-    ),
+    command(
+      workspace,
+      'abandon <id>',
+      'give up the files of a work item on a host that will not come back: work continues elsewhere without them',
+    ).action(ends(async (id: string, options: Settings) => (await items()).abandonFiles(id, options))),
     'workspace abandon ID',
   );
 }

@@ -27,7 +27,7 @@ export const approvals = (options: Settings): Promise<number> =>
     const waiting = await db.approvals();
     const data = waiting.map(({ input_json: json, ...one }) => ({ ...one, input: exactJson(json) }));
     const shown = waiting.map((one) => approvalText(one, widthOf(io().stdout)));
-    print(data, shown.join('\n\n') || 'nothing waits for an approval', options.json ?? false);
+    print(data, shown.join('\n\n') || 'no calls await approval', options.json ?? false);
     if (waiting.length > 0 && !options.json)
       note(
         `\n${waiting.length === 1 ? '1 call waits' : `${waiting.length} calls wait`}: work-ledger approve CALL asks about one, work-ledger reject CALL --reason WHY refuses it`,
@@ -63,10 +63,10 @@ export const reject = (toolCallId: string, options: Settings & { reason?: string
 async function isWanted(asked: Approval, hash: string | undefined): Promise<boolean> {
   if (hash !== undefined) {
     if (asked.input_hash.startsWith(hash)) return true;
-    throw new Error(`its arguments are not those of --hash ${hash}; "work-ledger approve" shows them`);
+    throw new Error(`its arguments do not match --hash ${hash}; "work-ledger approve" shows them`);
   }
   if (!io().stdin.isTTY) {
-    throw new UsageError('where nobody can be asked, --hash names the arguments that were looked at; "work-ledger approve" prints it');
+    throw new UsageError('where nobody can be asked, --hash must name the arguments that you reviewed; "work-ledger approve" prints it');
   }
   note(`${approvalText(asked, widthOf(io().stderr))}\n`);
   const terminal = createInterface({ input: io().stdin, output: io().stderr });

@@ -22,8 +22,8 @@ export const claims = (options: Settings): Promise<number> =>
 export const breakClaim = (workItemId: string, key: string | undefined, options: Settings & { reason?: string }): Promise<number> =>
   withLedger(options, async (db) => {
     const id = await itemIdOf(db, workItemId);
-    if (key === undefined) throw new UsageError('which of its claims? "work-ledger claims" shows their keys');
+    if (key === undefined) throw new UsageError('name one of its claims: "work-ledger claims" lists their keys');
     const isBroken = await db.claimBreak(id, key, options.reason ?? null);
-    print({ is_broken: isBroken }, isBroken ? 'taken away' : 'it has no such claim', options.json ?? false);
+    print({ is_broken: isBroken }, isBroken ? 'revoked' : 'it has no such claim', options.json ?? false);
     return isBroken ? exit.ok : exit.error;
   });

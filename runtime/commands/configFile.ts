@@ -72,7 +72,7 @@ function isOurs(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found?.isFile()) return false;
   if (![process.getuid?.(), 0].includes(found.uid))
-    throw new UsageError(`${path} belongs to somebody else: remove it, or work in a directory of your own`);
+    throw new UsageError(`${path} belongs to another user: remove it, or work in a directory that you own`);
   return true;
 }
 

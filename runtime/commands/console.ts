@@ -80,21 +80,20 @@ function wordsOn({ token, osUser, isOpen }: Console, options: ConsoleSettings): 
 function proxyOf({ userHeader, proxySecretFile, proxyAddress = [] }: ConsoleSettings): Proxy | null {
   if (userHeader === undefined) {
     if (proxySecretFile !== undefined || proxyAddress.length > 0)
-      throw new UsageError('--proxy-secret-file and --proxy-address belong to --user-header');
+      throw new UsageError('--proxy-secret-file and --proxy-address require --user-header');
     return null;
   }
   if (!/^[\w-]+$/.test(userHeader)) throw new UsageError(`"${userHeader}" is not the name of a header, such as X-Forwarded-User`);
   const wanted = `--user-header takes --proxy-secret-file FILE, with a secret that the proxy sends as ${PROXY_SECRET}: each program of this machine, an agent's commands too, can connect to this address. Make one with: openssl rand -hex 32`;
   if (proxySecretFile === undefined) throw new UsageError(wanted);
-  if (!existsSync(proxySecretFile))
-    throw new UsageError(`there is no ${proxySecretFile}, from which the secret of the proxy is to be read`);
+  if (!existsSync(proxySecretFile)) throw new UsageError(`there is no file ${proxySecretFile} with the secret of the proxy`);
   const secret = readFileSync(proxySecretFile, 'utf8').trim();
   if (!/^[\x21-\x7e]{16,}$/.test(secret))
     throw new UsageError(
       `the secret in ${proxySecretFile} needs at least 16 characters, without spaces. Make one with: openssl rand -hex 32`,
     );
   const odd = proxyAddress.find((address) => isIP(address) === 0);
-  if (odd !== undefined) throw new UsageError(`"${odd}" is not an address: --proxy-address names those from which the proxy connects`);
+  if (odd !== undefined) throw new UsageError(`"${odd}" is not an IP address: --proxy-address lists those that the proxy connects from`);
   keepSecret(secret);
   return { header: userHeader, secret, addresses: proxyAddress };
 }
@@ -135,9 +134,9 @@ async function begin(
   } catch (error) {
     await mcp?.close();
     if (sqlState(error) === 'EADDRNOTAVAIL')
-      throw new UsageError(`this machine has no address ${options.host}: --host names one of its own, 0.0.0.0 all of them`);
+      throw new UsageError(`this machine has no address ${options.host}: --host must be one of its own, or 0.0.0.0 for all of them`);
     if (sqlState(error) === 'EADDRINUSE')
-      throw new UsageError(`port ${options.port} is taken: --port names another one, 0 any that is free`);
+      throw new UsageError(`port ${options.port} is in use: choose another one with --port, or 0 for any free port`);
     throw error;
   }
 }

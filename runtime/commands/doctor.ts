@@ -75,7 +75,7 @@ async function lookAtPooler(url: string): Promise<Check> {
   const check = 'pooler';
   const { isPooled, at } = await hearing(url);
   const here = isPooled ? 'a pooler stands between' : 'no pooler stands between';
-  const remedy = 'name the server itself, or a pooler in session mode, in WORK_LEDGER_LISTEN_URL, --listen-url or listen_url';
+  const remedy = 'set WORK_LEDGER_LISTEN_URL, --listen-url or listen_url to the server itself, or to a pooler in session mode';
   if (at === null)
     return {
       check,
@@ -103,7 +103,7 @@ async function lookAtPooler(url: string): Promise<Check> {
       };
     return { check, severity: 'fine', detail: `${here}; notifications are listened to at ${shown}` };
   } catch (error) {
-    return { check, severity: 'error', detail: `where notifications are to be listened to: ${messageOf(error)}`, remedy };
+    return { check, severity: 'error', detail: `cannot listen for notifications: ${messageOf(error)}`, remedy };
   }
 }
 
@@ -128,14 +128,14 @@ async function lookAtReading(options: Settings, db: Db): Promise<Check> {
           check,
           severity: 'warning',
           detail: 'WORK_LEDGER_READ_URL leads to a server that is no standby',
-          remedy: 'name a standby, or leave it out',
+          remedy: 'set it to a standby, or leave it out',
         };
       if (seconds === null || seconds >= LATE_SECONDS)
         return {
           check,
           severity: 'warning',
           detail: `the standby shows nothing newer than of ${seconds === null ? 'some time' : span(seconds)} ago`,
-          remedy: 'look whether it is connected to the primary and replays (pg_stat_wal_receiver, pg_get_wal_replay_pause_state())',
+          remedy: 'check that it is connected to the primary and replays (pg_stat_wal_receiver, pg_get_wal_replay_pause_state())',
         };
       return { check, severity: 'fine', detail: 'a standby, which has what the primary sent' };
     } finally {
@@ -162,7 +162,7 @@ async function lookAtDirectories(faculties: readonly FacultyNeeds[], served: Ser
         check: 'directories',
         severity: 'warning',
         detail: `work of faculty "${name}" would wait: ${refusal}`,
-        remedy: 'name the directory, or one above it, in workspace_roots of the worker, or save the faculty as an administrator',
+        remedy: 'add the directory, or a parent of it, to workspace_roots of the worker, or save the faculty as an administrator',
       });
     } else if (engage.workspace === 'host' && !looked.has(path ?? '')) {
       looked.add(path ?? '');
@@ -209,7 +209,7 @@ async function lookAtDirectory(directory: string): Promise<Check> {
       check,
       severity: 'warning',
       detail: `${where} can read the worker's memory and the environment of the shell that started it (${user.why})`,
-      remedy: 'let the worker be root, so that they run as another user, or use workspace = "container"',
+      remedy: 'run the worker as root, so that they run as another user, or use workspace = "container"',
     };
   }
   if (user.why === null)
@@ -222,7 +222,7 @@ async function lookAtDirectory(directory: string): Promise<Check> {
     check,
     severity: 'warning',
     detail: `${where} run as root: they cannot read the worker, but write whatever root may (${user.why})`,
-    remedy: 'give the directory to another user, or name one in WORK_LEDGER_COMMANDS_AS',
+    remedy: 'make another user the owner of the directory, or set WORK_LEDGER_COMMANDS_AS to one',
   };
 }
 

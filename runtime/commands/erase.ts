@@ -28,7 +28,7 @@ export const erase = (what: string, options: EraseOptions): Promise<number> =>
     }
     const gone = await db.workErase(id, { ...ask, isDryRun: false });
     if (options.yes) print(gone, eraseText(gone), options.json ?? false);
-    note(`erased for good: ${gone.filter(({ kind }) => kind === 'item').length} work items`);
+    note(`permanently erased ${gone.filter(({ kind }) => kind === 'item').length} work items`);
     return exit.ok;
   });
 
@@ -86,7 +86,7 @@ export type RetentionOptions = Settings & { state?: string; faculty?: string; ke
 export const retention = (age: string | undefined, options: RetentionOptions): Promise<number> => {
   // PostgreSQL would take 90 for seconds.
   if (age !== undefined && /^\s*[+-]?[\d.]+\s*$/.test(age))
-    throw new UsageError(`"${age}" is not an age: of what unit? One is "${age.trim()} days", "12 hours" or never`);
+    throw new UsageError(`"${age}" has no unit: did you mean "${age.trim()} days"? Other ages are "12 hours" and never`);
   return withLedger(options, async (db) => {
     if (age !== undefined) {
       await db

@@ -18,7 +18,7 @@ export const faculty = (paths: string[], options: Settings): Promise<number> =>
     for (const { faculty: name, tool } of (await db.missingTools()).filter(
       (one) => isSaved(one.faculty, one.project) && !ours.has(one.tool),
     )) {
-      note(`warning: faculty "${name}" names the tool ${tool}, which nobody has registered: a worker with --tools has to bring it`);
+      note(`warning: faculty "${name}" uses the tool ${tool}, which is not registered: a worker must provide it with --tools`);
     }
     print(
       names,

@@ -21,7 +21,7 @@ export async function pull(workItemId: string, directory: string, options: FileO
   const docker = await requireDocker();
   await mkdir(directory, { recursive: true });
   const { files, leftOut } = await pullFiles(docker, id, options.image, directory, limits(options));
-  if (leftOut.length > 0) note(`left out, being no regular files: ${visible(leftOut.slice(0, 20).join(', '))}`);
+  if (leftOut.length > 0) note(`skipped, not regular files: ${visible(leftOut.slice(0, 20).join(', '))}`);
   print({ files, leftOut }, `${files} files`, options.json ?? false);
   return exit.ok;
 }

@@ -33,7 +33,7 @@ function complain(error: unknown): '' {
 export async function hook(name: string, options: HookOptions): Promise<number> {
   if (!isHook(name)) throw new UsageError(`there is no hook "${name}": one of ${Object.keys(hooks).join(', ')}`);
   const { harness: by = 'claude-code' } = options;
-  if (!isHarness(by)) throw new UsageError(`no hooks are known of "${by}": those of ${Object.keys(harnesses).join(', ')} are`);
+  if (!isHarness(by)) throw new UsageError(`no hooks are known for "${by}": it is one of ${Object.keys(harnesses).join(', ')}`);
   const harness: Harness = harnesses[by];
   setTimeout(() => process.exit(0), HOOK_SECONDS * 1000).unref(); // the client may have stopped waiting for it
   const holdsUp = name === 'pre-tool-use' || (name === 'post-tool-use' && !harness.unheard.has(name));

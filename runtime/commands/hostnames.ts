@@ -18,6 +18,6 @@ export const hostnamesOf = ({ host, allowHost = [] }: Reached): string[] =>
 /** A name or address of a machine as it is written in a URL. */
 function asInAddress(name: string): string {
   const url = URL.parse(`http://${isIPv6(name) ? `[${name}]` : name}`);
-  if (url === null || url.host !== url.hostname || url.pathname !== '/') throw new UsageError(`"${name}" is not the name of a machine`);
+  if (url === null || url.host !== url.hostname || url.pathname !== '/') throw new UsageError(`"${name}" is not a host name`);
   return url.hostname;
 }

@@ -8,7 +8,7 @@ import { whereOf } from './where.ts';
 import type { Where } from './where.ts';
 
 const shownBy = {
-  'work item': '"work-ledger list" shows those that there are',
+  'work item': '"work-ledger list" shows the newest',
   'tool call': '"work-ledger approve" shows those that wait for approval',
   turn: 'those of a work item: work-ledger sql "select id, depth from turns where work_item_id = \'ID\' order by depth"',
 } as const;

@@ -15,7 +15,7 @@ export async function importFiles(paths: readonly string[], options: Settings & 
   if (options.keepSecrets) process.env['PGOPTIONS'] = `${process.env['PGOPTIONS'] ?? ''} -c work_ledger.redact=off`.trim();
   const files: string[] = [];
   for (const path of paths) files.push(...(await filesBelow(path)));
-  if (files.length === 0) throw new UsageError('there is no file to import');
+  if (files.length === 0) throw new UsageError('no files to import');
   return withLedger(options, async (db) => {
     await db.version(); // without a ledger, no file is to blame
     const status = new StatusLine();

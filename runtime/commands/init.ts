@@ -32,7 +32,7 @@ export async function init(name: string, options: { dir: string; json?: boolean 
     [pathOf(`${name}.md`)]: promptText,
   };
   const there = Object.keys(files).find((path) => existsSync(path));
-  if (there !== undefined) throw new UsageError(`${there} is there already, and is left as it is; another name: work-ledger init NAME`);
+  if (there !== undefined) throw new UsageError(`${there} already exists and was not changed; choose another name: work-ledger init NAME`);
   if (isSettled) files['work-ledger.toml'] = configText(relative('.', pathOf(`${name}.toml`)), project);
   await mkdir(options.dir, { recursive: true });
   for (const [path, text] of Object.entries(files)) await writeFile(path, text, { flag: 'wx' });

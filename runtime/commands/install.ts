@@ -15,7 +15,7 @@ export type InstallOptions = Settings & { print?: boolean; owner?: string; javas
 export async function install(options: InstallOptions): Promise<number> {
   if (options.print) return printScript(options);
   if (options.owner !== undefined)
-    throw new UsageError('--owner belongs to --print: without it the ledger belongs to the role that installs it');
+    throw new UsageError('--owner requires --print: otherwise the ledger belongs to the role that installs it');
   const place = await findLedger(options);
   const installed = await installLedger(place.url, place.schema);
   const language = options.javascript ? await (await import('../install/javascript.ts')).installJavascript(place.url, place.schema) : null;

@@ -113,7 +113,7 @@ export const dailyBudget = (
 ): Promise<number> =>
   withLedger(options, async (db) => {
     if (project !== undefined && faculty !== undefined)
-      throw new UsageError('a budget by day is either of a project or of a faculty: give --project or --faculty');
+      throw new UsageError('a daily budget belongs to a project or a faculty: give either --project or --faculty');
     const of: DailyOwner | null =
       faculty !== undefined ? { scope: 'faculty', name: faculty } : project !== undefined ? { scope: 'project', name: project } : null;
     for (const given of of ? amounts : []) {
@@ -247,14 +247,18 @@ export const digest = (workItemId: string | undefined, options: Settings & { acr
 export const cancel = (workItemId: string, options: Settings & { reason?: string }): Promise<number> =>
   withLedger(options, async (db) => {
     const items = await db.workCancel(await itemIdOf(db, workItemId), options.reason ?? null);
-    print(items, items.length > 0 ? items.map(itemLine).join('\n') : 'nothing to cancel: it is finished', options.json ?? false);
+    print(items, items.length > 0 ? items.map(itemLine).join('\n') : 'nothing to cancel: it has ended', options.json ?? false);
     return exit.ok;
   });
 
 export const message = (workItemId: string, said: string, options: Settings & { interrupt?: boolean }): Promise<number> =>
   withLedger(options, async (db) => {
     const id = await db.workMessage(await itemIdOf(db, workItemId), said, options.interrupt ?? false);
-    print({ id }, options.interrupt ? 'said, and interrupted' : 'will be said with its next request', options.json ?? false);
+    print(
+      { id },
+      options.interrupt ? 'delivered: the agent was interrupted' : 'will be delivered with its next request',
+      options.json ?? false,
+    );
     return exit.ok;
   });
 
@@ -282,7 +286,7 @@ export const retry = (workItemId: string, said: string | undefined, options: Set
 export const pause = (workItemId: string, options: Settings & { reason?: string }): Promise<number> =>
   withLedger(options, async (db) => {
     const item = await db.workPause(await itemIdOf(db, workItemId), options.reason ?? null);
-    print(item, item.state === 'paused' ? itemLine(item) : 'pauses when its iteration is over', options.json ?? false);
+    print(item, item.state === 'paused' ? itemLine(item) : 'will pause after its current iteration', options.json ?? false);
     return exit.ok;
   });
 
@@ -302,6 +306,6 @@ export const abandonFiles = (workItemId: string, options: Settings): Promise<num
 
 export async function itemOf(db: Pick<Db, 'workId' | 'workItem'>, workItemId: string): Promise<CountedItem> {
   const item = await db.workItem(await itemIdOf(db, workItemId));
-  if (!item) throw new Error(`there is no work item ${workItemId}; "work-ledger list" shows those that there are`);
+  if (!item) throw new Error(`there is no work item ${workItemId}; "work-ledger list" shows the newest`);
   return item;
 }

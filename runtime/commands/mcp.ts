@@ -127,7 +127,7 @@ class OneLedger {
 /** Over HTTP, for clients on other machines, until a signal stops it. */
 export async function mcpHttp(options: McpHttpSettings): Promise<number> {
   if (options.conversation !== undefined || options.workItem !== undefined)
-    throw new UsageError('over HTTP the address of each client says who it is: …/mcp?conversation=NAME or …/mcp?work_item=ID');
+    throw new UsageError('over HTTP the address identifies each client: …/mcp?conversation=NAME or …/mcp?work_item=ID');
   const token = mcpToken(options.tokenFile);
   const hostnames = hostnamesOf(options);
   hideEnvironment();
@@ -159,7 +159,7 @@ export async function mcpHttp(options: McpHttpSettings): Promise<number> {
     const { address, family, port } = server.address() as AddressInfo;
     io().stdout.write(`http://${family === 'IPv6' ? `[${address}]` : address}:${port}/mcp\n`);
     if (!isLoopback(address))
-      note('Other machines can reach this address, and what they send can be read on the way: put a reverse proxy with TLS before it.');
+      note('Other machines can reach this address, and the traffic is not encrypted: put a reverse proxy with TLS in front of it.');
     const signalled = new Promise<null>((resolve) => {
       for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve(null));
     });
@@ -209,14 +209,14 @@ async function closed(server: ServerType): Promise<void> {
 
 /** From WORK_LEDGER_MCP_TOKEN, or from a file; it is never an argument, which everybody on the machine could read. */
 export function mcpToken(file?: string): string {
-  if (file && !existsSync(file)) throw new UsageError(`there is no ${file}, from which the token for MCP is to be read`);
+  if (file && !existsSync(file)) throw new UsageError(`there is no file ${file} with the token for MCP`);
   const token = file ? readFileSync(file, 'utf8').trim() : (process.env['WORK_LEDGER_MCP_TOKEN'] ?? '');
   if (token === '')
     throw new UsageError(
       'MCP over HTTP needs a token: set WORK_LEDGER_MCP_TOKEN, or --token-file FILE. Make one with: openssl rand -hex 32',
     );
   if (!/^[\x21-\x7e]{16,}$/.test(token))
-    throw new UsageError('the token for MCP needs at least 16 characters, without spaces. Make one with: openssl rand -hex 32');
+    throw new UsageError('the token for MCP must have at least 16 characters and no spaces. Generate one with: openssl rand -hex 32');
   keepSecret(token);
   return token;
 }

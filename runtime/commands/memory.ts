@@ -21,7 +21,7 @@ export type MemoryOptions = Settings & { project?: string; why?: string; reason?
 const ofProject = async ({ project }: MemoryOptions): Promise<string | null> => (project ?? (await projectOf(process.cwd()))) || null;
 
 const pathOf = (typed: string | undefined): string => {
-  if (typed === undefined) throw new UsageError('which note? "work-ledger memory list" shows their paths');
+  if (typed === undefined) throw new UsageError('name a note: "work-ledger memory list" shows their paths');
   return notePath(typed);
 };
 
@@ -47,7 +47,11 @@ export const suggest = (options: MemoryOptions): Promise<number> =>
         `${one.entry_type} of ${one.work_item_id}/${one.seq}, told to ${one.told} since ${minute(one.since)}:\n` +
         `  ${visible(one.content).replaceAll('\n', '\n  ')}`,
     );
-    print(found, lines.join('\n') || 'nothing that several agents were told of is in no note', options.json ?? false);
+    print(
+      found,
+      lines.join('\n') || 'no suggestions: every finding that several agents were told of is covered by a note',
+      options.json ?? false,
+    );
     return exit.ok;
   });
 
@@ -95,7 +99,7 @@ export const edit = (typed: string | undefined, options: MemoryOptions): Promise
     };
     if (io().stdin.isTTY) return edited(path, before?.content ?? '', (content) => write(content, before?.version ?? null));
     const content = await typedIn();
-    if (content === '') throw new UsageError('nothing came by stdin: nothing was written');
+    if (content === '') throw new UsageError('stdin was empty: nothing was written');
     if (before && options.replaces === undefined)
       throw new UsageError(
         `${path} is there: say which version this text is made from, as in --replaces ${before.version} ("work-ledger memory list" shows it)`,
@@ -112,7 +116,7 @@ async function typedIn(): Promise<string> {
 /** EDITOR may have arguments, as other programs take it. What somebody typed there is not lost where it cannot be written. */
 async function edited(path: string, content: string, write: (content: string) => Promise<number>): Promise<number> {
   const editor = process.env['VISUAL'] || process.env['EDITOR'];
-  if (!editor) throw new UsageError('set EDITOR, or give the text by stdin: work-ledger memory edit style.md < style.md');
+  if (!editor) throw new UsageError('set EDITOR, or pass the text on stdin: work-ledger memory edit style.md < style.md');
   const folder = await mkdtemp(join(tmpdir(), 'work-ledger-'));
   const file = join(folder, basename(path));
   await writeFile(file, content);
@@ -122,12 +126,12 @@ async function edited(path: string, content: string, write: (content: string) =>
       .on('close', resolve),
   );
   try {
-    if (code !== 0) throw new UsageError(`${editor} ended with ${code}: nothing was written`);
+    if (code !== 0) throw new UsageError(`${editor} exited with ${code}: nothing was written`);
     const ended = await write(await readFile(file, 'utf8'));
     await rm(folder, { recursive: true, force: true });
     return ended;
   } catch (error) {
-    note(`your text is in ${file}`);
+    note(`your text was saved in ${file}`);
     throw error;
   }
 }
@@ -135,9 +139,9 @@ async function edited(path: string, content: string, write: (content: string) =>
 export const rollback = (typed: string | undefined, version: string | undefined, options: MemoryOptions): Promise<number> =>
   withLedger(options, async (db) => {
     const path = pathOf(typed);
-    if (!/^\d{1,9}$/.test(version ?? '')) throw new UsageError('to which version? "work-ledger memory history PATH" shows them');
+    if (!/^\d{1,9}$/.test(version ?? '')) throw new UsageError('name a version: "work-ledger memory history PATH" lists them');
     const now = await db.notes.rollback(path, Number(version), await ofProject(options), options.why ?? null);
-    print({ path, version: now }, `${visible(path)} says what version ${version} said, as version ${now}`, options.json ?? false);
+    print({ path, version: now }, `${visible(path)} was restored from version ${version}, as version ${now}`, options.json ?? false);
     return exit.ok;
   });
 
@@ -153,8 +157,8 @@ export const pin = (typed: string | undefined, isPinned: boolean, options: Memor
 export const erase = (typed: string | undefined, options: MemoryOptions): Promise<number> =>
   withLedger(options, async (db) => {
     const path = pathOf(typed);
-    if (options.reason === undefined) throw new UsageError('why? --reason TEXT, which stays');
+    if (options.reason === undefined) throw new UsageError('give a reason, which is kept: --reason TEXT');
     const gone = await db.notes.erase(path, options.reason, await ofProject(options), options.keepNewest ?? false);
-    print({ path, versions: gone }, `erased for good: the words of ${gone} versions`, options.json ?? false);
+    print({ path, versions: gone }, `permanently erased the text of ${gone} versions`, options.json ?? false);
     return exit.ok;
   });

@@ -25,7 +25,7 @@ export type MoveOptions = Settings & {
 
 export async function move(options: MoveOptions): Promise<number> {
   const { to, undo = false } = options;
-  if (to === undefined && !undo) throw new UsageError('--to names the database that the ledger is moved to');
+  if (to === undefined && !undo) throw new UsageError('--to is required: the database to move the ledger to');
   for (const address of [to, options.fetchFrom]) if (address !== undefined) checkAddress(address);
   const { url: source, schema } = await findLedger(options);
   const fetchFrom = options.fetchFrom ?? source;
@@ -64,7 +64,7 @@ async function carried(order: Omit<MoveOrder, 'say' | 'progress'>, isJson: boole
     status.clear();
     note(text);
   };
-  order.stopped.addEventListener('abort', () => say('stopping where nothing is half done; Ctrl-C again ends it at once'));
+  order.stopped.addEventListener('abort', () => say('stopping at the next safe point; Ctrl-C again stops at once'));
   try {
     const moved = await moveLedger({ ...order, say, progress: (text) => status.step(text) }).finally(() => status.clear());
     print(
@@ -86,5 +86,5 @@ async function carried(order: Omit<MoveOrder, 'say' | 'progress'>, isJson: boole
 const typed = (option: string, command: string | undefined) => async (): Promise<void> => {
   if (command === undefined) return;
   const [code] = (await once(spawn('sh', ['-c', command], { stdio: ['ignore', 2, 2] }), 'exit')) as [number | null];
-  if (code !== 0) throw new Error(`the command of ${option} ended with ${code ?? 'a signal'}`);
+  if (code !== 0) throw new Error(`the ${option} command exited with ${code ?? 'a signal'}`);
 };

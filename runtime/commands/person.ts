@@ -37,6 +37,6 @@ export const personList = (options: Settings): Promise<number> =>
 export const personRevoke = (name: string, options: Settings): Promise<number> =>
   withLedger(options, async (db) => {
     const revokedAt = await db.personRevoke(name);
-    print({ name, revoked_at: revokedAt }, `the token of ${visible(name)} says nothing any more`, options.json ?? false);
+    print({ name, revoked_at: revokedAt }, `the token of ${visible(name)} is revoked`, options.json ?? false);
     return exit.ok;
   });

@@ -63,9 +63,9 @@ const parts: Record<Exclude<HarnessName, 'claude-code'>, () => Part[]> = {
 };
 
 export async function plugin(name: string, { install = false }: { install?: boolean }): Promise<number> {
-  if (!isHarness(name)) throw new UsageError(`there is nothing for "${name}": ${Object.keys(harnesses).join(', ')} are known`);
+  if (!isHarness(name)) throw new UsageError(`unknown program "${name}": it is one of ${Object.keys(harnesses).join(', ')}`);
   if (name === 'claude-code') {
-    if (install) throw new UsageError('Claude Code installs it itself, by what "work-ledger plugin claude-code" prints');
+    if (install) throw new UsageError('Claude Code installs the plugin itself: run what "work-ledger plugin claude-code" prints');
     print(null, `claude plugin marketplace add ${quoted(folder)} && claude plugin install work-ledger@work-ledger`, false);
     return exit.ok;
   }
@@ -114,7 +114,7 @@ const notToml = (path: string): UsageError =>
 function merged(settings: Record<string, unknown>, { hooks, mcpServers }: Settings, path: string): Record<string, unknown> {
   const { hooks: before = {}, mcpServers: servers = {} } = settings;
   if (!isObject(before) || !isObject(servers) || Object.values(before).some((groups) => !Array.isArray(groups)))
-    throw new UsageError(`"hooks" in ${path} are to be lists by event, and "mcpServers" an object: nothing was changed`);
+    throw new UsageError(`in ${path}, "hooks" must hold a list for each event, and "mcpServers" must be an object: nothing was changed`);
   const kept = Object.entries(before as Record<string, unknown[]>).map(([event, groups]) => [event, groups.flatMap(withoutOurs)] as const);
   const all: Record<string, unknown[]> = Object.fromEntries(kept.filter(([, groups]) => groups.length > 0));
   for (const [event, groups] of Object.entries(hooks)) all[event] = [...(all[event] ?? []), ...groups];
@@ -144,5 +144,7 @@ function parsed(text: string, path: string): Record<string, unknown> {
   } catch {
     // said below
   }
-  throw new UsageError(`${path} is no JSON object without comments: nothing was changed. Add by hand what is printed without --install`);
+  throw new UsageError(
+    `${path} is not plain JSON with an object in it (comments are not supported): nothing was changed. Add by hand what is printed without --install`,
+  );
 }

@@ -28,7 +28,7 @@ const keptBy: {
     const id = z.string().parse(first?.['sessionId']);
     const folder = cwd.replaceAll(/[^a-zA-Z0-9]/g, '-');
     if (folder.length > 200)
-      throw new UsageError(`Claude Code shortens the name of ${cwd} in a way of its own: choose a shorter --workspace`);
+      throw new UsageError(`the path ${cwd} is too long: Claude Code abbreviates it in its own way; choose a shorter --workspace`);
     return { id, file: join(claudeHome(), 'projects', folder, `${id}.jsonl`), command: `claude --resume ${id}` };
   },
   codex: ([first]) => {
@@ -50,7 +50,7 @@ export const resumeIn = (session: string, options: Settings & { in: Harness; wor
     const goesOn = `cd ${quoted(cwd)} && ${command}`;
     await putNew(file, records.map((record) => `${JSON.stringify(record)}\n`).join(''), goesOn);
     const counted = counts(leftOut);
-    for (const { reason, count } of counted) note(`not carried: ${count} × ${visible(reason)}`);
+    for (const { reason, count } of counted) note(`left out: ${count} × ${visible(reason)}`);
     print({ session: id, file, directory: cwd, command: goesOn, leftOut: counted }, `${file}\n${goesOn}`, options.json ?? false);
     return exit.ok;
   });
@@ -64,7 +64,7 @@ async function forkOf(db: Db, session: string, isJson: boolean): Promise<number>
     );
   }
   const item = await db.workFork(at.turn_id, null, null);
-  for (const { reason, count } of counts(leftOut)) note(`not carried: ${count} × ${visible(reason)}`);
+  for (const { reason, count } of counts(leftOut)) note(`left out: ${count} × ${visible(reason)}`);
   print(item, item.id, isJson);
   return exit.ok;
 }
@@ -72,10 +72,10 @@ async function forkOf(db: Db, session: string, isJson: boolean): Promise<number>
 /** The directory that was asked for, else where the session worked, if that is here, else this one; as programs in it call it. */
 async function directory(asked: string | undefined, worked: string | null): Promise<string> {
   const isHere = async (path: string): Promise<boolean> => (await stat(path).catch(() => null))?.isDirectory() ?? false;
-  if (asked !== undefined && !(await isHere(asked))) throw new UsageError(`${asked} is no directory`);
+  if (asked !== undefined && !(await isHere(asked))) throw new UsageError(`${asked} is not a directory`);
   if (asked !== undefined) return realpath(resolve(asked));
   if (worked !== null && (await isHere(worked))) return realpath(worked);
-  if (worked !== null) note(`it worked in ${visible(worked)}, which is not here: it goes on in this directory`);
+  if (worked !== null) note(`it ran in ${visible(worked)}, which does not exist here: it continues in this directory`);
   return realpath(process.cwd());
 }
 
@@ -88,7 +88,7 @@ async function putNew(file: string, text: string, goesOn: string): Promise<void>
     await link(draft, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    throw new Error(`${file} is there already and stays as it is; it goes on with: ${goesOn}`, { cause: error });
+    throw new Error(`${file} already exists and was not changed; continue with: ${goesOn}`, { cause: error });
   } finally {
     await rm(draft, { force: true });
   }

@@ -165,7 +165,7 @@ async function driveHere(item: WorkItem, keeper: string, drive: Drive): Promise<
       const last = await shown(item.id, drive, signal);
       // Root's worker serves what is named to it, and no more.
       const where = process.getuid?.() === 0 && drive.ownDirectories ? ` --workspace ${drive.ownDirectories.join()}` : '';
-      if (stopped.aborted) note(`stopped; nothing is lost. Go on with: work-ledger run --resume ${item.id}${where}`);
+      if (stopped.aborted) note(`stopped; nothing is lost. Continue with: work-ledger run --resume ${item.id}${where}`);
       return last;
     });
     if (stopped.aborted) return exit.interrupted;

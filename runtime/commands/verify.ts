@@ -25,7 +25,7 @@ export async function verify(id: string | undefined, options: VerifyOptions): Pr
   return withLedger(options, async (db, url) => {
     const code = await comparedCode(url, db.schema);
     if (code === null)
-      note('the functions were not compared with this package: that takes a role that may create a schema (which is rolled back)');
+      note('the functions were not compared with this package: that requires a role that may create a schema (which is rolled back)');
     const status = new StatusLine();
     let verified = 0;
     const ofItems = await verifyAloud(

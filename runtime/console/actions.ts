@@ -68,7 +68,7 @@ const onWork: Record<string, Action> = {
       decoded(needed(fields, 'claim', 'which of its claims is missing'), 'the key of a claim'),
       orNull(textOf(fields, 'reason')),
     );
-    if (!isTaken) throw new UsageError('it does not hold that any more');
+    if (!isTaken) throw new UsageError('it no longer holds that claim');
     return null;
   },
   async elsewhere(db, id, fields) {
@@ -147,7 +147,7 @@ async function writeNote(db: Db, fields: Fields): Promise<string> {
 /** Of whom, of what and how much is chosen and typed; nothing typed: none any more. */
 async function setDailyBudget(db: Db, fields: Fields): Promise<null> {
   const [, scope, name] = /^(project|faculty):(.*)$/.exec(needed(fields, 'of', 'of which project or faculty is missing')) ?? [];
-  if (name === undefined) throw new LedgerError('WL002', 'that is no project and no faculty', '', '');
+  if (name === undefined) throw new LedgerError('WL002', 'that is neither a project nor a faculty', '', '');
   const amount = textOf(fields, 'amount');
   if (amount !== '' && !/^\d{1,15}(\.\d{1,6})?$/.test(amount))
     throw new LedgerError('WL002', 'an amount is a number, such as 20 or 2.5', '', '');

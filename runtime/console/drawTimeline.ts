@@ -302,7 +302,7 @@ class Drawing {
     const w = this.#step;
     this.#put(`<text class="lab" x="${this.#left}" y="${cacheRow.top - 10}">Prompt cache</text>`);
     if (columns.every((c) => c.written === null)) {
-      this.#put(`<text x="${this.#left + 86}" y="${cacheRow.top - 10}">nobody counted it</text>`);
+      this.#put(`<text x="${this.#left + 86}" y="${cacheRow.top - 10}">not counted</text>`);
     } else {
       this.#put(
         `<text x="${this.#left + 86}" y="${cacheRow.top - 10}">${this.#isNarrow ? 'read, and written anew' : 'read (cheap) and written anew (dear)'}</text>`,

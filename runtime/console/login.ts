@@ -34,7 +34,7 @@ export const stranger = (c: Context, visitors: Visitors): Response | Promise<Res
     : c.text(
         visitors.token === null
           ? 'Log in at /login of this console.\n'
-          : 'Open the address that was printed when this console began: it has the token. Or log in at /login.\n',
+          : 'Open the address that was printed when this console started, which has the token, or log in at /login.\n',
         403,
       );
 
@@ -48,8 +48,8 @@ const loginPage = (back: string, isWrong: boolean): Html => html`<!doctype html>
 <form method="post" action="/login">
 <input type="hidden" name="back" value="${withinHere(back)}">
 <p><label>Your token <input type="password" name="token" autocomplete="current-password" required autofocus></label> <button>Log in</button></p>
-${isWrong ? html`<p role="alert">This token is nobody's: it is wrong or was revoked.</p>` : ''}
-<p>Whoever administers the ledger makes one: <code>work-ledger person add NAME</code></p>
+${isWrong ? html`<p role="alert">This token is wrong or was revoked.</p>` : ''}
+<p>An administrator of the ledger creates one: <code>work-ledger person add NAME</code></p>
 </form>
 </main>
 </body>

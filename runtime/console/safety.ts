@@ -15,7 +15,7 @@ export const onlyUnder =
   async (c, next) => {
     const host = c.req.header('host') ?? '';
     const isOurs = isOwnHost(host) || hostnames.includes(host.replace(/:\d+$/, '').toLowerCase());
-    return isOurs ? next() : c.text('This console answers to 127.0.0.1 and localhost only, and to what --allow-host names.\n', 403);
+    return isOurs ? next() : c.text('This console answers only to 127.0.0.1, localhost and the names given with --allow-host.\n', 403);
   };
 
 export const withHeaders: MiddlewareHandler = async (c, next) => {

@@ -109,11 +109,10 @@ export class Visitors {
   /** Why this request may not change anything; null: it may. */
   objection(c: Context, form: Record<string, unknown>): string | null {
     const visitor = this.of(c);
-    if (visitor === null)
-      return 'Without a token of this console nothing is changed: open the address that was printed when it began, or log in.';
+    if (visitor === null) return 'Changes require a token: open the address that was printed when the console started, or log in.';
     if (!this.isOwnPage(c)) return 'This request did not come from a page of the console.';
     if (!isSame(typeof form['form_token'] === 'string' ? form['form_token'] : '', visitor.formToken))
-      return 'This form is not of this run of the console, or was made for somebody else: reload the page.';
+      return 'This form has expired or was made for someone else: reload the page.';
     return null;
   }
 

@@ -46,7 +46,7 @@ export function openContainers(docker: Docker, db: Db, ledger: string, directori
   const identify = async (): Promise<string> => (daemon ??= await daemonId(docker));
   const bind = async (claim: Claimed): Promise<void> => {
     const host = await db.workspaceBind(claim, await identify());
-    if (host !== null) throw new WorkspaceUnavailable(`its files are at the Docker daemon of host "${host}"`);
+    if (host !== null) throw new WorkspaceUnavailable(`its files are in Docker on host "${host}"`);
   };
 
   const sweep = async (): Promise<void> => {
@@ -117,7 +117,7 @@ export function openContainers(docker: Docker, db: Db, ledger: string, directori
 /** The directory whose files a workspace begins with, opened. */
 function seedOf(claim: Claimed, directories: ServedDirectories): Promise<Directory> {
   const named = namedBy(claim);
-  if (named === null) throw new WorkspaceUnavailable('nobody names a directory any more');
+  if (named === null) throw new WorkspaceUnavailable('no directory is configured any more');
   return directories.open(named);
 }
 

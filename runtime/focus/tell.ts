@@ -39,4 +39,4 @@ export async function tellResult(last: CallResult | null, { claim, runtime: { db
 
 /** The outcome of a call of which the database cannot store something, usually its result. */
 export const unstorable = (error: unknown): ToolOutcome =>
-  failed(`[engine] The call or its result cannot be stored: ${messageOf(error)}. It may have been done; look before you go on.`);
+  failed(`[engine] The call or its result cannot be stored: ${messageOf(error)}. It may have taken effect; check before you continue.`);

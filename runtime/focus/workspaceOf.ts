@@ -38,6 +38,6 @@ const workerPlace: Pick<Workspace, 'run'> = { run: (command, options) => runProc
 export function checkPlace(focus: Focus): Pick<Workspace, 'run'> {
   if (focus.claim.faculty.engage.workspace !== 'container') return operatorPlace(focus);
   const workspace = workspaceOf(focus);
-  if (workspace === null) throw new WorkspaceUnavailable('the check has to run in the workspace container, and this worker has no Docker');
+  if (workspace === null) throw new WorkspaceUnavailable('the check must run in the workspace container, and this worker has no Docker');
   return workspace;
 }

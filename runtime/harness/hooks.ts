@@ -52,7 +52,7 @@ type Hook = (ledger: Functions, sessionId: string, input: HookInput, teller: Tel
 
 /** Throws UsageError. */
 export function hookInput(input: unknown): HookInput {
-  if (!isObject(input)) throw new UsageError('a hook reads a JSON object from its input');
+  if (!isObject(input)) throw new UsageError('a hook expects a JSON object on stdin');
   for (const name of ['session_id', 'cwd', 'prompt', 'tool_name', 'error', 'agent_id', 'agent_type', 'last_assistant_message'] as const)
     if (!['string', 'undefined'].includes(typeof input[name])) throw new UsageError(`${name} is not a text`);
   if (input['tool_input'] !== undefined && !isObject(input['tool_input'])) throw new UsageError('tool_input is not an object');

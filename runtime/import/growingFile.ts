@@ -183,7 +183,7 @@ export class GrowingFile {
       }
       rest.push(chunk.subarray(from, bytesRead));
       this.#searched = place;
-      if (place - this.#at > MAX_LINE_BYTES) throw new Error(`a line of more than ${MAX_LINE_BYTES / 1e6} MB`);
+      if (place - this.#at > MAX_LINE_BYTES) throw new Error(`a line is longer than ${MAX_LINE_BYTES / 1e6} MB`);
       if (lines.length > 0) yield lines;
       if (!this.#parts?.reader.isHopeless) continue;
       if (this.#isDocument) return;

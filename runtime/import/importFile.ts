@@ -195,7 +195,7 @@ async function* linesIn(file: string): AsyncGenerator<{ text: string; bytes: num
     }
     if (from < chunk.length) rest.push(chunk.subarray(from));
     length += chunk.length - from;
-    if (length > MAX_LINE_BYTES) throw new Error(`a line of more than ${MAX_LINE_BYTES / 1e6} MB`);
+    if (length > MAX_LINE_BYTES) throw new Error(`a line is longer than ${MAX_LINE_BYTES / 1e6} MB`);
   }
   if (rest.length > 0) yield { text: Buffer.concat(rest).toString('utf8'), bytes: 0, isUnfinished: true };
 }

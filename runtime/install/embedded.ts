@@ -98,7 +98,7 @@ async function layOut(dataDir: string): Promise<Layout> {
   const found = await stat(socketDir);
   const mine = owner?.uid ?? process.getuid?.();
   if (!found.isDirectory() || (found.uid !== mine && found.uid !== process.getuid?.()))
-    throw new Error(`${socketDir} belongs to somebody else`);
+    throw new Error(`${socketDir} belongs to another user`);
   const extensionDir = join(dataDir, 'share');
   await mkdir(join(extensionDir, 'extension'), { recursive: true });
   if (owner) {
@@ -267,7 +267,7 @@ async function exists(path: string): Promise<boolean> {
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw new Error(`${path} cannot be looked at, and is left as it is: ${(error as Error).message}`, { cause: error });
+    throw new Error(`${path} cannot be read and was left as it is: ${(error as Error).message}`, { cause: error });
   }
 }
 
@@ -298,7 +298,7 @@ async function start(layout: Layout, bin: string): Promise<void> {
     await execute(join(bin, 'pg_ctl'), ['-D', layout.cluster, '-l', layout.log, '-w', '-t', '60', '-s', 'start'], as(layout));
   } catch {
     const log = await readFile(layout.log, 'utf8').catch(() => '');
-    throw new Error(`the embedded PostgreSQL does not start; the end of ${layout.log}:\n${log.split('\n').slice(-12).join('\n')}`);
+    throw new Error(`the embedded PostgreSQL did not start; the end of ${layout.log}:\n${log.split('\n').slice(-12).join('\n')}`);
   }
 }
 

@@ -64,16 +64,16 @@ const totals = z.object({
   output_tokens: z.number(),
   cost: z.number().nullable(),
   unpriced_requests: z.number(),
-  half_took: z.number().nullable(),
-  most_took: z.number().nullable(),
-  half_first: z.number().nullable(),
-  most_first: z.number().nullable(),
+  request_p50: z.number().nullable(),
+  request_p95: z.number().nullable(),
+  first_token_p50: z.number().nullable(),
+  first_token_p95: z.number().nullable(),
   failed_requests: z.number(),
   calls: z.number(),
   failed_calls: z.number(),
   call_seconds: z.number(),
-  half_call: z.number().nullable(),
-  most_call: z.number().nullable(),
+  call_p50: z.number().nullable(),
+  call_p95: z.number().nullable(),
   items: z.number(),
   completed_items: z.number(),
   expired_leases: z.number(),
@@ -107,8 +107,8 @@ export const costs = ({ run, once, invoked, named }: Calls) => ({
     run(
       () => sql.type(totals)`
       select at, key, requests::int8, iterations::int8, input_tokens::int8, cached_input_tokens::int8, cache_write_tokens::int8, output_tokens::int8,
-             cost::float8, unpriced_requests::int8, half_took, most_took, half_first, most_first, failed_requests::int8, calls::int8, failed_calls::int8,
-             call_seconds, half_call, most_call, items::int8, completed_items::int8, expired_leases::int8
+             cost::float8, unpriced_requests::int8, request_p50, request_p95, first_token_p50, first_token_p95, failed_requests::int8, calls::int8, failed_calls::int8,
+             call_seconds, call_p50, call_p95, items::int8, completed_items::int8, expired_leases::int8
         from ${invoked('work_totals', [by, from, until, step, project])}`,
     ),
 

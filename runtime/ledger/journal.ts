@@ -109,7 +109,7 @@ export class WorkJournal {
       throw new LedgerError('WL002', 'this journal was made without a model', '', 'Pass a model: journal({ model: createModelClient() }).');
     const request = await this.#ask((journal) => journal.summaryRequest(sessionId, options.model ?? null));
     const answer = await askChecked(this.#model, request, { signal: options.signal ?? new AbortController().signal });
-    if (answer.kind === 'aborted') throw new Error('the summary was broken off');
+    if (answer.kind === 'aborted') throw new Error('the summary was aborted');
     if (answer.kind === 'error') throw new Error(`${answer.error.class}: ${answer.error.message}`);
     const { content, model, usage } = answer.response;
     const summary = content

@@ -278,7 +278,7 @@ export function translate(error: unknown): unknown {
     if ('code' in cause && cause.code === '3F000')
       return new Error(`${cause.message}: no ledger was installed there (work-ledger install)`, { cause: error });
     if ('code' in cause && ['42P01', '42703', '42883'].includes(cause.code as string)) {
-      return new Error(`${cause.message}. Is that ledger this program's, and whole? work-ledger doctor says what is there`, {
+      return new Error(`${cause.message}. Is the ledger of this program's version, and complete? Run work-ledger doctor to find out`, {
         cause: error,
       });
     }

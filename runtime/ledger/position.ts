@@ -51,7 +51,12 @@ export function positionText(workItemId: string, { seq, turn, isEnd }: Position)
 export function positionOf(text: string, workItemId: string): Position {
   const [, seq, turnId, thinkingChars, thinkingHash, saidChars, saidHash, messages, answered, calls, end] = pattern.exec(text) ?? [];
   if (seq === undefined || !text.startsWith(workItemId.slice(-6)))
-    throw new LedgerError('WL002', 'this is no position of this work item', '', 'Pass the position of an event of the same item, or none.');
+    throw new LedgerError(
+      'WL002',
+      'this is not a position of this work item',
+      '',
+      'Pass the position of an event of the same item, or none.',
+    );
   const toldAs = (chars = '0', hash = ''): Told => (chars === '0' ? NOTHING_TOLD : { chars: Number(chars), hash });
   return {
     seq: Number(seq),

@@ -42,7 +42,7 @@ export async function openEnd(url: string, schema: string, option: string): Prom
   });
   if (client.isPooled) {
     await client.end();
-    throw new UsageError(`a pooler answers at ${addressOf(url)}: a move takes the addresses of the servers themselves`);
+    throw new UsageError(`${addressOf(url)} is a pooler: a move requires the addresses of the servers themselves`);
   }
   // Rows are compared as text: both ends write it alike.
   await client.query(`

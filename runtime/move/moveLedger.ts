@@ -54,7 +54,7 @@ export async function moveLedger(order: MoveOrder): Promise<Moved> {
   try {
     const target = await openEnd(order.target, order.schema, '--to');
     try {
-      if (source.name === target.name) throw new UsageError('a ledger is moved to another server or database, and --to is where it is');
+      if (source.name === target.name) throw new UsageError('--to is the database that the ledger is in already: name another one');
       await onlyMover(source);
       return await carry(order, source, target);
     } finally {
@@ -113,7 +113,7 @@ async function onlyMover({ client, schema }: End): Promise<void> {
     await alone(client, 'move', schema, false);
     await client.query('set lock_timeout = 0');
   } catch (error) {
-    throw sqlState(error) === '55P03' ? new Error('another "work-ledger move" of this ledger is at work', { cause: error }) : error;
+    throw sqlState(error) === '55P03' ? new Error('another "work-ledger move" of this ledger is running', { cause: error }) : error;
   }
 }
 
@@ -123,8 +123,7 @@ async function sourceFence(source: End, target: End): Promise<Fence> {
   if (found.ledger === null) throw new NoLedger(`there is no ledger in schema "${source.schema}" of ${source.address}`);
   if (!isOurs(found)) throw otherLedger(found, source.schema);
   const fence = await fenceOf(source);
-  if (fence?.direction === 'from')
-    throw new Error(`this ledger is being moved here from ${fence.address}: that move is repeated or undone there`);
+  if (fence?.direction === 'from') throw new Error(`this ledger is being moved here from ${fence.address}: repeat or undo the move there`);
   if (fence !== null && fence.peer !== target.name) throw new Error(`this ledger is moved to ${fence.address}, not to ${target.address}`);
   const theirs = await fenceOf(target);
   if (theirs !== null && (theirs.direction === 'to' || theirs.peer !== source.name))
@@ -162,7 +161,12 @@ async function handOver(order: MoveOrder, source: End, target: End, isWritten: b
     const rows = await atFailpoints('move_compare', async () =>
       order.comparesLater
         ? null
-        : sameRows(order, source, target, 'the target does not have the rows of the source ("work-ledger move --undo", then begin anew)'),
+        : sameRows(
+            order,
+            source,
+            target,
+            'the target does not have the rows of the source (run "work-ledger move --undo", then start again)',
+          ),
     );
     order.stopped.throwIfAborted(); // the last time: what follows is over at once
     await copySequences(source, target);

@@ -90,7 +90,7 @@ async function bytesBehind(source: End, end: string | null): Promise<number> {
     [source.name, end],
   );
   if (slot === undefined)
-    throw new Error(`the source has lost the replication slot ${source.name}: "work-ledger move --undo", then begin anew`);
+    throw new Error(`the source has lost the replication slot ${source.name}: run "work-ledger move --undo", then start again`);
   return Number(slot.bytes);
 }
 

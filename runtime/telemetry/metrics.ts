@@ -57,7 +57,7 @@ export async function startMetrics(
       }
       for (const { metric, labels, value, times } of await db.workMetricsTake()) records.get(metric)?.(value, times, labels);
     } catch (error) {
-      log.warn({ err: error }, 'metrics could not be taken; they stay in the ledger');
+      log.warn({ err: error }, 'metrics could not be collected; they stay in the ledger');
     }
   };
   let taking: Promise<void> | null = null;
@@ -111,7 +111,7 @@ function observe(meter: Meter, all: readonly Metric[], db: Pick<Db, 'workGauges'
           if (one) result.observe(one, value, labels);
         }
       } catch (error) {
-        log.debug({ err: error }, 'how the ledger stands was not asked');
+        log.debug({ err: error }, 'the state of the ledger was not read');
       }
     },
     [...made.values()],

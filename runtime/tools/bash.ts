@@ -19,7 +19,7 @@ export const bash = defineTool({
   source: 'own_test',
   execute: (input, context) =>
     inWorkspace(context, async (workspace) => {
-      if (input.command.includes('\0')) return failed('a command holds no NUL');
+      if (input.command.includes('\0')) return failed('a command must not contain NUL');
       const result = await workspace.run(input.command, {
         timeoutSeconds: input.timeout,
         signal: context.signal,

@@ -63,7 +63,7 @@ export async function mcpTools(document: unknown): Promise<McpTools> {
     const tools = (await Promise.all(servers.map((server) => server.tools()))).flat();
     const names = tools.map(({ name }) => name);
     const twice = names.find((name, n) => names.indexOf(name) !== n);
-    if (twice !== undefined) throw new Error(`two tools would be called ${twice}`);
+    if (twice !== undefined) throw new Error(`two tools would have the name ${twice}`);
     return { tools, close };
   } catch (error) {
     await close();

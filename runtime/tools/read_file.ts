@@ -45,6 +45,6 @@ export const readFile = defineTool({
 
 function showImage(path: string, mediaType: ToolImage['media_type'], bytes: Buffer): ToolOutcome {
   const image = imageOf(mediaType, bytes);
-  if (image === null) return failed(`${path} is too large an image to look at: ${bytes.length} bytes`);
+  if (image === null) return failed(`${path} is too large an image to view: ${bytes.length} bytes`);
   return { ...ok(`${path}: ${mediaType}, ${bytes.length} bytes`), images: [image] };
 }

@@ -111,7 +111,7 @@ async function fetchPage(start: URL, context: ToolContext, signal: AbortSignal):
 
 /** An address of the host that may be reached: all of its addresses must be public, unless the faculty names the host. */
 async function checkedAddress(url: URL, context: ToolContext): Promise<string> {
-  if (url.username !== '' || url.password !== '') throw new Refused('an address with a user or a password is not fetched');
+  if (url.username !== '' || url.password !== '') throw new Refused('a URL with a user name or password is not fetched');
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const addresses = isIP(host) ? [host] : (await lookup(host, { all: true })).map((found) => found.address);
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');

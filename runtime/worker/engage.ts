@@ -20,12 +20,12 @@ export function engage(runtime: Runtime): Task {
     const workItemId = parsed.data.work_item_id;
     try {
       const outcome = await runFocus(workItemId, runtime);
-      if (outcome.kind === 'lost') runtime.log.info({ workItemId }, 'lease lost: what was under way is dropped');
+      if (outcome.kind === 'lost') runtime.log.info({ workItemId }, 'lease lost: the unfinished iteration is dropped');
       else runtime.log.debug({ workItemId, outcome }, 'iteration over');
     } catch (error) {
       if (isLeaseLost(error)) return;
       // The database cannot be reached. The lease will expire and the sweeper will enqueue the item.
-      runtime.log.error({ workItemId, err: error }, 'iteration could not even be given up');
+      runtime.log.error({ workItemId, err: error }, 'the iteration could not be given back');
     }
   };
 }

@@ -40,7 +40,7 @@ export async function startSweeper({ db, log, leaseSeconds, offersCode }: Sweepe
         until = await db.workHoursSum();
       } while (until !== before && !stopping.signal.aborted);
     } catch (error) {
-      log.warn({ err: error }, 'what was done is not added up yet; it stays in the rows');
+      log.warn({ err: error }, 'usage was not summed up yet; it will be with a later sweep');
     }
   };
   const round = async (): Promise<void> => {

@@ -27,7 +27,7 @@ export function tendRunner(first: Runner, start: () => Promise<Runner>, log: Log
     for (;;) {
       await Promise.race([runner.ended, aborted(signal)]);
       if (isStopping()) return;
-      log.warn({ workerId: runner.leases.workerId }, 'graphile-worker gave up; starting it anew');
+      log.warn({ workerId: runner.leases.workerId }, 'graphile-worker stopped; restarting it');
       await Promise.race([runner.stop(0), sleep(patienceMs, undefined, { ref: false })]);
       for (let delay = 500; ; delay = Math.min(delay * 2, 5000)) {
         if (isStopping()) return;

@@ -111,7 +111,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const host = hostName(options.host);
   const project = treeId === null ? (options.project ?? null) : null;
   hideEnvironment();
-  if (failpoints.length > 0) log.warn({ failpoints }, 'WORK_LEDGER_FAILPOINTS is set: this worker breaks on purpose');
+  if (failpoints.length > 0) log.warn({ failpoints }, 'WORK_LEDGER_FAILPOINTS is set: this worker fails on purpose');
   const stopping = new AbortController();
   const ended = Promise.withResolvers<Error | null>();
   const refused = Promise.withResolvers<unknown>();
@@ -230,7 +230,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   // Gives back what it holds at once: nobody knows what its calls do there.
   const leave = async (why: unknown): Promise<void> => {
     const reason = new OtherLedger(messageOf(why));
-    log.error({ err: reason }, 'the ledger does not serve this worker any more: stopping');
+    log.error({ err: reason }, 'the ledger no longer supports this worker: stopping');
     await stop(reason, 0);
   };
   void refused.promise.then(leave);

@@ -328,7 +328,7 @@ def answer_file(request, usage):
     except Refused as refusal:
         said = {"refused": str(refusal)}
     except ValueError:
-        said = {"refused": "a path holds no NUL"}
+        said = {"refused": "a path must not contain NUL"}
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         said = {"refused": "the workspace is full" if full else f"{request['path']}: {os.strerror(error.errno)}"}

@@ -122,7 +122,7 @@ describe.skipIf(missing !== null)('in a browser', async () => {
     await other.locator('summary').click();
     await database.query(`select claim_release('${holder}', 'file:src/money.js', (select lease from held where item = '${holder}'))`);
     await other.getByRole('button', { name: 'Take it away' }).click();
-    await page.getByText('it does not hold that any more').or(other).first().waitFor();
+    await page.getByText('it no longer holds that claim').or(other).first().waitFor();
     await take('the staging server');
   });
 

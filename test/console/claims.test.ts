@@ -124,10 +124,10 @@ test('what is no claim of it is refused, and nothing is lost', async () => {
     [{}, 409, 'which of its claims is missing (WL002).'],
     [{ claim: ' ' }, 409, 'which of its claims is missing (WL002).'],
     [{ claim: '%' }, 409, 'that is not the key of a claim (WL002).'],
-    [{ claim: 'nothing' }, 409, 'it does not hold that any more.'],
-    [{ claim: "'; delete from claims; --" }, 409, 'it does not hold that any more.'],
-    [{ claim: 'x'.repeat(100_000) }, 409, 'it does not hold that any more.'],
-    [{ claim: '%00' }, 409, 'it does not hold that any more.'],
+    [{ claim: 'nothing' }, 409, 'it no longer holds that claim.'],
+    [{ claim: "'; delete from claims; --" }, 409, 'it no longer holds that claim.'],
+    [{ claim: 'x'.repeat(100_000) }, 409, 'it no longer holds that claim.'],
+    [{ claim: '%00' }, 409, 'it no longer holds that claim.'],
   ] as const) {
     const answer = await release(fields);
     expect([fields, answer.status, await says(answer)]).toEqual([fields, status, words]);
@@ -157,5 +157,5 @@ test('a person takes each away, once, by the form that the page has; its agent a
   const messages = await database.query<{ person: string | null }>(`select person from inbox where work_item_id = '${holder}'`);
   expect(messages.map(({ person }) => person)).toEqual(keys.map(() => running.osUser));
   const gone = await (await release({ claim: 'gone' }, { accept: 'text/html' })).text();
-  expect(gone).toMatch(/<p class="bad" role="alert">it does not hold that any more\.<\/p>/);
+  expect(gone).toMatch(/<p class="bad" role="alert">it no longer holds that claim\.<\/p>/);
 });

@@ -69,7 +69,7 @@ const partsOf = (): Record<string, Record<string, string>> => {
   const fleet = {
     figures: 'Ended well',
     spend: 'aria-label="Spend a',
-    latency: '19 of 20',
+    latency: 'p95',
     sums: 'claude-sonnet-5-5',
     tools: 'data-key="ledger_append"',
     failures: 'items by state',
@@ -132,7 +132,7 @@ const partsOf = (): Record<string, Record<string, string>> => {
     },
     [`/work/${root}/ledger`]: { ...item, ledger: 'The statement uses the index' },
     [`/work/${root}/turns`]: { ...item, turns: 'aria-label="Tree of turns: 10 turns, 0 forks"', list: 'Three parts go to colleagues' },
-    [`/work/${root}/cost`]: { ...item, budget: 'of 2.00', use: 'Seconds a call', cuts: 'elision · blocks ', compactions: '' },
+    [`/work/${root}/cost`]: { ...item, budget: 'of 2.00', use: 'Seconds per call', cuts: 'elision · blocks ', compactions: '' },
     [`/work/${root}/waterfall`]: { ...item, fall: 'data-kind="child"' },
     [`/work/${root}/context`]: context,
     [`/work/${root}/context?policy=never`]: context,

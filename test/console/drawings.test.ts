@@ -96,7 +96,7 @@ describe('the context timeline', () => {
     const uncounted = String(
       drawTimeline({ columns: columns.map((one) => ({ ...one, written: null })), cuts, selected: null, width: 1120 }),
     );
-    expect(uncounted).toContain('nobody counted it');
+    expect(uncounted).toContain('not counted');
     expect([paths(uncounted, 'f-read'), paths(uncounted, 'f-written')]).toEqual([[], []]);
   });
 

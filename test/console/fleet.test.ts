@@ -86,10 +86,12 @@ const checked = async (): Promise<void> => {
     most: number;
   }>(`select percentile_cont(0.5) within group (order by duration_ms) / 1000 as half,
       percentile_cont(0.95) within group (order by duration_ms) / 1000 as most from ledger.turns where total_tokens > 0`);
-  const [told] = await database.query<{ half_took: number; most_took: number }>('select half_took, most_took from ledger.work_totals()');
+  const [told] = await database.query<{ request_p50: number; request_p95: number }>(
+    'select request_p50, request_p95 from ledger.work_totals()',
+  );
   for (const [near, exact] of [
-    [told?.half_took ?? 0, took?.half ?? 0],
-    [told?.most_took ?? 0, took?.most ?? 0],
+    [told?.request_p50 ?? 0, took?.half ?? 0],
+    [told?.request_p95 ?? 0, took?.most ?? 0],
   ] as const)
     expect(Math.max(near / exact, exact / near)).toBeLessThan(Math.SQRT2);
 };
@@ -138,7 +140,7 @@ test('what a project or a faculty may use in a day is seen, set, changed and rem
       body: new URLSearchParams({ form_token: token, back: '/fleet?days=90', ...fields }),
     });
   const shop = `project:${encodeURIComponent('github.com/acme/shop')}`;
-  expect(section(await page())).toContain('No project and no faculty has one.');
+  expect(section(await page())).toContain('No project or faculty has one.');
   expect(section(await page())).toContain(`<option value="${shop}">project github.com/acme/shop</option>`);
   // As a browser without a script.
   const answer = await post({ of: shop, resource: 'tokens', amount: '20000' });
@@ -155,7 +157,7 @@ test('what a project or a faculty may use in a day is seen, set, changed and rem
     [{ amount: 'NaN' }, 'an amount is a number, such as 20 or 2.5 (WL002).'],
     [{ of: 'faculty:nobody' }, 'there is no faculty &quot;nobody&quot;'],
     [{ of: 'faculty:%' }, 'that is not a name (WL002).'],
-    [{ of: 'ledger:all' }, 'that is no project and no faculty (WL002).'],
+    [{ of: 'ledger:all' }, 'that is neither a project nor a faculty (WL002).'],
     [{ resource: 'children' }, 'is not a resource of a budget by day'],
   ] as const) {
     const refused = await post({ of: shop, resource: 'calls', amount: '7', ...wrong });

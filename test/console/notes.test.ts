@@ -237,13 +237,13 @@ test('what several agents were told of is suggested, and put into a note by hand
   await database.query(`select memory_write('/memories/told.md', 'First', 'told')`);
   const id =
     (await database.query<{ id: string }>(`select file_id as id from v_memory_files where path = '/memories/told.md'`))[0]?.id ?? '';
-  expect(await text('/notes/part/suggested')).toContain('choose it above');
+  expect(await text('/notes/part/suggested')).toContain('Choose a project above');
   const page = await text('/notes/part/suggested?project=told');
   expect(page).toMatch(/>finding<\/a> · told to 2 since/);
   expect(page).toContain('Redis &lt;b&gt;first&lt;/b&gt; ⟨U+202E⟩ then the tests');
   expect(page).toContain(`<option value="${id}">/memories/told.md</option>`);
   expect(await text('/notes/part/suggested?project=told', running, '')).not.toContain('<form');
-  expect(await text('/notes?project=shop')).toContain('Nothing that several agents were told of');
+  expect(await text('/notes?project=shop')).toContain('No suggestions');
   const add = encodeURIComponent(`${item}/1`);
   expect(/name="add" value="([^"]+)"/.exec(page)?.[1]).toBe(`${item}/1`);
   expect(await text(`/notes/edit?of=told&note=&add=${add}`)).toMatch(/value="told" selected[\s\S]*- Redis/);
@@ -252,7 +252,7 @@ test('what several agents were told of is suggested, and put into a note by hand
   const why = /name="why" value="([^"]*)"/.exec(editor)?.[1] ?? '';
   expect(why).toBe(`finding ${item}/1`);
   expect((await post(`/note/${id}/write`, { version: '1', content: 'First\n- Start Redis.\n', why })).status).toBe(200);
-  expect(await text('/notes/part/suggested?project=told')).toContain('Nothing that several agents were told of');
+  expect(await text('/notes/part/suggested?project=told')).toContain('No suggestions');
   for (const wrong of ['x', `${item}/9`, `${item}/x`, '01a202dc-0000-7000-8000-000000000000/1'])
     expect(typedIn(await text(`/notes/edit?note=&add=${encodeURIComponent(wrong)}`))).toBe('');
 });

@@ -103,7 +103,7 @@ test('where nobody can be asked the arguments are named by their hash, and other
   expect(await cli('approve', call.id)).toMatchObject({
     code: 2,
     stdout: '',
-    stderr: expect.stringContaining('--hash names the arguments that were looked at'),
+    stderr: expect.stringContaining('--hash must name the arguments that you reviewed'),
   });
   expect(await cli('approve', call.id, '--hash', call.hash.slice(0, 8))).toMatchObject({
     code: 2,
@@ -111,7 +111,7 @@ test('where nobody can be asked the arguments are named by their hash, and other
   });
   expect(await cli('approve', call.id, '--hash', other.hash)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('its arguments are not those of --hash'),
+    stderr: expect.stringContaining('its arguments do not match --hash'),
   });
   expect(await decisionOn(call)).toBe(null);
   expect(await cli('approve', call.id, '--hash', call.hash.slice(0, 16))).toEqual({ code: 0, stdout: 'approved\n', stderr: '' });

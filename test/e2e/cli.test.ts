@@ -112,8 +112,8 @@ test('claims shows what work is at, and takes a claim away', async () => {
   expect((await cli('claims')).stdout).toMatch(/: Round at\n$/);
   expect((await cli('claims')).stdout.slice(0, shown.length)).toBe(shown);
   expect(JSON.parse((await cli('claims', '--json')).stdout)).toMatchObject([{ key: 'file:a\x1b.js', is_binding: true }]);
-  expect(await cli('claims', session!.id)).toMatchObject({ code: 2, stderr: expect.stringContaining('which of its claims?') });
-  expect(await cli('claims', session!.id, 'file:a\x1b.js', '--reason', 'urgent')).toEqual({ code: 0, stderr: '', stdout: 'taken away\n' });
+  expect(await cli('claims', session!.id)).toMatchObject({ code: 2, stderr: expect.stringContaining('name one of its claims') });
+  expect(await cli('claims', session!.id, 'file:a\x1b.js', '--reason', 'urgent')).toEqual({ code: 0, stderr: '', stdout: 'revoked\n' });
   expect(await cli('claims', session!.id, 'file:a\x1b.js')).toMatchObject({ code: 1, stdout: 'it has no such claim\n' });
   expect(await database.query(`select content from ledger.inbox where work_item_id = '${session!.id}'`)).toMatchObject([
     { content: expect.stringContaining('taken away by hand: urgent') },

@@ -104,7 +104,7 @@ test('a hook records what it was told', async () => {
 test('what a command has made for itself goes before it ends', async () => {
   expect(await piped('work-ledger demo --install | head -1')).toMatchObject({
     code: '141',
-    stderr: expect.stringContaining('nothing of the demo is left'),
+    stderr: expect.stringContaining('the demo left nothing behind'),
   });
   expect(await database.query(`select from pg_namespace where nspname like 'work_ledger_demo%'`)).toEqual([]);
 });

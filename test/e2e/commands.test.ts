@@ -226,7 +226,7 @@ test('submit warns when nothing will take the item, faculty when nobody has a to
   expect((await cli('submit', 'x', '--type', 'listed')).stderr).toBe('');
   await writeFile(join(directory, 'f.toml'), '[faculty]\nname = "tooled"\n[faculty.engage]\ntools = ["bash", "telescope"]\n');
   expect((await cli('faculty', 'f.toml')).stderr).toBe(
-    'warning: faculty "tooled" names the tool telescope, which nobody has registered: a worker with --tools has to bring it\n',
+    'warning: faculty "tooled" uses the tool telescope, which is not registered: a worker must provide it with --tools\n',
   );
 });
 
@@ -263,7 +263,7 @@ test('what goes wrong is said in one line, with what to do', async () => {
     [{}, ['submit', 'x', '--type', 'a', '--run-at', 'tomorrowish'], /^error: --run-at "tomorrowish" is not a time; one is .*\n$/],
     [{}, ['submit', 'x', '--type', 'a', '--parent', '12'], /^error: "12" is not the id of a work item\. Its id, .*\n$/],
     [{}, ['retention', 'foo bar'], /^error: "foo bar" is not an age; one is "30 days", .*\n$/],
-    [{}, ['retention', '90'], /^error: "90" is not an age: of what unit\? One is "90 days", .*\n$/],
+    [{}, ['retention', '90'], /^error: "90" has no unit: did you mean "90 days"\? .*\n$/],
     [{}, ['retention', '9 days', '--export', 'archive'], /^error: there is no function archive: name one that takes .*\n$/],
     [{}, ['retention', '9 days', '--export', 'nowhere(uuid)'], /^error: there is no function nowhere\(uuid\): .*\n$/],
     [{}, ['retention', '9 days', '--export', 'no.where(uuid)'], /^error: there is no function no\.where\(uuid\): .*\n$/],
@@ -388,7 +388,7 @@ test("the file of a directory above counts, unless it is somebody else's", async
   expect((await cli('list')).stderr).toContain('schema "above"');
   if (process.getuid?.() !== 0) return; // only root gives files away
   await chown(join(above, 'work-ledger.toml'), 12345, 12345);
-  expect(await cli('list')).toMatchObject({ code: 2, stderr: expect.stringContaining('belongs to somebody else') });
+  expect(await cli('list')).toMatchObject({ code: 2, stderr: expect.stringContaining('belongs to another user') });
 });
 
 test('init writes a faculty that works as it is, and overwrites nothing', async () => {
@@ -398,7 +398,7 @@ test('init writes a faculty that works as it is, and overwrites nothing', async 
     stderr: expect.stringContaining("work-ledger submit '"),
   });
   await writeFile(join(directory, 'engineer.md'), 'Mine.');
-  expect(await cli('init')).toMatchObject({ code: 2, stderr: expect.stringContaining('engineer.toml is there already') });
+  expect(await cli('init')).toMatchObject({ code: 2, stderr: expect.stringContaining('engineer.toml already exists') });
   expect(await readFile(join(directory, 'engineer.md'), 'utf8')).toBe('Mine.');
   expect((await cli('submit', 'x', '--type', 'nobodys')).stderr).toContain(
     'work-ledger faculty FILE (those of work-ledger.toml are saved when a worker starts: work-ledger work)\n',
@@ -460,7 +460,7 @@ test('after Ctrl-C, what is printed goes on with the work', async () => {
   await until(() => errors.includes('→ done'));
   child.kill('SIGINT');
   expect((await once(child, 'exit'))[0]).toBe(130);
-  const [, again = '', id = ''] = /Go on with: work-ledger (run --resume (\S+).*)\n/.exec(errors) ?? [];
+  const [, again = '', id = ''] = /Continue with: work-ledger (run --resume (\S+).*)\n/.exec(errors) ?? [];
   const resumed = await cliWith(
     { WORK_LEDGER_WORKSPACE_ROOTS: '', WORK_LEDGER_COMMANDS_AS: '' },
     ...again.split(' '),

@@ -170,7 +170,7 @@ test('what has no end holds nothing up: pipes, devices, holes, what an SQLite da
   }
   await writeFile(at('hole.jsonl'), claudeSession(1).join('\n'));
   await truncate(at('hole.jsonl'), 2 ** 40);
-  expect(await importFile(db, at('hole.jsonl'))).toMatchObject({ error: 'a line of more than 256 MB' });
+  expect(await importFile(db, at('hole.jsonl'))).toMatchObject({ error: 'a line is longer than 256 MB' });
   for (const [n, schema] of [
     'table cursorDiskKV (key, x, value generated always as (hex(zeroblob(450000000))))',
     'view cursorDiskKV as select 1 as key, 2 as value',

@@ -197,7 +197,7 @@ test('people read, edit, go back, pin and erase', async () => {
   });
   expect(await cli(['memory', 'edit', 'style.md', '--replaces', '1'], { stdin: '' })).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('nothing came by stdin'),
+    stderr: expect.stringContaining('stdin was empty'),
   });
   expect((await cli(['memory', 'edit', '/memories/style.md', '--replaces', '1'], { stdin: 'Blanks\u001b[2J\n' })).stdout).toBe(
     '/memories/style.md is version 2\n',
@@ -214,7 +214,9 @@ test('people read, edit, go back, pin and erase', async () => {
   expect(shown).not.toContain('\u001b');
   expect((await cli(['memory', 'list'])).stdout).toMatch(/^ +2 +\d+ {2}\S+ \S+ {2}\/memories\/style\.md {2}by \S+\n$/);
   expect((await cli(['memory', 'history', 'style.md'])).stdout).toMatch(/^ +2 .* write .*\n +1 .* write .*: first\n$/);
-  expect((await cli(['memory', 'rollback', 'style.md', '1'])).stdout).toBe('/memories/style.md says what version 1 said, as version 3\n');
+  expect((await cli(['memory', 'rollback', 'style.md', '1'])).stdout).toBe(
+    '/memories/style.md was restored from version 1, as version 3\n',
+  );
   expect((await cli(['memory', 'pin', 'style.md'])).stdout).toBe('/memories/style.md is pinned\n');
   expect((await cli(['memory', 'pin', 'style.md'])).stdout).toBe('/memories/style.md is pinned already\n');
   expect((await cli(['memory', 'list'])).stdout).toContain('(pinned)');
@@ -222,14 +224,16 @@ test('people read, edit, go back, pin and erase', async () => {
   expect((await cli(['memory', 'unpin', 'style.md'])).stdout).toBe('/memories/style.md is not pinned\n');
   expect(await cli(['memory', 'erase', 'style.md'])).toMatchObject({ code: 2, stderr: expect.stringContaining('--reason') });
   expect((await cli(['memory', 'erase', 'style.md', '--reason', 'because', '--keep-newest'])).stdout).toBe(
-    'erased for good: the words of 2 versions\n',
+    'permanently erased the text of 2 versions\n',
   );
   expect(await cli(['memory', 'show', 'other.md'])).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no note') });
   expect(await cli(['memory', 'rollback', 'style.md', 'x'])).toMatchObject({ code: 2 });
 });
 
 test('what several agents were told of is listed, with where it is from', async () => {
-  expect((await cli(['memory', 'suggest'])).stdout).toBe('nothing that several agents were told of is in no note\n');
+  expect((await cli(['memory', 'suggest'])).stdout).toBe(
+    'no suggestions: every finding that several agents were told of is covered by a note\n',
+  );
   const item = await db.workSubmit({ workType: 'untaken', description: 'Looks', project: 'shop' });
   await database.query(`
     select ledger.ledger_append('${item.id}', 'finding', E'Redis\\nfirst \\u001b[2J');

@@ -67,17 +67,17 @@ test('everything that is missing is named in one sentence, before anything is ma
 test('a target that has a ledger of its own, or is the source, is refused', async () => {
   expect(await move('--to', source.url)).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('a ledger is moved to another server or database, and --to is where it is'),
+    stderr: expect.stringContaining('--to is the database that the ledger is in already: name another one'),
   });
   expect(await move('--to', `${source.url}?application_name=x`)).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('and --to is where it is'),
+    stderr: expect.stringContaining('--to is the database that the ledger is in already'),
   });
   expect(await move('--to', source.url.replace(/[^/]*$/, 'no_such'))).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/"no_such" does not exist\. Correct --to/),
   });
-  expect(await move()).toMatchObject({ code: 2, stderr: expect.stringContaining('--to names the database') });
+  expect(await move()).toMatchObject({ code: 2, stderr: expect.stringContaining('--to is required: the database') });
   await installLedger(target.url, 'work_ledger');
   await target.query('drop function work_ledger.work_ledger_build()');
   expect((await move('--to', target.url)).stderr).toMatch(
@@ -114,7 +114,7 @@ test('a ledger that is being moved here is not moved on', async () => {
   );
   expect(await move('--to', target.url)).toMatchObject({
     code: 1,
-    stderr: 'error: this ledger is being moved here from db1.example/app: that move is repeated or undone there\n',
+    stderr: 'error: this ledger is being moved here from db1.example/app: repeat or undo the move there\n',
   });
   await source.query(
     `create or replace trigger refuse_moved before insert on work_ledger.work_items for each statement execute function work_ledger._refuse_moved('to', 'work_ledger_move_1', 'db2.example/app')`,

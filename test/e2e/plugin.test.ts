@@ -93,15 +93,15 @@ test('plugin prints what is to be added, and changes nothing that it does not un
   expect(await plugin('claude-code', '--install')).toMatchObject({ code: 2 });
   expect(await plugin('vim')).toMatchObject({
     code: 2,
-    stderr: 'error: there is nothing for "vim": claude-code, codex, gemini-cli are known\n',
+    stderr: 'error: unknown program "vim": it is one of claude-code, codex, gemini-cli\n',
   });
   const path = join(home, '.gemini', 'settings.json');
   for (const [text, words] of [
-    ['{ // mine\n}', /no JSON object without comments: nothing was changed/],
-    ['[]', /no JSON object/],
-    ['{"hooks": []}', /are to be lists by event/],
-    ['{"hooks": {"BeforeTool": {}}}', /are to be lists by event/],
-    ['{"mcpServers": []}', /are to be lists by event/],
+    ['{ // mine\n}', /not plain JSON with an object in it .*: nothing was changed/],
+    ['[]', /not plain JSON with an object in it/],
+    ['{"hooks": []}', /must hold a list for each event/],
+    ['{"hooks": {"BeforeTool": {}}}', /must hold a list for each event/],
+    ['{"mcpServers": []}', /must hold a list for each event/],
   ] as const) {
     await writeFile(path, text);
     expect(await plugin('gemini-cli', '--install')).toMatchObject({ code: 2, stderr: expect.stringMatching(words) });

@@ -37,7 +37,10 @@ const resume = (...args: string[]) => cli(['resume', ...args], { env, cwd: work 
 
 test('Claude Code finds it by the directory, and goes on with it there', async () => {
   const { code, stdout, stderr } = await resume(item.slice(-12), '--in', 'claude-code');
-  expect({ code, stderr }).toEqual({ code: 0, stderr: 'it worked in /nowhere/at/all, which is not here: it goes on in this directory\n' });
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: 'it ran in /nowhere/at/all, which does not exist here: it continues in this directory\n',
+  });
   const [file = '', command] = stdout.trimEnd().split('\n');
   const id = /([0-9a-f-]{36})\.jsonl$/.exec(file)![1]!;
   expect(file).toBe(join(env['CLAUDE_CONFIG_DIR']!, 'projects', work.replaceAll(/[^a-zA-Z0-9]/g, '-'), `${id}.jsonl`));
@@ -55,7 +58,7 @@ test('Claude Code finds it by the directory, and goes on with it there', async (
   await writeFile(file, `${written}{"type":"said since"}\n`);
   const again = await resume(item, '--in', 'claude-code', '--workspace', work);
   expect(again).toMatchObject({ code: 1, stdout: '' });
-  expect(again.stderr).toContain(`${file} is there already and stays as it is; it goes on with: cd `);
+  expect(again.stderr).toContain(`${file} already exists and was not changed; continue with: cd `);
   expect(await readFile(file, 'utf8')).toBe(`${written}{"type":"said since"}\n`);
   expect(await readdir(join(file, '..'))).toEqual([`${id}.jsonl`]);
 });
@@ -65,7 +68,7 @@ test('Codex finds it by the day; what it cannot take is told', async () => {
   const told = JSON.parse(stdout) as { session: string; file: string; directory: string; command: string; leftOut: object[] };
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: 'not carried: 3 × calls of Read, a tool that the other program does not have: they are told as text\n',
+    stderr: 'left out: 3 × calls of Read, a tool that the other program does not have: they are told as text\n',
   });
   expect(told).toMatchObject({
     file: join(env['CODEX_HOME']!, 'sessions/2026/01/01', `rollout-2026-01-01T00-00-10-${told.session}.jsonl`),
@@ -99,7 +102,7 @@ test('what cannot be used is refused, and nothing is written', async () => {
   });
   expect(await resume(item, '--in', 'codex', '--workspace', '/nowhere/at/all')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('/nowhere/at/all is no directory'),
+    stderr: expect.stringContaining('/nowhere/at/all is not a directory'),
   });
   expect(await resume(item, '--in', 'emacs')).toMatchObject({ code: 2 });
   expect(await readdir(importer.directory, { recursive: true })).toEqual(before);

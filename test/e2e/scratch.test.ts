@@ -143,7 +143,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s in the middle is one lin
   await until(() => /lead [0-9a-f]{4} +running/.test(demo.said()) || demo.child.exitCode !== null);
   expect(await ofDemos()).toHaveLength(1);
   demo.child.kill(signal);
-  expect(await demo.ended).toMatchObject({ code: 130, stderr: 'stopped; nothing of the demo is left\n' });
+  expect(await demo.ended).toMatchObject({ code: 130, stderr: 'stopped; the demo left nothing behind\n' });
   expect(await everything()).toEqual(before);
 });
 

@@ -117,7 +117,7 @@ test('while ^Z holds it up the terminal is the shell’s', async () => {
 
 test('without a terminal it is told once how things stand', async () => {
   const told = await cli(['top', '--all'], { env: environment() });
-  expect(told).toMatchObject({ code: 0, stderr: 'top is live on a terminal; this is how it stands now:\n' });
+  expect(told).toMatchObject({ code: 0, stderr: 'top updates live in a terminal; this is a snapshot:\n' });
   expect(told.stdout).toContain('▲ Clear the dead rows of orders');
   expect(told.stdout).not.toContain('\u001b');
   const { under_way: rows } = JSON.parse((await cli(['top', '--all', '--json'], { env: environment() })).stdout) as { under_way: object[] };

@@ -131,7 +131,7 @@ test('a cluster that cannot be read is an error that names it, not a reason for 
 
   await rm(cluster);
   await symlink(cluster, cluster); // ELOOP: there is something, and nobody can say what
-  await expect(ensureEmbedded({ dataDir })).rejects.toThrow(/PG_VERSION cannot be looked at, and is left as it is: ELOOP/);
+  await expect(ensureEmbedded({ dataDir })).rejects.toThrow(/PG_VERSION cannot be read and was left as it is: ELOOP/);
   expect((await readdir(dataDir)).filter((name) => name.startsWith('cluster')).toSorted()).toEqual(['cluster', 'cluster.old']);
 });
 

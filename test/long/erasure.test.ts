@@ -109,7 +109,7 @@ test('of a tree of 1,000 turns with children no word is left in any table, and a
   expect(dry.filter(({ kind }) => kind === 'quoted in').map(({ name }) => name)).toContain(told);
   await expect(database.cli('erase', root)).rejects.toThrow(/nothing was erased/);
   expect(await database.tablesWith(canary)).not.toEqual([]);
-  expect((await database.cli('erase', root, '--yes', '--reason', 'asked for')).stderr).toContain('erased for good: 2 work items');
+  expect((await database.cli('erase', root, '--yes', '--reason', 'asked for')).stderr).toContain('permanently erased 2 work items');
 
   expect(await database.tablesWith(canary)).toEqual([]);
   expect(await requests(`id in ('${before}', '${fork}')`)).toEqual(others);

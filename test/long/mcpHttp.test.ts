@@ -149,12 +149,12 @@ describe('who may come in', () => {
       ['--allow-host', 'ledger.example:443'],
     ]) {
       await expect(startMcpHttp({ databaseUrl: database.url, token, args })).rejects.toThrow(
-        /the address of each client|not the name of a machine/,
+        /the address identifies each client|not a host name/,
       );
     }
     await expect(
       startMcpHttp({ databaseUrl: database.url, token, command: ['console'], args: ['--allow-host', 'https://ledger.example'] }),
-    ).rejects.toThrow(/not the name of a machine/);
+    ).rejects.toThrow(/not a host name/);
   });
 
   test('a server without a token, or with a short one, does not start', async () => {

@@ -319,7 +319,7 @@ test('a row that is not there as it was keeps the ledger where it is', async () 
     code: 1,
     stdout: '',
     stderr: expect.stringMatching(
-      /the source is written again.*\nerror: the target does not have the rows of the source \("work-ledger move --undo", then begin anew\): work_ledger \(2 rows at the source, 2 at the target\)/s,
+      /the source is written again.*\nerror: the target does not have the rows of the source \(run "work-ledger move --undo", then start again\): work_ledger \(2 rows at the source, 2 at the target\)/s,
     ),
   });
   expect(existsSync(resumed)).toBe(true);
@@ -342,7 +342,7 @@ test('two at once: the second waits, and says so', async () => {
   const ready = join(directory, 'ready3');
   const move = startMove(source, ['--to', target, '--pause', waitsFor(ready)]);
   await move.says('all tables are copied');
-  expect((await moved(source, '--to', target)).stderr).toBe('error: another "work-ledger move" of this ledger is at work\n');
+  expect((await moved(source, '--to', target)).stderr).toBe('error: another "work-ledger move" of this ledger is running\n');
   await writeFile(ready, '');
   expect(await move.ended).toMatchObject({ code: 0 });
 });

@@ -1254,7 +1254,7 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a job fails where the database is out of reach',
     file: 'runtime/worker/engage.ts',
-    from: `runtime.log.error({ workItemId, err: error }, 'iteration could not even be given up');`,
+    from: `runtime.log.error({ workItemId, err: error }, 'the iteration could not be given back');`,
     to: 'throw error;',
     test: 'test/runtime/worker/engage.test.ts',
     title: 'of an iteration that the database does not even let begin',
@@ -2264,8 +2264,8 @@ export const runtimeMutants: readonly Mutant[] = [
     name: 'the console takes forms that it did not make',
     file: 'runtime/console/visitors.ts',
     from: `if (!isSame(typeof form['form_token'] === 'string' ? form['form_token'] : '', visitor.formToken))
-      return 'This form is not of this run of the console, or was made for somebody else: reload the page.';`,
-    to: "if (form === undefined) return 'This form is not of this run of the console, or was made for somebody else: reload the page.';",
+      return 'This form has expired or was made for someone else: reload the page.';`,
+    to: "if (form === undefined) return 'This form has expired or was made for someone else: reload the page.';",
     test: 'test/console/console.test.ts',
     title: 'without the token there is not one form',
   },

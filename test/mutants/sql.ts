@@ -2294,7 +2294,7 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/work_pause/gives_its_slot_back.test.sql',
   },
   {
-    name: 'the slot of an item that pauses when its iteration is over wakes nobody',
+    name: 'the slot of an item that pauses after its current iteration wakes nobody',
     file: 'sql/api/40_focus/lease.sql',
     from: `    perform _enqueue_all('{}', array[p_slot]);`,
     to: '    null;',

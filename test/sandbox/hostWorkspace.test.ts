@@ -69,7 +69,7 @@ describe('reading is refused', () => {
   });
 
   test('a workspace that is not there', async () => {
-    await expect(new HostWorkspace(join(base, 'nowhere')).readFile('a', 10)).rejects.toThrow('not there');
+    await expect(new HostWorkspace(join(base, 'nowhere')).readFile('a', 10)).rejects.toThrow('does not exist');
   });
 });
 

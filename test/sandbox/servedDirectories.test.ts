@@ -84,7 +84,7 @@ test('a root that is a link is what it leads to; one of a longer name is another
   await mkdir(join(base, 'roots-beside'));
   expect(await served.refusal(byClient(join(base, 'roots-beside')))).toMatch(/lies outside/);
   expect(await served.refusal(byClient(join(base, 'roots/nothing')))).toBeNull();
-  await expect(served.open(byClient(join(base, 'roots/nothing')))).rejects.toThrow('is not there');
+  await expect(served.open(byClient(join(base, 'roots/nothing')))).rejects.toThrow('does not exist');
 });
 
 test('whose a directory is counts if the owner or an administrator named it, and never for root', async () => {

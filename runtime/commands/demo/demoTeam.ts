@@ -34,7 +34,7 @@ async function showTeam(stage: Stage): Promise<number> {
   await faculty('demo-reviewer', 'demo-review', [...look, 'edit_file', ...talk]);
   const { ended, told } = await watchTrees(stage);
   if (stage.interrupted.aborted) return exit.interrupted;
-  say(`\nWhat they were told of each other, as their models were sent it: select * from context_parts('TURN')`);
+  say(`\nWhat they were told of each other, as sent to their models: select * from context_parts('TURN')`);
   for (const { title, item, iteration, lines } of told)
     say(`\n${title} (${nameOf(item)}, iteration ${iteration})\n${lines.map((line) => `  | ${line}`).join('\n')}`);
   stage.lookFurther('list', 'select * from v_children;', 'select * from v_awareness_shown;', 'select * from v_inbox;');

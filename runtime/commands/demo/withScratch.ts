@@ -39,7 +39,7 @@ export async function withScratch(
         .catch((error: unknown) => note(`schema ${scratch.schema} could not be dropped (${messageOf(error)}); the next demo drops it`));
     }
     if (code === exit.interrupted)
-      note(options.keep ? `stopped; what it did is in schema ${scratch.schema}` : 'stopped; nothing of the demo is left');
+      note(options.keep ? `stopped; its work is in schema ${scratch.schema}` : 'stopped; the demo left nothing behind');
     return code;
   } finally {
     for (const name of signals) process.removeListener(name, onSignal);

@@ -138,7 +138,7 @@ export class Desk {
     } else
       this.#ask(
         'Pause it between two iterations; why:',
-        (text) => void this.#act('It pauses when its iteration is over.', db.workPause(id, text.trim() || null)),
+        (text) => void this.#act('It pauses after its current iteration.', db.workPause(id, text.trim() || null)),
       );
   }
 

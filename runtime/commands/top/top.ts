@@ -49,7 +49,7 @@ async function shown(ledger: Ledger, options: TopOptions): Promise<number> {
   const { stdin, stdout } = io();
   if (isOnce(options)) {
     const seen = await readAll(ledger, project, 0);
-    if (!options.json) note('top is live on a terminal; this is how it stands now:');
+    if (!options.json) note('top updates live in a terminal; this is a snapshot:');
     print({ under_way: seen.rows, queue: seen.queue }, once(seen, 120), options.json ?? false);
     return exit.ok;
   }

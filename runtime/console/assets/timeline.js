@@ -110,7 +110,7 @@ function tell(picture, row) {
     made('dt', '', 'Held'),
     made('dd', '', ...held.map(one), ...reasons(held).map(note)),
     made('dt', '', 'Cache'),
-    made('dd', '', ...list(cache, 'nobody counted it'), ...recorded(row).map(note)),
+    made('dd', '', ...list(cache, 'not counted'), ...recorded(row).map(note)),
     made('dt', '', 'Cut'),
     made('dd', 'why-cut', ...(cut.length > 0 ? cut.map(({ says }) => says) : [note('none before this request')])),
   );

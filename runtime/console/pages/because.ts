@@ -41,7 +41,7 @@ ${panel(
   'In its words, and in the request',
   'exact quotes, the longest first',
   quotes.length === 0
-    ? empty('No five words of it stand in the request. What led to it cannot be shown by quotes.')
+    ? empty('It shares no five consecutive words with the request, so quotes cannot show what led to it.')
     : html`<ol class="because rows">${quotes.map((row) => html`<li data-quote><span>${origin(row)}</span><q dir="auto">${brief(row.quote ?? '', 1000)}</q></li>`)}</ol>`,
 )}
 ${panel('What the request held', html`<a href="/turn/${view.id}">part by part</a>`, html`<ul class="because rows">${of('held').map((row) => html`<li data-held="${row.part}"><span>${partNames[row.part] ?? row.part}</span><span class="quiet">${num(row.parts ?? 0)} · ${k(row.tokens ?? 0)} tokens · ${row.says ?? ''}</span></li>`)}</ul>`)}

@@ -33,7 +33,7 @@ export const blocksOf = (mark: Mark): string => (mark.blocks ?? '').replace('-',
 
 export function cutWords(mark: Mark, { since, saved }: Outcome): string {
   if (mark.tokens_elided === undefined || mark.tokens_elided === null)
-    return 'What had been sent before was changed; all that stood behind it was written again.';
+    return 'Content that had already been sent was changed; everything after it was written to the cache again.';
   const isOne = !/-/.test(mark.blocks ?? '-');
   const who = mark.blocks ? `${isOne ? 'Block' : 'Blocks'} ${blocksOf(mark)}` : 'Old turns';
   const why =

@@ -124,7 +124,7 @@ async function spend(view: View): Promise<Html> {
     .filter(([, sum]) => sum > 0)
     .toSorted(([, a], [, b]) => b - a);
   const title = `${isPriced ? 'Spend' : 'Tokens'} ${step === 'hour' ? 'an hour' : 'a day'}`;
-  if (byKey.length === 0) return panel(title, null, empty('No model was asked in this time.'));
+  if (byKey.length === 0) return panel(title, null, empty('No model calls in this period.'));
   const named = byKey.slice(0, NAMED).map(([key]) => key);
   const names = [...named.map((key) => key || 'none'), ...(byKey.length > NAMED ? ['others'] : [])];
   const columns = at.map((instant) => {
@@ -148,24 +148,24 @@ async function latency(view: View): Promise<Html> {
   const title = 'A model call takes';
   const columns = at.map((instant) => {
     const row = all.find((one) => instantOf(one.at) === instantOf(instant));
-    return { label: labelOf(instant, step), values: [row?.half_took ?? null, row?.most_took ?? null, row?.half_first ?? null] };
+    return { label: labelOf(instant, step), values: [row?.request_p50 ?? null, row?.request_p95 ?? null, row?.first_token_p50 ?? null] };
   });
   if (columns.every(({ values }) => values.every((value) => value === null)))
-    return panel(title, null, empty('No model was asked in this time.'));
+    return panel(title, null, empty('No model calls in this period.'));
   const rows = columns.filter(({ values }) => values.some((value) => value !== null)).toReversed();
   return panel(
     title,
-    html`<span class="legend"><span class="key l50">half</span> <span class="key l95">19 of 20</span> <span class="key l1">first token</span></span>`,
+    html`<span class="legend"><span class="key l50">median</span> <span class="key l95">p95</span> <span class="key l1">first token</span></span>`,
     html`<div class="body chart">${drawLines(
       columns,
       [
-        ['p50', 'half'],
-        ['p95', '19 of 20'],
-        ['first', 'first token, half'],
+        ['p50', 'median'],
+        ['p95', 'p95'],
+        ['first', 'first token, median'],
       ],
       seconds,
-      `${title}: half of them, 19 of 20, and until the first token`,
-    )}<details class="table"><summary class="small quiet">In figures</summary><div class="wide" tabindex="0"><table><thead><tr><th>UTC</th><th class="n">Half</th><th class="n">19 of 20</th><th class="n">First token, half</th></tr></thead><tbody>${rows.map(({ label, values }) => html`<tr><td class="nowrap">${label}</td>${values.map((value) => html`<td class="n">${seconds(value)}</td>`)}</tr>`)}</tbody></table></div></details></div>`,
+      `${title}: median, p95, and median until the first token`,
+    )}<details class="table"><summary class="small quiet">In figures</summary><div class="wide" tabindex="0"><table><thead><tr><th>UTC</th><th class="n">Median</th><th class="n">p95</th><th class="n">First token, median</th></tr></thead><tbody>${rows.map(({ label, values }) => html`<tr><td class="nowrap">${label}</td>${values.map((value) => html`<td class="n">${seconds(value)}</td>`)}</tr>`)}</tbody></table></div></details></div>`,
   );
 }
 
@@ -177,28 +177,28 @@ async function sums(view: View): Promise<Html> {
     (one) => one.requests + one.failed_requests + one.items > 0,
   );
   const title = headings[by];
-  if (all.length === 0) return panel(title, null, empty('Nothing was done in this time.'));
+  if (all.length === 0) return panel(title, null, empty('No work in this period.'));
   const hasItems = by !== 'model';
   const row = (one: Totals): Html =>
-    html`<tr data-key="${one.key}"><td class="wrapped" dir="auto">${one.key || 'none'}</td>${hasItems ? html`<td class="n">${num(one.items)}</td><td class="n">${percent(one.completed_items, one.items)}</td>` : ''}<td class="n">${num(one.iterations)}</td><td class="n">${num(one.requests)}</td><td class="n">${one.failed_requests > 0 ? html`<span class="bad">${num(one.failed_requests)}</span>` : '0'}</td><td class="n">${k(input(one))}</td><td class="n">${percent(one.cached_input_tokens, input(one))}</td><td class="n">${k(one.output_tokens)}</td><td class="n">${seconds(one.half_took)}</td><td class="n">${seconds(one.most_took)}</td><td class="n">${seconds(one.half_first)}</td><td class="n">${money(one.cost)}</td></tr>`;
+    html`<tr data-key="${one.key}"><td class="wrapped" dir="auto">${one.key || 'none'}</td>${hasItems ? html`<td class="n">${num(one.items)}</td><td class="n">${percent(one.completed_items, one.items)}</td>` : ''}<td class="n">${num(one.iterations)}</td><td class="n">${num(one.requests)}</td><td class="n">${one.failed_requests > 0 ? html`<span class="bad">${num(one.failed_requests)}</span>` : '0'}</td><td class="n">${k(input(one))}</td><td class="n">${percent(one.cached_input_tokens, input(one))}</td><td class="n">${k(one.output_tokens)}</td><td class="n">${seconds(one.request_p50)}</td><td class="n">${seconds(one.request_p95)}</td><td class="n">${seconds(one.first_token_p50)}</td><td class="n">${money(one.cost)}</td></tr>`;
   const unpriced = all.reduce((sum, one) => sum + one.unpriced_requests, 0);
   return panel(
     title,
     days === 1 ? 'the last 24 hours' : `${days} days`,
-    html`<div class="body"><div class="wide" tabindex="0"><table><thead><tr><th>Name</th>${hasItems ? html`<th class="n">Items</th><th class="n">Ended well</th>` : ''}<th class="n">Iterations</th><th class="n">Requests</th><th class="n">Failed</th><th class="n">Input</th><th class="n">Cached</th><th class="n">Output</th><th class="n">Half</th><th class="n">19 of 20</th><th class="n">First token</th><th class="n">Cost</th></tr></thead><tbody>${all.map(row)}</tbody></table></div>${unpriced > 0 ? html`<p class="small quiet">${count(unpriced, 'request is', 'requests are')} of models without a price: <code>select model_price_save('MODEL', INPUT, OUTPUT)</code>, of a million tokens.</p>` : ''}</div>`,
+    html`<div class="body"><div class="wide" tabindex="0"><table><thead><tr><th>Name</th>${hasItems ? html`<th class="n">Items</th><th class="n">Ended well</th>` : ''}<th class="n">Iterations</th><th class="n">Requests</th><th class="n">Failed</th><th class="n">Input</th><th class="n">Cached</th><th class="n">Output</th><th class="n">Median</th><th class="n">p95</th><th class="n">First token</th><th class="n">Cost</th></tr></thead><tbody>${all.map(row)}</tbody></table></div>${unpriced > 0 ? html`<p class="small quiet">${count(unpriced, 'request is', 'requests are')} of models without a price: <code>select model_price_save('MODEL', INPUT, OUTPUT)</code>, of a million tokens.</p>` : ''}</div>`,
   );
 }
 
 async function tools(view: View): Promise<Html> {
   const { from } = askedOf(view);
   const all = (await view.db.workTotals({ by: 'tool', from, project: view.project })).toSorted((a, b) => b.call_seconds - a.call_seconds);
-  if (all.length === 0) return panel('Tools', null, empty('No tool was called in this time.'));
+  if (all.length === 0) return panel('Tools', null, empty('No tool calls in this period.'));
   const row = (one: Totals): Html =>
-    html`<tr data-key="${one.key}"><td class="mono wrapped">${one.key}</td><td class="n">${num(one.calls)}</td><td class="n">${one.failed_calls > 0 ? html`<span class="${one.failed_calls > one.calls / 4 ? 'bad' : 'warn'}">${percent(one.failed_calls, one.calls)}</span>` : '0 %'}</td><td class="n">${seconds(one.half_call)}</td><td class="n">${seconds(one.most_call)}</td><td class="n">${seconds(one.call_seconds)}</td></tr>`;
+    html`<tr data-key="${one.key}"><td class="mono wrapped">${one.key}</td><td class="n">${num(one.calls)}</td><td class="n">${one.failed_calls > 0 ? html`<span class="${one.failed_calls > one.calls / 4 ? 'bad' : 'warn'}">${percent(one.failed_calls, one.calls)}</span>` : '0 %'}</td><td class="n">${seconds(one.call_p50)}</td><td class="n">${seconds(one.call_p95)}</td><td class="n">${seconds(one.call_seconds)}</td></tr>`;
   return panel(
     'Tools',
     'by time, waits left out',
-    html`<div class="body"><div class="wide" tabindex="0"><table><thead><tr><th>Name</th><th class="n">Calls</th><th class="n">Failed</th><th class="n">Half</th><th class="n">19 of 20</th><th class="n">In all</th></tr></thead><tbody>${all.slice(0, 30).map(row)}</tbody></table></div></div>`,
+    html`<div class="body"><div class="wide" tabindex="0"><table><thead><tr><th>Name</th><th class="n">Calls</th><th class="n">Failed</th><th class="n">Median</th><th class="n">p95</th><th class="n">In all</th></tr></thead><tbody>${all.slice(0, 30).map(row)}</tbody></table></div></div>`,
   );
 }
 
@@ -262,7 +262,7 @@ async function budgets(view: View): Promise<Html> {
   return panel(
     'Budgets by day',
     'today, until midnight UTC',
-    html`${lines.length === 0 ? empty('No project and no faculty has one.') : html`<div class="body stack gap-s" data-budgets>${lines}</div>`}${owners.some(isSeen) ? html`<div class="foot-actions">${budgetForm(view, owners.filter(isSeen))}</div>` : ''}`,
+    html`${lines.length === 0 ? empty('No project or faculty has one.') : html`<div class="body stack gap-s" data-budgets>${lines}</div>`}${owners.some(isSeen) ? html`<div class="foot-actions">${budgetForm(view, owners.filter(isSeen))}</div>` : ''}`,
   );
 }
 
@@ -278,7 +278,7 @@ function budgetForm(view: View, owners: readonly DailyOwner[]): Html {
   return form(
     view,
     BUDGET,
-    html`<div class="row wrap"><select class="field narrow" name="of" aria-label="Of which project or faculty">${owners.map(({ scope, name }) => option(`${scope}:${encodeURIComponent(name)}`, `${scope} ${name}`, typed('of')))}</select><select class="field narrow" name="resource" aria-label="Of what">${['money', 'tokens', 'calls', 'seconds'].map((one) => option(one, one, typed('resource')))}</select><input class="field grow" name="amount" inputmode="decimal" value="${typed('amount')}" aria-label="Amount a day" placeholder="Amount a day; empty: none"><button class="btn">Set</button></div>`,
+    html`<div class="row wrap"><select class="field narrow" name="of" aria-label="Of which project or faculty">${owners.map(({ scope, name }) => option(`${scope}:${encodeURIComponent(name)}`, `${scope} ${name}`, typed('of')))}</select><select class="field narrow" name="resource" aria-label="Of what">${['money', 'tokens', 'calls', 'seconds'].map((one) => option(one, one, typed('resource')))}</select><input class="field grow" name="amount" inputmode="decimal" value="${typed('amount')}" aria-label="Amount a day" placeholder="Amount per day; empty: no limit"><button class="btn">Set</button></div>`,
   );
 }
 

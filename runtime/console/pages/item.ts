@@ -99,10 +99,10 @@ export async function head(view: View): Promise<Html> {
     one.attempt && one.attempt > 1 ? html`<span>attempt <b>${one.attempt}</b></span>` : ''
   }${now ? html`<span>iteration <b>${now.iteration}</b></span>` : ''}${one.tokens ? html`<span><b title="${num(one.tokens)}">${k(one.tokens)}</b> tokens${one.cached ? html`, ${percent(one.cached, one.input ?? 0)} from the cache` : ''}</span>` : ''}${
     tree.cost ? html`<span>cost <b>${money(tree.cost)}</b>${tree.items > 1 ? ' with its children' : ''}</span>` : ''
-  }${one.is_pausing ? html`<span class="warn">pauses when its iteration is over</span>` : ''}</p>
+  }${one.is_pausing ? html`<span class="warn">pauses after its current iteration</span>` : ''}</p>
 ${view.formToken === null ? html`<p class="actions"><a class="btn" href="/work/${one.id}/export">Export</a></p>` : actions(view, one)}</div>
 ${times ? timesLine(times) : ''}
-${one.erased_at ? html`<p class="meta"><span class="warn">Erased ${at(one.erased_at)}</span> <span>Its words are gone for good; that it was stays.</span></p>` : ''}
+${one.erased_at ? html`<p class="meta"><span class="warn">Erased ${at(one.erased_at)}</span> <span>Its text was permanently erased; only the record of it remains.</span></p>` : ''}
 ${typeof outcome === 'string' && outcome !== '' ? html`<p class="outcome" dir="auto">${brief(outcome, 600)}</p>` : ''}`;
 }
 
@@ -125,13 +125,13 @@ function actions(view: View, one: Item): Html {
   const isOver = isFinal(one.state);
   const isDriven = one.session_label !== null && !isOver && one.state !== 'created';
   const isRetried = one.state === 'failed' || one.state === 'dead' || one.state === 'cancelled';
-  return html`<div class="actions">${isRetried ? line('Try again…', 'retry', html`<p class="says">A new work item goes on where this one ended, with the same task; this one is not changed.</p><textarea class="field" name="content" rows="2" aria-label="What it is told first" placeholder="What it is told first, if anything"></textarea><div class="row"><button class="btn primary">Try again</button></div>`, 'primary') : ''}${isOver ? '' : line(html`Say something <kbd class="hide-s">m</kbd>`, 'message', html`<textarea class="field" name="content" rows="2" required aria-label="What you say" placeholder="Told with its next request"></textarea><div class="row"><button class="btn primary">Say it</button></div>`, 'primary')}${
+  return html`<div class="actions">${isRetried ? line('Try again…', 'retry', html`<p class="says">Creates a new work item that continues where this one ended, with the same task. This one is not changed.</p><textarea class="field" name="content" rows="2" aria-label="First message" placeholder="First message, optional"></textarea><div class="row"><button class="btn primary">Try again</button></div>`, 'primary') : ''}${isOver ? '' : line(html`Say something <kbd class="hide-s">m</kbd>`, 'message', html`<textarea class="field" name="content" rows="2" required aria-label="What you say" placeholder="Delivered with its next request"></textarea><div class="row"><button class="btn primary">Say it</button></div>`, 'primary')}${
     isOver
       ? ''
       : line(
           'Interrupt',
           'interrupt',
-          html`<p class="says">Breaks off what is under way, model call or tools, and says this now.</p><textarea class="field" name="content" rows="2" required aria-label="What you say"></textarea><div class="row"><button class="btn primary">Interrupt</button></div>`,
+          html`<p class="says">Aborts the current model call or tools and delivers this now.</p><textarea class="field" name="content" rows="2" required aria-label="What you say"></textarea><div class="row"><button class="btn primary">Interrupt</button></div>`,
         )
   }${
     isOver
@@ -141,7 +141,7 @@ function actions(view: View, one: Item): Html {
         : line(
             html`Pause <kbd class="hide-s">p</kbd>`,
             'pause',
-            html`<p class="says">Stops between two iterations; holds no worker until it is resumed.</p><div class="row wrap"><input class="field grow" name="reason" aria-label="Reason" placeholder="Reason, shown to whoever resumes it"><button class="btn primary">Pause</button></div>`,
+            html`<p class="says">Stops after the current iteration, and occupies no worker until it is resumed.</p><div class="row wrap"><input class="field grow" name="reason" aria-label="Reason" placeholder="Reason, shown to anyone who resumes it"><button class="btn primary">Pause</button></div>`,
           )
   }${button('Checkpoint', 'checkpoint')}<details class="act more"><summary class="btn">More</summary><div class="actions">${line(
     'Feedback…',
@@ -152,7 +152,7 @@ function actions(view: View, one: Item): Html {
       ? line(
           'Compact…',
           'compact',
-          html`<p class="says">With its next request the ledger takes the place of old turns; with instructions, a model writes a summary.</p><div class="row wrap"><input class="field grow" name="instructions" aria-label="Instructions" placeholder="What a summary should keep above all"><button class="btn primary">Compact</button></div>`,
+          html`<p class="says">With its next request, the ledger replaces old turns. With instructions, a model writes a summary.</p><div class="row wrap"><input class="field grow" name="instructions" aria-label="Instructions" placeholder="What the summary must keep"><button class="btn primary">Compact</button></div>`,
         )
       : ''
   }${
@@ -161,7 +161,7 @@ function actions(view: View, one: Item): Html {
       : line(
           'Complete…',
           'complete',
-          html`<p class="says">Completes it by hand; nobody may be driving it.</p><textarea class="field" name="summary" rows="2" required aria-label="Summary" placeholder="What was done"></textarea><div class="row"><button class="btn primary">Complete</button></div>`,
+          html`<p class="says">Completes it by hand; no worker may be running it.</p><textarea class="field" name="summary" rows="2" required aria-label="Summary" placeholder="What was done"></textarea><div class="row"><button class="btn primary">Complete</button></div>`,
         )
   }<a class="btn" href="/work/${one.id}/export">Export</a><a class="btn" href="/sessions?packet=${one.id}">Packet</a>${
     isOver
@@ -242,7 +242,7 @@ export async function claims(view: View): Promise<Html> {
         : html`<details class="act" data-action="release"><summary class="chip">Take away…</summary>${form(
             quiet,
             path,
-            html`<input type="hidden" name="claim" value="${encodeURIComponent(one.key)}"><p class="says">Others may change it then. Its agent is told, and the journal has it; what it changes next it claims again, if nobody else has it by then.</p><div class="row wrap"><input class="field grow" name="reason" aria-label="Reason" placeholder="Reason, told to its agent"><button class="btn danger">Take it away</button></div>`,
+            html`<input type="hidden" name="claim" value="${encodeURIComponent(one.key)}"><p class="says">Others may then change it. Its agent is told, and the journal records it. If the agent changes it again, it claims it again, unless someone else has claimed it by then.</p><div class="row wrap"><input class="field grow" name="reason" aria-label="Reason" placeholder="Reason, told to its agent"><button class="btn danger">Take it away</button></div>`,
           )}</details>`
     }</li>`;
   return panel('Claims', 'what it holds for itself', html`${refused}<ul class="rows">${held.map(row)}</ul>`);

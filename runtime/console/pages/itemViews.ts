@@ -43,7 +43,7 @@ const retraction = (view: View, entry: Entry): Html =>
     : html`<details class="act" name="act"><summary class="chip">Take back…</summary>${form(
         view,
         `/work/${entry.work_item_id}/retract`,
-        html`<input type="hidden" name="seq" value="${entry.seq}"><p class="says">It stays in the log; agents no longer read it, and those that were told of it are told so.</p><div class="row wrap"><input class="field grow" name="reason" required aria-label="Reason" placeholder="Why it is wrong"><button class="btn danger">Take it back</button></div>`,
+        html`<input type="hidden" name="seq" value="${entry.seq}"><p class="says">It stays in the log. Agents no longer see it, and those that were told of it are informed.</p><div class="row wrap"><input class="field grow" name="reason" required aria-label="Reason" placeholder="Why it is wrong"><button class="btn danger">Take it back</button></div>`,
       )}</details>`;
 
 export const turnsView: Page = {
@@ -76,7 +76,7 @@ async function turnList(view: View): Promise<Html> {
 
 /** Lets an agent go on from a turn on a branch of its own. */
 export const forkLine = (view: View, turnId: string, label = 'Fork from here'): Html =>
-  html`<details class="act" name="fork" data-action="fork"><summary class="btn">${label}</summary>${form(view, `/turn/${turnId}/fork`, html`<p class="says">A new work item goes on from here, with the same task and the ledger as it was; this one is not changed.</p><div class="row wrap"><input class="field grow" name="message" aria-label="First message" placeholder="What it is told first"><button class="btn primary">Fork</button></div>`)}</details>`;
+  html`<details class="act" name="fork" data-action="fork"><summary class="btn">${label}</summary>${form(view, `/turn/${turnId}/fork`, html`<p class="says">Creates a new work item that continues from here, with the same task and the ledger as it was. This one is not changed.</p><div class="row wrap"><input class="field grow" name="message" aria-label="First message" placeholder="First message"><button class="btn primary">Fork</button></div>`)}</details>`;
 
 export const costView: Page = {
   pattern: pattern('cost'),
@@ -104,7 +104,7 @@ async function use(view: View): Promise<Html> {
     tree.items > 1
       ? `with its children: ${k(tree.tokens ?? 0)} tokens${tree.cost ? `, cost ${money(tree.cost)}` : ''}`
       : 'a row for each day and model',
-    html`<div class="plots" data-plots hidden><figure><figcaption class="small quiet">Cost a day</figcaption><div data-plot="cost" data-unit=""></div></figure><figure><figcaption class="small quiet">Seconds a call, the middle one of each day</figcaption><div data-plot="latency" data-unit="s"></div></figure></div><div class="body wide" tabindex="0"><table data-days><thead><tr><th>Day</th><th>Model</th><th class="n">Calls</th><th class="n">Input</th><th class="n">From the cache</th><th class="n">Output</th><th class="n">A call</th><th class="n">Cost</th></tr></thead><tbody>${days.map(row)}</tbody></table></div>`,
+    html`<div class="plots" data-plots hidden><figure><figcaption class="small quiet">Cost a day</figcaption><div data-plot="cost" data-unit=""></div></figure><figure><figcaption class="small quiet">Seconds per call, median of each day</figcaption><div data-plot="latency" data-unit="s"></div></figure></div><div class="body wide" tabindex="0"><table data-days><thead><tr><th>Day</th><th>Model</th><th class="n">Calls</th><th class="n">Input</th><th class="n">From the cache</th><th class="n">Output</th><th class="n">A call</th><th class="n">Cost</th></tr></thead><tbody>${days.map(row)}</tbody></table></div>`,
   );
 }
 

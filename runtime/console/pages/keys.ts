@@ -78,6 +78,6 @@ export const keys: Page = {
   inputs: {},
   whole: async () => ({
     title: 'Keys',
-    body: html`<header class="head"><h1>Keys</h1><p class="quiet">They do nothing while a field has the focus. Those that decide on an approval do nothing while they are held down, nor until the whole of it is on screen and has stood still for a second.</p></header><div class="cols even">${groups.map(([title, some]) => panel(title, null, html`<div class="body"><dl class="kv keys">${some.map(([names, says]) => html`<dt>${names.map((name) => html`<kbd>${name}</kbd> `)}</dt><dd>${says}</dd>`)}</dl></div>`))}</div>`,
+    body: html`<header class="head"><h1>Keys</h1><p class="quiet">Keys do nothing while a field has the focus. Those that decide on an approval are ignored while held down, and until the whole of it has been on screen, unmoved, for a second.</p></header><div class="cols even">${groups.map(([title, some]) => panel(title, null, html`<div class="body"><dl class="kv keys">${some.map(([names, says]) => html`<dt>${names.map((name) => html`<kbd>${name}</kbd> `)}</dt><dd>${says}</dd>`)}</dl></div>`))}</div>`,
   }),
 };

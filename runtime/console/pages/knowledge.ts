@@ -116,7 +116,7 @@ async function results(view: View): Promise<Html> {
     return panel(
       'No results',
       null,
-      empty(html`Nothing says that. A word matches by its beginning; <code>"a phrase"</code>, <code>or</code>, <code>-not</code>.`),
+      empty(html`No matches. Words match by prefix; you can use <code>"a phrase"</code>, <code>or</code> and <code>-not</code>.`),
     );
   const last = hits.at(-1);
   return panel(
@@ -162,7 +162,7 @@ async function digest(view: View): Promise<Html> {
 
 async function told(view: View): Promise<Html> {
   const findings = await view.db.console.toldOfFindings(view.project, 12);
-  if (findings.length === 0) return panel('Who was told what', null, empty('Nobody has been told a finding of another yet.'));
+  if (findings.length === 0) return panel('Who was told what', null, empty("No agent has been told another agent's finding yet."));
   return panel(
     'Who was told what',
     'findings, with their readers',

@@ -50,19 +50,20 @@ async function list(view: View): Promise<Html> {
 async function suggested(view: View): Promise<Html> {
   const all = await view.db.console.projects();
   const project = view.project ?? (all.length > 1 ? null : (all[0]?.project ?? ''));
-  if (project === null) return panel('Suggested', null, empty('What might become a note is shown for one project: choose it above.'));
+  if (project === null) return panel('Suggested', null, empty('Choose a project above to see suggestions for notes.'));
   const [found, into] = await Promise.all([
     view.db.notes.suggest(project, SUGGESTED),
     view.formToken === null ? [] : view.db.notes.list(project === '' ? null : project),
   ]);
-  if (found.length === 0) return panel('Suggested', null, empty('Nothing that several agents were told of is in no note.'));
+  if (found.length === 0)
+    return panel('Suggested', null, empty('No suggestions: every finding that several agents were told of is covered by a note.'));
   const wayIn = (one: (typeof found)[number]): Html =>
     view.formToken === null
       ? html``
       : html`<form class="row wrap" method="get" action="/notes/edit"><input type="hidden" name="add" value="${one.work_item_id}/${one.seq}"><input type="hidden" name="of" value="${encodeURIComponent(project)}"><select class="field narrow" name="note" aria-label="Into which note"><option value="">a new note</option>${into.map((note) => html`<option value="${note.file_id}">${note.path}</option>`)}</select><button class="btn small">Put it there…</button></form>`;
   return panel(
     'Suggested',
-    'what several agents were told of, and no note quotes',
+    'told to several agents and not in any note yet',
     html`<ol class="rows">${found.map((one) => html`<li class="hit" data-key="${one.work_item_id}/${one.seq}"><div class="small quiet"><a class="strong" href="/work/${one.work_item_id}/ledger?before=${one.seq + 1}#entry-${one.seq}">${one.entry_type}</a> · told to ${num(one.told)} since ${at(one.since)}</div><p dir="auto">${brief(one.content, 600)}</p>${wayIn(one)}</li>`)}</ol>`,
   );
 }
@@ -111,10 +112,10 @@ ${one.is_deleted || view.formToken === null ? '' : html`<div class="actions"><a 
 
 /** What is pinned is a version: a newer one is pinned anew. */
 const pinning = (view: View, one: WholeNote, isBehind: boolean): Html =>
-  html`${one.pinned_at === null || isBehind ? form(view, `/note/${one.file_id}/pin`, html`<button class="btn" title="It stands in the first message of each agent of its project">Pin${isBehind ? ` version ${one.version}` : ''}</button>`) : ''}${one.pinned_at === null ? '' : form(view, `/note/${one.file_id}/unpin`, html`<button class="btn">Unpin</button>`)}`;
+  html`${one.pinned_at === null || isBehind ? form(view, `/note/${one.file_id}/pin`, html`<button class="btn" title="Included in the first message to every agent of its project">Pin${isBehind ? ` version ${one.version}` : ''}</button>`) : ''}${one.pinned_at === null ? '' : form(view, `/note/${one.file_id}/unpin`, html`<button class="btn">Unpin</button>`)}`;
 
 const erasing = (view: View, one: WholeNote): Html =>
-  html`<details class="act" data-action="erase"${view.refused?.action === `/note/${one.file_id}/erase` ? html` open` : ''}><summary class="btn danger">Erase…</summary>${form(view, `/note/${one.file_id}/erase`, html`<p class="says">Its words go for good, from all versions, and the note is gone. Who wrote when stays, and so does the path.</p><label class="row small"><input type="checkbox" name="keep" value="newest"> keep what it says now, and erase earlier versions only</label><div class="row wrap"><input class="field grow" name="reason" required aria-label="Reason" placeholder="Reason, which stays"><button class="btn danger">Erase it</button></div>`)}</details>`;
+  html`<details class="act" data-action="erase"${view.refused?.action === `/note/${one.file_id}/erase` ? html` open` : ''}><summary class="btn danger">Erase…</summary>${form(view, `/note/${one.file_id}/erase`, html`<p class="says">Permanently erases the text of all versions and deletes the note. Its path, and who wrote it when, are kept.</p><label class="row small"><input type="checkbox" name="keep" value="newest"> keep what it says now, and erase earlier versions only</label><div class="row wrap"><input class="field grow" name="reason" required aria-label="Reason" placeholder="Reason, kept on record"><button class="btn danger">Erase it</button></div>`)}</details>`;
 
 /** The version of the address, else the newest. */
 async function says(view: View): Promise<Html> {
@@ -200,7 +201,7 @@ export const editNote: Page = {
     return {
       title,
       body: html`<header class="head"><p class="crumb"><a href="/notes">Notes</a> / ${one === null ? 'new' : html`<a href="/note/${one.file_id}">${projectName(one.project)}</a>`}</p><h1 dir="auto">${title}</h1></header>
-${view.formToken === null ? html`<p class="quiet">This console is read-only.</p>` : one !== null && !canBeTyped(one.content ?? '') ? html`<p class="warn">It has characters that a page cannot show as they are, and would lose them here. <code>work-ledger memory edit</code> keeps them.</p>` : await editor(view, one)}`,
+${view.formToken === null ? html`<p class="quiet">This console is read-only.</p>` : one !== null && !canBeTyped(one.content ?? '') ? html`<p class="warn">It has characters that a page cannot show as they are; editing it here would lose them. <code>work-ledger memory edit</code> keeps them.</p>` : await editor(view, one)}`,
     };
   },
 };

@@ -118,7 +118,7 @@ async function hits(view: View, query: string): Promise<Html> {
   };
   return html`<section class="panel" aria-label="Found"><header><h2>Found</h2><span class="quiet">oldest first</span></header>${
     shown.length === 0
-      ? empty(last ? 'None among these; it goes on.' : 'Nothing in this run says that.')
+      ? empty(last ? 'None among these; it goes on.' : 'No matches in this run.')
       : html`<ol class="rows list" data-list>${shown.map((row) => html`<li class="hit" data-key="${row.id}"><div class="small quiet">${row.happened_at ? exactTime(row.happened_at) : ''} · <a class="strong" href="${linkTo(view, row)}">${row.kind === 'call' ? row.name : (row.name ?? row.kind)}</a></div><p dir="auto">${around(row)}</p></li>`)}</ol>`
   }${last && (shown.length === HITS || last.id === null) ? html`<p class="newer"><a href="${address(view, { from: last.position })}">look further</a></p>` : ''}</section>`;
 }

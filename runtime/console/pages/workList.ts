@@ -60,7 +60,7 @@ async function list(view: View): Promise<Html> {
     return panel(
       'Items',
       null,
-      empty(query.size > 0 ? 'No item like that.' : html`No work yet. <code>work-ledger submit '…' --type task</code>`),
+      empty(query.size > 0 ? 'No matching items.' : html`No work yet. <code>work-ledger submit '…' --type task</code>`),
     );
   const last = order === 'newest' && items.length === PAGE ? items.at(-1) : undefined;
   return panel(

@@ -201,9 +201,9 @@ create or replace function work_totals(
     p_project text default null)
   returns table (
     at timestamptz, key text, requests bigint, iterations bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint,
-    output_tokens bigint, cost numeric, unpriced_requests bigint, half_took double precision, most_took double precision, half_first double precision,
-    most_first double precision, failed_requests bigint, calls bigint, failed_calls bigint, call_seconds double precision, half_call double precision,
-    most_call double precision, items bigint, completed_items bigint, expired_leases bigint)
+    output_tokens bigint, cost numeric, unpriced_requests bigint, request_p50 double precision, request_p95 double precision, first_token_p50 double precision,
+    first_token_p95 double precision, failed_requests bigint, calls bigint, failed_calls bigint, call_seconds double precision, call_p50 double precision,
+    call_p95 double precision, items bigint, completed_items bigint, expired_leases bigint)
   language plpgsql
   stable
   rows 50
@@ -267,4 +267,4 @@ end
 $$;
 
 comment on function work_totals(text, timestamptz, timestamptz, text, text) is
-  'What was done in a time, added up: select * from work_totals(''faculty'', now() - interval ''7 days''). p_by: total, faculty, model, project, tool, failure (class of failed requests) or state (in which items ended). p_from, p_until: hours that begin in it. p_step: hour or day (of UTC): a row for each of them; default: one for all. p_project: as for project_has(). cost: at today''s prices, null without; unpriced_requests: of models that have none. half_took, most_took: seconds that half of the answered requests did not exceed, and 19 of 20; half_first, most_first: until their first token; half_call, most_call: of calls of tools, waits left out; each nearer than the square root of two. Sessions of other programs are not in it. Its cost goes with the hours, not with the items. Raises WL002.';
+  'What was done in a time, added up: select * from work_totals(''faculty'', now() - interval ''7 days''). p_by: total, faculty, model, project, tool, failure (class of failed requests) or state (in which items ended). p_from, p_until: hours that begin in it. p_step: hour or day (of UTC): a row for each of them; default: one for all. p_project: as for project_has(). cost: at today''s prices, null without; unpriced_requests: of models that have none. request_p50, request_p95: median and 95th percentile of the seconds that answered requests took; first_token_p50, first_token_p95: until their first token; call_p50, call_p95: of tool calls, without waits. Each is within a factor of the square root of two. Sessions of other programs are not in it. Its cost goes with the hours, not with the items. Raises WL002.';

@@ -237,7 +237,7 @@ test.each([
     {
       status: 'failed',
       attempts: 1,
-      result: expect.stringMatching(/^\[engine\] The call or its result cannot be stored: .*It may have been done/),
+      result: expect.stringMatching(/^\[engine\] The call or its result cannot be stored: .*It may have taken effect/),
     },
   ]);
 });

@@ -89,7 +89,7 @@ test('data sources are chosen in the dashboard, the tree comes from Tempo, and n
   expect(drawn.filter(({ type, datasource }) => type === 'traces' && datasource?.type === 'tempo')).toHaveLength(1);
   expect(drawn.flatMap(({ targets }) => targets ?? []).map(({ query }) => query)).toContain('{ span.work.span = "work.execute" }');
   const [row, ...first] = dashboard.panels.slice(0, 9);
-  expect(row?.title).toBe('Is it slow, dear or stuck?');
+  expect(row?.title).toBe('Slow, expensive or stuck?');
   expect(new Set(first.map(({ gridPos, type }) => `${type} ${gridPos.y}`))).toEqual(new Set(['stat 1']));
   const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
     Array.from({ length: w * h }, (_, n) => `${x + (n % w)}/${y + Math.floor(n / w)}`),

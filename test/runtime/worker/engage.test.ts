@@ -32,7 +32,7 @@ async function rung(payload: unknown): Promise<string[]> {
 
 test('of an iteration that the database does not even let begin', async () => {
   await expect(db.focusClaim('01a20140-ceab-71ce-90f1-6e3f51471e2f', 'worker', 30)).rejects.toThrow();
-  expect(await rung({ work_item_id: '01a20140-ceab-71ce-90f1-6e3f51471e2f' })).toEqual(['iteration could not even be given up']);
+  expect(await rung({ work_item_id: '01a20140-ceab-71ce-90f1-6e3f51471e2f' })).toEqual(['the iteration could not be given back']);
 });
 
 test('of a payload that names no work item', async () => {
