@@ -3536,7 +3536,7 @@ create function _ability_claim_release(p_input jsonb) returns text
 create function _ability_doubts(p_function regprocedure) returns TABLE(says text, remedy text)
   sql stable; -- body d7f6f151, comment d880a685
 create function _ability_function(p_function regprocedure) returns text
-  plpgsql stable; -- body ae9110f7, comment 7c83363d
+  plpgsql stable; -- body aba38e14, comment 7c83363d
 create function _ability_ledger_append(p_input jsonb) returns text
   sql volatile; -- body 6dacd33f, comment 3d35a4c3
 create function _ability_ledger_read(p_input jsonb) returns text
@@ -4362,7 +4362,7 @@ create function _import_turn(p_run record, p_exchange record, p_focus foci, p_pa
 create function _import_turns(p_focus foci, p_external_ids text[], p_response_id text DEFAULT NULL::text) returns SETOF turns
   sql stable set enable_seqscan=off set jit=off; -- body 034db797, comment 0c5e84c9
 create function _in_tool() returns boolean
-  plpgsql stable; -- body c8124b74, comment 7de9c1e8
+  plpgsql stable; -- body 7407ea5a, comment 7de9c1e8
 create function _inbox_deliver(p_item work_items, p_turn turns) returns void
   plpgsql volatile; -- body 0488cc9f, comment 4985a494
 create function _inbox_text(p_message inbox) returns text
@@ -4867,6 +4867,8 @@ create function _packet_tokens(p_packet jsonb, p_model text) returns integer
   sql stable; -- body 2a8f9d55, comment 12eee974
 create function _page(p_input jsonb, p_key text, p_default integer) returns integer
   plpgsql immutable; -- body 1d1c4f99, comment b26a05a9
+create function _params_check(p_params jsonb, p_faculty text, p_work_type text, p_project text, p_parent_id uuid) returns void
+  plpgsql stable; -- body f32ae8a2, comment 9f86a52d
 create function _parked(p_item work_items, p_turn_id uuid, p_until timestamp with time zone) returns json
   plpgsql volatile; -- body c583a46f, comment 492cb05b
 create function _part_text(p_blocks text) returns text
@@ -5150,7 +5152,7 @@ create function _roles_definer(p_is_definer boolean) returns void
 create function _roles_make(p_prefix text) returns void
   plpgsql volatile; -- body 07fd08d8, comment 6633fae1
 create function _roles_own(p_role name) returns void
-  plpgsql volatile; -- body 0c69e05e, comment c5a2ed02
+  plpgsql volatile; -- body 946fc949, comment c5a2ed02
 create function _roles_revoke() returns void
   plpgsql volatile; -- body 439600d1, comment c605087d
 create function _roles_tools() returns void
@@ -5866,7 +5868,7 @@ create function memory_write(p_path text, p_content text, p_project text DEFAULT
 create function message_lints_save(p_message_id uuid, p_lints jsonb) returns integer
   plpgsql volatile; -- body f6f8667d, comment 762f9fc6
 create function model_price_save(p_name text, p_input numeric, p_output numeric, p_cache_read numeric DEFAULT NULL::numeric, p_cache_write numeric DEFAULT NULL::numeric) returns models
-  plpgsql volatile; -- body 7a6edc23, comment 357e8407
+  plpgsql volatile; -- body 6d8380dc, comment 357e8407
 create function model_save(p_name text, p_context_window integer DEFAULT NULL::integer, p_cache_write numeric DEFAULT NULL::numeric, p_cache_write_1h numeric DEFAULT NULL::numeric, p_takes jsonb DEFAULT NULL::jsonb) returns models
   plpgsql volatile; -- body 4dd0aa26, comment 05f5fb9d
 create function notify_me(p_work_item_id uuid, p_kind text, p_target text, p_always boolean DEFAULT false, p_lease uuid DEFAULT NULL::uuid) returns subscriptions
@@ -5898,7 +5900,7 @@ create function recorded_runs_parse(p_content text) returns jsonb
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb
   plpgsql stable; -- body 51b82ddd, comment f96f9188
 create function retention_policy_save(p_age interval, p_state text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_keep text DEFAULT 'nothing'::text, p_export regprocedure DEFAULT NULL::regprocedure) returns retention_policies
-  plpgsql volatile; -- body 2648fefb, comment e1ab11fb
+  plpgsql volatile; -- body 1acfec0d, comment e1ab11fb
 create function session_alias(p_alias text, p_session text, p_reason text DEFAULT 'manual'::text) returns session_aliases
   plpgsql volatile; -- body 816fe130, comment 134b4785
 create function session_archive(p_session text, p_status text DEFAULT 'archived'::text) returns sessions
@@ -6004,7 +6006,7 @@ create function work_complete(p_work_item_id uuid, p_summary text, p_evidence js
 create function work_continue(p_work_item_id uuid, p_content text, p_idempotency_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body bcaddb77, comment cd30be76
 create function work_erase(p_work_item_id uuid, p_reason text DEFAULT 'erased by hand'::text, p_is_dry_run boolean DEFAULT false, p_with_forks boolean DEFAULT false) returns TABLE(kind text, name text, row_count bigint, bytes bigint)
-  plpgsql volatile; -- body 871ca80f, comment 856e31ff
+  plpgsql volatile; -- body 53041978, comment 8b928246
 create function work_export(p_work_item_id uuid) returns TABLE(relation text, "row" jsonb)
   plpgsql stable set TimeZone=UTC set bytea_output=hex set extra_float_digits=1; -- body a1870d25, comment a370c5dd
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
@@ -6052,7 +6054,7 @@ create function work_run(p_work_item_id uuid, p_after text DEFAULT NULL::text, p
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)
   plpgsql stable; -- body cd006442, comment f2c77810
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text, p_project text DEFAULT NULL::text, p_result_schema jsonb DEFAULT NULL::jsonb) returns work_items
-  plpgsql volatile; -- body f4345d87, comment 6edccefd
+  plpgsql volatile; -- body e59aa3ee, comment 36923331
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
   plpgsql volatile; -- body 45793ffb, comment 7ef8f99e
 create function work_totals(p_by text DEFAULT 'total'::text, p_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_step text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns TABLE(at timestamp with time zone, key text, requests bigint, iterations bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, unpriced_requests bigint, half_took double precision, most_took double precision, half_first double precision, most_first double precision, failed_requests bigint, calls bigint, failed_calls bigint, call_seconds double precision, half_call double precision, most_call double precision, items bigint, completed_items bigint, expired_leases bigint)

@@ -4,6 +4,27 @@ import type { Mutant } from './mutant.ts';
 
 export const sqlMutants: readonly Mutant[] = [
   {
+    name: 'in a session that quotes all names a tool of a user has the rights of its worker',
+    file: 'sql/api/00_ground/writers.sql',
+    from: `strpos(replace(v_stack, '"', ''), `,
+    to: 'strpos(v_stack, ',
+    test: 'test/sql/tool_call_execute/knows_a_tool_where_names_are_quoted.test.sql',
+  },
+  {
+    name: 'work that is not over is erased by one who passes null for p_is_dry_run',
+    file: 'sql/api/80_erasure/work_erase.sql',
+    from: 'elsif p_is_dry_run is null then',
+    to: 'elsif false then',
+    test: 'test/sql/work_erase/refuses_what_is_not_over_or_shared.test.sql',
+  },
+  {
+    name: 'params that no message holds are accepted, and each attempt fails',
+    file: 'sql/api/20_submit/work_submit.sql',
+    from: 'elsif v_bytes > 3145728 and',
+    to: 'elsif v_bytes > 314572800 and',
+    test: 'test/sql/work_submit/refuses_params_that_no_agent_can_be_told.test.sql',
+  },
+  {
     name: 'two forks with one key at the same moment: the second fails, or sends its message twice',
     file: 'sql/api/30_session/work_fork.sql',
     from: 'if v_is_known or v_item.fork_turn_id is not null then',
