@@ -4311,6 +4311,8 @@ create function _import_branch(p_label text, p_head turns) returns void
   plpgsql volatile; -- body c9d1f6db, comment d98cfd96
 create function _import_calls(p_turn turns, p_exchange record, p_n integer) returns TABLE(call_id uuid, result text, is_error boolean, spawns text, images json, input json)
   plpgsql stable; -- body 0f6d3b89, comment 5ba2d419
+create function _import_check(p_of transcripts, p_work_item_id uuid) returns void
+  plpgsql stable; -- body 282c8318, comment c62be169
 create function _import_compaction(p_focus foci, p_last turns, p_summary text, p_at timestamp with time zone) returns turns
   plpgsql volatile; -- body 9ac724ba, comment 3ca69677
 create function _import_config(p_model text, p_system text, p_tools json) returns text
@@ -4868,7 +4870,7 @@ create function _packet_tokens(p_packet jsonb, p_model text) returns integer
 create function _page(p_input jsonb, p_key text, p_default integer) returns integer
   plpgsql immutable; -- body 1d1c4f99, comment b26a05a9
 create function _params_check(p_params jsonb, p_faculty text, p_work_type text, p_project text, p_parent_id uuid) returns void
-  plpgsql stable; -- body f32ae8a2, comment 9f86a52d
+  plpgsql stable; -- body a8f7ce25, comment 9f86a52d
 create function _parked(p_item work_items, p_turn_id uuid, p_until timestamp with time zone) returns json
   plpgsql volatile; -- body c583a46f, comment 492cb05b
 create function _part_text(p_blocks text) returns text
@@ -5182,7 +5184,7 @@ create function _said_within(p_text text, p_work_type text) returns text
 create function _salt(p_work_item_id uuid) returns uuid
   sql stable; -- body 5a68f463, comment 6e1c25ac
 create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) returns void
-  plpgsql stable; -- body 6ee7fedc, comment a3294e24
+  plpgsql stable; -- body 2f3d32fb, comment a3294e24
 create function _schema_value_check(p_what text, p_schema jsonb, p_value jsonb) returns void
   plpgsql immutable; -- body 21ee2562, comment 32dd7659
 create function _seal(p_work_item_id uuid, p_turn_id uuid, p_message_count integer, p_call_count integer) returns void
@@ -5252,7 +5254,7 @@ create function _session_gone_on(p_item work_items) returns text
 create function _session_has_news(p_item work_items, p_scope text) returns boolean
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 348c4946, comment 56c7d11a
 create function _session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 2b73f12d, comment a506fcbb
+  plpgsql volatile; -- body 86db13b2, comment a506fcbb
 create function _session_name(p_work_item_id uuid, p_description text, p_named_by uuid) returns work_items
   plpgsql volatile; -- body 1206b27a, comment ca9302b8
 create function _session_named(p_name text) returns sessions
@@ -5920,7 +5922,7 @@ create function session_fork(p_session text, p_turn_id uuid, p_new_label text) r
 create function session_head_at(p_session text, p_at timestamp with time zone) returns uuid
   sql stable; -- body 78e7d17f, comment 66b51045
 create function session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 18869b1d, comment cd16b8ed
+  plpgsql volatile; -- body 18869b1d, comment 97ede9bc
 create function session_import(p_format text, p_content text) returns jsonb
   plpgsql volatile; -- body 0f1f3b9e, comment 5183553a
 create function session_open(p_name text) returns sessions

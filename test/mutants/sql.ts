@@ -4,6 +4,13 @@ import type { Mutant } from './mutant.ts';
 
 export const sqlMutants: readonly Mutant[] = [
   {
+    name: 'a worker adds the transcript of one to the session of another',
+    file: 'sql/api/92_import/session_import.sql',
+    from: 'if p_of.submitted_by <> v_submitter and not exists (',
+    to: 'if false and not exists (',
+    test: 'test/sql/session_import/adds_for_a_transcript_what_its_owner_may.test.sql',
+  },
+  {
     name: 'in a session that quotes all names a tool of a user has the rights of its worker',
     file: 'sql/api/00_ground/writers.sql',
     from: `strpos(replace(v_stack, '"', ''), `,
@@ -4282,14 +4289,14 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a client adds to what another one imported',
     file: 'sql/api/92_import/session_import.sql',
-    from: 'perform _check_submitter(v_item.id), _refuse_erased(v_item.id);',
+    from: 'perform _import_check(v_of, v_item.id), _refuse_erased(v_item.id);',
     to: 'perform _refuse_erased(v_item.id);',
     test: 'test/sql/session_import/adds_to_nobody_elses_session.test.sql',
   },
   {
     name: 'a client puts a subagent below what another one imported',
     file: 'sql/api/92_import/session_import.sql',
-    from: `  perform _check_submitter(w.id) from work_items w where w.external_id = 'import:' || v_run.format || ':' || v_run."parentSessionId";
+    from: `  perform _import_check(v_of, w.id) from work_items w where w.external_id = 'import:' || v_run.format || ':' || v_run."parentSessionId";
 `,
     to: '',
     test: 'test/sql/session_import/adds_to_nobody_elses_session.test.sql',
@@ -4297,7 +4304,7 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: "a session in somebody else's work is moved by an import",
     file: 'sql/api/92_import/session_import.sql',
-    from: `  perform _check_submitter(v_head.work_item_id) where v_head.work_item_id <> v_item.id;
+    from: `  perform _import_check(v_of, v_head.work_item_id) where v_head.work_item_id <> v_item.id;
 `,
     to: '',
     test: 'test/sql/session_import/takes_no_name_that_is_anothers.test.sql',

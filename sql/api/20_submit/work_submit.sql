@@ -91,6 +91,7 @@ as $$
 declare
   v_bytes integer := octet_length(to_json(jsonb_pretty(p_params))::text);
 begin
+  perform _check_key('conversationId in params', p_params ->> 'conversationId'); -- of any work: it has an index
   if jsonb_typeof(p_params) <> 'object' then
     perform _raise_invalid('params must be a JSON object');
   elsif v_bytes > 3145728 and (_faculty_for(p_faculty, p_work_type, coalesce(p_project, (
