@@ -5470,7 +5470,7 @@ create function _tool_path(p_schemas name[]) returns text
 create function _tool_role_check() returns void
   plpgsql stable; -- body d436fcde, comment 4f11f9a1
 create function _tool_run(p_function text, p_path text, p_input jsonb) returns jsonb
-  plpgsql volatile; -- body 6428abce, comment b3cbbcb6
+  plpgsql volatile; -- body 3333e82d, comment b3cbbcb6
 create function _toolset(p_config jsonb) returns SETOF abilities
   sql stable; -- body 3473af18, comment b5673beb
 create function _totals() returns TABLE(metric text, labels jsonb, value double precision)

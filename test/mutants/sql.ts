@@ -4,6 +4,13 @@ import type { Mutant } from './mutant.ts';
 
 export const sqlMutants: readonly Mutant[] = [
   {
+    name: 'after a tool of a user has switched off redaction, secrets of others stay in rows',
+    file: 'sql/api/60_iteration/ability_call.sql',
+    from: "if v_own_redact = '' then",
+    to: 'if false then',
+    test: 'test/sql/tool_call_execute/leaves_redaction_as_it_was.test.sql',
+  },
+  {
     name: 'a worker adds the transcript of one to the session of another',
     file: 'sql/api/92_import/session_import.sql',
     from: 'if p_of.submitted_by <> v_submitter and not exists (',
