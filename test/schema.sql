@@ -3536,7 +3536,7 @@ create function _ability_claim_release(p_input jsonb) returns text
 create function _ability_doubts(p_function regprocedure) returns TABLE(says text, remedy text)
   sql stable; -- body d7f6f151, comment d880a685
 create function _ability_function(p_function regprocedure) returns text
-  plpgsql stable; -- body ae9110f7, comment 7c83363d
+  plpgsql stable; -- body aba38e14, comment 7c83363d
 create function _ability_ledger_append(p_input jsonb) returns text
   sql volatile; -- body 6dacd33f, comment 3d35a4c3
 create function _ability_ledger_read(p_input jsonb) returns text
@@ -4311,6 +4311,8 @@ create function _import_branch(p_label text, p_head turns) returns void
   plpgsql volatile; -- body c9d1f6db, comment d98cfd96
 create function _import_calls(p_turn turns, p_exchange record, p_n integer) returns TABLE(call_id uuid, result text, is_error boolean, spawns text, images json, input json)
   plpgsql stable; -- body 0f6d3b89, comment 5ba2d419
+create function _import_check(p_of transcripts, p_work_item_id uuid) returns void
+  plpgsql stable; -- body 282c8318, comment c62be169
 create function _import_compaction(p_focus foci, p_last turns, p_summary text, p_at timestamp with time zone) returns turns
   plpgsql volatile; -- body 9ac724ba, comment 3ca69677
 create function _import_config(p_model text, p_system text, p_tools json) returns text
@@ -4362,7 +4364,7 @@ create function _import_turn(p_run record, p_exchange record, p_focus foci, p_pa
 create function _import_turns(p_focus foci, p_external_ids text[], p_response_id text DEFAULT NULL::text) returns SETOF turns
   sql stable set enable_seqscan=off set jit=off; -- body 034db797, comment 0c5e84c9
 create function _in_tool() returns boolean
-  plpgsql stable; -- body c8124b74, comment 7de9c1e8
+  plpgsql stable; -- body 7407ea5a, comment 7de9c1e8
 create function _inbox_deliver(p_item work_items, p_turn turns) returns void
   plpgsql volatile; -- body 0488cc9f, comment 4985a494
 create function _inbox_text(p_message inbox) returns text
@@ -4867,6 +4869,8 @@ create function _packet_tokens(p_packet jsonb, p_model text) returns integer
   sql stable; -- body 2a8f9d55, comment 12eee974
 create function _page(p_input jsonb, p_key text, p_default integer) returns integer
   plpgsql immutable; -- body 1d1c4f99, comment b26a05a9
+create function _params_check(p_params jsonb, p_faculty text, p_work_type text, p_project text, p_parent_id uuid) returns void
+  plpgsql stable; -- body a8f7ce25, comment 9f86a52d
 create function _parked(p_item work_items, p_turn_id uuid, p_until timestamp with time zone) returns json
   plpgsql volatile; -- body c583a46f, comment 492cb05b
 create function _part_text(p_blocks text) returns text
@@ -5150,7 +5154,7 @@ create function _roles_definer(p_is_definer boolean) returns void
 create function _roles_make(p_prefix text) returns void
   plpgsql volatile; -- body 07fd08d8, comment 6633fae1
 create function _roles_own(p_role name) returns void
-  plpgsql volatile; -- body 0c69e05e, comment c5a2ed02
+  plpgsql volatile; -- body 946fc949, comment c5a2ed02
 create function _roles_revoke() returns void
   plpgsql volatile; -- body 439600d1, comment c605087d
 create function _roles_tools() returns void
@@ -5180,7 +5184,7 @@ create function _said_within(p_text text, p_work_type text) returns text
 create function _salt(p_work_item_id uuid) returns uuid
   sql stable; -- body 5a68f463, comment 6e1c25ac
 create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) returns void
-  plpgsql stable; -- body 6ee7fedc, comment a3294e24
+  plpgsql stable; -- body 2f3d32fb, comment a3294e24
 create function _schema_value_check(p_what text, p_schema jsonb, p_value jsonb) returns void
   plpgsql immutable; -- body 21ee2562, comment 32dd7659
 create function _seal(p_work_item_id uuid, p_turn_id uuid, p_message_count integer, p_call_count integer) returns void
@@ -5250,7 +5254,7 @@ create function _session_gone_on(p_item work_items) returns text
 create function _session_has_news(p_item work_items, p_scope text) returns boolean
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 348c4946, comment 56c7d11a
 create function _session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 2b73f12d, comment a506fcbb
+  plpgsql volatile; -- body 86db13b2, comment a506fcbb
 create function _session_name(p_work_item_id uuid, p_description text, p_named_by uuid) returns work_items
   plpgsql volatile; -- body 1206b27a, comment ca9302b8
 create function _session_named(p_name text) returns sessions
@@ -5466,7 +5470,7 @@ create function _tool_path(p_schemas name[]) returns text
 create function _tool_role_check() returns void
   plpgsql stable; -- body d436fcde, comment 4f11f9a1
 create function _tool_run(p_function text, p_path text, p_input jsonb) returns jsonb
-  plpgsql volatile; -- body 6428abce, comment b3cbbcb6
+  plpgsql volatile; -- body 3333e82d, comment b3cbbcb6
 create function _toolset(p_config jsonb) returns SETOF abilities
   sql stable; -- body 3473af18, comment b5673beb
 create function _totals() returns TABLE(metric text, labels jsonb, value double precision)
@@ -5866,7 +5870,7 @@ create function memory_write(p_path text, p_content text, p_project text DEFAULT
 create function message_lints_save(p_message_id uuid, p_lints jsonb) returns integer
   plpgsql volatile; -- body f6f8667d, comment 762f9fc6
 create function model_price_save(p_name text, p_input numeric, p_output numeric, p_cache_read numeric DEFAULT NULL::numeric, p_cache_write numeric DEFAULT NULL::numeric) returns models
-  plpgsql volatile; -- body 7a6edc23, comment 357e8407
+  plpgsql volatile; -- body 6d8380dc, comment 357e8407
 create function model_save(p_name text, p_context_window integer DEFAULT NULL::integer, p_cache_write numeric DEFAULT NULL::numeric, p_cache_write_1h numeric DEFAULT NULL::numeric, p_takes jsonb DEFAULT NULL::jsonb) returns models
   plpgsql volatile; -- body 4dd0aa26, comment 05f5fb9d
 create function notify_me(p_work_item_id uuid, p_kind text, p_target text, p_always boolean DEFAULT false, p_lease uuid DEFAULT NULL::uuid) returns subscriptions
@@ -5898,7 +5902,7 @@ create function recorded_runs_parse(p_content text) returns jsonb
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb
   plpgsql stable; -- body 51b82ddd, comment f96f9188
 create function retention_policy_save(p_age interval, p_state text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_keep text DEFAULT 'nothing'::text, p_export regprocedure DEFAULT NULL::regprocedure) returns retention_policies
-  plpgsql volatile; -- body 2648fefb, comment e1ab11fb
+  plpgsql volatile; -- body 1acfec0d, comment e1ab11fb
 create function session_alias(p_alias text, p_session text, p_reason text DEFAULT 'manual'::text) returns session_aliases
   plpgsql volatile; -- body 816fe130, comment 134b4785
 create function session_archive(p_session text, p_status text DEFAULT 'archived'::text) returns sessions
@@ -5918,7 +5922,7 @@ create function session_fork(p_session text, p_turn_id uuid, p_new_label text) r
 create function session_head_at(p_session text, p_at timestamp with time zone) returns uuid
   sql stable; -- body 78e7d17f, comment 66b51045
 create function session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 18869b1d, comment cd16b8ed
+  plpgsql volatile; -- body 18869b1d, comment 97ede9bc
 create function session_import(p_format text, p_content text) returns jsonb
   plpgsql volatile; -- body 0f1f3b9e, comment 5183553a
 create function session_open(p_name text) returns sessions
@@ -6004,7 +6008,7 @@ create function work_complete(p_work_item_id uuid, p_summary text, p_evidence js
 create function work_continue(p_work_item_id uuid, p_content text, p_idempotency_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body bcaddb77, comment cd30be76
 create function work_erase(p_work_item_id uuid, p_reason text DEFAULT 'erased by hand'::text, p_is_dry_run boolean DEFAULT false, p_with_forks boolean DEFAULT false) returns TABLE(kind text, name text, row_count bigint, bytes bigint)
-  plpgsql volatile; -- body 871ca80f, comment 856e31ff
+  plpgsql volatile; -- body 53041978, comment 8b928246
 create function work_export(p_work_item_id uuid) returns TABLE(relation text, "row" jsonb)
   plpgsql stable set TimeZone=UTC set bytea_output=hex set extra_float_digits=1; -- body a1870d25, comment a370c5dd
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
@@ -6052,7 +6056,7 @@ create function work_run(p_work_item_id uuid, p_after text DEFAULT NULL::text, p
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)
   plpgsql stable; -- body cd006442, comment f2c77810
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text, p_project text DEFAULT NULL::text, p_result_schema jsonb DEFAULT NULL::jsonb) returns work_items
-  plpgsql volatile; -- body f4345d87, comment 6edccefd
+  plpgsql volatile; -- body e59aa3ee, comment 36923331
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
   plpgsql volatile; -- body 45793ffb, comment 7ef8f99e
 create function work_totals(p_by text DEFAULT 'total'::text, p_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_step text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns TABLE(at timestamp with time zone, key text, requests bigint, iterations bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, unpriced_requests bigint, request_p50 double precision, request_p95 double precision, first_token_p50 double precision, first_token_p95 double precision, failed_requests bigint, calls bigint, failed_calls bigint, call_seconds double precision, call_p50 double precision, call_p95 double precision, items bigint, completed_items bigint, expired_leases bigint)

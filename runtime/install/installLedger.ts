@@ -162,11 +162,23 @@ function runScript(url: string, schema: string): Promise<boolean> {
       await client.query(plainScript(schema, null));
     } else {
       await lockFirst(client, client.escapeIdentifier(schema));
-      await change(client, now, schema);
+      await change(client, now, schema).catch((error: unknown) => {
+        throw standsInTheWay(error) ?? error;
+      });
     }
     await client.query('commit');
     return true;
   });
+}
+
+/** What users made of what has to go; null: that is not what is wrong. */
+function standsInTheWay(error: unknown): Error | null {
+  if (sqlState(error) !== '2BP01' || !(error instanceof Error) || !('detail' in error)) return null;
+  const dependents = String(error.detail).replaceAll('\n', '; ');
+  return new Error(
+    `nothing was changed: something of yours is made of what this version replaces (${dependents}). Drop it, install, and make it again`,
+    { cause: error },
+  );
 }
 
 /** Lets a ledger that is there become what this program wants. */

@@ -257,6 +257,19 @@ describe('an upgrade', () => {
     await database.drop();
   });
 
+  test.each(['script', 'extension'] as const)('says which view of a user is in its way (%s)', async (form) => {
+    const database = await at.create();
+    await installReleased(database, earlier, form);
+    await database.query('create view public.mine as select * from ledger.v_queue');
+    await expect(installLedger(database.url, 'ledger')).rejects.toThrow(
+      /^nothing was changed: something of yours is made of what this version replaces \(view (public\.)?mine depends on view (ledger\.)?v_queue\)\. Drop it, install, and make it again$/,
+    );
+    await database.query('drop view public.mine');
+    expect(await installLedger(database.url, 'ledger')).toMatchObject({ changed: true, upgradedFrom: earlier });
+    await database.query('create view public.mine as select * from ledger.v_queue');
+    await database.drop();
+  });
+
   test('waits for who is at work, and rolls nobody back', async () => {
     const database = await at.create();
     await installReleased(database, earlier, 'script');

@@ -4,6 +4,41 @@ import type { Mutant } from './mutant.ts';
 
 export const sqlMutants: readonly Mutant[] = [
   {
+    name: 'after a tool of a user has switched off redaction, secrets of others stay in rows',
+    file: 'sql/api/60_iteration/ability_call.sql',
+    from: "if v_own_redact = '' then",
+    to: 'if false then',
+    test: 'test/sql/tool_call_execute/leaves_redaction_as_it_was.test.sql',
+  },
+  {
+    name: 'a worker adds the transcript of one to the session of another',
+    file: 'sql/api/92_import/session_import.sql',
+    from: 'if p_of.submitted_by <> v_submitter and not exists (',
+    to: 'if false and not exists (',
+    test: 'test/sql/session_import/adds_for_a_transcript_what_its_owner_may.test.sql',
+  },
+  {
+    name: 'in a session that quotes all names a tool of a user has the rights of its worker',
+    file: 'sql/api/00_ground/writers.sql',
+    from: `strpos(replace(v_stack, '"', ''), `,
+    to: 'strpos(v_stack, ',
+    test: 'test/sql/tool_call_execute/knows_a_tool_where_names_are_quoted.test.sql',
+  },
+  {
+    name: 'work that is not over is erased by one who passes null for p_is_dry_run',
+    file: 'sql/api/80_erasure/work_erase.sql',
+    from: 'elsif p_is_dry_run is null then',
+    to: 'elsif false then',
+    test: 'test/sql/work_erase/refuses_what_is_not_over_or_shared.test.sql',
+  },
+  {
+    name: 'params that no message holds are accepted, and each attempt fails',
+    file: 'sql/api/20_submit/work_submit.sql',
+    from: 'elsif v_bytes > 3145728 and',
+    to: 'elsif v_bytes > 314572800 and',
+    test: 'test/sql/work_submit/refuses_params_that_no_agent_can_be_told.test.sql',
+  },
+  {
     name: 'two forks with one key at the same moment: the second fails, or sends its message twice',
     file: 'sql/api/30_session/work_fork.sql',
     from: 'if v_is_known or v_item.fork_turn_id is not null then',
@@ -4261,14 +4296,14 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a client adds to what another one imported',
     file: 'sql/api/92_import/session_import.sql',
-    from: 'perform _check_submitter(v_item.id), _refuse_erased(v_item.id);',
+    from: 'perform _import_check(v_of, v_item.id), _refuse_erased(v_item.id);',
     to: 'perform _refuse_erased(v_item.id);',
     test: 'test/sql/session_import/adds_to_nobody_elses_session.test.sql',
   },
   {
     name: 'a client puts a subagent below what another one imported',
     file: 'sql/api/92_import/session_import.sql',
-    from: `  perform _check_submitter(w.id) from work_items w where w.external_id = 'import:' || v_run.format || ':' || v_run."parentSessionId";
+    from: `  perform _import_check(v_of, w.id) from work_items w where w.external_id = 'import:' || v_run.format || ':' || v_run."parentSessionId";
 `,
     to: '',
     test: 'test/sql/session_import/adds_to_nobody_elses_session.test.sql',
@@ -4276,7 +4311,7 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: "a session in somebody else's work is moved by an import",
     file: 'sql/api/92_import/session_import.sql',
-    from: `  perform _check_submitter(v_head.work_item_id) where v_head.work_item_id <> v_item.id;
+    from: `  perform _import_check(v_of, v_head.work_item_id) where v_head.work_item_id <> v_item.id;
 `,
     to: '',
     test: 'test/sql/session_import/takes_no_name_that_is_anothers.test.sql',

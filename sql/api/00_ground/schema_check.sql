@@ -14,7 +14,7 @@ begin
   if jsonb_typeof(p_value) is distinct from 'object' then
     perform _raise_invalid(p_what || ' must be a JSON object');
   end if;
-  for v_key in select jsonb_array_elements_text(p_schema -> 'required') loop
+  for v_key in select jsonb_array_elements_text(case jsonb_typeof(p_schema -> 'required') when 'array' then p_schema -> 'required' end) loop
     if p_value -> v_key is null then
       perform _raise_invalid(format('%s needs "%s"', p_what, v_key), p_schema #>> array['properties', v_key, 'description']);
     end if;

@@ -57,9 +57,10 @@ as $$
 declare
   v_stack text;
 begin
-  -- A setting could be changed by the tool; what called what cannot. A stack that only looks so has fewer rights, not more.
+  -- A setting could be changed by the tool; what called what cannot. A stack that only looks so has fewer rights, not more. Names are quoted in
+  -- it where quote_all_identifiers was on when the session ran its first tool.
   get diagnostics v_stack = pg_context;
-  return strpos(v_stack, '_tool_run(text,text,jsonb)') > 0 and exists (select from ledger_roles);
+  return strpos(replace(v_stack, '"', ''), '_tool_run(text,text,jsonb)') > 0 and exists (select from ledger_roles);
 end
 $$;
 

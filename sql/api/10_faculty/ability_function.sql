@@ -13,7 +13,8 @@ begin
     into v_function
     from pg_proc p
     join pg_namespace n on n.oid = p.pronamespace
-   where p.oid = p_function and p.pronargs = 1 and p.proargtypes[0] = 'jsonb'::regtype and not p.proretset;
+   where p.oid = p_function and p.pronargs = 1 and p.proargtypes[0] = 'jsonb'::regtype and not p.proretset
+     and p.prokind in ('f', 'a');
   if p_function is not null and v_function is null then
     perform _raise_invalid(format('%s cannot implement an ability', p_function),
       'It must take one jsonb argument (the input) and return one value.');

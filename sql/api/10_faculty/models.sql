@@ -95,8 +95,8 @@ declare
   v_model models;
 begin
   if p_input is null or p_output is null or least(p_input, p_output, p_cache_read, p_cache_write) < 0
-    or 'NaN' in (p_input, p_output, p_cache_read, p_cache_write) then
-    perform _raise_invalid('a model needs a price for a million input tokens and one for a million output tokens, none negative');
+    or greatest(p_input, p_output, p_cache_read, p_cache_write) >= 'Infinity' then
+    perform _raise_invalid('a model needs a price for a million input tokens and one for a million output tokens, none negative or infinite');
   end if;
   perform model_save(p_name);
   update models

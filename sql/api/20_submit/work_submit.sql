@@ -33,8 +33,6 @@ begin
     perform _raise_invalid('a work item needs a work type of at most 200 characters');
   elsif coalesce(p_description, '') !~ '\S' or octet_length(p_description) > 65536 then
     perform _raise_invalid('a work item needs a description of at most 64 KiB', 'Say what is to be done; put larger input into params or files.');
-  elsif jsonb_typeof(coalesce(p_params, '{}')) <> 'object' then
-    perform _raise_invalid('params must be a JSON object');
   elsif p_max_attempts < 1 then
     perform _raise_invalid(format('max_attempts must be 1 or more, not %s', p_max_attempts));
   elsif p_workspace_dir !~ '^/' then
@@ -45,7 +43,7 @@ begin
     perform _raise_invalid('a budget must be an object such as {"tokens": 200000, "money": 5}');
   end if;
   perform _check_key('a deduplication key', p_dedup_key), _check_key('an external id', p_external_id), _check_key('an idempotency key', p_idempotency_key),
-          _check_key('the name of a faculty', p_faculty), _check_time('run_at', p_run_at);
+          _check_key('the name of a faculty', p_faculty), _check_time('run_at', p_run_at), _params_check(p_params, p_faculty, v_type, p_project, p_parent_id);
   if '' in (p_dedup_key, p_external_id, p_idempotency_key, p_faculty) then
     perform _raise_invalid('an empty string is not a key, an identifier or a name', 'Leave the argument out, or pass null.');
   end if;
@@ -82,7 +80,30 @@ end
 $$;
 
 comment on function work_submit(text, text, jsonb, text, integer, uuid, text, text, integer, timestamptz, text, text, jsonb, text, text, jsonb) is
-  'Adds a work item and returns its row: select id from work_submit(''analyze'', ''Find why the nightly import is slow''). It is queued in the same transaction. p_work_type: what kind of work it is, which decides who does it; null: the only one that faculties of the project accept (or p_faculty accepts), else task. p_faculty: who does it (default: the faculty that accepts the work type). p_priority: higher is more urgent (default: the parent''s, else 0). p_parent_id: the item of which it is a part; at most 5 levels. p_max_attempts: default: the faculty''s. p_run_at: not before this time. p_source: human, trigger, agent, webhook, cron or event. p_budget: what it and everything below it may use, {tokens, money, seconds, calls, children}, see budget_set(). p_workspace_dir: the directory on the host in which it, and work delegated from it, is done; overrides the faculty''s (default: the parent''s). The worker decides whether it exists for whoever named it: its owner''s or an administrator''s directories must belong to the worker''s user, those of others lie within the worker''s workspace_roots. p_project: where the work is: a repository as host/path, a directory of a host, any name of at most 500 characters; whoever works there is told of it and of no other, see awareness_digest() (default: the parent''s, which its children cannot leave; else none: work that concerns all). p_result_schema: what its result must look like, a JSON Schema of the keywords that docs/faculty.md lists (default: the faculty''s result_schema). p_dedup_key: if an unfinished item has this key, it is returned instead of a second one. p_external_id: your own identifier. p_idempotency_key: the same call repeated returns the same item, for ever. Raises WL001 (parent), WL002, WL003 (parent finished), WL006 (key or external id used for another item), WL009 (no children left in the budget of an ancestor).';
+  'Adds a work item and returns its row: select id from work_submit(''analyze'', ''Find why the nightly import is slow''). It is queued in the same transaction. p_work_type: what kind of work it is, which decides who does it; null: the only one that faculties of the project accept (or p_faculty accepts), else task. p_params: what its agent is told with the task, at most 3 MiB as it is told them; a program that does the work (engage.mode external) takes more. p_faculty: who does it (default: the faculty that accepts the work type). p_priority: higher is more urgent (default: the parent''s, else 0). p_parent_id: the item of which it is a part; at most 5 levels. p_max_attempts: default: the faculty''s. p_run_at: not before this time. p_source: human, trigger, agent, webhook, cron or event. p_budget: what it and everything below it may use, {tokens, money, seconds, calls, children}, see budget_set(). p_workspace_dir: the directory on the host in which it, and work delegated from it, is done; overrides the faculty''s (default: the parent''s). The worker decides whether it exists for whoever named it: its owner''s or an administrator''s directories must belong to the worker''s user, those of others lie within the worker''s workspace_roots. p_project: where the work is: a repository as host/path, a directory of a host, any name of at most 500 characters; whoever works there is told of it and of no other, see awareness_digest() (default: the parent''s, which its children cannot leave; else none: work that concerns all). p_result_schema: what its result must look like, a JSON Schema of the keywords that docs/faculty.md lists (default: the faculty''s result_schema). p_dedup_key: if an unfinished item has this key, it is returned instead of a second one. p_external_id: your own identifier. p_idempotency_key: the same call repeated returns the same item, for ever. Raises WL001 (parent), WL002, WL003 (parent finished), WL006 (key or external id used for another item), WL009 (no children left in the budget of an ancestor).';
+
+create or replace function _params_check(p_params jsonb, p_faculty text, p_work_type text, p_project text, p_parent_id uuid)
+  returns void
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_bytes integer := octet_length(to_json(jsonb_pretty(p_params))::text);
+begin
+  perform _check_key('conversationId in params', p_params ->> 'conversationId'); -- of any work: it has an index
+  if jsonb_typeof(p_params) <> 'object' then
+    perform _raise_invalid('params must be a JSON object');
+  elsif v_bytes > 3145728 and (_faculty_for(p_faculty, p_work_type, coalesce(p_project, (
+      select _project_now(w.project) from work_items w where w.id = p_parent_id)))).config #>> '{engage,mode}' is distinct from 'external' then
+    perform _raise_invalid(format('params can have at most 3 MiB as an agent is told them, not %s bytes', v_bytes),
+      'Put larger input into files, and say where they are.');
+  end if;
+end
+$$;
+
+comment on function _params_check(jsonb, text, text, text, uuid) is
+  'Refuses params that are no object, or that the first message to an agent cannot hold (content_is_at_most_4_mib), unless a program does the work (engage.mode external). Null passes. Raises WL002.';
 
 create or replace function _work_type_here(p_faculty text, p_project text)
   returns text

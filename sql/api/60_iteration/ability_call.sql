@@ -78,6 +78,7 @@ create or replace function _tool_run(p_function text, p_path text, p_input jsonb
 as $$
 declare
   v_own_path text := current_setting('search_path');
+  v_own_redact text := coalesce(current_setting('work_ledger.redact', true), '');
   v_call text := format('select pg_catalog.to_jsonb(%s($1))', p_function);
   v_result jsonb;
 begin
@@ -85,6 +86,10 @@ begin
   perform pg_catalog.set_config('search_path', p_path, true);
   execute v_call into v_result using p_input;
   perform pg_catalog.set_config('search_path', v_own_path, true);
+  -- Secrets leave the rows of whoever uses this session next, though it switched that off: for the session, whatever it set for the transaction.
+  if v_own_redact = '' then
+    perform pg_catalog.set_config('work_ledger.redact', '', false);
+  end if;
   -- What the function leaves in the session would act later with the rights of the session: a table or type in place of another, triggers
   -- that wait for the commit, a cursor whose query runs then.
   if (select prosecdef from pg_proc where oid = '_tool_run(text, text, jsonb)'::regprocedure) and (

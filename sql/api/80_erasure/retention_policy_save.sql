@@ -23,7 +23,8 @@ begin
     return v_policy;
   end if;
   perform _check_span('p_age', p_age);
-  if p_export is not null and (select oidvectortypes(p.proargtypes) from pg_proc p where p.oid = p_export and p.prokind = 'f') is distinct from 'uuid' then
+  if p_export is not null and not exists (
+       select from pg_proc p where p.oid = p_export and p.prokind = 'f' and p.pronargs = 1 and p.proargtypes[0] = 'uuid'::regtype) then
     perform _raise_invalid('an export function takes one uuid: the root of the tree that is about to go');
   end if;
   if not (select pg_has_role(session_user, c.relowner, 'usage') or p.proowner = c.relowner

@@ -20,6 +20,8 @@ declare
 begin
   if coalesce(p_reason, '') !~ '\S' or octet_length(p_reason) > 1000 then
     perform _raise_invalid('erasing needs a reason of at most 1,000 bytes, which stays');
+  elsif p_is_dry_run is null then
+    perform _raise_invalid('p_is_dry_run must be true or false');
   end if;
   if not p_is_dry_run then
     v_ids := _erase_lock(p_work_item_id, p_with_forks);
@@ -54,7 +56,7 @@ end
 $$;
 
 comment on function work_erase(uuid, text, boolean, boolean) is
-  'Erases a finished work item and everything below it for good: select * from work_erase(''…'', p_is_dry_run => true) shows what goes, without p_is_dry_run it goes. Tasks, outcomes, ledger, messages, calls, summaries, journal, search entries and artifacts that no other work uses are replaced by [erased] or removed, and the transcripts of a session with those of its subagents (what these were read into is work of its own); what stays is that it was: ids and keys of callers, times, counts, states, and p_reason in erasures. Digests of other work that quote it are replaced, too; of work that is not over when it is (work_retention_run()). What other agents wrote of it in their own words stays. A tree is erased as a whole: parents and children quote each other. Forks share turns: they are refused, or erased, too, with p_with_forks. Returns rows of a kind: item (goes), not over, fork, quoted in (another work item, with its number of digests), table (with rows and bytes of words). Erasing again finds nothing, and does no harm. Raises WL001, WL002 (part of a larger tree), WL008 (not over, or forked).';
+  'Erases a finished work item and everything below it for good: select * from work_erase(''…'', p_is_dry_run => true) shows what goes, without p_is_dry_run it goes. Tasks, outcomes, ledger, messages, calls, summaries, journal, search entries and artifacts that no other work uses are replaced by [erased] or removed, and the transcripts of a session with those of its subagents (what these were read into is work of its own); what stays is that it was: ids and keys of callers, times, counts, states, and p_reason in erasures. Digests of other work that quote it are replaced, too; of work that is not over when it is (work_retention_run()). What other agents wrote of it in their own words stays. A tree is erased as a whole: parents and children quote each other. Forks share turns: they are refused, or erased, too, with p_with_forks. Returns rows of a kind: item (goes), not over, fork, quoted in (another work item, with its number of digests), table (with rows and bytes of words). Erasing again finds nothing, and does no harm. Raises WL001, WL002 (part of a larger tree; p_is_dry_run is null), WL008 (not over, or forked).';
 
 create or replace function session_work(p_session text)
   returns uuid

@@ -17,7 +17,7 @@ end
 $$;
 
 comment on function session_import(json) is
-  'Stores a recorded run: {format, sessionId, parentSessionId, prompt, isPromptByHarness, promptParts: [{text, isByHarness, images: [{media_type, data}]}], task, system, model, tools: [name], cwd, project, spawnedBy, exchanges: [{id, responseId, after, afterResponse, at, model, text, thinking, calls: [{id, name, input, result, isError, images, spawns}], records: [{id, text, thoughts, calls, after}], results: [{id, result, isError, images}], usage, said, saidParts, followUp, isFollowUpByHarness, followUpParts, compactSummary, lints}], first, firstAfter, firstAfterResponse, isPart, transcript: {projectKey, sessionId, subpath}, isFollowed, isLive, raw: [{line, reason, content}]}, as "work-ledger import" reads it from files, whole or in parts (first: the number of the first exchange in this part). The same run again adds nothing, a longer one only what is new; exchanges whose id another session of the same submitter already has are shared with it. Nobody adds to a session that somebody else imported. A session whose journal is kept by hooks (its conversation is sessionId) stays that item. transcript: where its record is kept here, see transcript_append(): the item is that of whoever began it, and a session''s stays open, as a journal session; isFollowed: its file is read as it grows, see followed_file_read(): likewise. isLive: its program runs, as with journal_heartbeat(); a followed one that does not is paused. The session can be forked and read like any other. If no exchange has an at (when it began), its rows have the time of the import, params says isUntimed, and no digest tells of it as recent. Returns {work_item_id, session, turns, calls}: the last two are the numbers added. A session that was erased stays so. Raises WL002, WL003 (erased), WL006 (its external id is another item''s), 42501 (imported by somebody else).';
+  'Stores a recorded run: {format, sessionId, parentSessionId, prompt, isPromptByHarness, promptParts: [{text, isByHarness, images: [{media_type, data}]}], task, system, model, tools: [name], cwd, project, spawnedBy, exchanges: [{id, responseId, after, afterResponse, at, model, text, thinking, calls: [{id, name, input, result, isError, images, spawns}], records: [{id, text, thoughts, calls, after}], results: [{id, result, isError, images}], usage, said, saidParts, followUp, isFollowUpByHarness, followUpParts, compactSummary, lints}], first, firstAfter, firstAfterResponse, isPart, transcript: {projectKey, sessionId, subpath}, isFollowed, isLive, raw: [{line, reason, content}]}, as "work-ledger import" reads it from files, whole or in parts (first: the number of the first exchange in this part). The same run again adds nothing, a longer one only what is new; exchanges whose id another session of the same submitter already has are shared with it. Nobody adds to a session that somebody else imported. A session whose journal is kept by hooks (its conversation is sessionId) stays that item. transcript: where its record is kept here, see transcript_append(): the item is that of whoever began it, and a session''s stays open, as a journal session; isFollowed: its file is read as it grows, see followed_file_read(): likewise. isLive: its program runs, as with journal_heartbeat(); a followed one that does not is paused. The session can be forked and read like any other. If no exchange has an at (when it began), its rows have the time of the import, params says isUntimed, and no digest tells of it as recent. Returns {work_item_id, session, turns, calls}: the last two are the numbers added. A session that was erased stays so. Raises WL002, WL003 (erased), WL006 (its external id is another item''s), 42501 (imported by somebody else; a transcript counts as whose it is, not as that of the worker that reads it).';
 
 create or replace function session_import(p_format text, p_content text)
   returns jsonb
@@ -78,14 +78,14 @@ begin
       'isUntimed', case when v_at is null then true end)), coalesce(v_at, _now()), v_run.project,
     case when v_run."parentSessionId" is null then v_run."sessionId" end, v_of, coalesce(v_run."isFollowed", false));
   v_at := coalesce(v_at, _now());
-  perform _check_submitter(v_item.id), _refuse_erased(v_item.id);
+  perform _import_check(v_of, v_item.id), _refuse_erased(v_item.id);
   -- Nor is a subagent put below a session of somebody else's.
-  perform _check_submitter(w.id) from work_items w where w.external_id = 'import:' || v_run.format || ':' || v_run."parentSessionId";
+  perform _import_check(v_of, w.id) from work_items w where w.external_id = 'import:' || v_run.format || ':' || v_run."parentSessionId";
   perform _import_session(v_run.format, v_run."sessionId", v_run."parentSessionId", v_item.description, v_at);
   perform _import_spawned(v_label, concat_ws(':', v_run.format, v_run."parentSessionId"), v_run."spawnedBy");
   v_focus := _import_focus(v_item.id, v_label, v_at);
   select t.* into v_head from sessions s join turns t on t.id = s.head_turn_id where s.label = v_label;
-  perform _check_submitter(v_head.work_item_id) where v_head.work_item_id <> v_item.id;
+  perform _import_check(v_of, v_head.work_item_id) where v_head.work_item_id <> v_item.id;
   select * into v_end from _import_exchanges(v_run, v_focus, v_head, v_at);
 
   perform _import_records(v_label, v_run.raw);
@@ -123,6 +123,30 @@ end
 $$;
 
 comment on function _session_import(json) is 'session_import() without the conversion of errors to WL002.';
+
+create or replace function _import_check(p_of transcripts, p_work_item_id uuid)
+  returns void
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_submitter name := (select w.submitted_by from work_items w where w.id = p_work_item_id);
+begin
+  perform _check_submitter(p_work_item_id);
+  -- A worker, which reads the transcripts of all, adds for each what that one may.
+  if p_of.submitted_by <> v_submitter and not exists (
+    select from pg_roles r where r.rolname = p_of.submitted_by and has_function_privilege(r.oid, '_works_for_all()', 'execute')) then
+    raise exception using
+      errcode = 'insufficient_privilege',
+      message = format('work item %s was submitted by %s, the transcript by %s', p_work_item_id, v_submitter, p_of.submitted_by),
+      hint = 'Nobody adds to a session that somebody else imported.';
+  end if;
+end
+$$;
+
+comment on function _import_check(transcripts, uuid) is
+  'Refuses to add to a work item what whoever is logged in may not, or whoever began the transcript that is read (null: none is). Raises WL001, 42501.';
 
 create or replace function _import_records(p_label text, p_raw json)
   returns void

@@ -168,7 +168,8 @@ begin
       from pg_type t
      where t.typnamespace = quote_ident(_ledger_schema())::regnamespace and t.typtype = 'd' and t.typowner <> quote_ident(p_role)::regrole
     union all
-    select format('alter function %s owner to %I', p.oid::regprocedure, p_role)
+    -- Also procedures and aggregates that users keep here.
+    select format('alter routine %s owner to %I', p.oid::regprocedure, p_role)
       from pg_proc p where p.pronamespace = quote_ident(_ledger_schema())::regnamespace and p.proowner <> quote_ident(p_role)::regrole
   loop
     execute v_alter;

@@ -1,6 +1,6 @@
 -- What an ability is called with is held against the schema that it was registered with.
 begin;
-select plan(12);
+select plan(13);
 
 create function pg_temp.double(p_input jsonb) returns integer language sql as $$ select (p_input ->> 'n')::integer * 2 $$;
 select from ability_register('double', 'Doubles.', '{"type": "object", "properties": {"n": {"type": "integer", "minimum": 1, "maximum": 100, "description": "What to double."}, "how": {"type": "string", "enum": ["fast", "slow"]}, "maybe": {"type": ["string", "null"]}, "also": {"type": "array", "items": {"type": "number", "maximum": 9}}}, "required": ["n"], "additionalProperties": false}', 'pure', 'safe', 'pg_temp.double(jsonb)');
@@ -17,6 +17,9 @@ select throws_ok($$ select ability_invoke('double', '{"n": 1, "also": [10]}') $$
 select throws_ok($$ select ability_invoke('double', '{"n": 1, "how": "so"}') $$, 'WL002', null, 'a value that is not one of the enum is refused');
 select throws_ok($$ select ability_invoke('double', '{"n": 1, "m": 1}') $$, 'WL002', 'the input of double has no key "m"', 'a key that the schema does not have is named');
 select throws_ok($$ select ability_invoke('double', '[]') $$, 'WL002', null, 'input that is no object is refused');
+
+select from ability_register('double', 'Doubles.', '{"type": "object", "required": null}', 'pure', 'safe', 'pg_temp.double(jsonb)');
+select is(ability_invoke('double', '{"n": 2}'), '4', 'a keyword that is not what it must be refuses nothing');
 
 select * from finish();
 rollback;

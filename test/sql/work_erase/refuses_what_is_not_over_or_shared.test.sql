@@ -1,11 +1,12 @@
 -- Erasing is refused for work that is not over, for a part of a tree, and for turns that a fork shares.
 begin;
-select plan(10);
+select plan(11);
 
 select agent('{"tools": ["look"]}');
 select submit('Root');
 select play('[[["look"]]]');
 select throws_ok($$ select work_erase(item()) $$, 'WL008', 'not over yet: ' || item(), 'not what is under way');
+select throws_ok($$ select work_erase(item(), p_is_dry_run => null) $$, 'WL002', 'p_is_dry_run must be true or false', 'nor by one who did not say whether it is to go');
 select results_eq($$ select name from work_erase(item(), p_is_dry_run => true) where kind = 'not over' $$, array[item()::text], 'a dry run names it');
 
 create temporary table fork as select id from work_fork(turn());

@@ -1,6 +1,6 @@
 -- A tree is exported before it goes, all of it; where that fails it stays, and is tried again.
 begin;
-select plan(10);
+select plan(11);
 
 set local work_ledger.now = '2026-01-01 00:00Z';
 select agent('{"tools": ["look"]}');
@@ -16,7 +16,9 @@ select throws_ok($$ select retention_policy_save('30 days', p_export => 'work_te
 create procedure work_test.proceed(uuid) language sql as '';
 select throws_ok($$ select retention_policy_save('30 days', p_export => 'work_test.proceed(uuid)') $$, 'WL002', null, 'and is no procedure, which could not be called');
 
-select from retention_policy_save('30 days', p_export => 'work_test.lose(uuid)');
+set local quote_all_identifiers = on;
+select lives_ok($$ select retention_policy_save('30 days', p_export => 'work_test.lose(uuid)') $$, 'however the session writes names');
+set local quote_all_identifiers = off;
 select is(work_retention_run() ->> 'error', 'the archive is full', 'a failed export is told');
 select is((select description from item), 'Precious', 'and keeps the tree');
 select is((work_retention_run() ->> 'is_done')::boolean, true, 'it is not tried again at once');
