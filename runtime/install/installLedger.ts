@@ -227,20 +227,41 @@ async function dropOverloads(client: pg.Client, quoted: string): Promise<void> {
 }
 
 /**
- * Takes every lock that new triggers and views need before anything is changed: once it has them nothing waits any more,
- * so that there is no deadlock. It waits only for the first lock (work_items, which all writers lock first), when it holds
- * nothing. If another table is in use after that, it will be free in a moment: everything is released, and tried again.
+ * Takes every lock that the change needs before anything is changed: once it has them nothing waits any more, so that there is no deadlock.
+ * It waits only for the first lock (fences, which whoever writes to work locks first), when it holds nothing: then nobody who writes is
+ * under way or can begin. Those who read are done in a moment: it looks again and again whether it can have all the rest at once. If not,
+ * since somebody who waits for it has some of that, everything is released, and tried again.
  */
 async function lockFirst(client: pg.Client, quoted: string): Promise<void> {
-  await client.query(`lock table ${quoted}.work_items in share row exclusive mode`);
-  const { rows } = await client.query<{ name: string; kind: string }>(
-    `select oid::regclass::text as name, relkind as kind from pg_class where relnamespace = to_regnamespace($1) and relkind in ('r', 'v') order by relkind, oid`,
-    [quoted],
-  );
-  const named = rows.filter(({ kind }) => kind === 'r').map(({ name }) => name);
-  await client.query(`lock table ${named.join(', ')} in share row exclusive mode nowait`);
-  // A view cannot be locked without its tables except by changing it; readers finish at once.
-  await client.query(`set local lock_timeout = 20`);
-  for (const { name } of rows.filter(({ kind }) => kind === 'v')) await client.query(`alter view ${name} set (security_invoker = true)`);
-  await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+  await client.query(`lock table ${quoted}.fences in exclusive mode`);
+  // A view cannot be locked without its tables except by changing it.
+  await client.query(`
+    set local lock_timeout = 20;
+    do $do$
+    declare
+      until constant timestamptz := clock_timestamp() + interval '${LOCK_TIMEOUT_MS} ms';
+      lock text;
+    begin
+      loop
+        begin
+          for lock in
+            select format(case c.relkind when 'r' then 'lock table %s in access exclusive mode nowait'
+                                         else 'alter view %s set (security_invoker = true)' end, c.oid::regclass)
+              from pg_class c
+             where c.relnamespace = to_regnamespace('${quoted.replaceAll("'", "''")}') and c.relkind in ('r', 'v')
+             order by c.relkind, c.oid
+          loop
+            execute lock;
+          end loop;
+          exit;
+        exception when lock_not_available then
+          if clock_timestamp() > until then
+            raise;
+          end if;
+        end;
+        perform pg_sleep(0.01);
+      end loop;
+    end
+    $do$;
+    set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
 }

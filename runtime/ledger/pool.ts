@@ -1,6 +1,6 @@
 // The way to the SQL functions: connections, and call(name, args, schema). Rows are parsed by their schema as they arrive (answers.ts);
 // the results are typed. Every call is safe to repeat (the SQL side is idempotent), so a call whose connection died, or that a
-// deadlock rolled back, is repeated until it succeeds or PATIENCE_MS is over.
+// deadlock rolled back or an upgrade caught, is repeated until it succeeds or PATIENCE_MS is over.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -17,7 +17,7 @@ import { checkLedger, OtherLedger } from './checkLedger.ts';
 import { pinnedDriver } from './driver.ts';
 import { errorCodes, LedgerError, messageOf, noWritesWords, sqlState } from './errors.ts';
 import type { PinnedClient } from './pinned.ts';
-import { isConnectionLost } from './reachable.ts';
+import { isConnectionLost, refusalOf } from './reachable.ts';
 
 /** By position, or by name; the types of the function's parameters decide how a text is read. */
 type Arguments = readonly ValueExpression[] | Record<string, ValueExpression>;
@@ -96,11 +96,15 @@ export async function openPool(
     (ask: Run): Run =>
     async (query) => {
       const deadline = performance.now() + patienceMs;
+      let wasCaught = false;
       for (let delay = 100; ; delay = Math.min(delay * 2, 2000)) {
         try {
           return await ask(query);
         } catch (error) {
-          if (!(isConnectionLost(error) || isRolledBack(error)) || performance.now() + delay > deadline) throw await said(error);
+          const isCaught: boolean = !wasCaught && isCaughtByUpgrade(error);
+          wasCaught ||= isCaught;
+          if (!(isConnectionLost(error) || isRolledBack(error) || isCaught) || performance.now() + delay > deadline)
+            throw await said(error);
           await sleep(delay);
         }
       }
@@ -255,6 +259,19 @@ function lastUsedFirst<Pool>(pools: readonly Pool[]): <T>(use: (pool: Pool) => P
 /** The transaction was rolled back in favour of another; it changed nothing. */
 function isRolledBack(error: unknown): boolean {
   return ['40001', '40P01'].includes(sqlState(error) ?? '');
+}
+
+/**
+ * What a statement may fail with that waited for an upgrade: it has begun with functions that are replaced or gone, and rows that have other
+ * columns now. It changed nothing; made again, once, it calls what there is.
+ */
+function isCaughtByUpgrade(error: unknown): boolean {
+  const code = sqlState(error);
+  return (
+    ['42804', '42846', '42883', '42703', '42P01'].includes(code ?? '') ||
+    (code === '0A000' && messageOf(refusalOf(error)).startsWith('cached plan')) ||
+    (code === 'XX000' && messageOf(refusalOf(error)).startsWith('cache lookup failed'))
+  );
 }
 
 /** What to say if the ledger was upgraded meanwhile and does not serve this program any more. */

@@ -15,7 +15,7 @@ import { createModelClient } from '../../runtime/model/callModel.ts';
 import { scriptOf } from '../../runtime/model/script.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { startWorker } from '../../runtime/worker/worker.ts';
-import { createDatabase } from '../database.ts';
+import { createDatabase, isWaitedFor } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { until } from '../workerProcess.ts';
 
@@ -186,6 +186,30 @@ test.each(['40P01', '40001'])('a call that the server rolled back with %s is mad
     ),
   ).toEqual([{ id: item.id, tries: 3 }]);
   await database.query('drop trigger roll_back on ledger.work_items; drop function public.roll_back; drop sequence public.tries');
+});
+
+test('a call that waited for an upgrade, which took away what it was about to call, is made again', async () => {
+  const body = (calls: string): string => `
+    create sequence if not exists public.tries;
+    create or replace function public.touch() returns trigger language plpgsql as $$ begin
+      perform nextval('public.tries'); perform from ledger.fences for share; perform ${calls}; return new; end $$`;
+  await database.query(`${body('public.former()')};
+    create function public.former() returns void language sql return null;
+    create trigger touch before insert on ledger.work_items for each row when (new.work_type = 'touched') execute function public.touch()`);
+  const installer = new pg.Client(database.url);
+  await installer.connect();
+  await installer.query('begin; lock table ledger.fences in exclusive mode');
+  const submitted = db.workSubmit({ workType: 'touched', description: 'x' });
+  await until(() => isWaitedFor(database, 'ledger.fences'));
+  await installer.query(`drop function public.former(); ${body('now()')}; commit`);
+  const { id } = await submitted;
+  expect(await database.query(`select id from ledger.work_items where work_type = 'touched'`)).toEqual([{ id }]);
+  // What is missing in any case is said after the second time.
+  await installer.query(`alter sequence public.tries restart; ${body('public.former()')}`);
+  await expect(db.workSubmit({ workType: 'touched', description: 'y' })).rejects.toThrow('former');
+  expect(await database.query('select last_value::int as tries from public.tries')).toEqual([{ tries: 2 }]);
+  await installer.query('drop trigger touch on ledger.work_items; drop function public.touch; drop sequence public.tries');
+  await installer.end();
 });
 
 test('a listener hears of watched appends and of ends, again after its connection was lost', async () => {

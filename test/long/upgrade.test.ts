@@ -276,12 +276,10 @@ describe('an upgrade', () => {
     const [item] = await database.query<{ id: string }>(`select id from ledger.work_submit('a', 'x')`);
     const busy = new pg.Client({ connectionString: database.url });
     await busy.connect();
-    await busy.query(
-      `begin; lock table ledger.work_items in row exclusive mode; select ledger.ledger_append('${item?.id}', 'note', 'under way')`,
-    );
+    await busy.query(`begin; lock table ledger.fences in row share mode; select ledger.ledger_append('${item?.id}', 'note', 'under way')`);
     let isDone = false;
     const upgraded = installLedger(database.url, 'ledger').finally(() => (isDone = true));
-    await until(() => isWaitedFor(database, 'ledger.work_items'));
+    await until(() => isWaitedFor(database, 'ledger.fences'));
     await busy.query(`select ledger.ledger_append('${item?.id}', 'note', 'and more')`);
     expect(isDone).toBe(false);
     await busy.query('commit');
@@ -290,6 +288,35 @@ describe('an upgrade', () => {
       { seq: 1, content: 'under way' },
       { seq: 2, content: 'and more' },
     ]);
+    await busy.end();
+    await database.drop();
+  });
+
+  test('rolls nobody back who has read before it began and writes while it tries', async () => {
+    const database = await at.create();
+    await installReleased(database, earlier, 'script');
+    const [item] = await database.query<{ id: string }>(`select id from ledger.work_submit('a', 'x')`);
+    const busy = new pg.Client({ connectionString: database.url });
+    await busy.connect();
+    await busy.query(`set deadlock_timeout = '10ms'`); // is the one to notice a circle, and loses
+    await busy.query('begin; select from ledger.work_ledger');
+    const upgraded = installLedger(database.url, 'ledger');
+    // A try has given up what it had, or waits for what is read with the fences in its hand, which is where it must not wait.
+    let wasHeld = false;
+    await until(async () => {
+      const locks = await database.query<{ granted: boolean }>(`
+        select granted from pg_locks
+         where relation = 'ledger.work_ledger'::regclass and not granted
+            or relation = 'ledger.fences'::regclass and mode in ('ExclusiveLock', 'ShareRowExclusiveLock') and granted`);
+      if (locks.some(({ granted }) => !granted)) return true;
+      const isOver = wasHeld && locks.length === 0;
+      wasHeld ||= locks.length > 0;
+      return isOver;
+    });
+    await busy.query(`select ledger.ledger_append('${item?.id}', 'note', 'goes on')`);
+    await busy.query('commit');
+    expect(await upgraded).toMatchObject({ upgradedFrom: earlier });
+    expect(await database.query(`select content from ledger.work_ledger`)).toEqual([{ content: 'goes on' }]);
     await busy.end();
     await database.drop();
   });

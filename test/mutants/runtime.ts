@@ -922,6 +922,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'that came from an earlier PostgreSQL',
   },
   {
+    name: 'an upgrade keeps those out who write, and waits for those who read when it has begun',
+    file: 'runtime/install/installLedger.ts',
+    from: 'in access exclusive mode nowait',
+    to: 'in share row exclusive mode nowait',
+    test: 'test/long/upgrade.test.ts',
+    title: 'rolls nobody back who has read',
+  },
+  {
     name: 'a ledger is made in any schema',
     file: 'runtime/install/installLedger.ts',
     from: '  checkSchemaName(schema);\n',
@@ -1438,10 +1446,18 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a call whose connection died is not made again',
     file: 'runtime/ledger/pool.ts',
-    from: 'if (!(isConnectionLost(error) || isRolledBack(error))',
-    to: 'if (!isRolledBack(error)',
+    from: 'if (!(isConnectionLost(error) || isRolledBack(error)',
+    to: 'if (!(isRolledBack(error)',
     test: 'test/e2e/database.test.ts',
     title: 'what was done before its answer was lost is repeated',
+  },
+  {
+    name: 'a call that an upgrade caught is not made again',
+    file: 'runtime/ledger/pool.ts',
+    from: 'const isCaught: boolean = !wasCaught && isCaughtByUpgrade(error);',
+    to: 'const isCaught: boolean = wasCaught && isCaughtByUpgrade(error);',
+    test: 'test/e2e/database.test.ts',
+    title: 'a call that waited for an upgrade',
   },
   {
     name: 'whoever listens is not told that hints were missed',

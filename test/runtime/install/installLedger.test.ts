@@ -162,11 +162,11 @@ test('renewing waits for who is at work, holds nobody up meanwhile and rolls nob
 
   await busy.query(`set deadlock_timeout = '10ms'`); // is the one to notice a circle, and loses
   await busy.query('begin; lock table ledger.foci in row exclusive mode'); // as a heartbeat does, before it wants an item
-  await other.query('begin; lock table ledger.work_items in row exclusive mode');
+  await other.query('begin; lock table ledger.fences in row share mode');
   let isDone = false;
   const renewed = installLedger(database.url, 'ledger').finally(() => (isDone = true));
-  // A try that stands before the items holds nothing. Let in, it finds the foci taken and must give the items back.
-  const isWaiting = (): Promise<boolean> => isWaitedFor(database, 'ledger.work_items');
+  // A try that stands before the fences holds nothing. Let in, it finds the foci taken and must give the fences back.
+  const isWaiting = (): Promise<boolean> => isWaitedFor(database, 'ledger.fences');
   await until(isWaiting);
   await other.query('commit');
   await until(async () => !(await isWaiting()));
