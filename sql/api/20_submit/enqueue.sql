@@ -101,7 +101,7 @@ as $$
   select id from found order by priority desc, run_at, id limit p_limit;
 $$;
 
-comment on function _queued_for(text, uuid, integer, integer) is 'The p_limit most urgent queued items that are due for a faculty, given by its reference: asked for by its name, of a work type that it takes, or in the middle of an attempt. Without p_but; with p_above, only those of a higher priority. However many are queued for others, they are not looked at.';
+comment on function _queued_for(text, uuid, integer, integer) is 'The p_limit most urgent queued items that are due for a faculty, given by its reference: requested by name, of a work type that it accepts, or in the middle of an attempt. Without p_but; with p_above, only those of a higher priority. Items queued for other faculties are not read, however many there are.';
 
 create or replace function _names_of(p_faculty text)
   returns table (project text, is_asked_for boolean, name text)

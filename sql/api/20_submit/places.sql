@@ -24,7 +24,7 @@ create or replace function _serves(p_worker workers, p_project text)
   stable
   return p_worker.project is null or p_project is null or p_worker.project = p_project or _project_now(p_worker.project) = _project_now(p_project);
 
-comment on function _serves(workers, text) is 'Whether a worker drives work of a project (null: of none): one of a project drives work of that and of none, others all.';
+comment on function _serves(workers, text) is 'Whether a worker drives work of a project (null: of none). A worker of one project drives that project''s work and work of none; any other worker drives all.';
 
 create or replace function _may_drive(p_item work_items, p_hosts text[], p_worker workers)
   returns boolean
@@ -50,7 +50,7 @@ as $$
    limit 1;
 $$;
 
-comment on function _worker_for(work_items, text[]) is 'A living worker that may drive an item: one that keeps its tree, if there is, else one of those to which its job goes. Null: none lives.';
+comment on function _worker_for(work_items, text[]) is 'A living worker that may drive an item: the one that keeps its tree, if any, else one of those that its job goes to. Null: none is alive.';
 
 create or replace function _job_task(p_for text default null)
   returns text
@@ -112,7 +112,7 @@ end
 $$;
 
 comment on function _job_task_for(work_items) is
-  'The task identifier of the job of an item: for the worker that keeps its tree, as long as that lives; else for the workers of its project, if there are any, and of a host, if it may not be driven on all; else for all workers. If no worker lives that may drive it, it is for another one, which is told so, see focus_claim(): so the item says what it waits for.';
+  'The task identifier of an item''s job. It is for the worker that keeps its tree, while that worker lives; else for the workers of its project, if any, and of a host, if not every host may drive it; else for all workers. If no living worker may drive it, the job goes to another worker, which focus_claim() tells so: this way the item says what it waits for.';
 
 create or replace function _will_be_seen(p_item work_items, p_task text)
   returns boolean
