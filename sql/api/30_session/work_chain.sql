@@ -25,7 +25,7 @@ end
 $$;
 
 comment on function work_chain(uuid) is
-  'The items of one conversation, the oldest first: the given one, those from whose ends it goes on, and those that go on from its end (work_continue(), work_retry()): select n, work_item_id, how, said from work_chain(''…''). how: continue or retry; null: the conversation began with it. by: who had it go on; said: with which message. An item that nobody continued is alone. Raises WL001.';
+  'The items of one conversation, oldest first: the given one, those it continues, and those that continue it (work_continue(), work_retry()): select n, work_item_id, how, said from work_chain(''…''). how: continue or retry; null: the conversation began with it. by: who continued it. said: with which message. An item that nobody continued is alone. Raises WL001.';
 
 create or replace function _past_of(p_work_item_id uuid)
   returns setof uuid
