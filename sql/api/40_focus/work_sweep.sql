@@ -72,7 +72,7 @@ end
 $$;
 
 comment on function work_sweep(interval, interval) is
-  'Recovers from dead workers and lost jobs: ends expired leases, unlocks the jobs of workers not seen for p_worker_timeout, fails calls of Agent OS clients in flight for longer than p_call_timeout, enqueues due work items that have no job, among them those that waited for a worker on another host, and deletes jobs that will never run. If the clock of the server was set back, leases and waits are measured from now on. Of a long backlog each sweep looks at the next 1,000 items. Every worker runs it when it starts and every few seconds; while one sweep runs, others return at once. Returns {expired, enqueued, calls_given_up, dead_workers}: three counts and a list of ids. Raises WL002.';
+  'Recovers from dead workers and lost jobs: ends expired leases, unlocks the jobs of workers not seen for p_worker_timeout, fails calls of Agent OS clients that have been in flight for longer than p_call_timeout, enqueues due work items that have no job, including those that waited for a worker on another host, and deletes jobs that will never run. If the server''s clock was set back, leases and waits are measured from now on. Each sweep takes the next 1,000 items of a long backlog. Every worker runs it at startup and every few seconds; while one sweep runs, others return at once. Returns {expired, enqueued, calls_given_up, dead_workers}: three counts and a list of ids. Raises WL002.';
 
 create or replace function _enqueue_forgotten(p_now timestamptz, p_dead_workers text[], p_dead_trees uuid[], p_free_slots text[], p_worker_timeout interval)
   returns integer
