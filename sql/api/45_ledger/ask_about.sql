@@ -33,7 +33,7 @@ end
 $$;
 
 comment on function ask_about(text, uuid) is
-  'What is known of a file, as text: who touched it (of the newest 500 work items of each project, the newest six), findings, decisions and errors that name it (the newest eight), and those that were taken back, and why (three). select ask_about(''src/money.js''). p_path: as calls name it; of an absolute path also calls that name its end are meant, of a relative one those of sessions and work below their directory. p_work_item_id: who asks; only what is in its project, or in none, is told. Null: of the whole ledger. Raises WL001, WL002.';
+  'What is known about a file, as text: who touched it (the newest six, among the newest 500 work items of each project), findings, decisions and errors that mention it (the newest eight), and those that were retracted, with the reason (three). select ask_about(''src/money.js''). p_path: as calls name it. An absolute path also matches calls that name its end; a relative one matches those of sessions and work below their directory. p_work_item_id: who asks; only what is in its project, or in none, is shown. Null: the whole ledger. Raises WL001, WL002.';
 
 create or replace function _touched_by(p_path text, p_projects text[])
   returns table (id uuid, at timestamptz, line text)

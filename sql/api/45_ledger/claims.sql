@@ -38,7 +38,7 @@ end
 $$;
 
 comment on function claim_take(uuid, text, text, interval, text, uuid) is
-  'Claims something for the attempt under way at a work item, or for a journal session that is alive: select claim_take(''…'', ''file:src/money.js'', p_why => ''Rounding''). p_key: file: and a path (absolute, or from the directory of the work), record: or url: and a name as calls have it, or any other name; but for files in a directory that is known, a name means one thing within a project. p_mode: exclusive, or shared, which several may have at once. p_ttl: it lapses after that, at most 7 days, if it is not claimed again. It ends with the attempt, with a pause, with a lease or heartbeat that is lost, by claim_release() and claim_break(); a fork has none. It never waits. Returns {kind: claimed, key, mode, ends_at, says}, where says is null or tells of others that are at it without a claim that binds; or {kind: taken, key, work_item_id, ends_at, says}: somebody else has it, and says is for a model. What an item above has claimed does not bind those below it. p_lease: required while a worker drives the item. Raises WL001, WL002, WL003, WL004, WL005, WL008 (nobody works on the item), 42501.';
+  'Claims something for the running attempt at a work item, or for a live journal session: select claim_take(''…'', ''file:src/money.js'', p_why => ''Rounding''). p_key: file: and a path (absolute, or from the directory of the work), record: or url: and a name as calls have it, or any other name. Names are scoped to a project, except for files in a known directory. p_mode: exclusive, or shared, which several may hold at once. p_ttl: the claim lapses after this time, at most 7 days, unless it is claimed again. It also ends with the attempt, with a pause, when the lease or heartbeat is lost, or by claim_release() and claim_break(); a fork does not inherit it. Never waits. Returns {kind: claimed, key, mode, ends_at, says}, where says is null or mentions others who work on it without a binding claim; or {kind: taken, key, work_item_id, ends_at, says}: another item holds it, and says is for a model. A claim of an item does not bind the items below it. p_lease: required while a worker drives the item. Raises WL001, WL002, WL003, WL004, WL005, WL008 (nobody works on the item), 42501.';
 
 create or replace function claim_release(p_work_item_id uuid, p_key text, p_lease uuid default null)
   returns boolean
@@ -55,7 +55,7 @@ end
 $$;
 
 comment on function claim_release(uuid, text, uuid) is
-  'Gives up what a work item has claimed, p_key as for claim_take(). Returns false: it had claimed no such thing. p_lease: required while a worker drives the item. Raises WL001, WL002, WL003, WL004, WL005, 42501.';
+  'Releases a claim of a work item; p_key as for claim_take(). Returns false if it had no such claim. p_lease: required while a worker drives the item. Raises WL001, WL002, WL003, WL004, WL005, 42501.';
 
 create or replace function claim_check(p_work_item_id uuid, p_path text)
   returns json
@@ -85,7 +85,7 @@ end
 $$;
 
 comment on function claim_check(uuid, text) is
-  'Asks, for a session of another program that is about to change a file, whether others are at it, and claims it for the session: select claim_check(''…'', ''/srv/shop/src/money.js''). p_path: of the file, absolute, or from the directory of the session; that of the file decides, not where the session works. Returns {kind: allow}; {kind: warn, says}: others are at it or have changed it since, go on and tell the model; {kind: refuse, says}: do not, and tell the model why. Which of the two, the project says; warn where it says nothing. Raises WL001, WL002, WL003, WL005 (a worker drives it), WL008 (it waits for a worker), 42501.';
+  'For a session of another program that is about to change a file: checks whether others are working on it, and claims it for the session: select claim_check(''…'', ''/srv/shop/src/money.js''). p_path: the file''s path, absolute or from the session''s directory. The file''s location decides, not where the session works. Returns {kind: allow}; {kind: warn, says}: others are working on it or have changed it since, so continue and tell the model; {kind: refuse, says}: do not change it, and tell the model why. The project''s setting chooses between warn and refuse; without one, it is warn. Raises WL001, WL002, WL003, WL005 (a worker drives it), WL008 (it waits for a worker), 42501.';
 
 create or replace function _claimant_check(p_item work_items, p_is_at_work boolean)
   returns void
@@ -319,6 +319,6 @@ create or replace view v_claims with (security_invoker = true) as
     from claims c
     join work_items w on w.id = c.work_item_id
    where _claim_holds(c, w);
-comment on view v_claims is 'What work under way holds for itself now. claim_break() takes it away.';
+comment on view v_claims is 'The claims that running work holds now. claim_break() removes one.';
 comment on column v_claims.by is 'Who holds it: faculty/work type, or a session of another program.';
 comment on column v_claims.description is 'The task of the work that holds it.';

@@ -170,4 +170,4 @@ as $$
   having count(*) > 0;
 $$;
 
-comment on function _plan_left_out(work_ledger) is 'What a new plan says nothing of: the items of the plan before it that were neither done nor dropped. Null: nothing.';
+comment on function _plan_left_out(work_ledger) is 'What a new plan does not mention: items of the previous plan that were neither done nor dropped. Null: nothing.';
