@@ -23,7 +23,7 @@ end
 $$;
 
 comment on function standing(uuid, uuid) is
-  'Where a work item stands, as its agent is told behind a cut, in a fork and in a further attempt: its task; its plan, with the state of each item; its steps; which files it changed, and how often; what still fails (each command whose newest run failed, with its last words); what it waits for and its children; its notes; how to look back. What is empty is left out. p_turn_id: as it stood when that turn ended; null: now. At most about 8,000 characters. Raises WL001.';
+  'The current state of a work item, as its agent is told after a cut, in a fork and in a further attempt: its task; its plan, with the state of each item; its steps; which files it changed, and how often; what still fails (each command whose newest run failed, with its last words); what it waits for and its children; its notes; how to look back. Empty parts are left out. p_turn_id: the state when that turn ended; null: now. At most about 8,000 characters. Raises WL001.';
 
 create or replace function _standing_of(p_item work_items, p_turn_id uuid, p_above text, p_max_chars integer)
   returns text
