@@ -32,7 +32,7 @@ end
 $$;
 
 comment on function wait_for(uuid, uuid[], timestamptz, text) is
-  'The states of work items, whoever does them, [{work_item_id, work_type, state, reason, outcome}], once all of them are over, and what p_claim names (a key as for claim_take()) is held by nobody and awaited by nobody before, or p_until has come; null before. p_work_item_id: who waits. p_work_item_ids: null or empty: only the time is waited for. On null the tool of this name parks its work item, without a worker or a job, until then, or until a person interrupts. Raises WL001 (also for work of another project), WL002 (nothing to wait for, a time that is none), WL008 (one of the items, or who holds the claim, waits for this one, or is above it and may: the message names the way round).';
+  'The states of work items, whoever works on them, [{work_item_id, work_type, state, reason, outcome}], once the wait is over; null before. The wait is over at p_until, or when all of the items are over and no one else holds the claim p_claim (a key as for claim_take()) or has waited for it longer. p_work_item_id: who waits. p_work_item_ids: null or empty: no items to wait for. On null, the tool of this name parks its work item, without a worker or a job, until then, or until a person interrupts. Raises WL001 (also for work of another project), WL002 (nothing to wait for, an invalid time), WL008 (one of the items, or the holder of the claim, waits for this one, or is above it and may: the message shows the cycle).';
 
 create or replace function _wait_cycle(p_work_item_id uuid, p_work_item_ids uuid[])
   returns text
