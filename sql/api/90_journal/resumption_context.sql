@@ -82,7 +82,7 @@ end
 $$;
 
 comment on function resumption_context(uuid, integer) is
-  'What an agent has to know to continue a work item: {originalPrompt, workSummary, keyDecisions, currentState, filesModified, pendingActions, errorHistory, suggestedNextSteps, tokenCount}, in at most p_target_tokens (500 or more), as estimated for its model. The task, the open parts of the plan, errors, and calls that may or may not have happened are always included, shortened if necessary. The same rows give the same packet. Raises WL001, WL002 (p_target_tokens too small, even for those).';
+  'What an agent needs to know to continue a work item: {originalPrompt, workSummary, keyDecisions, currentState, filesModified, pendingActions, errorHistory, suggestedNextSteps, tokenCount}, in at most p_target_tokens (500 or more), as estimated for its model. The task, the open parts of the plan, errors, and calls that may or may not have happened are always included, shortened if necessary. The same rows give the same packet. Raises WL001, WL002 (p_target_tokens too small, even for those).';
 
 create or replace function _open_actions(p_plan text[], p_uncertain text[], p_children text[])
   returns text[]
@@ -150,7 +150,7 @@ end
 $$;
 
 comment on function export_for_resumption(uuid, integer) is
-  'resumption_context() as text for a new conversation, between random markers that differ each time; of a session that journal_resume() made, behind that of the work item that it goes on from. p_target_tokens: of all of it. Raises WL001, WL002.';
+  'resumption_context() as text for a new conversation, between random markers that differ each time. For a session that journal_resume() made, the packet of the work item it continues comes first. p_target_tokens: for all of it. Raises WL001, WL002.';
 
 create or replace function _packet_text(p_work_item_id uuid, p_target_tokens integer, p_says text)
   returns text
