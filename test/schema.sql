@@ -3576,9 +3576,9 @@ create function _agent_name(p_item work_items) returns text
 create function _agents_listed(p_ids uuid[]) returns text
   sql volatile; -- body 0d34dc9c, comment 6f94c9f7
 create function _agents_named(p_item work_items, p_to text) returns uuid[]
-  plpgsql stable; -- body 568b8ee9, comment fff6271e
+  plpgsql stable; -- body 568b8ee9, comment b9057a24
 create function _agents_near(p_item work_items, p_name text) returns TABLE(id uuid, is_named boolean)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a8c0c4d5, comment 6ab3f7b3
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a8c0c4d5, comment 71b82b12
 create function _ago(p_at timestamp with time zone, p_now timestamp with time zone) returns text
   plpgsql immutable parallel safe; -- body ca3ac7ea, comment df40b70f
 create function _ancestor_at(p_turn_id uuid, p_depth integer) returns turns
@@ -3686,25 +3686,25 @@ create function _budget_amount(p_resource text, p_amount jsonb) returns numeric
 create function _budget_charge(p_due jsonb) returns void
   plpgsql volatile; -- body d24e7103, comment 305081f5
 create function _budget_child(p_parent_id uuid) returns void
-  plpgsql volatile; -- body b9b541e1, comment 47c2e7cc
+  plpgsql volatile; -- body b9b541e1, comment 96082abd
 create function _budget_hold(p_budgets budget_draw[], p_amounts jsonb) returns void
   plpgsql volatile; -- body 768a3af4, comment e5432e1c
 create function _budget_lack(p_budget budget_draw, p_model text, p_input bigint) returns text
-  sql stable; -- body ff7d6650, comment 812a00c0
+  sql stable; -- body ff7d6650, comment 19ec03a1
 create function _budget_park(p_item work_items, p_reason text, p_until timestamp with time zone) returns jsonb
   plpgsql volatile; -- body 2348378b, comment a757873e
 create function _budget_reserve(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_resources budget_resource[], p_input bigint, OUT lack text, OUT ends_at timestamp with time zone, OUT is_held_by_others boolean) returns record
-  plpgsql volatile; -- body 7003cd7c, comment e6f1298d
+  plpgsql volatile; -- body 7003cd7c, comment 2446ebd9
 create function _budget_resources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment b46f7e16
 create function _budget_room(p_budget budget_draw, p_model text, p_input bigint, p_hour_write bigint) returns numeric
-  plpgsql stable; -- body 375c3c05, comment 8b3d92bb
+  plpgsql stable; -- body 375c3c05, comment 6e8510cc
 create function _budget_spend(p_work_item_id uuid, p_due jsonb, p_today date DEFAULT NULL::date) returns void
   plpgsql volatile; -- body 6ed68667, comment f3a4529b
 create function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
   sql volatile; -- body 67b6a6db, comment 7c329f5b
 create function _budgets_above(p_work_item_ids uuid[], p_days date[] DEFAULT '{}'::date[]) returns SETOF budget_draw
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8bb3be41, comment 89674109
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8bb3be41, comment cfe46275
 create function _budgets_by_default(p_work_item_id uuid, p_config jsonb) returns void
   sql volatile; -- body 3770954a, comment 48653199
 create function _cache_control(p_ttl text) returns text
@@ -3958,15 +3958,15 @@ create function _counts_quantile(p_counts bigint[], p_part double precision) ret
 create function _cut_figures(p_cut elisions, p_model text) returns jsonb
   sql stable; -- body 5156983b, comment 9554a0d6
 create function _daily_budgets_of(p_work_item_ids uuid[]) returns SETOF daily_budgets
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6137ea04, comment 8a855bf7
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6137ea04, comment d5ff8523
 create function _daily_count(p_scope text, p_name text, p_resource text, p_today date, p_open uuid[] DEFAULT NULL::uuid[]) returns void
-  plpgsql volatile; -- body 15d152a8, comment b0f17bee
+  plpgsql volatile; -- body 15d152a8, comment fef93448
 create function _daily_name(p_project text, p_faculty text) returns text
-  plpgsql stable; -- body 4f97095e, comment 2f439186
+  plpgsql stable; -- body 4f97095e, comment ca264483
 create function _daily_open(p_scope text, p_name text) returns SETOF uuid
   sql stable; -- body 7fbd99e5, comment b3865453
 create function _daily_owners(p_work_item_ids uuid[]) returns TABLE(scope text, name text)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 7f4f4947, comment 264db021
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 7f4f4947, comment 78f2266b
 create function _daily_parked(p_scope text, p_name text) returns SETOF uuid
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bf4310d7, comment be058daa
 create function _daily_rename(p_from text, p_to text) returns void
@@ -3974,11 +3974,11 @@ create function _daily_rename(p_from text, p_to text) returns void
 create function _daily_renamed(p_scope text, p_name text, p_from text, p_to text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 9b598eda
 create function _daily_reserved(p_scope text, p_name text, p_resource text, p_day date, p_work_item_ids uuid[] DEFAULT NULL::uuid[]) returns numeric
-  sql stable; -- body 24aee3a0, comment 6bad50df
+  sql stable; -- body 24aee3a0, comment 1d5ea815
 create function _daily_store(p_scope text, p_name text, p_resource text, p_amount numeric, p_today date, p_open uuid[]) returns daily_budgets
-  plpgsql volatile; -- body 8d888677, comment 026db4ee
+  plpgsql volatile; -- body 8d888677, comment 426d10a8
 create function _day_ends_at(p_day date) returns timestamp with time zone
-  sql immutable parallel safe; -- body d41d8cd9, comment a347a5a0
+  sql immutable parallel safe; -- body d41d8cd9, comment d3dd1eb2
 create function _dead_jobs(p_ids bigint[] DEFAULT NULL::bigint[]) returns bigint[]
   plpgsql stable security definer; -- body ff2a0873, comment 2bdf6a47
 create function _decided_in(p_text text) returns TABLE(n bigint, what text)
@@ -4268,7 +4268,7 @@ create function _has_come(p_work_item_id uuid) returns boolean
 create function _has_javascript() returns boolean
   sql stable; -- body 7ce8b05a, comment b3d55b10
 create function _has_lapsed_lease(p_worker_id text) returns boolean
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 92ab00bb, comment ba9dbf27
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 92ab00bb, comment 6def18a0
 create function _head_of(p_focus foci) returns uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body da6a35d4, comment 9bdfaca8
 create function _head_problems(p_heads jsonb) returns TABLE(work_item_id uuid, place text, problem text)
@@ -4414,7 +4414,7 @@ create function _is_on_host(p_work_item_id uuid) returns boolean
 create function _is_owners() returns boolean
   sql stable; -- body 0a22bf7d, comment ed3c48c8
 create function _is_parked(p_item work_items) returns boolean
-  sql stable; -- body e0407e90, comment 5d9a5dd2
+  sql stable; -- body e0407e90, comment 1f411390
 create function _is_partial(p_call tool_calls) returns boolean
   sql immutable; -- body e033e909, comment 9cdb5566
 create function _is_pattern(p_pattern text) returns boolean
@@ -4490,7 +4490,7 @@ create function _job_task(p_for text DEFAULT NULL::text) returns text
 create function _job_task_at(p_host text, p_project text DEFAULT NULL::text) returns text
   sql stable; -- body d41d8cd9, comment 227841e2
 create function _job_task_for(p_item work_items) returns text
-  plpgsql stable; -- body 7cdd01b2, comment c6682892
+  plpgsql stable; -- body 7cdd01b2, comment e13b361a
 create function _job_tasks() returns text[]
   plpgsql stable; -- body ebbc8cfa, comment f1f20a43
 create function _job_waiting(p_tasks text[]) returns integer
@@ -4598,7 +4598,7 @@ create function _leap_of(p_parent turns) returns uuid
 create function _lease_drop(p_item work_items, p_slot text, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
   plpgsql volatile; -- body 51e8a501, comment 40495c1d
 create function _lease_due(p_focus foci, p_is_refused boolean DEFAULT false) returns jsonb
-  plpgsql volatile; -- body 0d49d5aa, comment e423b364
+  plpgsql volatile; -- body 0d49d5aa, comment d140d322
 create function _lease_end(p_item work_items, OUT item work_items, OUT due jsonb) returns record
   plpgsql volatile; -- body 8ab567b6, comment b33931f6
 create function _lease_grant(p_item work_items, p_focus foci, p_worker_id text, p_lease_seconds integer, OUT item work_items, OUT answer jsonb) returns record
@@ -4698,7 +4698,7 @@ create function _memory_create(p_hand memory_hand, p_path text, p_text text) ret
 create function _memory_delete(p_hand memory_hand, p_path text) returns text
   plpgsql volatile; -- body 1349d213, comment b4c94055
 create function _memory_done(p_hand memory_hand, p_command text, p_path text, p_input jsonb) returns text
-  plpgsql stable; -- body 2d94a888, comment 1847f492
+  plpgsql stable; -- body 2d94a888, comment 867d1057
 create function _memory_edited(p_content text, p_old text, p_new text, p_before text) returns text
   sql immutable; -- body 1b88880b, comment e65e1688
 create function _memory_file(p_project text, p_path text) returns memory_files
@@ -4712,7 +4712,7 @@ create function _memory_forget() returns bigint
 create function _memory_fresh(p_hand memory_hand, p_file memory_files) returns void
   plpgsql stable; -- body 7e09f9f6, comment 35fdcb40
 create function _memory_hand(p_project text, p_work_item_id uuid, p_lease uuid, p_reader text) returns memory_hand
-  plpgsql volatile; -- body 0a4e174a, comment a6d2a4fc
+  plpgsql volatile; -- body 0a4e174a, comment 80bdb365
 create function _memory_insert(p_hand memory_hand, p_path text, p_line text, p_text text) returns text
   plpgsql volatile; -- body 3f01f7f7, comment 5c54aa74
 create function _memory_is(p_file memory_files, p_version integer) returns void
@@ -4728,9 +4728,9 @@ create function _memory_listed(p_project text, p_path text) returns text
 create function _memory_locked(p_project text) returns text
   plpgsql volatile; -- body 53947268, comment 6ec0d800
 create function _memory_merge(p_from text, p_to text) returns void
-  plpgsql volatile; -- body f561b3f2, comment d7f8fbc9
+  plpgsql volatile; -- body f561b3f2, comment d2ddfd1b
 create function _memory_new(p_project text, p_path text) returns memory_files
-  plpgsql volatile; -- body e27a6177, comment d133c514
+  plpgsql volatile; -- body e27a6177, comment 8d04b38c
 create function _memory_numbered(p_lines text[], p_from integer, p_to integer) returns text
   sql immutable; -- body e653d3e3, comment 3ccdf175
 create function _memory_path(p_path text) returns text
@@ -4742,19 +4742,19 @@ create function _memory_problems() returns TABLE(place text, problem text)
 create function _memory_rename(p_hand memory_hand, p_path text, p_to text) returns text
   plpgsql volatile; -- body efd548a0, comment 1fb38956
 create function _memory_seen(p_hand memory_hand, p_file_id uuid, p_version integer) returns void
-  sql volatile; -- body 6edb46d0, comment e67f5f6c
+  sql volatile; -- body 6edb46d0, comment 83df9d6f
 create function _memory_side(p_mark text, p_lines text[], p_head integer, p_tail integer) returns text
   sql immutable; -- body a73deb95, comment 3dad21ed
 create function _memory_size(p_bytes bigint) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 19760086
 create function _memory_store(p_hand memory_hand, p_file memory_files, p_command text, p_path text, p_content text) returns memory_files
-  plpgsql volatile; -- body e00e0236, comment 4a41e286
+  plpgsql volatile; -- body e00e0236, comment a24cfed8
 create function _memory_str_replace(p_hand memory_hand, p_path text, p_old text, p_new text) returns text
   plpgsql volatile; -- body 0f64a949, comment d9e43d93
 create function _memory_told(p_project text) returns text
   sql volatile; -- body 9ea55a48, comment befdaa66
 create function _memory_unpinned(p_file memory_files) returns void
-  plpgsql immutable; -- body ae80ccfa, comment c549a930
+  plpgsql immutable; -- body ae80ccfa, comment a5269c73
 create function _memory_view(p_hand memory_hand, p_path text, p_range jsonb) returns text
   plpgsql volatile; -- body c77dda77, comment bab6ecbb
 create function _memory_why(p_why text) returns text
@@ -4812,7 +4812,7 @@ create function _newest_plan(p_work_item_id uuid, p_until_seq integer DEFAULT 21
 create function _newest_turn(p_work_item_id uuid) returns uuid
   sql stable; -- body 85a37811, comment 83b9e615
 create function _news_mark(p_work_item_id uuid, p_projects text[], p_since timestamp with time zone) returns TABLE(mark text)
-  sql stable; -- body d41d8cd9, comment 485a6b51
+  sql stable; -- body d41d8cd9, comment b59b0ce6
 create function _next_block(p_head turns, p_boundary text) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment b9a2e3a0
 create function _next_steps(p_item work_items, p_uncertain text[], p_plan text[], p_work text[], p_steps text[], p_asked text) returns text[]
@@ -4908,7 +4908,7 @@ create function _plan_check(p_work_item_id uuid, p_seq integer, p_numbers intege
 create function _plan_items(p_plan text) returns text[]
   sql immutable parallel safe; -- body 732db0b7, comment 4e5ffb36
 create function _plan_left_out(p_entry work_ledger) returns text
-  sql stable; -- body e2484bd2, comment 23d106ad
+  sql stable; -- body e2484bd2, comment 9ef4d052
 create function _plan_line(p_work_item_id uuid) returns text
   plpgsql stable; -- body 117f6c43, comment 13977c56
 create function _plan_lines(p_items jsonb) returns text
@@ -4952,7 +4952,7 @@ create function _public_functions() returns TABLE(serves text, subject text, nam
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
-  sql stable; -- body c35c7b43, comment 077fa379
+  sql stable; -- body c35c7b43, comment 83291274
 create function _quote_origin(p_turn turns, p_part text, p_told_in uuid, p_quote text, OUT says text, OUT turn_id uuid, OUT call_id uuid, OUT work_item_id uuid, OUT entry_seq integer, OUT person text) returns record
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body e4e4e5f6, comment 06c337da
 create function _quotes(p_ids uuid[]) returns TABLE(message_id uuid, work_item_id uuid, inbox_id uuid)
@@ -5084,7 +5084,7 @@ create function _request_sizes(p_turn turns, OUT task integer, OUT digest intege
 create function _request_unanswered(p_turn turns, p_ended_at timestamp with time zone, p_class text, p_status integer DEFAULT NULL::integer, p_request_id text DEFAULT NULL::text) returns void
   sql volatile; -- body 79a5f9a6, comment a3e07516
 create function _resources_limited(p_work_item_id uuid) returns budget_resource[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 83512fcf, comment eab36145
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 83512fcf, comment 99b96c98
 create function _response_begins(p_turn turns) returns text
   sql stable; -- body 5de7c8bc, comment 61460962
 create function _response_missing(p_turn turns, p_exchange record) returns TABLE(records jsonb, previous jsonb, text text, first_thought bigint, last_thought bigint, first_call bigint, last_call bigint)
@@ -5216,7 +5216,7 @@ create function _search_words(p_text text) returns tsvector
 create function _seconds_bucket(p_seconds double precision) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 813a8f3f
 create function _seconds_driven(p_focus foci) returns numeric
-  sql volatile; -- body 87689ee3, comment 0bfe202a
+  sql volatile; -- body 87689ee3, comment ee060c4a
 create function _secrets_behind() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment b03dd63f
 create function _secrets_connection_key() returns text
@@ -5234,7 +5234,7 @@ create function _sent_at(p_turn turns) returns timestamp with time zone
 create function _server_address(p_url text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 4032f426
 create function _serves(p_worker workers, p_project text) returns boolean
-  sql stable; -- body d41d8cd9, comment 611f64b7
+  sql stable; -- body d41d8cd9, comment 1b9f3c55
 create function _session(p_name text, p_is_locked boolean DEFAULT false) returns sessions
   plpgsql volatile; -- body 39b3ca77, comment f3b3ee48
 create function _session_advance(p_label text, p_turn_id uuid) returns void
@@ -5434,7 +5434,7 @@ create function _timeline_replayed(p_session text, p_policy jsonb, p_head_id uui
 create function _to_wake(p_item work_items) returns uuid[]
   sql stable; -- body e54eacf7, comment 3c91e534
 create function _today() returns date
-  sql stable; -- body d41d8cd9, comment 2f4579d3
+  sql stable; -- body d41d8cd9, comment ab18a7b7
 create function _tokens(p_chars bigint, p_model text) returns integer
   sql stable; -- body 073da629, comment 84cab99d
 create function _told(p_turn_id uuid, p_is_compaction boolean) returns TABLE(n bigint, said text, is_person boolean)
@@ -5582,7 +5582,7 @@ create function _uuidv7() returns uuid
 create function _value_text(p_value jsonb) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment a2054e12
 create function _visible(p_item work_items, p_work_item_ids uuid[]) returns void
-  plpgsql stable; -- body 404c81e8, comment ccbebe4a
+  plpgsql stable; -- body 404c81e8, comment 9e9f36ba
 create function _vouches() returns boolean
   sql stable; -- body 79a2e435, comment b0ee9f62
 create function _wait_cycle(p_work_item_id uuid, p_work_item_ids uuid[]) returns text
@@ -5614,13 +5614,13 @@ create function _watchers_told(p_item work_items) returns void
 create function _went_on(p_focus foci, p_next json) returns json
   sql stable parallel safe; -- body d41d8cd9, comment a967bb15
 create function _whats_new(p_work_item_id uuid, p_projects text[], p_since timestamp with time zone) returns TABLE(what text)
-  sql stable; -- body d41d8cd9, comment 5033970c
+  sql stable; -- body d41d8cd9, comment 5ad3d3a9
 create function _why_queued(p_work_item_id uuid) returns text
   sql stable; -- body dba2a18b, comment b6ad4a4f
 create function _why_unroutable(p_faculty text, p_work_type text) returns text
   sql stable; -- body 9969e8db, comment 95d7c2d8
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
-  sql stable set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0500de5a, comment d4959170
+  sql stable set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0500de5a, comment 2e9ef40d
 create function _will_be_seen(p_item work_items, p_task text) returns boolean
   plpgsql stable; -- body c18b437c, comment b071ef84
 create function _window_part(p_engage jsonb, p_part numeric) returns integer
@@ -5668,7 +5668,7 @@ create function _work_transitions() returns TABLE(mover text, from_states text[]
 create function _work_type_here(p_faculty text, p_project text) returns text
   sql stable; -- body bd2f31f6, comment 0c265fab
 create function _worker_for(p_item work_items, p_hosts text[]) returns workers
-  sql stable; -- body 11cb82b8, comment 7dd9f8e8
+  sql stable; -- body 11cb82b8, comment 32cfb529
 create function _worker_lost_at(p_item work_items) returns timestamp with time zone
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ce1ebb8b, comment 561fa3b4
 create function _worker_task(p_worker workers, p_is_bound boolean) returns text
@@ -5686,69 +5686,69 @@ create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p
 create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json, p_source text DEFAULT NULL::text, p_search_path name[] DEFAULT current_schemas(false)) returns abilities
   plpgsql volatile; -- body 9ffebf75, comment 38de19a0
 create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_pattern text DEFAULT NULL::text) returns text
-  plpgsql stable; -- body 5d2253fa, comment cec8c0ba
+  plpgsql stable; -- body 5d2253fa, comment c65caaf2
 create function ask_about(p_path text, p_work_item_id uuid DEFAULT NULL::uuid) returns text
-  plpgsql stable; -- body d0cfe5ff, comment 3b7e606f
+  plpgsql stable; -- body d0cfe5ff, comment 1dbdaf9f
 create function await_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
-  plpgsql stable; -- body 03a8e469, comment c83752b2
+  plpgsql stable; -- body 03a8e469, comment c044a0df
 create function awareness_digest(p_work_item_id uuid DEFAULT NULL::uuid, p_project text DEFAULT NULL::text) returns text
-  plpgsql volatile; -- body 297ec996, comment 8a01d765
+  plpgsql volatile; -- body 297ec996, comment d1d8da83
 create function awareness_digest_across(p_work_item_id uuid DEFAULT NULL::uuid) returns text
-  plpgsql volatile; -- body 108f3d6f, comment abb1b1ba
+  plpgsql volatile; -- body 108f3d6f, comment 080ccc64
 create function awareness_digest_linked(p_name text, p_is_asked boolean DEFAULT true) returns text
-  plpgsql volatile; -- body d35f216c, comment 98e4e195
+  plpgsql volatile; -- body d35f216c, comment 3c6b1924
 create function awareness_here(p_work_item_id uuid, p_directory text) returns text
-  sql volatile; -- body 206ce322, comment 74abd494
+  sql volatile; -- body 206ce322, comment d86aac69
 create function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
-  plpgsql volatile; -- body b23d3c18, comment 9e65ba5c
+  plpgsql volatile; -- body b23d3c18, comment abca19fe
 create function check_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
   plpgsql stable; -- body ccbab0e3, comment dcf06dcb
 create function checkpoint_create(p_work_item_id uuid, p_trigger text DEFAULT 'manual'::text) returns work_checkpoints
-  plpgsql volatile; -- body 0b0d8b1b, comment 244bb7dc
+  plpgsql volatile; -- body 0b0d8b1b, comment ca64db39
 create function checkpoint_latest(p_work_item_id uuid) returns work_checkpoints
   sql stable; -- body aae116f7, comment cddf11c1
 create function claim_break(p_work_item_id uuid, p_key text, p_reason text DEFAULT NULL::text) returns boolean
-  plpgsql volatile; -- body b92c1c1d, comment 4254171d
+  plpgsql volatile; -- body b92c1c1d, comment cd8e9f15
 create function claim_check(p_work_item_id uuid, p_path text) returns json
-  plpgsql volatile; -- body 9c85dfbc, comment 5976efa8
+  plpgsql volatile; -- body 9c85dfbc, comment 9770954d
 create function claim_release(p_work_item_id uuid, p_key text, p_lease uuid DEFAULT NULL::uuid) returns boolean
-  plpgsql volatile; -- body 86bd3324, comment 9e75b58b
+  plpgsql volatile; -- body 86bd3324, comment e808611c
 create function claim_take(p_work_item_id uuid, p_key text, p_mode text DEFAULT 'exclusive'::text, p_ttl interval DEFAULT '01:00:00'::interval, p_why text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid) returns json
-  plpgsql volatile; -- body 8903e049, comment 225fecae
+  plpgsql volatile; -- body 8903e049, comment 7bfe1eb8
 create function context_at(p_turn_id uuid) returns json
   plpgsql stable; -- body 9b959a49, comment 1ed2ebb4
 create function context_compact(p_work_item_id uuid, p_instructions text DEFAULT NULL::text) returns text
-  plpgsql volatile; -- body d6cc2fac, comment bcf49e6b
+  plpgsql volatile; -- body d6cc2fac, comment 02081401
 create function context_cost(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, tokens_elided integer, stub_tokens integer, tokens_kept integer, breaks_even_after integer, requests_since integer, input_before bigint, input_after bigint)
-  plpgsql stable; -- body f68955ed, comment bcf729b7
+  plpgsql stable; -- body f68955ed, comment 9ebfb85c
 create function context_parts(p_turn_id uuid, p_after integer DEFAULT NULL::integer, p_limit integer DEFAULT NULL::integer) returns TABLE(n bigint, call integer, part text, role text, iteration integer, block integer, tokens integer, content text, cache text, why text, turn_id uuid)
-  plpgsql stable; -- body 3ed85d7d, comment 6cf56ed2
+  plpgsql stable; -- body 3ed85d7d, comment 64b12e34
 create function context_replay(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(model_calls integer, input_tokens bigint, cached_input_tokens bigint, extra_output_tokens bigint, peak_tokens integer, cuts integer, cost numeric)
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 5143fcb7, comment 743df9b2
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 5143fcb7, comment 234ef58e
 create function context_replay_turns(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean)
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 496e25e9, comment d00e4072
 create function context_timeline(p_session text, p_policy jsonb DEFAULT NULL::jsonb, p_after uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 500) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 343cd89e, comment 14ba0e4a
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 343cd89e, comment f0ce1462
 create function context_window(p_focus_id uuid) returns TABLE(system json, messages json, tools json, request json)
-  plpgsql volatile; -- body 2e09105b, comment d0ef1c57
+  plpgsql volatile; -- body 2e09105b, comment 21d8dc4c
 create function cost_by(p_by text, p_work_item_id uuid DEFAULT NULL::uuid, p_project text DEFAULT NULL::text) returns TABLE(key text, says text, requests bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, summary_cost numeric, step_cost numeric, missed_tokens bigint, missed_cost numeric, unpriced_requests bigint)
-  plpgsql stable; -- body 597e2a9a, comment 788d02ce
+  plpgsql stable; -- body 597e2a9a, comment 848902f0
 create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, expected_left integer, expected_rewritten integer, expected_after integer, left_tokens bigint, rewritten_tokens bigint, paid_after bigint, requests integer, saved_tokens numeric, summary_cost numeric, saved_cost numeric)
-  plpgsql stable; -- body ae8bbfb7, comment 3e673dfb
+  plpgsql stable; -- body ae8bbfb7, comment ffd2d6bb
 create function daily_budget_set(p_resource text, p_amount numeric, p_project text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text) returns daily_budgets
-  plpgsql volatile; -- body 9758eadc, comment 5ea42700
+  plpgsql volatile; -- body 9758eadc, comment 09e5a072
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ddd2cc0b, comment a7dfef04
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ddd2cc0b, comment 57bb52c1
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
-  plpgsql volatile; -- body 9914b2ab, comment bb97ac12
+  plpgsql volatile; -- body 9914b2ab, comment 0e8d3c6a
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
   sql stable; -- body 5916ccd9, comment 034bd0da
 create function faculty_save(p_config jsonb) returns faculties
   plpgsql volatile; -- body 12e776fc, comment 9b700a63
 create function focus_begin(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
-  plpgsql volatile; -- body 41d1a5d4, comment 44db51c4
+  plpgsql volatile; -- body 41d1a5d4, comment f977c2eb
 create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
-  sql volatile; -- body af45113a, comment 1e97b735
+  sql volatile; -- body af45113a, comment bd59fa7b
 create function followed_file_read(p_file_key text, p_state text, p_work_item_id uuid DEFAULT NULL::uuid, p_alive_seconds integer DEFAULT NULL::integer) returns void
   plpgsql volatile; -- body affe6e22, comment 5107294d
 create function followed_files_list() returns TABLE(file_key text, state text, work_item_id uuid)
@@ -5756,93 +5756,93 @@ create function followed_files_list() returns TABLE(file_key text, state text, w
 create function followed_sessions_rest() returns SETOF uuid
   plpgsql volatile; -- body bf036a70, comment 756f3b49
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
-  plpgsql volatile; -- body ed65f9b9, comment 24935e13
+  plpgsql volatile; -- body ed65f9b9, comment 1f4c07a5
 create function inbox_take(p_work_item_id uuid) returns text
-  plpgsql volatile; -- body 34f019c7, comment 418a0e18
+  plpgsql volatile; -- body 34f019c7, comment d8aa8596
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body f15c6bee, comment ec9b3ebf
+  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body f15c6bee, comment 3e581361
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
-  plpgsql volatile; -- body 798daa37, comment af7cb6cd
+  plpgsql volatile; -- body 798daa37, comment cacc6788
 create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration integer DEFAULT NULL::integer, p_driven_seconds double precision DEFAULT NULL::double precision) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 0f8fda98, comment 04e228d5
+  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 0f8fda98, comment cf3ce026
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void
-  plpgsql volatile; -- body ebb389ca, comment f333755a
+  plpgsql volatile; -- body ebb389ca, comment af2265a7
 create function iteration_step(p_work_item_id uuid, p_lease uuid, p_iteration integer, p_driven_seconds double precision DEFAULT NULL::double precision, p_turn_id uuid DEFAULT NULL::uuid, p_response json DEFAULT NULL::json, p_results json DEFAULT NULL::json, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 57ce249f, comment 0be19f1e
+  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 57ce249f, comment 55d787e9
 create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interval, p_importance text[] DEFAULT '{low,normal}'::text[]) returns integer
   plpgsql volatile; -- body 0cf2a5bb, comment cbbf4d6f
 create function journal_entry_delete(p_id uuid, p_reason text DEFAULT NULL::text) returns void
-  plpgsql volatile; -- body 697fc27f, comment 12f62393
+  plpgsql volatile; -- body 697fc27f, comment 8bce62ea
 create function journal_export(p_work_item_id uuid) returns jsonb
-  sql stable set TimeZone=UTC; -- body 63907a49, comment 2bef13e8
+  sql stable set TimeZone=UTC; -- body 63907a49, comment b7a05e4d
 create function journal_heartbeat(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
-  plpgsql volatile; -- body 1c6b3f12, comment 78669319
+  plpgsql volatile; -- body 1c6b3f12, comment ecf3797d
 create function journal_log(p_work_item_id uuid, p_entry_type text, p_content jsonb, p_importance text DEFAULT 'normal'::text, p_id uuid DEFAULT NULL::uuid) returns journal_entries
-  plpgsql volatile; -- body 4a321bef, comment aacea715
+  plpgsql volatile; -- body 4a321bef, comment 52df203d
 create function journal_page(p_work_item_id uuid, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 60, p_types text[] DEFAULT NULL::text[], p_importance text[] DEFAULT NULL::text[], p_query text DEFAULT NULL::text) returns TABLE("position" text, id text, source_id uuid, entry_type text, importance text, created_at timestamp with time zone, content jsonb, token_estimate integer)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9d081bf3, comment 17836edf
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9d081bf3, comment 556d234f
 create function journal_read(p_work_item_id uuid, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_limit integer DEFAULT NULL::integer, p_importance text[] DEFAULT NULL::text[]) returns TABLE(id text, session_id uuid, sequence_num bigint, entry_type text, created_at timestamp with time zone, content jsonb, token_estimate integer, importance text)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9b3f10ef, comment 63feafe3
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9b3f10ef, comment 7b73e30f
 create function journal_resume(p_work_item_id uuid, p_conversation_id text, p_target_tokens integer DEFAULT 4000) returns work_items
-  plpgsql volatile; -- body bcb6971c, comment f2ab5233
+  plpgsql volatile; -- body bcb6971c, comment ce419287
 create function journal_session_active(p_conversation_id text) returns work_items
   sql stable; -- body 3ed7b8ec, comment 830ffac0
 create function journal_session_begin(p_work_item_id uuid, p_directory text) returns text
-  plpgsql volatile; -- body 6b68a990, comment ecd8fe23
+  plpgsql volatile; -- body 6b68a990, comment 491d9e85
 create function journal_session_create(p_conversation_id text, p_original_prompt text, p_params jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid, p_project text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body b4f40ae4, comment 9d33a3e5
+  plpgsql volatile; -- body b4f40ae4, comment ec3b769c
 create function journal_session_news(p_work_item_id uuid) returns text
-  plpgsql volatile; -- body b32ca17d, comment ec96bd8d
+  plpgsql volatile; -- body b32ca17d, comment 7170c960
 create function journal_session_open(p_conversation_id text, p_original_prompt text DEFAULT NULL::text, p_directory text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body a9510bea, comment 4672f40a
+  plpgsql volatile; -- body a9510bea, comment ac94a525
 create function journal_session_prompt(p_work_item_id uuid, p_prompt text, p_id uuid DEFAULT NULL::uuid) returns work_items
-  plpgsql volatile; -- body 5e989c8a, comment 1f904f67
+  plpgsql volatile; -- body 5e989c8a, comment 8084bc7d
 create function journal_session_status(p_work_item_id uuid, p_status text) returns work_items
   plpgsql volatile; -- body 7f1fdf60, comment 064dc384
 create function journal_summary(p_work_item_id uuid) returns text
-  plpgsql stable; -- body 849b3f21, comment 99998745
+  plpgsql stable; -- body 849b3f21, comment 750ca86b
 create function journal_summary_request(p_work_item_id uuid, p_model text DEFAULT NULL::text) returns json
-  plpgsql volatile; -- body 03c3208e, comment daf6d31e
+  plpgsql volatile; -- body 03c3208e, comment 2beb239f
 create function journal_summary_save(p_work_item_id uuid, p_summary text, p_model text, p_input_tokens integer DEFAULT NULL::integer, p_output_tokens integer DEFAULT NULL::integer, p_id uuid DEFAULT NULL::uuid) returns journal_entries
-  plpgsql volatile; -- body 8f340f29, comment 4a5b1a54
+  plpgsql volatile; -- body 8f340f29, comment 6250ea79
 create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
   sql immutable; -- body 6983df61, comment 8cd3d746
 create function lease_renew(p_worker_id text, p_work_item_ids uuid[], p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid, p_concurrency integer DEFAULT NULL::integer, p_version text DEFAULT NULL::text, p_daemon text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns SETOF uuid
-  plpgsql volatile; -- body 0dd3c89a, comment bf8bec14
+  plpgsql volatile; -- body 0dd3c89a, comment 865f6439
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[], p_items jsonb DEFAULT NULL::jsonb, p_done integer[] DEFAULT NULL::integer[], p_doing integer DEFAULT NULL::integer) returns work_ledger
-  plpgsql volatile set enable_seqscan=off set jit=off; -- body cd21aa9e, comment 9e830237
+  plpgsql volatile set enable_seqscan=off set jit=off; -- body cd21aa9e, comment c6ec0db7
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
-  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set jit=off; -- body da27a7d0, comment 33d564d6
+  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set jit=off; -- body da27a7d0, comment 9e4b28e3
 create function ledger_chain_save(p_is_on boolean) returns ledger_chain
   plpgsql volatile; -- body ad824333, comment a52faf95
 create function ledger_changes() returns TABLE(under_way text, queued text, ended text, approvals text, workers text, written text, newest text)
-  sql stable; -- body f27e0a5b, comment e581a712
+  sql stable; -- body f27e0a5b, comment 0ec4a627
 create function ledger_count(p_item work_items) returns integer
   sql stable; -- body 7f5c207d, comment e72b3aa9
 create function ledger_data_schema_save(p_entry_type text, p_schema json) returns text
-  plpgsql volatile; -- body a42e6202, comment 85593c06
+  plpgsql volatile; -- body a42e6202, comment d54e0296
 create function ledger_head(p_work_item_id uuid DEFAULT NULL::uuid) returns TABLE(work_item_id uuid, ledger_count integer, ledger_link text, seal_count integer, seal_link text)
   plpgsql stable; -- body 1168de0c, comment 00d62653
 create function ledger_help(p_about text DEFAULT NULL::text) returns TABLE(serves text, subject text, call text, returns text, says text, roles text[])
   sql stable; -- body a0a8f54a, comment 227e85c0
 create function ledger_link(p_name text, p_server text, p_schema text DEFAULT 'work_ledger'::text) returns void
-  plpgsql volatile; -- body c0864aaf, comment 56e58933
+  plpgsql volatile; -- body c0864aaf, comment 37c49dd1
 create function ledger_read(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer, p_is_everything boolean DEFAULT false) returns SETOF work_ledger
-  plpgsql stable; -- body 62aa78fe, comment 16bc046b
+  plpgsql stable; -- body 62aa78fe, comment ba45b9f0
 create function ledger_read_formatted(p_work_item_id uuid) returns text
-  plpgsql stable; -- body 9078a7ab, comment d8e4b1ac
+  plpgsql stable; -- body 9078a7ab, comment 7ac70c2f
 create function ledger_read_lines(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer) returns text
-  sql stable; -- body f1d242bc, comment bbf3552b
+  sql stable; -- body f1d242bc, comment 282edeee
 create function ledger_retract(p_work_item_id uuid, p_seq integer, p_reason text) returns work_ledger
-  plpgsql volatile; -- body f0bec1c7, comment 42ef43b4
+  plpgsql volatile; -- body f0bec1c7, comment ed4ee07a
 create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[], p_faculty text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_project text DEFAULT NULL::text) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
-  plpgsql stable; -- body 43606449, comment 99b088ad
+  plpgsql stable; -- body 43606449, comment e1ee5903
 create function ledger_search_lines(p_query text, p_before text DEFAULT NULL::text, p_project text DEFAULT NULL::text, p_max_tokens integer DEFAULT 1500) returns text
-  plpgsql stable; -- body dce46676, comment 5a27af81
+  plpgsql stable; -- body dce46676, comment e583366f
 create function ledger_search_newest(p_query text) returns text
-  sql stable; -- body 51a7fb87, comment 31292ebb
+  sql stable; -- body 51a7fb87, comment 9d8e620c
 create function ledger_unlink(p_name text) returns void
-  plpgsql volatile; -- body 18d08927, comment c92ca28f
+  plpgsql volatile; -- body 18d08927, comment faa9608f
 create function ledger_verify(p_work_item_id uuid DEFAULT NULL::uuid, p_heads jsonb DEFAULT NULL::jsonb) returns TABLE(work_item_id uuid, place text, problem text)
   plpgsql stable; -- body 3eb8de1c, comment a9c34dda
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
@@ -5852,25 +5852,25 @@ create function markdown_codeblocks(p_text text) returns jsonb
 create function markdown_file_references(p_text text) returns jsonb
   sql immutable; -- body 24f17ac2, comment 2b77d582
 create function memory_command(p_input json, p_project text DEFAULT NULL::text, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid, p_reader text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns text
-  plpgsql volatile; -- body 31213200, comment e3aadcc7
+  plpgsql volatile; -- body 31213200, comment b2a8981e
 create function memory_erase(p_path text, p_reason text, p_project text DEFAULT NULL::text, p_keep_newest boolean DEFAULT false) returns bigint
   plpgsql volatile; -- body 3387d14d, comment 8f9aea49
 create function memory_pin(p_path text, p_is_pinned boolean DEFAULT true, p_project text DEFAULT NULL::text) returns boolean
-  plpgsql volatile; -- body eae6b8d4, comment 29cb128c
+  plpgsql volatile; -- body eae6b8d4, comment 8a7bf084
 create function memory_rollback(p_path text, p_version integer, p_project text DEFAULT NULL::text, p_replaces integer DEFAULT NULL::integer, p_why text DEFAULT NULL::text) returns integer
-  plpgsql volatile; -- body ccc2bdd5, comment c6f97485
+  plpgsql volatile; -- body ccc2bdd5, comment 1b71944b
 create function memory_suggest(p_project text DEFAULT NULL::text, p_limit integer DEFAULT 20) returns TABLE(content text, entry_type text, work_item_id uuid, seq integer, told bigint, since timestamp with time zone)
-  plpgsql stable; -- body 8d32b331, comment 3ac5f7aa
+  plpgsql stable; -- body 8d32b331, comment 49652f20
 create function memory_write(p_path text, p_content text, p_project text DEFAULT NULL::text, p_version integer DEFAULT NULL::integer, p_why text DEFAULT NULL::text) returns integer
-  plpgsql volatile; -- body fd2fe88b, comment b51961dc
+  plpgsql volatile; -- body fd2fe88b, comment 7ee7503f
 create function message_lints_save(p_message_id uuid, p_lints jsonb) returns integer
-  plpgsql volatile; -- body f6f8667d, comment 762f9fc6
+  plpgsql volatile; -- body f6f8667d, comment bc4eb0fa
 create function model_price_save(p_name text, p_input numeric, p_output numeric, p_cache_read numeric DEFAULT NULL::numeric, p_cache_write numeric DEFAULT NULL::numeric) returns models
   plpgsql volatile; -- body 7a6edc23, comment 357e8407
 create function model_save(p_name text, p_context_window integer DEFAULT NULL::integer, p_cache_write numeric DEFAULT NULL::numeric, p_cache_write_1h numeric DEFAULT NULL::numeric, p_takes jsonb DEFAULT NULL::jsonb) returns models
   plpgsql volatile; -- body 4dd0aa26, comment 05f5fb9d
 create function notify_me(p_work_item_id uuid, p_kind text, p_target text, p_always boolean DEFAULT false, p_lease uuid DEFAULT NULL::uuid) returns subscriptions
-  plpgsql volatile; -- body 2c7325b1, comment 0960c80c
+  plpgsql volatile; -- body 2c7325b1, comment 5f72875f
 create function now_sums(p_project text DEFAULT NULL::text) returns TABLE(trees integer, under_way integer, model integer, tools integer, waits integer, paused integer, next integer, approvals integer, tokens bigint, cost numeric, model_calls bigint)
   plpgsql stable; -- body fa1f73c1, comment 3335023c
 create function person_add(p_name text) returns TABLE(name text, token text)
@@ -5888,33 +5888,33 @@ create function project_name(p_project text) returns text
 create function project_names(p_project text) returns text[]
   sql stable; -- body bf502292, comment 2aa29ab3
 create function project_rename(p_project text, p_name text) returns projects
-  plpgsql volatile; -- body ebb02a94, comment aec0b67d
+  plpgsql volatile; -- body ebb02a94, comment 336a8e34
 create function project_set(p_project text, p_claims text) returns projects
-  plpgsql volatile; -- body 04e6cd26, comment 60cdff99
+  plpgsql volatile; -- body 04e6cd26, comment 193abd31
 create function recall_block(p_work_item_id uuid, p_block integer, p_query text DEFAULT NULL::text) returns text
-  plpgsql stable; -- body 8fdf0380, comment 30057349
+  plpgsql stable; -- body 8fdf0380, comment 396405a2
 create function recorded_runs_parse(p_content text) returns jsonb
   sql immutable; -- body ba1e617e, comment 807c465b
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb
-  plpgsql stable; -- body 51b82ddd, comment f96f9188
+  plpgsql stable; -- body 51b82ddd, comment 1739d126
 create function retention_policy_save(p_age interval, p_state text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_keep text DEFAULT 'nothing'::text, p_export regprocedure DEFAULT NULL::regprocedure) returns retention_policies
   plpgsql volatile; -- body 2648fefb, comment e1ab11fb
 create function session_alias(p_alias text, p_session text, p_reason text DEFAULT 'manual'::text) returns session_aliases
-  plpgsql volatile; -- body 816fe130, comment 134b4785
+  plpgsql volatile; -- body 816fe130, comment 6893fc85
 create function session_archive(p_session text, p_status text DEFAULT 'archived'::text) returns sessions
-  plpgsql volatile; -- body 8fb3bbce, comment ef9da69f
+  plpgsql volatile; -- body 8fb3bbce, comment 30059fd7
 create function session_compare(p_a text, p_b text) returns TABLE(branch text, session_label text, work_item_id uuid, description text, head_turn_id uuid, common_turn_id uuid, common_depth integer, turns integer, model_calls integer, tokens bigint, cost numeric, entry_count integer, entries jsonb, file_count integer, files jsonb, calls integer, failed_calls integer, status text, started_at timestamp with time zone, ended_at timestamp with time zone)
-  plpgsql stable; -- body c1ce826c, comment e5b81073
+  plpgsql stable; -- body c1ce826c, comment 66e1ad24
 create function session_compare_turns(p_a text, p_b text, p_after integer DEFAULT 0, p_limit integer DEFAULT 200) returns TABLE(n integer, is_same boolean, a_turn_id uuid, a_says text, a_calls jsonb, b_turn_id uuid, b_says text, b_calls jsonb)
-  plpgsql stable; -- body eb6dd500, comment f25349ee
+  plpgsql stable; -- body eb6dd500, comment 04cc8cc5
 create function session_create(p_label text, p_turn_id uuid DEFAULT NULL::uuid, p_persona_id text DEFAULT 'default'::text, p_origin text DEFAULT 'work-ledger'::text, p_origin_session_id text DEFAULT NULL::text) returns sessions
-  plpgsql volatile; -- body acda2a3f, comment 89cca07b
+  plpgsql volatile; -- body acda2a3f, comment fba95950
 create function session_export(p_session text, p_format text, p_cwd text DEFAULT NULL::text) returns TABLE(n bigint, record json, left_out text)
   plpgsql volatile; -- body 492dec2f, comment 84dd0d34
 create function session_find(p_name text) returns sessions
-  sql stable; -- body 66c4eaae, comment d4e21506
+  sql stable; -- body 66c4eaae, comment 31524096
 create function session_fork(p_session text, p_turn_id uuid, p_new_label text) returns sessions
-  plpgsql volatile; -- body aade7751, comment 79dcac2a
+  plpgsql volatile; -- body aade7751, comment 2228b982
 create function session_head_at(p_session text, p_at timestamp with time zone) returns uuid
   sql stable; -- body 78e7d17f, comment 66b51045
 create function session_import(p_run json) returns jsonb
@@ -5922,39 +5922,39 @@ create function session_import(p_run json) returns jsonb
 create function session_import(p_format text, p_content text) returns jsonb
   plpgsql volatile; -- body 0f1f3b9e, comment 5183553a
 create function session_open(p_name text) returns sessions
-  plpgsql volatile; -- body b8419851, comment 8a2b10dd
+  plpgsql volatile; -- body b8419851, comment bf696f11
 create function session_rollback(p_session text, p_turn_id uuid) returns sessions
-  plpgsql volatile; -- body 3c56ade1, comment 7e5249ee
+  plpgsql volatile; -- body 3c56ade1, comment c631b8c1
 create function session_turn_at(p_session text, p_call integer) returns uuid
-  sql stable; -- body 862064e5, comment d6c7accb
+  sql stable; -- body 862064e5, comment c9553f24
 create function session_work(p_session text) returns uuid
   plpgsql stable; -- body b0d89b44, comment d60e08e8
 create function sessions_with_turn(p_turn_id uuid) returns TABLE(session_label text, is_current boolean, first_at timestamp with time zone)
-  sql stable; -- body e55d7057, comment e1e6f97b
+  sql stable; -- body e55d7057, comment 41aa39f6
 create function spawn_child_work(p_work_item_id uuid, p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_priority integer DEFAULT NULL::integer, p_faculty text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 6c323bbb, comment 40eec09b
+  plpgsql volatile; -- body 6c323bbb, comment 1aeba8e8
 create function standing(p_work_item_id uuid, p_turn_id uuid DEFAULT NULL::uuid) returns text
-  plpgsql stable; -- body b47aee2a, comment 48b83ed8
+  plpgsql stable; -- body b47aee2a, comment 0e92eaac
 create function summary_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json) returns boolean
-  plpgsql volatile; -- body eac68256, comment f4597818
+  plpgsql volatile; -- body eac68256, comment a131d9eb
 create function tell_agent(p_work_item_id uuid, p_to text, p_text text, p_lease uuid DEFAULT NULL::uuid) returns TABLE(work_item_id uuid, name text, message_id uuid, reads text)
-  plpgsql volatile; -- body 748c4fd8, comment 3e23620e
+  plpgsql volatile; -- body 748c4fd8, comment e1a507a8
 create function tool_call_approve(p_tool_call_id uuid, p_input_hash text DEFAULT NULL::text) returns approvals
-  sql volatile; -- body 1fecc71f, comment 1cc2e222
+  sql volatile; -- body 1fecc71f, comment 9abf049e
 create function tool_call_begin(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
-  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body f757489f, comment 72ddf7c7
+  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body f757489f, comment 1434f25e
 create function tool_call_execute(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
-  plpgsql volatile; -- body 162b4d50, comment 157f4fdd
+  plpgsql volatile; -- body 162b4d50, comment e1314bb1
 create function tool_call_nested(p_work_item_id uuid, p_lease uuid, p_parent_call_id uuid, p_ordinal integer, p_name text, p_input json) returns json
-  plpgsql volatile; -- body 4a78dd5c, comment e864eac5
+  plpgsql volatile; -- body 4a78dd5c, comment d5aab9a9
 create function tool_call_reject(p_tool_call_id uuid, p_reason text DEFAULT NULL::text) returns approvals
-  sql volatile; -- body eba1fd82, comment 44b1d2ff
+  sql volatile; -- body eba1fd82, comment 838f507f
 create function tool_call_settle(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_content text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text, p_value json DEFAULT NULL::json, p_code_run jsonb DEFAULT NULL::jsonb) returns void
-  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body 29b1096b, comment 53e6f5bf
+  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body 29b1096b, comment 6e0412d2
 create function tool_call_suspend(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns void
-  plpgsql volatile; -- body d2b96e33, comment 0d827dad
+  plpgsql volatile; -- body d2b96e33, comment ce4629d6
 create function tool_hook_record(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_hook text, p_result jsonb, p_content text DEFAULT NULL::text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_value json DEFAULT NULL::json) returns json
-  plpgsql volatile; -- body bef89755, comment 4c6b7a70
+  plpgsql volatile; -- body bef89755, comment becfaa56
 create function trace_due(p_within interval DEFAULT '01:00:00'::interval) returns SETOF uuid
   plpgsql stable; -- body 5da22095, comment d1689790
 create function trace_record(p_focus_id uuid, p_iteration integer DEFAULT 0, p_is_done boolean DEFAULT false) returns void
@@ -5976,33 +5976,33 @@ create function transcripts_take(p_age interval DEFAULT '00:00:10'::interval, p_
 create function turn_ancestry(p_turn_id uuid) returns SETOF turns
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body f98c01f6, comment 1d1edbe9
 create function turn_archive(p_turn_id uuid, p_is_archived boolean DEFAULT true) returns turns
-  plpgsql volatile; -- body cc7f83e1, comment 81afad2a
+  plpgsql volatile; -- body cc7f83e1, comment 5e708082
 create function turn_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json, p_begins boolean DEFAULT false) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 63d9203a, comment f96c4af5
+  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 63d9203a, comment b07f1621
 create function turn_stream(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_content json) returns boolean
-  plpgsql volatile; -- body c4cddfe7, comment 103f7986
+  plpgsql volatile; -- body c4cddfe7, comment 7eb5fbd1
 create function turn_tree(p_work_item_id uuid, p_around uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 200) returns TABLE(node_id uuid, parent_node_id uuid, kind text, turns integer, last_turn_id uuid, lane integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, work_item_id uuid)
-  plpgsql stable; -- body e7db2a34, comment f4a49049
+  plpgsql stable; -- body e7db2a34, comment aab82b5b
 create function turn_workspace_set(p_turn_id uuid, p_ref text) returns void
-  plpgsql volatile; -- body e5dc2920, comment 09e6c649
+  plpgsql volatile; -- body e5dc2920, comment 17fadbcc
 create function wait_for(p_work_item_id uuid, p_work_item_ids uuid[], p_until timestamp with time zone DEFAULT NULL::timestamp with time zone, p_claim text DEFAULT NULL::text) returns jsonb
-  plpgsql stable; -- body 7049f361, comment 5e5a8faa
+  plpgsql stable; -- body 7049f361, comment 892d1420
 create function work_activity(p_work_item_id uuid, p_from_turn_id uuid DEFAULT NULL::uuid) returns TABLE(turn_id uuid, iteration integer, status text, thinking text, said text, calls jsonb, updated_at timestamp with time zone)
-  sql stable; -- body 409f530b, comment 1ae7ecf1
+  sql stable; -- body 409f530b, comment 7966f146
 create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric DEFAULT NULL::numeric) returns boolean
-  plpgsql stable; -- body abeddcc4, comment 77f16072
+  plpgsql stable; -- body abeddcc4, comment d154b813
 create function work_because(p_turn_id uuid, p_tool_call_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, part text, says text, quote text, parts bigint, tokens bigint, turn_id uuid, call_id uuid, work_item_id uuid, entry_seq integer, person text)
-  plpgsql stable; -- body 03afdd1d, comment 28123aa5
+  plpgsql stable; -- body 03afdd1d, comment 39cf8ba9
 create function work_cancel(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns SETOF work_items
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c6e30876, comment 36dcb757
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c6e30876, comment d49dfcd7
 create function work_chain(p_work_item_id uuid) returns TABLE(n integer, work_item_id uuid, how text, by text, said text, state text, state_reason text, created_at timestamp with time zone, resolved_at timestamp with time zone)
-  plpgsql stable; -- body 24d22a6e, comment 5538e354
+  plpgsql stable; -- body 24d22a6e, comment 00469308
 create function work_changes(p_work_item_id uuid) returns TABLE(item text, focus text, turn text, calls text, approvals text, inbox text, journal text, below text, budgets text, forks text, claims text)
-  sql stable; -- body f023d584, comment 6394647d
+  sql stable; -- body f023d584, comment 09a0c798
 create function work_complete(p_work_item_id uuid, p_summary text, p_evidence jsonb DEFAULT '[]'::jsonb, p_lease uuid DEFAULT NULL::uuid, p_result jsonb DEFAULT NULL::jsonb) returns work_items
-  plpgsql volatile; -- body 57c2de30, comment c662bd45
+  plpgsql volatile; -- body 57c2de30, comment e0156119
 create function work_continue(p_work_item_id uuid, p_content text, p_idempotency_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body bcaddb77, comment cd30be76
+  plpgsql volatile; -- body bcaddb77, comment 9da5aad5
 create function work_erase(p_work_item_id uuid, p_reason text DEFAULT 'erased by hand'::text, p_is_dry_run boolean DEFAULT false, p_with_forks boolean DEFAULT false) returns TABLE(kind text, name text, row_count bigint, bytes bigint)
   plpgsql volatile; -- body 871ca80f, comment 856e31ff
 create function work_export(p_work_item_id uuid) returns TABLE(relation text, "row" jsonb)
@@ -6010,51 +6010,51 @@ create function work_export(p_work_item_id uuid) returns TABLE(relation text, "r
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body d3fd3831, comment 48dc0224
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body e52a8960, comment 91d10acb
+  plpgsql volatile; -- body e52a8960, comment 63ccd5c0
 create function work_gauges() returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 1b009bd2, comment bf45b1a0
 create function work_hours_sum() returns timestamp with time zone
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bef8e1b3, comment 4832e62b
 create function work_id(p_name text, p_project text DEFAULT NULL::text) returns uuid
-  plpgsql stable; -- body 1013a98a, comment 8b4a3d58
+  plpgsql stable; -- body 1013a98a, comment 79897fb9
 create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEFAULT ''::text, p_pid integer DEFAULT 0) returns void
-  plpgsql volatile; -- body 1d062f56, comment 6d245124
+  plpgsql volatile; -- body 1d062f56, comment 4a56a787
 create function work_ledger_build() returns text
   sql immutable parallel safe; -- body names the sources, comment 2ffec68a
 create function work_ledger_check(p_work_item_ids uuid[] DEFAULT NULL::uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
-  sql stable; -- body 874c1773, comment 025441ed
+  sql stable; -- body 874c1773, comment b81ee0cc
 create function work_ledger_doctor() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body e8d5285f, comment b0b6fc44
+  sql stable; -- body e8d5285f, comment ec4bce7b
 create function work_ledger_serves(p_version text) returns boolean
   plpgsql immutable parallel safe; -- body 3d337454, comment f87fe898
 create function work_ledger_version() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 5b8d9c4b
 create function work_message(p_work_item_id uuid, p_content text, p_is_interrupt boolean DEFAULT false) returns inbox
-  plpgsql volatile; -- body 9bef434d, comment d58c6b48
+  plpgsql volatile; -- body 9bef434d, comment c3c19b0d
 create function work_metrics(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision, times bigint)
   sql stable; -- body c2897eda, comment 1a93bb21
 create function work_metrics_take() returns TABLE(metric text, labels jsonb, value double precision, times bigint)
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 775f7208, comment 2537efcb
 create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 0cffd74d, comment c7c14bbc
+  plpgsql volatile; -- body 0cffd74d, comment cd61ff4b
 create function work_resume(p_work_item_id uuid) returns work_items
-  plpgsql volatile; -- body ceaa361f, comment d1abdaf1
+  plpgsql volatile; -- body ceaa361f, comment ea19b68f
 create function work_retention_run(p_is_dry_run boolean DEFAULT false, p_limit integer DEFAULT NULL::integer) returns jsonb
   plpgsql volatile; -- body 18c3815c, comment 436da5a7
 create function work_retry(p_work_item_id uuid, p_content text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 6ad3406b, comment 05527db5
+  plpgsql volatile; -- body 6ad3406b, comment 2ef57907
 create function work_roles_create(p_prefix text DEFAULT NULL::text) returns TABLE(kind text, role name)
   plpgsql volatile; -- body 0ab75010, comment bbf8cea9
 create function work_roles_drop() returns SETOF name
   plpgsql volatile; -- body 36529a21, comment 0de3a380
 create function work_run(p_work_item_id uuid, p_after text DEFAULT NULL::text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 200, p_marks text[] DEFAULT NULL::text[], p_query text DEFAULT NULL::text) returns TABLE("position" text, block_id text, kind text, source_id uuid, happened_at timestamp with time zone, turn_id uuid, who text, name text, status text, mark text, content text, input json, data jsonb)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6f99e7b9, comment 54c2eca7
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6f99e7b9, comment 5045881f
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)
-  plpgsql stable; -- body cd006442, comment f2c77810
+  plpgsql stable; -- body cd006442, comment 5dad6578
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text, p_project text DEFAULT NULL::text, p_result_schema jsonb DEFAULT NULL::jsonb) returns work_items
-  plpgsql volatile; -- body f4345d87, comment 6edccefd
+  plpgsql volatile; -- body f4345d87, comment 4424d59c
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
-  plpgsql volatile; -- body 45793ffb, comment 7ef8f99e
+  plpgsql volatile; -- body 45793ffb, comment 2530f0d3
 create function work_totals(p_by text DEFAULT 'total'::text, p_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_step text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns TABLE(at timestamp with time zone, key text, requests bigint, iterations bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, unpriced_requests bigint, half_took double precision, most_took double precision, half_first double precision, most_first double precision, failed_requests bigint, calls bigint, failed_calls bigint, call_seconds double precision, half_call double precision, most_call double precision, items bigint, completed_items bigint, expired_leases bigint)
   plpgsql stable; -- body ce2b7b83, comment 3a2cfa69
 create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT false) returns SETOF trace_span
@@ -6064,10 +6064,10 @@ create function work_waterfall(p_work_item_id uuid) returns TABLE(n bigint, dept
 create function worker_stop(p_worker_id text) returns void
   plpgsql volatile; -- body e7f9d6b4, comment cea21544
 create function worker_warm_up() returns void
-  plpgsql volatile; -- body 04d886a2, comment 37fc0e05
+  plpgsql volatile; -- body 04d886a2, comment b529f27c
 create function workspace_abandon(p_work_item_id uuid) returns work_items
-  plpgsql volatile; -- body f24690b4, comment 15659f20
+  plpgsql volatile; -- body f24690b4, comment e9c19a2d
 create function workspace_bind(p_work_item_id uuid, p_lease uuid, p_daemon text) returns text
-  plpgsql volatile; -- body 5417da2d, comment 763c03fa
+  plpgsql volatile; -- body 5417da2d, comment cc9a0f1b
 create function workspaces_over(p_work_items uuid[]) returns SETOF uuid
-  sql stable; -- body 8f0e95b2, comment 760485e0
+  sql stable; -- body 8f0e95b2, comment 5c627a61
