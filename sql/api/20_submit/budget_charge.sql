@@ -160,7 +160,7 @@ end
 $$;
 
 comment on function _budget_spend(uuid, jsonb, date) is
-  'Adds spent of p_due, {resource: amount}, to what is spent and gives back what it has released in every budget that an item draws on: in those by day, in the day of p_due (seconds: in p_today); without p_today in none of them.';
+  'Adds p_due''s spent, {resource: amount}, to what is spent, and returns its released, in every budget that an item draws on. In daily budgets it uses the day of p_due (for seconds, p_today); without p_today it leaves daily budgets alone.';
 
 create or replace function _turn_charge(p_turn turns)
   returns void
@@ -250,4 +250,4 @@ begin
 end
 $$;
 
-comment on function _budget_charge(jsonb) is 'Charges the budgets with results of _lease_due(), of one item or of several joined by ||: {work_item_id: {day, spent, released}}, day: in which what is released was reserved; null: nothing was.';
+comment on function _budget_charge(jsonb) is 'Charges the budgets with results of _lease_due(), of one item or of several joined by ||: {work_item_id: {day, spent, released}}. day: the day on which the released amount was reserved; null: nothing was.';

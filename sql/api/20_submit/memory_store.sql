@@ -58,7 +58,7 @@ end
 $$;
 
 comment on function _memory_path(text) is
-  'The path of a note in the form in which it is stored: without doubled slashes and one at its end, its letters composed. Raises WL002 for what is not below /memories, leads out of it (also encoded), cannot be read or is too long.';
+  'The path of a note in its stored form: without doubled slashes and a trailing slash, its letters composed. Raises WL002 for a path that is not below /memories, leads out of it (also encoded), cannot be read or is too long.';
 
 create or replace function _memory_file(p_project text, p_path text)
   returns memory_files

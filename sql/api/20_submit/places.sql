@@ -59,7 +59,7 @@ create or replace function _job_task(p_for text default null)
   return concat_ws('/', _ledger_schema(), 'engage', p_for);
 
 comment on function _job_task(text) is
-  'graphile-worker''s task identifier of the engage jobs for all workers that serve all projects, or (p_for) of those for some: of the worker that keeps a tree, of a project, of a host. It names the schema, so that the workers of one ledger never take the jobs of another ledger in the same database.';
+  'graphile-worker''s task identifier for the engage jobs of all workers that serve all projects, or with p_for, of some: the worker that keeps a tree, those of a project, those on a host. It contains the schema, so that the workers of one ledger never take the jobs of another ledger in the same database.';
 
 create or replace function _job_task_at(p_host text, p_project text default null)
   returns text
@@ -77,7 +77,7 @@ create or replace function _worker_task(p_worker workers, p_is_bound boolean)
               when p_is_bound then _job_task_at(p_worker.host, p_worker.project)
               else _job_task('project:' || md5(p_worker.project)) end;
 
-comment on function _worker_task(workers, boolean) is 'The task identifier of jobs for a worker and its like. p_is_bound: for those on its host only. A worker''s project is named as it was when the worker started.';
+comment on function _worker_task(workers, boolean) is 'The task identifier of jobs for a worker and others like it. p_is_bound: for those on its host only. It has the worker''s project as it was called when the worker started.';
 
 create or replace function _worker_tasks(p_worker workers)
   returns text[]
@@ -85,7 +85,7 @@ create or replace function _worker_tasks(p_worker workers)
   stable
   return array[_worker_task(p_worker, false), _worker_task(p_worker, true)];
 
-comment on function _worker_tasks(workers) is 'The task identifiers that a worker looks for: that of the tree which it keeps, else those for all that serve its project, or all projects, and for those of them on its host. runtime/worker/runner.ts makes the same.';
+comment on function _worker_tasks(workers) is 'The task identifiers that a worker looks for: that of the tree which it keeps, else those for all that serve its project, or all projects, and for those of them on its host. runtime/worker/runner.ts computes the same.';
 
 create or replace function _job_task_for(p_item work_items)
   returns text
@@ -129,4 +129,4 @@ begin
 end
 $$;
 
-comment on function _will_be_seen(work_items, text) is 'Whether a worker that may drive an item looks for its job under this task identifier, or none lives that could.';
+comment on function _will_be_seen(work_items, text) is 'Whether a worker that may drive an item looks for its job under this task identifier, or no living worker could.';

@@ -62,7 +62,7 @@ create or replace function _daily_renamed(p_scope text, p_name text, p_from text
                 then left(p_name, strpos(p_name, '@')) || p_to
               else p_name end;
 
-comment on function _daily_renamed(text, text, text, text) is 'What a project or faculty is called in daily_budgets when project p_from is called p_to.';
+comment on function _daily_renamed(text, text, text, text) is 'The name of a project or faculty in daily_budgets once project p_from is called p_to.';
 
 create or replace function _daily_rename(p_from text, p_to text)
   returns void
@@ -99,4 +99,4 @@ end
 $$;
 
 comment on function _daily_rename(text, text) is
-  'Budgets by day go with a project, and with its faculties, to another name; of two of one resource that of p_to stays, and what both used today counts.';
+  'Moves the daily budgets of a project, and of its faculties, to another name. If both names have one for the same resource, that of p_to is kept, and what both used today counts.';

@@ -97,7 +97,7 @@ as $$
 $$;
 
 comment on function _work_type_here(text, text) is
-  'The type of work that was submitted without one: the only one that a faculty, or the faculties of a project (by its name of today) and of the ledger, accept; else task.';
+  'The type of work that was submitted without one: the only one that a faculty, or the faculties of a project (by its current name) and of the ledger, accept; else task.';
 
 create or replace function _submit_parent(p_parent_id uuid, p_project text)
   returns work_items
@@ -172,4 +172,4 @@ begin
 end
 $$;
 
-comment on function _work_already_submitted(text, text, text, text, text) is 'The existing work item that a submission repeats (idempotency key, deduplication key); null: there is none any more. Raises WL006 if the idempotency key or external id belongs to another item.';
+comment on function _work_already_submitted(text, text, text, text, text) is 'The existing work item that a submission repeats (idempotency key, deduplication key); null: it no longer exists. Raises WL006 if the idempotency key or external id belongs to another item.';
