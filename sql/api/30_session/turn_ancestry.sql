@@ -111,7 +111,7 @@ as $$
 $$;
 
 comment on function _forked_at(uuid) is
-  'The turns at which a conversation left another work item''s, nearest first: the fork_turn_id given, then that of the turn there, and so on. Conversations are short in these, however many turns they have.';
+  'The turns at which a conversation branched off another work item''s, nearest first: the given fork_turn_id, then that of the turn there, and so on. Conversations have few of these, however many turns they have.';
 
 create or replace function _session_of(p_turn_id uuid)
   returns text
