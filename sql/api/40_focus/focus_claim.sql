@@ -59,7 +59,7 @@ end
 $$;
 
 comment on function _focus_claim(uuid, text, integer) is
-  'What focus_claim() returns. has_told: budgets were charged or other items enqueued, which is the last that a transaction does.';
+  'What focus_claim() returns. has_told: budgets were charged or other items enqueued, which must be the last thing a transaction does.';
 
 create or replace function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, out answer jsonb, out next_id uuid, out free_slot text)
   language plpgsql
@@ -157,7 +157,7 @@ end
 $$;
 
 comment on function _away(work_items, text) is
-  'What focus_claim() answers a worker that may not drive an item, and the row of the item, which the caller stores. A living worker may (host): the caller enqueues the item, for that one and its like. Else the item is stranded: it waits without a job and without a slot, until the sweep finds a worker that may. answer null: the worker may drive it.';
+  'The answer of focus_claim() to a worker that may not drive an item, and the item''s row, which the caller stores. If a living worker may (host), the caller enqueues the item for that one and others like it. Otherwise the item is stranded: it waits without a job and without a slot, until the sweep finds a worker that may. answer null: the worker may drive it.';
 
 create or replace function _lease_grant(p_item work_items, p_focus foci, p_worker_id text, p_lease_seconds integer, out item work_items, out answer jsonb)
   language plpgsql
@@ -233,7 +233,7 @@ begin
 end
 $$;
 
-comment on function _focus_create(work_items) is 'Starts the next attempt at a work item with the faculty to which it is routed, in a new session, or in that of the item from whose end it goes on; with recover.mode = "fresh", without the ledger of earlier attempts.';
+comment on function _focus_create(work_items) is 'Starts the next attempt at a work item with the faculty to which it is routed, in a new session, or in that of the item it continues; with recover.mode = "fresh", without the ledger of earlier attempts.';
 
 create or replace function _session_gone_on(p_item work_items)
   returns text
@@ -248,4 +248,4 @@ as $$
    limit 1;
 $$;
 
-comment on function _session_gone_on(work_items) is 'The session in which an item goes on from the end of another one: that of the last attempt that had turns. Null: it goes on from none, or that one had none.';
+comment on function _session_gone_on(work_items) is 'The session in which an item continues another one: that of the last attempt that had turns. Null: it continues none, or that one had none.';

@@ -130,7 +130,7 @@ begin
 end
 $$;
 
-comment on function _lease_drop(work_items, text, jsonb) is 'Ends the lease on an item, as _lease_end() does, charges the budgets, and enqueues what can run: the item or, if it gave back p_slot (the slot that it had under the lease), the next one for that. Returns its row. p_due: budget charges, if the caller has already ended the lease.';
+comment on function _lease_drop(work_items, text, jsonb) is 'Ends the lease on an item, as _lease_end() does, charges the budgets, and enqueues what can run: the item or, if it gave up p_slot (the slot that it had under the lease), the next item for that slot. Returns its row. p_due: budget charges, if the caller has already ended the lease.';
 
 create or replace function _set_aside(p_item work_items, p_state text, p_reason text, p_run_at timestamptz default null)
   returns work_items
@@ -203,7 +203,7 @@ end
 $$;
 
 comment on function _lease_lost(work_items, foci) is
-  'Ends an expired lease and counts the crash; a work item whose iteration has killed max_attempts workers becomes dead, one that was to pause is paused. The caller holds the item''s fence, charges the budgets with due and enqueues what waits for the item or for the slot that it gave back.';
+  'Ends an expired lease and counts the crash. A work item whose iteration has killed max_attempts workers becomes dead; one that was to pause is paused. The caller holds the item''s fence, charges the budgets with due and enqueues what waits for the item or for the slot that it gave up.';
 
 create or replace function _unlock_jobs(p_worker_ids text[])
   returns void
