@@ -119,7 +119,7 @@ as $$
 $$;
 
 comment on function _said_about(text, text[], uuid[]) is
-  'What the ledgers of some projects record of a file, and what of that was taken back, each as lines for another agent, the newest first: of the items p_ids, and of the twenty that named it last. Null: nothing.';
+  'What the ledgers of some projects record about a file, and what of that was retracted, each as lines for another agent, newest first: of the items p_ids, and of the twenty that mentioned it last. Null: nothing.';
 
 create or replace function _names_file(p_text text, p_path text)
   returns boolean
@@ -136,4 +136,4 @@ as $$
      where right(v.path, char_length(v.named)) = v.named or right(v.named, char_length(v.path)) = v.path);
 $$;
 
-comment on function _names_file(text, text) is 'Whether a text names a file: its whole path, the end of it, or a longer path that ends in it.';
+comment on function _names_file(text, text) is 'Whether a text mentions a file: its whole path, the end of it, or a longer path that ends in it.';

@@ -139,4 +139,4 @@ end
 $$;
 
 comment on function _shown_note(uuid, uuid, jsonb, timestamptz) is
-  'Notes what a focus, or a session of another program (p_turn_id null), was told: entries as _awareness() lists them.';
+  'Records what a focus, or a session of another program (p_turn_id null), was told: entries as _awareness() lists them.';

@@ -133,7 +133,7 @@ as $$
                   p_config ->> 'claims', 'warn'); -- a faculty that an older version saved has no such key
 $$;
 
-comment on function _claims_setting(work_items, jsonb) is 'What becomes of a call that changes what others claimed: off, warn or refuse.';
+comment on function _claims_setting(work_items, jsonb) is 'What happens to a call that changes what others claimed: off, warn or refuse.';
 
 create or replace function _claim_new(p_item work_items, p_config jsonb, p_key text, p_ttl interval)
   returns claims
@@ -186,7 +186,7 @@ create or replace function _claim_place(p_key text)
   return lower(regexp_replace(p_key, '^.*[/:]', ''));
 
 comment on function _claim_place(text) is
-  'What _lock(''claims'', …) takes for a key: the last name in it, which is the same however a file is named. Whoever claims several things locks them in one statement.';
+  'What _lock(''claims'', …) locks for a key: the last name in it, which is the same however a file is named. To claim several things, lock them in one statement.';
 
 create or replace function _claim_look(p_claim claims, out own claims, out newer claims[], out taken_by claims, out is_free boolean)
   language plpgsql
@@ -224,7 +224,7 @@ end
 $$;
 
 comment on function _claim_look(claims) is
-  'Who else claimed a thing; the caller holds the lock on it. own: what the item has of it already; newer: others that claimed or changed it since, all if it has nothing; taken_by: the one that is refused for; is_free: nobody else holds it bindingly. Nulls: none. What an item above has claimed is not in the way: those below it work for it.';
+  'Who else claimed a thing; the caller holds the lock on it. own: the claim that the item already has on it. newer: others that claimed or changed it since, all if the item has no claim. taken_by: the one because of which the claim is refused. is_free: nobody else has a binding claim. Nulls: none. A claim of an item above does not count: those below it work for it.';
 
 create or replace function _claim_store(p_claim claims, p_own claims, p_is_free boolean, p_is_anew boolean)
   returns claims
@@ -250,7 +250,7 @@ begin
 end
 $$;
 
-comment on function _claim_store(claims, claims, boolean, boolean) is 'Stores a claim, or renews the one that is there; p_own, p_is_free as _claim_look() says. p_is_anew: others came since, and its work is told of them now.';
+comment on function _claim_store(claims, claims, boolean, boolean) is 'Stores a claim, or renews the existing one; p_own, p_is_free as returned by _claim_look(). p_is_anew: others came since, and its work is told of them now.';
 
 create or replace function _claim_why(p_claim claims, p_item work_items)
   returns text
@@ -282,7 +282,7 @@ as $$
    where w.id = p_other.work_item_id;
 $$;
 
-comment on function _claim_words(claims, claims) is 'What somebody else has to do with what a claim is of, in one line.';
+comment on function _claim_words(claims, claims) is 'What someone else is doing with a claimed thing, in one line.';
 
 create or replace function _claim_warning(p_claim claims, p_others claims[])
   returns text
@@ -295,7 +295,7 @@ as $$
     from generate_series(1, least(cardinality(p_others), 3)) n;
 $$;
 
-comment on function _claim_warning(claims, claims[]) is 'What is said of others that are at the same thing, up to three lines. Null: there are none.';
+comment on function _claim_warning(claims, claims[]) is 'The warning about others that work on the same thing, up to three lines. Null: there are none.';
 
 create or replace function _claim_refusal(p_claim claims, p_other claims)
   returns text
@@ -312,7 +312,7 @@ as $$
    where w.id = p_other.work_item_id;
 $$;
 
-comment on function _claim_refusal(claims, claims) is 'What a model is told whose call was not run because somebody else holds what it changes: who, since when, why, until when, and what it can do.';
+comment on function _claim_refusal(claims, claims) is 'What a model is told when its call was not run because another item holds what it changes: who, since when, why, until when, and what it can do.';
 
 create or replace view v_claims with (security_invoker = true) as
   select c.work_item_id, _claim_by(w) as by, c.key, c.scope, c.mode, c.is_binding, c.why, w.description, c.claimed_at, c.changed_at, c.ends_at

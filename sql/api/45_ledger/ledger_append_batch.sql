@@ -114,7 +114,7 @@ end
 $$;
 
 comment on function _ledger_given(uuid, jsonb, text) is
-  'Of each entry of ledger_append_batch(), in their order: its content, and its number if it was appended before. Raises what ledger_append() raises of what cannot be an entry.';
+  'For each entry of ledger_append_batch(), in order: its content, and its number if it was appended before. Raises what ledger_append() raises for an invalid entry.';
 
 create or replace function _ledger_linked(p_entries work_ledger[], p_salt uuid)
   returns work_ledger[]

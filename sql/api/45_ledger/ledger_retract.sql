@@ -50,4 +50,4 @@ create or replace function _is_retracted(p_work_item_id uuid, p_seq integer, p_u
   parallel safe
   return exists (select from work_ledger r where r.work_item_id = p_work_item_id and r.retracts = p_seq and r.seq <= p_until_seq);
 
-comment on function _is_retracted(uuid, integer, integer) is 'Whether an entry was taken back, by an entry up to p_until_seq.';
+comment on function _is_retracted(uuid, integer, integer) is 'Whether an entry was retracted, by an entry up to p_until_seq.';

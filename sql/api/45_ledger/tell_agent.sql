@@ -76,7 +76,7 @@ as $$
      and (i.consumed_at is null or i.created_at > _now() - interval '10 minutes');
 $$;
 
-comment on function _is_talked_out(uuid, uuid) is 'Whether an agent told another as much as it may for now.';
+comment on function _is_talked_out(uuid, uuid) is 'Whether an agent has sent another as many messages as it may for now.';
 
 create or replace function _agent_name(p_item work_items)
   returns text
