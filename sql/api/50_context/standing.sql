@@ -181,7 +181,7 @@ as $$
 $$;
 
 comment on function _standing_family(work_items, timestamptz, integer) is
-  'What a work item waits for, its children with their states, and of a fork those of the conversation that it was forked from, which are not its own. Null: nothing.';
+  'What a work item waits for, its children with their states, and for a fork, those of the conversation that it was forked from, which are not its own. Null: nothing.';
 
 create or replace function _newest_lines(p_lines text[], p_max_chars integer, p_most integer)
   returns text
@@ -198,7 +198,7 @@ as $$
   having count(*) > 0;
 $$;
 
-comment on function _newest_lines(text[], integer, integer) is 'Lines that come newest first, in their order and as many as fit, at least the newest; how many come before is said. p_most: more are not shown, and where there are more it is not known how many (null: all are given). Null: there are none.';
+comment on function _newest_lines(text[], integer, integer) is 'Lines that come newest first, in their order and as many as fit, at least the newest, with the number of earlier ones. p_most: no more are shown, and if there are more, their number is not known (null: all are given). Null: there are none.';
 
 create or replace function _with_standing(
     p_cut elisions, p_item work_items, p_current elisions, p_leaving turns[], p_staying turns[], p_above text, p_max_chars integer)
