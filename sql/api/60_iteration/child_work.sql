@@ -84,7 +84,7 @@ as $$
    where p_session.workspace_dir is null and d.path ~ '^/' and p_taker.config #>> '{engage,workspace}' = 'host' and _administers(session_user);
 $$;
 
-comment on function _place_below(work_items, faculties) is 'The directory in which work is done that a session of another program delegates to a faculty: its own, if that works on the host and the caller may name directories there. Null: as always.';
+comment on function _place_below(work_items, faculties) is 'The directory for work that another program''s session delegates to a faculty: the session''s own, if that faculty works on the host and the caller may specify directories there. Null: as usual.';
 
 create or replace function check_child_work(p_work_item_id uuid, p_work_item_ids uuid[])
   returns jsonb

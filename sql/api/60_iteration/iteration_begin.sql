@@ -173,7 +173,7 @@ end
 $$;
 
 comment on function _messages_since(turns, iteration_flags, boolean) is
-  'The messages that a turn''s request adds to that of the turn before it, for whoever keeps that one (a request never changes once it is made). Null: it is not the same with more at its end, or it may not be. p_flags: before it was made; null: not read yet. p_is_told: whether the turn may say anything besides results.';
+  'The messages that a turn''s request adds to that of the previous turn, for a caller that keeps that one (a request never changes once it is made). Null: it is not the same with more at its end, or may not be. p_flags: before it was made; null: not read yet. p_is_told: whether the turn may say anything besides results.';
 
 create or replace function _is_near(p_turn turns)
   returns boolean
@@ -190,7 +190,7 @@ as $$
            where k.turn_id = p_turn.parent_turn_id and k.parent_call_id is null and k.completed_at is not null) r;
 $$;
 
-comment on function _is_near(turns) is 'Whether the request of a turn ended so near the one before it that it has no breakpoint there; false, too, where images of a failed call would have to be counted.';
+comment on function _is_near(turns) is 'Whether the request of a turn ended so close to the previous one that it has no breakpoint there; also false where images of a failed call would have to be counted.';
 
 create or replace function _item_answer(p_item work_items)
   returns json
@@ -199,7 +199,7 @@ create or replace function _item_answer(p_item work_items)
   parallel safe
   return json_build_object('kind', p_item.state, 'reason', p_item.state_reason);
 
-comment on function _item_answer(work_items) is 'What a stage answers when the item is no longer driven: {kind, reason}, its state and the reason for it.';
+comment on function _item_answer(work_items) is 'What a stage answers when the item is no longer driven: {kind, reason}, its state and the reason.';
 
 create or replace function _recover_calls(p_turn_id uuid)
   returns void

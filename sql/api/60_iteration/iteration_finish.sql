@@ -157,7 +157,7 @@ end
 $$;
 
 comment on function _stopped_stalled(work_items, foci, text) is
-  'Pauses an item whose calls come to nothing, until somebody resumes it; its rounds are counted anew then. Returns {kind: paused, reason}.';
+  'Pauses an item whose calls achieve nothing, until someone resumes it; its rounds are then counted from zero. Returns {kind: paused, reason}.';
 
 create or replace function _raise_not_over(p_focus foci, p_detail text)
   returns void
@@ -192,7 +192,7 @@ begin
 end
 $$;
 
-comment on function _stopped_because(foci, turns) is 'Why an attempt fails with a response after which no other follows.';
+comment on function _stopped_because(foci, turns) is 'Why an attempt fails after a response that no other can follow.';
 
 create or replace function _continued(p_item work_items, p_focus foci)
   returns json
@@ -218,7 +218,7 @@ create or replace function _went_on(p_focus foci, p_next json)
   return json_build_object('kind', 'continued', 'iteration', p_focus.iteration + 1, 'next', p_next);
 
 comment on function _went_on(foci, json) is
-  'The answer where the next iteration (p_next) has begun under the same lease: {kind: continued, iteration, next}. No job is needed: if the worker dies, its lease expires, and the sweep enqueues the item.';
+  'The answer when the next iteration (p_next) has begun under the same lease: {kind: continued, iteration, next}. No job is needed: if the worker dies, its lease expires, and the sweep enqueues the item.';
 
 create or replace function _said_done(p_turn turns, p_call_count integer, p_done_call_id uuid)
   returns jsonb
@@ -336,7 +336,7 @@ begin
 end
 $$;
 
-comment on function _result_failed(work_items, foci) is 'Ends an item as failed whose result was wrong more than three times in this attempt; null: it may try again.';
+comment on function _result_failed(work_items, foci) is 'Fails an item whose result was wrong more than three times in this attempt; null: it may try again.';
 
 create or replace function _result_unfit(p_item work_items, p_next text, p_because text, p_errors jsonb)
   returns work_items

@@ -76,7 +76,7 @@ begin
 end
 $$;
 
-comment on function _stream_of(uuid) is 'What has arrived of a response, if it is not stored yet; nothing on a standby.';
+comment on function _stream_of(uuid) is 'The part of a response that has arrived, if it is not stored yet; nothing on a standby.';
 
 create or replace function _tell_watchers(p_item work_items)
   returns void
@@ -119,7 +119,7 @@ as $$
   update turns set status = 'pending' where focus_id = p_focus_id and status = 'streaming';
 $$;
 
-comment on function _stream_break(uuid) is 'Ends the streaming of a focus''s response, because no worker receives it any more; the request will be sent again.';
+comment on function _stream_break(uuid) is 'Ends the streaming of a focus''s response, because no worker receives it any longer; the request will be sent again.';
 
 create or replace trigger stream_over after update of status on turns
   for each row when (old.status = 'streaming' and new.status <> 'streaming') execute function _stream_over();

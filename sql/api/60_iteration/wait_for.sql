@@ -75,7 +75,7 @@ end
 $$;
 
 comment on function _wait_cycle(uuid, uuid[]) is
-  'The way by which an item would wait for itself, if it waited for p_work_item_ids: each waits for the next, or is above it and may wait for it. Null: it would not.';
+  'The cycle by which an item would wait for itself, if it waited for p_work_item_ids: each waits for the next, or is above it and may wait for it. Null: there is none.';
 
 create or replace function _claim_held_by(p_item work_items, p_key text, p_call_id uuid)
   returns uuid
@@ -115,7 +115,7 @@ end
 $$;
 
 comment on function _claim_held_by(work_items, text, uuid) is
-  'For whom an item has to wait that wants what a key names: who holds it or, if nobody does, who began to wait for it before its call p_call_id (null: it has not begun to wait). Null: it is free for the item; null for a null key.';
+  'Which item must end its claim or its wait before another item can have what a key names: the holder or, if there is none, one that began to wait for it before that item''s call p_call_id (null: it has not begun to wait). Null: it is free for the item; null for a null key.';
 
 create or replace function _claim_awaited(p_item work_items, p_turn_id uuid)
   returns uuid
@@ -130,7 +130,7 @@ as $$
    limit 1;
 $$;
 
-comment on function _claim_awaited(work_items, uuid) is 'For whom an item waits that waits for a claim: who holds it, or is first in its queue. Null: it waits for none, or that is free.';
+comment on function _claim_awaited(work_items, uuid) is 'Which item an item that waits for a claim waits for: the holder, or the first in the queue. Null: it waits for no claim, or the claim is free.';
 
 create or replace function _work_states_of(p_work_item_ids uuid[], p_with_ledger boolean)
   returns jsonb
@@ -153,7 +153,7 @@ as $$
     join work_items w on w.id = i.id;
 $$;
 
-comment on function _work_states_of(uuid[], boolean) is 'The states of work items, as check_child_work() and wait_for() tell them; with the ledger only of one''s own children.';
+comment on function _work_states_of(uuid[], boolean) is 'The states of work items, as check_child_work() and wait_for() return them; with the ledger only for own children.';
 
 create or replace function _wait_ends_at(p_input json)
   returns timestamptz
