@@ -109,4 +109,4 @@ as $$
            where p_named ~ '^[0-9a-f]{16,64}$' and a.content_hash >= p_named and a.content_hash < p_named || 'g' limit 1);
 $$;
 
-comment on function _evidence(uuid, text) is 'The tool call of a work item, or the artifact, that a string of evidence names; nulls: neither.';
+comment on function _evidence(uuid, text) is 'The tool call of a work item, or the artifact, that a string of evidence refers to; nulls: neither.';

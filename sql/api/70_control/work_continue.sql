@@ -98,7 +98,7 @@ end
 $$;
 
 comment on function _work_goes_on(uuid, text[], text, text, text) is
-  'The new item that goes on from the end of one in these states. Raises WL001, WL002, WL003, WL006, WL008, 42501.';
+  'The new item that continues one in these states. Raises WL001, WL002, WL003, WL006, WL008, 42501.';
 
 create or replace function _goes_on_check(p_source work_items, p_states text[])
   returns void
@@ -126,7 +126,7 @@ begin
 end
 $$;
 
-comment on function _goes_on_check(work_items, text[]) is 'Raises WL002 of another program''s session, WL008 of an item in no such state, or from which another one goes on.';
+comment on function _goes_on_check(work_items, text[]) is 'Raises WL002 for another program''s session, WL008 for an item in none of these states, or one that is already continued.';
 
 create or replace function _how_to_go_on(p_state text)
   returns text
@@ -138,4 +138,4 @@ create or replace function _how_to_go_on(p_state text)
               when p_state = 'paused' then 'It is not over: work_resume() lets it go on, work_message() tells its agent something.'
               else 'It is not over: work_message() tells its agent something, work_cancel() ends it.' end;
 
-comment on function _how_to_go_on(text) is 'By which function an item in a state goes on, as the hint of an error.';
+comment on function _how_to_go_on(text) is 'The function that continues an item in a state, as the hint of an error.';
