@@ -69,7 +69,7 @@ begin
 end
 $$;
 
-comment on function _checkpoint_create(uuid, text) is 'Writes a checkpoint, for whom it may be.';
+comment on function _checkpoint_create(uuid, text) is 'Writes a checkpoint, without checking whether the caller may.';
 
 create or replace function checkpoint_latest(p_work_item_id uuid)
   returns work_checkpoints

@@ -98,7 +98,7 @@ begin
 end
 $$;
 
-comment on function _journal_place(text) is 'What _journal_position() made a text of; of null: the end of every journal. Raises WL002.';
+comment on function _journal_place(text) is 'The values from which _journal_position() made a text; for null, the end of every journal. Raises WL002.';
 
 create or replace function _journal_since(p_work_item_id uuid, p_to timestamptz, p_count integer)
   returns timestamptz
@@ -121,4 +121,4 @@ as $$
       order by j.created_at desc offset p_count - 1 limit 1)), '-infinity');
 $$;
 
-comment on function _journal_since(uuid, timestamptz, integer) is 'Since when before p_to a journal has about p_count entries; -infinity: it has fewer. Reads that many rows of four tables at most.';
+comment on function _journal_since(uuid, timestamptz, integer) is 'The time from which a journal has about p_count entries before p_to; -infinity: it has fewer. Reads at most that many rows of four tables.';

@@ -9,7 +9,7 @@ as $$
   select exists (select from foci where work_item_id = p_work_item_id) or exists (select from turns where work_item_id = p_work_item_id);
 $$;
 
-comment on function _was_worked_on(uuid) is 'Whether a work item has an attempt or a turn, and so may have calls. Sessions of programs that only log have none: what asks about calls is not planned for them.';
+comment on function _was_worked_on(uuid) is 'Whether a work item has an attempt or a turn, and so may have calls. Sessions of programs that only log have none, so queries about calls are not planned for them.';
 
 create or replace function _calls_uncertain(p_work_item_id uuid)
   returns text[]
