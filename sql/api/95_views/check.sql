@@ -91,7 +91,7 @@ as $$
    where b.name is distinct from case b.scope when 'project' then _project_now(b.name) else _faculty_ref(_faculty_by_ref(b.name)) end;
 $$;
 
-comment on function _check_days() is 'Findings of work_ledger_check() on budgets by day.';
+comment on function _check_days() is 'Findings of work_ledger_check() on daily budgets.';
 
 create or replace function _check_attempts(p_ids uuid[])
   returns table (invariant text, work_item_id uuid, says text)

@@ -76,7 +76,7 @@ begin
 end
 $$;
 
-comment on function _linked_told(text, boolean) is 'What is told of a linked ledger. is_late: the statement was canceled while it was asked, and nothing ends it any more.';
+comment on function _linked_told(text, boolean) is 'What is shown of a linked ledger. is_late: the statement was canceled while it was asked, and no further timeout will end it.';
 
 create or replace function _linked_title(p_name text, p_version text)
   returns text
@@ -85,7 +85,7 @@ create or replace function _linked_title(p_name text, p_version text)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$ select format('Ledger "%s"', p_name) || case when p_version = work_ledger_version() then '' else format(' (version %s)', p_version) end $$;
 
-comment on function _linked_title(text, text) is 'How a linked ledger is called: with its version if that is another.';
+comment on function _linked_title(text, text) is 'The title of a linked ledger, with its version if that differs.';
 
 create or replace function _linked_heard(p_name text, p_version text, p_digest text)
   returns void
@@ -104,7 +104,7 @@ begin
 end
 $$;
 
-comment on function _linked_heard(text, text, text) is 'Keeps what a linked ledger said, where that can be written.';
+comment on function _linked_heard(text, text, text) is 'Keeps what a linked ledger answered, where that can be written.';
 
 create or replace function _linked_digest(p_name text, out digest text, out version text, out problem text, out is_silent boolean, out is_late boolean)
   language plpgsql
@@ -134,4 +134,4 @@ end
 $$;
 
 comment on function _linked_digest(text) is
-  'The digest of a linked ledger, or in a sentence why there is none. is_silent: it did not answer. is_late: the statement was canceled meanwhile.';
+  'The digest of a linked ledger, or a sentence that says why there is none. is_silent: it did not answer. is_late: the statement was canceled meanwhile.';

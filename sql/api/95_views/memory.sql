@@ -73,7 +73,7 @@ as $$
 $$;
 
 comment on function _memory_blamed(uuid, integer) is
-  'The lines of a version of a note, each with the version since which every one has it, of the newest 100. A line that stands there twice counts as one.';
+  'The lines of a version of a note, each with the version since which every version, among the newest 100, has it. A line that occurs twice counts as one.';
 
 create or replace view v_memory_lines with (security_invoker = true) as
   select nullif(f.project, '') as project, f.path, l.line, l.content, l.since_version, coalesce(v.person, _agent_name(w), v.written_by) as written_by,

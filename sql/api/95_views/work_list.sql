@@ -12,7 +12,7 @@ as $$
   select q.why from v_queue q where q.work_item_id = p_work_item_id and q.waits_for <> 'worker';
 $$;
 
-comment on function _why_queued(uuid) is 'Why an item of the queue is not worked on, as a sentence; null: the next free worker will take it.';
+comment on function _why_queued(uuid) is 'Why no one works on an item in the queue, as a sentence; null: the next free worker will take it.';
 
 create or replace function _age(p_at timestamptz)
   returns double precision

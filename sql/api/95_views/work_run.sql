@@ -80,7 +80,7 @@ create or replace function _said_within(p_text text, p_work_type text)
   return case when _unwrapped(p_text, p_work_type) ~ '\S' then nullif(_unwrapped(p_text, p_work_type), p_text) end;
 
 comment on function _said_within(text, text) is
-  'What a person said in a recorded message, without what the client put around it; null: it put nothing there, or there is nothing else.';
+  'What a person said in a recorded message, without what the client wrapped around it; null: it wrapped nothing around it, or there is nothing else.';
 
 create or replace view v_work_run with (security_invoker = true) as
   select e.work_item_id, e.kind || '/' || e.source_id as block_id, e.kind, e.source_id, e.happened_at, e.place, e.rank, e.ordinal, e.turn_id, e.who,
@@ -289,7 +289,7 @@ create or replace function _run_marks()
   parallel safe
   return '{task,attempt,approval,child,person,cut,end,retraction}'::text[] || array_remove(_ledger_entry_types(), 'note');
 
-comment on function _run_marks() is 'What a block of v_work_run is looked for as.';
+comment on function _run_marks() is 'The marks of blocks in v_work_run.';
 
 create or replace function _run_position(p_at timestamptz, p_place integer, p_rank integer, p_ordinal integer, p_block_id text)
   returns text
@@ -329,7 +329,7 @@ begin
 end
 $$;
 
-comment on function _run_place(text, boolean) is 'What _run_position() made a text of; of null: the beginning of every run or, backwards, like "end", its end. Raises WL002.';
+comment on function _run_place(text, boolean) is 'The values from which _run_position() made a text; for null, the beginning of every run or, backwards, like "end", its end. Raises WL002.';
 
 create or replace function _run_until(p_work_item_id uuid, p_from timestamptz, p_count integer)
   returns timestamptz
@@ -351,7 +351,7 @@ as $$
       order by j.created_at offset p_count - 1 limit 1));
 $$;
 
-comment on function _run_until(uuid, timestamptz, integer) is 'A time until which a run has at least p_count blocks after p_from; infinity: it has fewer. Reads that many rows of three tables at most.';
+comment on function _run_until(uuid, timestamptz, integer) is 'A time until which a run has at least p_count blocks after p_from; infinity: it has fewer. Reads at most that many rows of three tables.';
 
 create or replace view v_work_times with (security_invoker = true) as
   select w.id as work_item_id, w.created_at as submitted_at, w.started_at as began_at, w.resolved_at as ended_at,
