@@ -3730,7 +3730,7 @@ create function _call_ended(p_call tool_calls, p_content text, p_is_error boolea
 create function _call_entry(p_call tool_calls) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_sort=off set jit=off; -- body 60f323f7, comment 07cf4c8a
 create function _call_execute(p_item work_items, p_lease uuid, p_call tool_calls) returns void
-  plpgsql volatile; -- body 4e995cbb, comment 2526156a
+  plpgsql volatile; -- body 4e995cbb, comment 5f2d4351
 create function _call_hash(p_salt uuid, p_call tool_calls) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment d02804e9
 create function _call_input(p_call tool_calls) returns json
@@ -3868,7 +3868,7 @@ create function _claim_why(p_claim claims, p_item work_items) returns text
 create function _claim_words(p_claim claims, p_other claims) returns text
   sql stable; -- body 7942ad63, comment 928bed5f
 create function _claimant_check(p_item work_items, p_is_at_work boolean) returns void
-  plpgsql immutable; -- body 02dec2fb, comment 12deae3d
+  plpgsql immutable; -- body 02dec2fb, comment f3964c7c
 create function _claims_are_due(p_item work_items, p_config jsonb, p_kinds text[]) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 5d8d7892
 create function _claims_held(p_item work_items) returns integer
@@ -3982,7 +3982,7 @@ create function _day_ends_at(p_day date) returns timestamp with time zone
 create function _dead_jobs(p_ids bigint[] DEFAULT NULL::bigint[]) returns bigint[]
   plpgsql stable security definer; -- body ff2a0873, comment 2bdf6a47
 create function _decided_in(p_text text) returns TABLE(n bigint, what text)
-  sql immutable parallel safe; -- body 35a0d8be, comment a505b1b7
+  sql immutable parallel safe; -- body 35a0d8be, comment be191613
 create function _definition_length(p_lines text[]) returns integer
   sql immutable; -- body 8bcefe70, comment 6d19517c
 create function _definition_line(p_lines text[], p_name text) returns integer
@@ -4410,7 +4410,7 @@ create function _is_named(p_name text, p_target text) returns boolean
 create function _is_near(p_turn turns) returns boolean
   sql stable; -- body eb0c4bf3, comment e37548da
 create function _is_on_host(p_work_item_id uuid) returns boolean
-  plpgsql stable; -- body 5e8e8659, comment 2b7b8061
+  plpgsql stable; -- body 5e8e8659, comment 050c45fa
 create function _is_owners() returns boolean
   sql stable; -- body 0a22bf7d, comment ed3c48c8
 create function _is_parked(p_item work_items) returns boolean
@@ -4472,11 +4472,11 @@ create function _items_of(p_project text, p_is_root boolean, p_state text, p_but
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
   plpgsql volatile; -- body a4801f69, comment 32a0fca6
 create function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
-  plpgsql volatile; -- body 29efb67c, comment 66e24864
+  plpgsql volatile; -- body 29efb67c, comment 9a0907e3
 create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count integer) returns foci
   plpgsql volatile; -- body 41f5916a, comment 1c87e459
 create function _iteration_finish(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_iteration integer, p_driven_seconds double precision, p_kept_turn_id uuid DEFAULT NULL::uuid, p_flags iteration_flags DEFAULT NULL::iteration_flags) returns json
-  plpgsql volatile; -- body fc2cf2cf, comment 694281f9
+  plpgsql volatile; -- body fc2cf2cf, comment 357daa9a
 create function _iteration_flags(p_item work_items, p_focus foci, p_config jsonb, p_turn turns DEFAULT NULL::turns) returns iteration_flags
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bb926ec1, comment e7a8af55
 create function _iteration_span_id(p_focus_id uuid, p_iteration integer) returns text
@@ -4630,7 +4630,7 @@ create function _ledger_inherit(p_item work_items, p_source_id uuid, p_last inte
 create function _ledger_linked(p_entries work_ledger[], p_salt uuid) returns work_ledger[]
   plpgsql stable; -- body 7a8bf5ac, comment 45909774
 create function _ledger_numbers(p_work_item_id uuid, p_lease uuid, p_count integer) returns fences
-  plpgsql volatile; -- body aedb71a2, comment 457c1845
+  plpgsql volatile; -- body aedb71a2, comment 8f0785ca
 create function _ledger_schema() returns text
   sql stable; -- body a3098596, comment c789aca7
 create function _ledger_trust(p_work_item_id uuid, p_turn_id uuid) returns text
@@ -4816,7 +4816,7 @@ create function _news_mark(p_work_item_id uuid, p_projects text[], p_since times
 create function _next_block(p_head turns, p_boundary text) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment b9a2e3a0
 create function _next_steps(p_item work_items, p_uncertain text[], p_plan text[], p_work text[], p_steps text[], p_asked text) returns text[]
-  sql immutable; -- body 26ef4543, comment 0a03b8bc
+  sql immutable; -- body 26ef4543, comment 75dd87f9
 create function _next_tokens(p_engage jsonb, p_last turns, p_head turns, p_cut elisions, p_say text, p_raw_chars integer, p_chars bigint DEFAULT NULL::bigint) returns integer
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6d11acf5, comment 42f572e5
 create function _no_javascript(p_function text) returns jsonb
@@ -4932,7 +4932,7 @@ create function _price(p_model text, p_input bigint, p_output bigint, p_cache_re
 create function _printed_files(p_command text) returns SETOF text
   sql immutable; -- body a102a112, comment 11e69a67
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
-  sql stable; -- body 11ddc6b0, comment 084746ef
+  sql stable; -- body 11ddc6b0, comment b38d13f8
 create function _project_and_none(p_project text) returns text[]
   sql stable; -- body d41d8cd9, comment 6bd66591
 create function _project_check(p_project text) returns text
@@ -5116,7 +5116,7 @@ create function _results_chars(p_turn_id uuid) returns integer
 create function _results_settle(p_item work_items, p_results json) returns void
   plpgsql volatile; -- body 6ee06ec4, comment 494400a2
 create function _resumed_from(p_work_item_id uuid) returns work_items
-  sql stable; -- body 8812c3d7, comment e0fcea8e
+  sql stable; -- body 8812c3d7, comment 73b279d5
 create function _retention_batch(p_work_item_id uuid, p_limit integer) returns bigint
   plpgsql volatile; -- body 717879d3, comment da3577de
 create function _retention_due(p_limit integer) returns TABLE(root_id uuid, items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
@@ -5240,7 +5240,7 @@ create function _session(p_name text, p_is_locked boolean DEFAULT false) returns
 create function _session_advance(p_label text, p_turn_id uuid) returns void
   plpgsql volatile; -- body d7256522, comment a6e49915
 create function _session_before(p_item work_items, p_directory text) returns work_items
-  sql stable; -- body 0b60ddbd, comment 9bfd1d54
+  sql stable; -- body 0b60ddbd, comment 24a650a1
 create function _session_defaults() returns TABLE(name text, value text, whose text, remedy text)
   sql stable; -- body 6a875ab5, comment 31b81c8b
 create function _session_directory(p_item work_items) returns text
@@ -5330,7 +5330,7 @@ create function _standing_room(p_engage jsonb) returns integer
 create function _standing_text(p_item work_items, p_facts jsonb, p_above text, p_max_chars integer, p_until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone) returns text
   plpgsql stable; -- body bb9ffc11, comment ffdcd119
 create function _state_line(p_item work_items, p_steps text[], p_asked text) returns text
-  sql stable; -- body e6eaaa54, comment 0a1df94f
+  sql stable; -- body e6eaaa54, comment b24b60fd
 create function _state_words(p_item work_items) returns text
   plpgsql stable; -- body 561b1fc3, comment 44bc5b4b
 create function _step_depth(p_head turns, p_names text[]) returns integer
@@ -5466,7 +5466,7 @@ create function _tool_path(p_schemas name[]) returns text
 create function _tool_role_check() returns void
   plpgsql stable; -- body d436fcde, comment 4f11f9a1
 create function _tool_run(p_function text, p_path text, p_input jsonb) returns jsonb
-  plpgsql volatile; -- body 6428abce, comment b3cbbcb6
+  plpgsql volatile; -- body 6428abce, comment a288f5c2
 create function _toolset(p_config jsonb) returns SETOF abilities
   sql stable; -- body 3473af18, comment b5673beb
 create function _totals() returns TABLE(metric text, labels jsonb, value double precision)
@@ -5510,7 +5510,7 @@ create function _transcripts_of(p_work_item_id uuid) returns SETOF uuid
 create function _tree_enqueue(p_tree_id uuid) returns void
   sql volatile; -- body 230a0f3f, comment 22da40fd
 create function _tree_lanes(p_work_item_id uuid, p_from integer, p_to integer) returns TABLE(id uuid, parent_turn_id uuid, depth integer, lane_id uuid, is_root boolean, is_on_main boolean, is_newest boolean, children bigint)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 79b167fa, comment a96c5394
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 79b167fa, comment 8085beaa
 create function _tree_turns(p_work_item_id uuid, p_around turns) returns TABLE(id uuid, parent_turn_id uuid, last_turn_id uuid, turns integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, lane_id uuid, is_on_main boolean, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, weight integer)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 578d4cd3, comment fa4fe7de
 create function _trust_classes() returns text[]
@@ -5790,7 +5790,7 @@ create function journal_session_active(p_conversation_id text) returns work_item
 create function journal_session_begin(p_work_item_id uuid, p_directory text) returns text
   plpgsql volatile; -- body 6b68a990, comment 491d9e85
 create function journal_session_create(p_conversation_id text, p_original_prompt text, p_params jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid, p_project text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body b4f40ae4, comment ec3b769c
+  plpgsql volatile; -- body b4f40ae4, comment 91325a27
 create function journal_session_news(p_work_item_id uuid) returns text
   plpgsql volatile; -- body b32ca17d, comment 7170c960
 create function journal_session_open(p_conversation_id text, p_original_prompt text DEFAULT NULL::text, p_directory text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns work_items

@@ -134,4 +134,4 @@ begin
 end
 $$;
 
-comment on function _is_on_host(uuid) is 'Whether the item''s attempt under way works in a directory of the host.';
+comment on function _is_on_host(uuid) is 'Whether the item''s running attempt works in a directory of the host.';

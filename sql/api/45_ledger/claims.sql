@@ -100,7 +100,7 @@ begin
 end
 $$;
 
-comment on function _claimant_check(work_items, boolean) is 'Refuses a claim for an item that nobody works on. Raises WL008.';
+comment on function _claimant_check(work_items, boolean) is 'Rejects a claim for an item that nobody works on. Raises WL008.';
 
 create or replace function _claim_by(p_item work_items)
   returns text

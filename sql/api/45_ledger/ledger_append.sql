@@ -127,7 +127,7 @@ end
 $$;
 
 comment on function _ledger_numbers(uuid, uuid, integer) is
-  'Takes the next p_count numbers of a ledger for the holder of the lease (or who submitted the item, while no attempt is under way) and returns the item''s fence, whose ledger_count is the last of them. Tells watchers at most ten times a second, see _is_hint_due(): a watcher reads again a little after a hint. Raises WL001, WL003, WL004, WL005, WL009.';
+  'Takes the next p_count numbers of a ledger for the holder of the lease (or, while no attempt is running, whoever submitted the item) and returns the item''s fence, whose ledger_count is the last of them. Tells watchers at most ten times a second, see _is_hint_due(): a watcher reads again a little after a hint. Raises WL001, WL003, WL004, WL005, WL009.';
 
 create or replace function _is_hint_due(p_notified_at timestamptz, p_now timestamptz)
   returns boolean

@@ -180,4 +180,4 @@ as $$
 $$;
 
 comment on function _tree_lanes(uuid, integer, integer) is
-  'The turns of an item between two depths, each with its lane (named by its first turn): a lane goes on with the child that leads to the newest turn, else with the newest child; every other child begins its own.';
+  'The turns of an item between two depths, each with its lane (named by its first turn): a lane continues with the child that leads to the newest turn, else with the newest child; every other child begins its own.';

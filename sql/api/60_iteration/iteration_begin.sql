@@ -57,7 +57,7 @@ begin
 end
 $$;
 
-comment on function _iteration_begin(work_items, foci, jsonb, uuid, uuid) is 'iteration_begin() of an item that is running, by whoever holds the locks on its fence and its focus. p_kept_turn_id as for iteration_step().';
+comment on function _iteration_begin(work_items, foci, jsonb, uuid, uuid) is 'iteration_begin() of a running item, for a caller that holds the locks on its fence and its focus. p_kept_turn_id as for iteration_step().';
 
 create or replace function _request_make(
     p_item work_items,

@@ -103,7 +103,7 @@ end
 $$;
 
 comment on function _iteration_finish(work_items, foci, jsonb, uuid, integer, double precision, uuid, iteration_flags) is
-  'iteration_finish() by whoever holds the locks on the item''s fence and its focus. p_kept_turn_id as for iteration_step(). p_flags: after the response; null: not read yet.';
+  'iteration_finish() for a caller that holds the locks on the item''s fence and its focus. p_kept_turn_id as for iteration_step(). p_flags: after the response; null: not read yet.';
 
 create or replace function _waits_over(p_item work_items, p_turn_id uuid, out waits_until timestamptz, out open_count integer, out is_approved boolean)
   language plpgsql

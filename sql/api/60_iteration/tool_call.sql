@@ -164,4 +164,4 @@ begin
 end
 $$;
 
-comment on function _call_execute(work_items, uuid, tool_calls) is 'tool_call_execute() of an open call that waits for no other, by whoever holds the lock on its item''s fence.';
+comment on function _call_execute(work_items, uuid, tool_calls) is 'tool_call_execute() of an open call that waits for no other, for a caller that holds the lock on its item''s fence.';

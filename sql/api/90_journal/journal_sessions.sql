@@ -36,7 +36,7 @@ end
 $$;
 
 comment on function journal_session_create(text, text, jsonb, uuid, text) is
-  'Creates a work item that another program (an editor, an interactive session) drives and journals, and returns its row; no worker claims it. It counts as crashed after five minutes without an entry or journal_heartbeat(). p_id: repeating the same call creates one only. p_project: as in work_submit(). End it with work_complete(), pause it with journal_session_status(). Raises WL002, 42501 (p_id: somebody else''s).';
+  'Creates a work item that another program (an editor, an interactive session) drives and journals, and returns its row; no worker claims it. It counts as crashed after five minutes without an entry or journal_heartbeat(). p_id: repeating the same call creates one only. p_project: as in work_submit(). End it with work_complete(), pause it with journal_session_status(). Raises WL002, 42501 (p_id: someone else''s).';
 
 create or replace function journal_session_active(p_conversation_id text)
   returns work_items

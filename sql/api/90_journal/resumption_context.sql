@@ -114,7 +114,7 @@ as $$
     end], null);
 $$;
 
-comment on function _next_steps(work_items, text[], text[], text[], text[], text) is 'What to do first when continuing a work item, from the results of _progress_of(). None for work of the ledger''s own that is over; a session may go on.';
+comment on function _next_steps(work_items, text[], text[], text[], text[], text) is 'What to do first when continuing a work item, from the results of _progress_of(). None for the ledger''s own work that is over; a session may continue.';
 
 create or replace function _work_line(p_text text, p_max_chars integer)
   returns text

@@ -89,7 +89,7 @@ as $$
 $$;
 
 comment on function _session_before(work_items, text) is
-  'Of the newest 1,000 work items the newest session in a directory or below it, but one, to which the caller may write and in which something was recorded. Null: there is none.';
+  'Of the newest 1,000 work items, the newest session in a directory or below it, except one, that the caller may write to and in which something was recorded. Null: there is none.';
 
 create or replace function journal_resume(p_work_item_id uuid, p_conversation_id text, p_target_tokens integer default 4000)
   returns work_items
@@ -118,4 +118,4 @@ as $$
    where w.id = p_work_item_id and w.work_type = 'journal';
 $$;
 
-comment on function _resumed_from(uuid) is 'The work item that a session of journal_resume() goes on from. Null: it goes on from none, or from one that is erased.';
+comment on function _resumed_from(uuid) is 'The work item that a session of journal_resume() continues. Null: it continues none, or one that is erased.';
