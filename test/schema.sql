@@ -3616,7 +3616,7 @@ create function _at_home(p_config jsonb, p_workspace_dir text) returns jsonb
 create function _awaited_by(p_work_item_id uuid) returns SETOF tool_calls
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body f2288efc, comment 23afa5fc
 create function _awaits(p_input json) returns uuid[]
-  plpgsql immutable; -- body c4fd86ac, comment 1e87590d
+  plpgsql immutable; -- body c4fd86ac, comment ad0c2706
 create function _awareness(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid, p_but uuid[] DEFAULT '{}'::uuid[], OUT said text, OUT shown jsonb) returns record
   sql volatile; -- body c98bbe6e, comment 9e12e47c
 create function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)

@@ -20,7 +20,7 @@ begin
 end
 $$;
 
-comment on function _awaits(json) is 'The work items for which a call with this input waits; {}: only for a time. Raises WL002.';
+comment on function _awaits(json) is 'The work items that a call with this input waits for; {}: none, only a claim or a time. Raises WL002.';
 
 create or replace function _waits_of(p_work_item_ids uuid[])
   returns setof tool_calls
