@@ -3576,9 +3576,9 @@ create function _agent_name(p_item work_items) returns text
 create function _agents_listed(p_ids uuid[]) returns text
   sql volatile; -- body 0d34dc9c, comment 6f94c9f7
 create function _agents_named(p_item work_items, p_to text) returns uuid[]
-  plpgsql stable; -- body 568b8ee9, comment fff6271e
+  plpgsql stable; -- body 568b8ee9, comment b9057a24
 create function _agents_near(p_item work_items, p_name text) returns TABLE(id uuid, is_named boolean)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a8c0c4d5, comment 6ab3f7b3
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a8c0c4d5, comment 71b82b12
 create function _ago(p_at timestamp with time zone, p_now timestamp with time zone) returns text
   plpgsql immutable parallel safe; -- body ca3ac7ea, comment df40b70f
 create function _ancestor_at(p_turn_id uuid, p_depth integer) returns turns
@@ -3616,7 +3616,7 @@ create function _at_home(p_config jsonb, p_workspace_dir text) returns jsonb
 create function _awaited_by(p_work_item_id uuid) returns SETOF tool_calls
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body f2288efc, comment 23afa5fc
 create function _awaits(p_input json) returns uuid[]
-  plpgsql immutable; -- body c4fd86ac, comment 1e87590d
+  plpgsql immutable; -- body c4fd86ac, comment ad0c2706
 create function _awareness(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid, p_but uuid[] DEFAULT '{}'::uuid[], OUT said text, OUT shown jsonb) returns record
   sql volatile; -- body c98bbe6e, comment 9e12e47c
 create function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
@@ -3628,21 +3628,21 @@ create function _awareness_items(p_projects text[], p_but uuid[], p_settings jso
 create function _awareness_news(p_digest text) returns text
   sql volatile; -- body ea7b6a5b, comment 3f0794b5
 create function _awareness_projects(p_project text, p_scope text) returns text[]
-  plpgsql stable; -- body 65e859ef, comment db52126e
+  plpgsql stable; -- body 65e859ef, comment a4d278ac
 create function _awareness_settings(p_config jsonb, p_is_news boolean DEFAULT false) returns jsonb
   sql stable; -- body da08601f, comment 8cc51027
 create function _awareness_team(p_work_item_id uuid, p_team uuid[], p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile; -- body e39e7a11, comment 9f8c2d1d
+  plpgsql volatile; -- body e39e7a11, comment 51969c51
 create function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_has_news boolean) returns boolean
-  plpgsql volatile; -- body 157c4c9e, comment aca91d82
+  plpgsql volatile; -- body 157c4c9e, comment d65d8630
 create function _awareness_timed(p_work_item_id uuid, p_config jsonb, p_focus_id uuid, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
   plpgsql volatile; -- body 448cb01c, comment cff52fd6
 create function _awareness_told(p_work_item_id uuid, p_projects text[], p_but uuid[], p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
   plpgsql volatile; -- body bdf74af7, comment 09410981
 create function _awareness_unread(p_work_item_id uuid, p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql stable; -- body 3f78775f, comment ea63fb26
+  plpgsql stable; -- body 3f78775f, comment 62f2ebda
 create function _away(p_item work_items, p_worker_id text, OUT item work_items, OUT answer jsonb) returns record
-  plpgsql stable; -- body d0ecf341, comment ddb406cc
+  plpgsql stable; -- body d0ecf341, comment 9f4a8c53
 create function _begins_behind(p_call tool_calls) returns uuid[]
   sql stable; -- body c3434dc5, comment eae0afa7
 create function _binds_thinking(p_engage jsonb) returns boolean
@@ -3650,7 +3650,7 @@ create function _binds_thinking(p_engage jsonb) returns boolean
 create function _block_of(p_turn turns) returns integer
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body d41d8cd9, comment c208fef5
 create function _block_stub(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer, p_through_depth integer DEFAULT NULL::integer) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ed3a5a10, comment d6afda22
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ed3a5a10, comment 9a01f675
 create function _blocks(p_content json) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d79add42
 create function _blocks_chars(p_blocks text) returns integer
@@ -3668,7 +3668,7 @@ create function _branch_files(p_turns uuid[], OUT n integer, OUT files jsonb) re
 create function _branch_heads(p_a text, p_b text) returns uuid[]
   plpgsql stable; -- body b77952aa, comment 2960c523
 create function _branch_message(p_item work_items, p_turn turns, p_engage jsonb) returns text
-  sql stable; -- body 4d596580, comment a33111c8
+  sql stable; -- body 4d596580, comment 2f32616e
 create function _branch_said(p_turns uuid[], p_after integer, p_limit integer) returns TABLE(n integer, turn_id uuid, says text, calls jsonb, hash text)
   sql stable; -- body de944b5f, comment 647169f0
 create function _branch_sums(p_turns uuid[], OUT turns integer, OUT model_calls integer, OUT cost numeric, OUT calls integer, OUT failed_calls integer, OUT started_at timestamp with time zone, OUT ended_at timestamp with time zone) returns record
@@ -3684,27 +3684,27 @@ create function _bucket_seconds(p_bucket double precision) returns double precis
 create function _budget_amount(p_resource text, p_amount jsonb) returns numeric
   plpgsql immutable; -- body 7dd80466, comment 98fa5ea9
 create function _budget_charge(p_due jsonb) returns void
-  plpgsql volatile; -- body d24e7103, comment 305081f5
+  plpgsql volatile; -- body d24e7103, comment 15d88656
 create function _budget_child(p_parent_id uuid) returns void
-  plpgsql volatile; -- body b9b541e1, comment 47c2e7cc
+  plpgsql volatile; -- body b9b541e1, comment 96082abd
 create function _budget_hold(p_budgets budget_draw[], p_amounts jsonb) returns void
   plpgsql volatile; -- body 768a3af4, comment e5432e1c
 create function _budget_lack(p_budget budget_draw, p_model text, p_input bigint) returns text
-  sql stable; -- body ff7d6650, comment 812a00c0
+  sql stable; -- body ff7d6650, comment 19ec03a1
 create function _budget_park(p_item work_items, p_reason text, p_until timestamp with time zone) returns jsonb
-  plpgsql volatile; -- body 2348378b, comment a757873e
+  plpgsql volatile; -- body 2348378b, comment 3f437465
 create function _budget_reserve(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_resources budget_resource[], p_input bigint, OUT lack text, OUT ends_at timestamp with time zone, OUT is_held_by_others boolean) returns record
-  plpgsql volatile; -- body 7003cd7c, comment e6f1298d
+  plpgsql volatile; -- body 7003cd7c, comment 2446ebd9
 create function _budget_resources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment b46f7e16
 create function _budget_room(p_budget budget_draw, p_model text, p_input bigint, p_hour_write bigint) returns numeric
-  plpgsql stable; -- body 375c3c05, comment 8b3d92bb
+  plpgsql stable; -- body 375c3c05, comment 6e8510cc
 create function _budget_spend(p_work_item_id uuid, p_due jsonb, p_today date DEFAULT NULL::date) returns void
-  plpgsql volatile; -- body 6ed68667, comment f3a4529b
+  plpgsql volatile; -- body 6ed68667, comment 1bdb8bb4
 create function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
   sql volatile; -- body 67b6a6db, comment 7c329f5b
 create function _budgets_above(p_work_item_ids uuid[], p_days date[] DEFAULT '{}'::date[]) returns SETOF budget_draw
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8bb3be41, comment 89674109
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8bb3be41, comment cfe46275
 create function _budgets_by_default(p_work_item_id uuid, p_config jsonb) returns void
   sql volatile; -- body 3770954a, comment 48653199
 create function _cache_control(p_ttl text) returns text
@@ -3718,7 +3718,7 @@ create function _cached_total(p_turn turns) returns integer
 create function _call_began(p_call tool_calls, p_approval approvals) returns timestamp with time zone
   sql stable set plan_cache_mode=force_generic_plan; -- body d70e2f83, comment 56889cf3
 create function _call_begun_early(p_call tool_calls, p_results json, p_max_chars integer) returns tool_calls
-  plpgsql volatile; -- body f2709a8c, comment 3c6ef83a
+  plpgsql volatile; -- body f2709a8c, comment 09b2af6b
 create function _call_children(p_item work_items, p_call tool_calls) returns jsonb
   sql stable set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bc04b00f, comment 242395bf
 create function _call_code(p_call tool_calls) returns jsonb
@@ -3726,11 +3726,11 @@ create function _call_code(p_call tool_calls) returns jsonb
 create function _call_data(p_call tool_calls, p_approval approvals) returns jsonb
   sql stable; -- body 6d1875d7, comment d32cae99
 create function _call_ended(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb, p_whole text, p_max_chars integer) returns tool_calls
-  plpgsql volatile; -- body 88216428, comment 93885245
+  plpgsql volatile; -- body 88216428, comment e6067920
 create function _call_entry(p_call tool_calls) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_sort=off set jit=off; -- body 60f323f7, comment 07cf4c8a
 create function _call_execute(p_item work_items, p_lease uuid, p_call tool_calls) returns void
-  plpgsql volatile; -- body 4e995cbb, comment 2526156a
+  plpgsql volatile; -- body 4e995cbb, comment 5f2d4351
 create function _call_hash(p_salt uuid, p_call tool_calls) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment d02804e9
 create function _call_input(p_call tool_calls) returns json
@@ -3756,11 +3756,11 @@ create function _called(p_turn_id uuid) returns text
 create function _calls_begin(p_turn turns, p_config jsonb) returns void
   plpgsql volatile; -- body 130d0991, comment 5ef1f3f2
 create function _calls_claim(p_item work_items, p_config jsonb, p_turn_id uuid, p_call_id uuid DEFAULT NULL::uuid) returns text
-  plpgsql volatile; -- body 51230764, comment 43fb8c44
+  plpgsql volatile; -- body 51230764, comment 33d8262c
 create function _calls_give_up(p_after interval) returns integer
   sql volatile; -- body 8b1193b7, comment c6a3cdb9
 create function _calls_held(p_turn_id uuid) returns uuid[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body d1fe5305, comment 366b1849
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body d1fe5305, comment 4f741c27
 create function _calls_stop(p_call_ids uuid[], p_words text, p_words_if_uncertain text DEFAULT NULL::text) returns void
   plpgsql volatile; -- body c1a52b33, comment ab1aff0c
 create function _calls_uncertain(p_work_item_id uuid) returns text[]
@@ -3770,7 +3770,7 @@ create function _cap_said(p_text text, p_max_bytes integer) returns text
 create function _cap_text(p_text text, p_max_bytes integer) returns text
   plpgsql immutable; -- body 6837966c, comment 47c6571e
 create function _chain_of(p_work_item_id uuid) returns SETOF uuid
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8c62ebeb, comment fc9531ed
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8c62ebeb, comment e311b35c
 create function _changed_files(p_turn_ids uuid[]) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a1fabd08, comment 3fc34285
 create function _changes_of(p_work_item_id uuid, p_subscription subscriptions, p_projects text[]) returns TABLE(work_item_id uuid, at timestamp with time zone, event text)
@@ -3784,7 +3784,7 @@ create function _check_attempts(p_ids uuid[]) returns TABLE(invariant text, work
 create function _check_calls(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
   sql stable; -- body f2b92df7, comment 5f1b8740
 create function _check_days() returns TABLE(invariant text, work_item_id uuid, says text)
-  sql stable; -- body def7630d, comment dd66d49e
+  sql stable; -- body def7630d, comment e0c093e9
 create function _check_entries(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
   sql stable; -- body f1203cbd, comment 7935a739
 create function _check_head() returns trigger
@@ -3820,7 +3820,7 @@ create function _check_word(p_what text, p_word text, p_known text[]) returns vo
 create function _checked_results(p_results json) returns json
   plpgsql stable; -- body 7701aad4, comment 75d2708b
 create function _checkpoint_create(p_work_item_id uuid, p_trigger text) returns work_checkpoints
-  plpgsql volatile; -- body 0ca95fbe, comment 3a5fa0d4
+  plpgsql volatile; -- body 0ca95fbe, comment 39b0b4dc
 create function _checkpoint_due(p_item work_items, p_turn turns) returns void
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0e4c6e5c, comment 7e4d3cfb
 create function _checkpoint_trigger(p_is_block boolean, p_tokens bigint, p_since timestamp with time zone, p_entries bigint) returns text
@@ -3834,55 +3834,55 @@ create function _children_by_state(p_work_item_id uuid) returns text
 create function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, OUT answer jsonb, OUT next_id uuid, OUT free_slot text) returns record
   plpgsql volatile; -- body 152716f4, comment 5d2e0f10
 create function _claim_awaited(p_item work_items, p_turn_id uuid) returns uuid
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6c8d185d, comment 186fcc8e
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6c8d185d, comment 49a4e351
 create function _claim_by(p_item work_items) returns text
   sql stable; -- body 407a2d18, comment b9d40f8c
 create function _claim_ended() returns trigger
   plpgsql volatile security definer set lock_timeout=100ms; -- body 1a0be6ed, comment 6794c5e8
 create function _claim_held_by(p_item work_items, p_key text, p_call_id uuid) returns uuid
-  plpgsql stable; -- body 8124c60c, comment a972e7a1
+  plpgsql stable; -- body 8124c60c, comment f584f3ad
 create function _claim_holds(p_claim claims, p_item work_items) returns boolean
   sql stable; -- body 56f4ee44, comment b2c29dd2
 create function _claim_look(p_claim claims, OUT own claims, OUT newer claims[], OUT taken_by claims, OUT is_free boolean) returns record
-  plpgsql stable; -- body 1d495e68, comment 7b9c537e
+  plpgsql stable; -- body 1d495e68, comment e4b6628a
 create function _claim_new(p_item work_items, p_config jsonb, p_key text, p_ttl interval) returns claims
   plpgsql stable; -- body 009a8df7, comment 37b14f6d
 create function _claim_place(p_key text) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment 14068311
+  sql immutable parallel safe; -- body d41d8cd9, comment 0252000f
 create function _claim_refusal(p_claim claims, p_other claims) returns text
-  sql stable; -- body 0f3857c7, comment 87296f47
+  sql stable; -- body 0f3857c7, comment 64ced0c9
 create function _claim_released(p_scope text, p_key text) returns void
-  plpgsql volatile; -- body 50776c43, comment ad7f0a00
+  plpgsql volatile; -- body 50776c43, comment b891eb83
 create function _claim_stands(p_claim claims, p_item work_items) returns boolean
-  sql stable; -- body d41d8cd9, comment 27245343
+  sql stable; -- body d41d8cd9, comment 1f2df248
 create function _claim_store(p_claim claims, p_own claims, p_is_free boolean, p_is_anew boolean) returns claims
-  plpgsql volatile; -- body 905d338a, comment c889ba44
+  plpgsql volatile; -- body 905d338a, comment 62c3c6e1
 create function _claim_ttl() returns interval
   sql immutable parallel safe; -- body d41d8cd9, comment 7417154a
 create function _claim_waiters(p_key text) returns SETOF tool_calls
   plpgsql stable; -- body 4345e7a3, comment 1c7ad3d7
 create function _claim_warning(p_claim claims, p_others claims[]) returns text
-  sql stable; -- body cea66c91, comment 2e39518b
+  sql stable; -- body cea66c91, comment e48ee827
 create function _claim_why(p_claim claims, p_item work_items) returns text
   sql immutable parallel safe; -- body 37c44543, comment 5160c672
 create function _claim_words(p_claim claims, p_other claims) returns text
-  sql stable; -- body 7942ad63, comment fe6394ea
+  sql stable; -- body 7942ad63, comment 928bed5f
 create function _claimant_check(p_item work_items, p_is_at_work boolean) returns void
-  plpgsql immutable; -- body 02dec2fb, comment 12deae3d
+  plpgsql immutable; -- body 02dec2fb, comment f3964c7c
 create function _claims_are_due(p_item work_items, p_config jsonb, p_kinds text[]) returns boolean
-  sql immutable parallel safe; -- body d41d8cd9, comment fb0c0374
+  sql immutable parallel safe; -- body d41d8cd9, comment 5d8d7892
 create function _claims_held(p_item work_items) returns integer
   plpgsql stable; -- body e0feba22, comment 72fbd269
 create function _claims_lapse() returns void
-  plpgsql volatile; -- body 61297933, comment e55b6e17
+  plpgsql volatile; -- body 61297933, comment da37ee21
 create function _claims_made(p_call tool_calls, p_claims claims[]) returns void
-  plpgsql volatile; -- body ec518dfa, comment 5ed7ead5
+  plpgsql volatile; -- body ec518dfa, comment de25a443
 create function _claims_refused(p_claims claims[]) returns text
   plpgsql volatile; -- body 1b594ac4, comment 6dd94eda
 create function _claims_setting(p_item work_items, p_config jsonb) returns text
-  sql stable; -- body aba71224, comment ca31c994
+  sql stable; -- body aba71224, comment a264bb63
 create function _clock_set_back(p_now timestamp with time zone, p_tolerance interval) returns interval
-  plpgsql volatile; -- body 44f3e19e, comment 9fb088c3
+  plpgsql volatile; -- body 44f3e19e, comment 6e23a243
 create function _code_check_child_work(p_input jsonb) returns jsonb
   sql volatile; -- body e7a91047, comment d6c5ebd6
 create function _code_ledger_append(p_input jsonb) returns text
@@ -3906,7 +3906,7 @@ create function _common_beginning(p_before bigint[], p_after bigint[]) returns i
 create function _common_folder(p_paths text[]) returns text
   sql immutable parallel safe; -- body 23573b2e, comment 2d5806e4
 create function _common_turn(p_a uuid, p_b uuid) returns turns
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 432ebc71, comment 169bcdc0
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 432ebc71, comment 0264a8f2
 create function _compaction_applied(p_compaction compactions, p_cut elisions, p_shown turns[], p_leaving turns[], p_tokens_after integer) returns compactions
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 508d0444, comment da5e4179
 create function _compaction_begun(p_state context_state, p_trigger text, p_tokens integer) returns compactions
@@ -3958,31 +3958,31 @@ create function _counts_quantile(p_counts bigint[], p_part double precision) ret
 create function _cut_figures(p_cut elisions, p_model text) returns jsonb
   sql stable; -- body 5156983b, comment 9554a0d6
 create function _daily_budgets_of(p_work_item_ids uuid[]) returns SETOF daily_budgets
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6137ea04, comment 8a855bf7
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6137ea04, comment d5ff8523
 create function _daily_count(p_scope text, p_name text, p_resource text, p_today date, p_open uuid[] DEFAULT NULL::uuid[]) returns void
-  plpgsql volatile; -- body 15d152a8, comment b0f17bee
+  plpgsql volatile; -- body 15d152a8, comment fef93448
 create function _daily_name(p_project text, p_faculty text) returns text
-  plpgsql stable; -- body 4f97095e, comment 2f439186
+  plpgsql stable; -- body 4f97095e, comment ca264483
 create function _daily_open(p_scope text, p_name text) returns SETOF uuid
   sql stable; -- body 7fbd99e5, comment b3865453
 create function _daily_owners(p_work_item_ids uuid[]) returns TABLE(scope text, name text)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 7f4f4947, comment 264db021
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 7f4f4947, comment 78f2266b
 create function _daily_parked(p_scope text, p_name text) returns SETOF uuid
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bf4310d7, comment be058daa
 create function _daily_rename(p_from text, p_to text) returns void
-  plpgsql volatile; -- body f3c0c766, comment 68a9fbe8
+  plpgsql volatile; -- body f3c0c766, comment d0d50dfb
 create function _daily_renamed(p_scope text, p_name text, p_from text, p_to text) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment 9b598eda
+  sql immutable parallel safe; -- body d41d8cd9, comment 57f117af
 create function _daily_reserved(p_scope text, p_name text, p_resource text, p_day date, p_work_item_ids uuid[] DEFAULT NULL::uuid[]) returns numeric
-  sql stable; -- body 24aee3a0, comment 6bad50df
+  sql stable; -- body 24aee3a0, comment 1d5ea815
 create function _daily_store(p_scope text, p_name text, p_resource text, p_amount numeric, p_today date, p_open uuid[]) returns daily_budgets
-  plpgsql volatile; -- body 8d888677, comment 026db4ee
+  plpgsql volatile; -- body 8d888677, comment 426d10a8
 create function _day_ends_at(p_day date) returns timestamp with time zone
-  sql immutable parallel safe; -- body d41d8cd9, comment a347a5a0
+  sql immutable parallel safe; -- body d41d8cd9, comment d3dd1eb2
 create function _dead_jobs(p_ids bigint[] DEFAULT NULL::bigint[]) returns bigint[]
   plpgsql stable security definer; -- body ff2a0873, comment 2bdf6a47
 create function _decided_in(p_text text) returns TABLE(n bigint, what text)
-  sql immutable parallel safe; -- body 35a0d8be, comment a505b1b7
+  sql immutable parallel safe; -- body 35a0d8be, comment be191613
 create function _definition_length(p_lines text[]) returns integer
   sql immutable; -- body 8bcefe70, comment 6d19517c
 create function _definition_line(p_lines text[], p_name text) returns integer
@@ -3996,11 +3996,11 @@ create function _digest_spans(p_focus foci, p_first integer, p_last integer) ret
 create function _digest_store(p_focus foci, p_config jsonb, p_turn turns, p_digest jsonb, p_is_delta boolean) returns void
   sql volatile; -- body 9fbd3a6d, comment 3967c2a1
 create function _directory_named(p_item work_items, p_faculty_hash text) returns jsonb
-  sql stable; -- body bc60305c, comment 862710a9
+  sql stable; -- body bc60305c, comment 2978ebbc
 create function _doctor_invariants() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 4dec9537, comment ccfeb1aa
 create function _doctor_locks() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body deca24b9, comment 193fd237
+  sql stable; -- body deca24b9, comment 445d319b
 create function _doctor_retention() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 25bee263, comment 6bf3b42d
 create function _doctor_roles() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -4050,7 +4050,7 @@ create function _enqueue(p_work_item_id uuid) returns boolean
 create function _enqueue_all(p_work_item_ids uuid[], p_faculties text[] DEFAULT '{}'::text[]) returns void
   plpgsql volatile; -- body 827d64ab, comment edfac1cd
 create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_workers text[], p_dead_trees uuid[], p_free_slots text[], p_worker_timeout interval) returns integer
-  plpgsql volatile security definer; -- body 10c8cce8, comment ead7e4dd
+  plpgsql volatile security definer; -- body 10c8cce8, comment 98794cdd
 create function _entries_of(p_project text, p_is_child boolean, p_entry_type text, p_but uuid[], p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(content text, created_at timestamp with time zone, seq integer, work_item_id uuid, trust text, tool_call_id uuid)
   sql stable; -- body d41d8cd9, comment 4b4c5a8c
 create function _entries_record(p_item work_items, p_lease uuid, p_turn_id uuid, p_results json) returns boolean
@@ -4086,7 +4086,7 @@ create function _erase_tree(p_work_item_id uuid, p_with_forks boolean) returns u
 create function _erasure_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
   plpgsql stable; -- body 773fc714, comment 6f04ad6d
 create function _evidence(p_work_item_id uuid, p_named text, OUT tool_call_id uuid, OUT artifact_hash text) returns record
-  sql stable; -- body e9289f29, comment a8e20118
+  sql stable; -- body e9289f29, comment 9dbe771f
 create function _evidence_check(p_work_item_id uuid, p_evidence jsonb) returns void
   plpgsql stable; -- body dcf62a45, comment 27cf76e2
 create function _excerpt(p_text text, p_max_chars integer) returns text
@@ -4212,7 +4212,7 @@ create function _file_written(p_input jsonb, p_path text) returns text
 create function _files_changed(p_work_item_id uuid) returns text
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a08f9dc3, comment bd978136
 create function _files_lately(p_work_item_id uuid) returns text[]
-  sql stable; -- body 6164953a, comment 1a9fa2a1
+  sql stable; -- body 6164953a, comment b1ae5fba
 create function _files_written(p_work_item_id uuid, p_turns uuid[]) returns TABLE(path text, at timestamp with time zone)
   sql stable; -- body ebcdff6b, comment fba74b55
 create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_id uuid, p_outcome jsonb) returns jsonb
@@ -4222,11 +4222,11 @@ create function _first_block(p_focus_id uuid) returns integer
 create function _floor_cut(p_state context_state, p_trigger text, p_say text, p_max_chars integer) returns elisions
   plpgsql stable; -- body 3f15476d, comment 28780376
 create function _focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer, OUT answer json, OUT has_told boolean) returns record
-  plpgsql volatile; -- body 85d8536f, comment dd2c3a34
+  plpgsql volatile; -- body 85d8536f, comment 3e8fbc36
 create function _focus_close(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, OUT item work_items, OUT due jsonb) returns record
   plpgsql volatile; -- body aaf3c27b, comment da4ba3d3
 create function _focus_create(p_item work_items) returns foci
-  plpgsql volatile; -- body e4e1c5cf, comment db38fc3d
+  plpgsql volatile; -- body e4e1c5cf, comment 1cc8e21d
 create function _focus_end(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
   plpgsql volatile; -- body 64817c4c, comment 9a4f43f3
 create function _focus_spans(p_item work_items, p_focus foci, p_first integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
@@ -4238,7 +4238,7 @@ create function _focus_widen(p_focus foci, p_turn turns, p_own integer) returns 
 create function _fork_turn(p_parent turns, p_work_item_id uuid) returns uuid
   sql immutable parallel safe; -- body d41d8cd9, comment 9bd8ce05
 create function _forked_at(p_fork_turn_id uuid) returns SETOF turns
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 87b115c2, comment 7548e0f4
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 87b115c2, comment c9bfbc3e
 create function _from_ms(p_entity jsonb, p_key text) returns timestamp with time zone
   plpgsql stable; -- body cb7bcaf5, comment dcdd147c
 create function _functions_close() returns void
@@ -4258,19 +4258,19 @@ create function _genai_metrics(p_from timestamp with time zone, p_until timestam
 create function _genai_part(p_block jsonb) returns jsonb
   sql immutable; -- body 86386be6, comment 99b685c1
 create function _goes_on(p_item work_items, p_focus foci, p_driven_seconds double precision) returns boolean
-  plpgsql volatile; -- body 62ba24dd, comment 20eea008
+  plpgsql volatile; -- body 62ba24dd, comment 456e6452
 create function _goes_on_check(p_source work_items, p_states text[]) returns void
-  plpgsql stable; -- body 8b3cc92e, comment dff56778
+  plpgsql stable; -- body 8b3cc92e, comment a7ff2f8f
 create function _granted_functions() returns TABLE(oid oid, kinds text[])
   sql stable; -- body 5879beb4, comment 96927880
 create function _has_come(p_work_item_id uuid) returns boolean
-  plpgsql stable; -- body 6ee6f45c, comment b77dd5fb
+  plpgsql stable; -- body 6ee6f45c, comment b52d0016
 create function _has_javascript() returns boolean
   sql stable; -- body 7ce8b05a, comment b3d55b10
 create function _has_lapsed_lease(p_worker_id text) returns boolean
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 92ab00bb, comment ba9dbf27
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 92ab00bb, comment 6def18a0
 create function _head_of(p_focus foci) returns uuid
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body da6a35d4, comment 9bdfaca8
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body da6a35d4, comment d6485bd6
 create function _head_problems(p_heads jsonb) returns TABLE(work_item_id uuid, place text, problem text)
   sql stable; -- body c3c823f8, comment 5caebc67
 create function _hints_at_secret(p_text text) returns boolean
@@ -4286,7 +4286,7 @@ create function _hook_result(p_run hook_runs) returns jsonb
 create function _hook_said(p_run hook_runs, p_key text) returns text
   sql immutable; -- body cba534ad, comment 82e553d8
 create function _hook_settle(p_run hook_runs, p_result jsonb) returns hook_runs
-  plpgsql volatile; -- body 684a3a07, comment 6b754c30
+  plpgsql volatile; -- body 684a3a07, comment cd8bd384
 create function _hook_words(p_hook text, p_words text) returns text
   sql volatile; -- body d442fc51, comment a79d047b
 create function _hooks_before_first_turn(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns jsonb
@@ -4294,7 +4294,7 @@ create function _hooks_before_first_turn(p_item work_items, p_focus foci, p_conf
 create function _hours_of(p_from timestamp with time zone, p_until timestamp with time zone) returns SETOF work_hours
   sql stable; -- body dc063b0b, comment 1d4ffb4b
 create function _how_to_go_on(p_state text) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment 174df517
+  sql immutable parallel safe; -- body d41d8cd9, comment 73580fa8
 create function _image_block(p_media_type text, p_hash text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d537b4d3
 create function _image_store(p_work_item_id uuid, p_media_type text, p_data text, p_artifact text DEFAULT NULL::text) returns text
@@ -4410,13 +4410,13 @@ create function _is_kept_by_ledger(p_work_item_id uuid, p_after_seq integer, p_t
 create function _is_named(p_name text, p_target text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 2eda4f74
 create function _is_near(p_turn turns) returns boolean
-  sql stable; -- body eb0c4bf3, comment 45a2e369
+  sql stable; -- body eb0c4bf3, comment e37548da
 create function _is_on_host(p_work_item_id uuid) returns boolean
-  plpgsql stable; -- body 5e8e8659, comment 2b7b8061
+  plpgsql stable; -- body 5e8e8659, comment 050c45fa
 create function _is_owners() returns boolean
   sql stable; -- body 0a22bf7d, comment ed3c48c8
 create function _is_parked(p_item work_items) returns boolean
-  sql stable; -- body e0407e90, comment 5d9a5dd2
+  sql stable; -- body e0407e90, comment 1f411390
 create function _is_partial(p_call tool_calls) returns boolean
   sql immutable; -- body e033e909, comment 9cdb5566
 create function _is_pattern(p_pattern text) returns boolean
@@ -4424,17 +4424,17 @@ create function _is_pattern(p_pattern text) returns boolean
 create function _is_plain_entry(p_entry_type text, p_content text, p_data jsonb, p_keep text[]) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 51a31e0d
 create function _is_recorded(p_item work_items) returns boolean
-  sql immutable parallel safe; -- body d41d8cd9, comment fcc2cca1
+  sql immutable parallel safe; -- body d41d8cd9, comment 17bbaa9b
 create function _is_reminded(p_focus foci) returns boolean
   sql stable; -- body fb2ab098, comment 213e94fe
 create function _is_replicating() returns boolean
   sql stable; -- body d96e8fa3, comment d6a41e16
 create function _is_retracted(p_work_item_id uuid, p_seq integer, p_until_seq integer DEFAULT 2147483647) returns boolean
-  sql stable parallel safe; -- body d41d8cd9, comment dad2eac3
+  sql stable parallel safe; -- body d41d8cd9, comment ba2ec175
 create function _is_same_file(p_name text, p_target text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment bf87a141
 create function _is_talked_out(p_from uuid, p_to uuid) returns boolean
-  sql stable; -- body 5c41bfd7, comment d13a856e
+  sql stable; -- body 5c41bfd7, comment 83653a20
 create function _is_thinking(p_turn turns) returns boolean
   sql stable; -- body c694aa61, comment 0136f971
 create function _is_told(p_turn turns) returns boolean
@@ -4444,7 +4444,7 @@ create function _is_told_over(p_work_item_id uuid) returns boolean
 create function _is_trace_claimed(p_ends_at timestamp with time zone) returns boolean
   sql stable; -- body c3ebf7a3, comment 60c3b2f5
 create function _is_untimed(p_work_type text, p_params jsonb) returns boolean
-  sql immutable parallel safe; -- body d41d8cd9, comment 351d23a1
+  sql immutable parallel safe; -- body d41d8cd9, comment 85221288
 create function _is_uuid(p_text text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 2a8a5cbf
 create function _is_wait(p_ability text) returns boolean
@@ -4454,7 +4454,7 @@ create function _is_watched(p_watch_ends_at timestamp with time zone) returns bo
 create function _is_watched(p_work_item_id uuid) returns boolean
   sql stable; -- body e8eb68da, comment 9e9917c4
 create function _item_answer(p_item work_items) returns json
-  sql stable parallel safe; -- body d41d8cd9, comment b60433b5
+  sql stable parallel safe; -- body d41d8cd9, comment 991bd759
 create function _item_hash(p_salt uuid, p_item work_items) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 04e07735
 create function _item_hosts(p_item work_items) returns text[]
@@ -4470,17 +4470,17 @@ create function _item_seal(p_item work_items) returns void
 create function _item_span(p_item work_items, p_focus foci) returns trace_span
   sql stable; -- body 704674c6, comment 7fe4c45f
 create function _items_of(p_project text, p_is_root boolean, p_state text, p_but uuid[], p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(id uuid, state text, faculty text, work_type text, description text, outcome text, at timestamp with time zone)
-  sql stable; -- body d41d8cd9, comment e1c383dc
+  sql stable; -- body d41d8cd9, comment dca2a091
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
   plpgsql volatile; -- body a4801f69, comment 32a0fca6
 create function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
-  plpgsql volatile; -- body 29efb67c, comment 66e24864
+  plpgsql volatile; -- body 29efb67c, comment 9a0907e3
 create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count integer) returns foci
   plpgsql volatile; -- body 41f5916a, comment 1c87e459
 create function _iteration_finish(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_iteration integer, p_driven_seconds double precision, p_kept_turn_id uuid DEFAULT NULL::uuid, p_flags iteration_flags DEFAULT NULL::iteration_flags) returns json
-  plpgsql volatile; -- body fc2cf2cf, comment 694281f9
+  plpgsql volatile; -- body fc2cf2cf, comment 357daa9a
 create function _iteration_flags(p_item work_items, p_focus foci, p_config jsonb, p_turn turns DEFAULT NULL::turns) returns iteration_flags
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bb926ec1, comment 77212ca5
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bb926ec1, comment e7a8af55
 create function _iteration_span_id(p_focus_id uuid, p_iteration integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7893b336
 create function _iteration_spans(p_item work_items, p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
@@ -4488,29 +4488,29 @@ create function _iteration_spans(p_item work_items, p_focus foci, p_first intege
 create function _job_priority(p_priority integer) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 325739a5
 create function _job_task(p_for text DEFAULT NULL::text) returns text
-  sql stable; -- body d41d8cd9, comment 23f1c9a4
+  sql stable; -- body d41d8cd9, comment 67a73618
 create function _job_task_at(p_host text, p_project text DEFAULT NULL::text) returns text
   sql stable; -- body d41d8cd9, comment 227841e2
 create function _job_task_for(p_item work_items) returns text
-  plpgsql stable; -- body 7cdd01b2, comment c6682892
+  plpgsql stable; -- body 7cdd01b2, comment e13b361a
 create function _job_tasks() returns text[]
-  plpgsql stable; -- body ebbc8cfa, comment f1f20a43
+  plpgsql stable; -- body ebbc8cfa, comment 77d666d3
 create function _job_waiting(p_tasks text[]) returns integer
   plpgsql volatile security definer; -- body 28a84502, comment d60e9c05
 create function _jobs_tidy(p_worker_timeout interval) returns void
-  plpgsql volatile security definer; -- body 9bfce14b, comment ce71bb5e
+  plpgsql volatile security definer; -- body 9bfce14b, comment 945676c0
 create function _journal_alive(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
   plpgsql volatile; -- body 2e37dbe9, comment 06e107cf
 create function _journal_keys() returns jsonb
   sql immutable parallel safe; -- body d41d8cd9, comment 58a83d4d
 create function _journal_place(p_position text, OUT at timestamp with time zone, OUT rank numeric, OUT id text) returns record
-  plpgsql immutable; -- body 4e579415, comment d359a6e4
+  plpgsql immutable; -- body 4e579415, comment b96510cb
 create function _journal_position(p_at timestamp with time zone, p_rank numeric, p_id text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 0e29d4c3
 create function _journal_shortened(p_content jsonb) returns jsonb
   plpgsql immutable; -- body 7bedd4fe, comment 901c4403
 create function _journal_since(p_work_item_id uuid, p_to timestamp with time zone, p_count integer) returns timestamp with time zone
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0218b054, comment f2cff924
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0218b054, comment 5c5637bc
 create function _journal_size(p_work_item_id uuid, p_from timestamp with time zone, p_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, OUT entries integer, OUT tokens bigint) returns record
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a21e8604, comment 06523598
 create function _journal_state(p_item work_items) returns text
@@ -4540,7 +4540,7 @@ create function _json_with_key(p_object json, p_key text, p_value text) returns 
 create function _jsonb_of(p_json json) returns jsonb
   plpgsql immutable; -- body f21b1a56, comment 4edaa375
 create function _keep_answer(p_step work_ledger) returns text
-  plpgsql stable; -- body 3cbef97b, comment ab965046
+  plpgsql stable; -- body 3cbef97b, comment d3fc7c54
 create function _keep_at(p_work_item_id uuid, p_seq integer DEFAULT 2147483647) returns text[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 406d99e3, comment ec7cc30f
 create function _keep_leaving(p_step work_ledger) returns text[]
@@ -4598,17 +4598,17 @@ create function _ldg_task_save(p_input jsonb) returns jsonb
 create function _leap_of(p_parent turns) returns uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 3baec003, comment ac2628e4
 create function _lease_drop(p_item work_items, p_slot text, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
-  plpgsql volatile; -- body 51e8a501, comment 40495c1d
+  plpgsql volatile; -- body 51e8a501, comment 7ad89881
 create function _lease_due(p_focus foci, p_is_refused boolean DEFAULT false) returns jsonb
-  plpgsql volatile; -- body 0d49d5aa, comment e423b364
+  plpgsql volatile; -- body 0d49d5aa, comment d140d322
 create function _lease_end(p_item work_items, OUT item work_items, OUT due jsonb) returns record
   plpgsql volatile; -- body 8ab567b6, comment b33931f6
 create function _lease_grant(p_item work_items, p_focus foci, p_worker_id text, p_lease_seconds integer, OUT item work_items, OUT answer jsonb) returns record
   plpgsql volatile; -- body 2d17ad29, comment 92c2be62
 create function _lease_lost(p_item work_items, p_focus foci, OUT item work_items, OUT due jsonb) returns record
-  plpgsql volatile; -- body b50ca4ed, comment fc4fbb51
+  plpgsql volatile; -- body b50ca4ed, comment 6b82f2fa
 create function _leases_begin_by_now() returns void
-  plpgsql volatile; -- body 483e62b0, comment 8d3ea1cc
+  plpgsql volatile; -- body 483e62b0, comment 77bf9249
 create function _ledger_append_json(p_input jsonb) returns work_ledger
   sql volatile; -- body ac3579ea, comment fbdbd7b0
 create function _ledger_appended(p_work_item_id uuid, p_idempotency_key text, p_entry_type text, p_content text, p_keep text[]) returns work_ledger
@@ -4626,13 +4626,13 @@ create function _ledger_entry_types() returns text[]
 create function _ledger_format(p_work_item_id uuid, p_since_seq integer DEFAULT 1, p_until_seq integer DEFAULT 2147483647, p_is_own boolean DEFAULT false) returns text
   sql stable; -- body 48367c81, comment 74d3616b
 create function _ledger_given(p_work_item_id uuid, p_entries jsonb, p_idempotency_key text, OUT contents text[], OUT known integer[]) returns record
-  plpgsql volatile; -- body 2871bb86, comment d2607572
+  plpgsql volatile; -- body 2871bb86, comment d68629be
 create function _ledger_inherit(p_item work_items, p_source_id uuid, p_last integer) returns void
   plpgsql volatile; -- body 67a5612a, comment 6bf20832
 create function _ledger_linked(p_entries work_ledger[], p_salt uuid) returns work_ledger[]
   plpgsql stable; -- body 7a8bf5ac, comment 45909774
 create function _ledger_numbers(p_work_item_id uuid, p_lease uuid, p_count integer) returns fences
-  plpgsql volatile; -- body aedb71a2, comment 457c1845
+  plpgsql volatile; -- body aedb71a2, comment 8f0785ca
 create function _ledger_schema() returns text
   sql stable; -- body a3098596, comment c789aca7
 create function _ledger_trust(p_work_item_id uuid, p_turn_id uuid) returns text
@@ -4650,13 +4650,13 @@ create function _lines_read(p_tool_name text, p_input jsonb, OUT line_start inte
 create function _lines_shown(p_call tool_calls) returns text[]
   sql stable; -- body 338bf386, comment b98db598
 create function _linked_digest(p_name text, OUT digest text, OUT version text, OUT problem text, OUT is_silent boolean, OUT is_late boolean) returns record
-  plpgsql volatile; -- body 5f9f3c04, comment 78b9b2e3
+  plpgsql volatile; -- body 5f9f3c04, comment 6f98ac0e
 create function _linked_heard(p_name text, p_version text, p_digest text) returns void
-  plpgsql volatile; -- body 8bb623e8, comment 431ca664
+  plpgsql volatile; -- body 8bb623e8, comment f9941516
 create function _linked_title(p_name text, p_version text) returns text
-  sql stable; -- body 556d7bd9, comment 48d1869f
+  sql stable; -- body 556d7bd9, comment f0e5bdac
 create function _linked_told(p_name text, p_is_asked boolean, OUT says text, OUT is_late boolean) returns record
-  plpgsql volatile; -- body df2ca74a, comment c10e2db5
+  plpgsql volatile; -- body df2ca74a, comment ab96e8cf
 create function _list(p_items text[], p_max integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment c8ea6917
 create function _listed(p_list jsonb) returns text
@@ -4672,7 +4672,7 @@ create function _lock_shared(p_purpose text, p_key text) returns void
 create function _lock_try(p_purpose text, p_key text DEFAULT NULL::text) returns boolean
   plpgsql volatile; -- body 502d4cfd, comment d7572faf
 create function _loop_thinks(p_engage jsonb, p_head turns, p_cuts elisions[]) returns boolean
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 59b7d769, comment 3e75773b
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 59b7d769, comment bee1809b
 create function _max_attempts(p_item work_items, p_focus foci) returns integer
   sql stable; -- body 6bb99acd, comment 2d4432ad
 create function _max_result_chars(p_call tool_calls) returns integer
@@ -4686,11 +4686,11 @@ create function _may_drive(p_item work_items, p_hosts text[], p_worker workers) 
 create function _may_hold_secret(p_text text) returns boolean
   plpgsql immutable parallel safe; -- body 709eabfd, comment 61078c23
 create function _may_precede(p_ability abilities, p_config jsonb) returns boolean
-  plpgsql immutable; -- body a5e80757, comment 20085382
+  plpgsql immutable; -- body a5e80757, comment d4f44899
 create function _memory_below(p_project text, p_path text) returns SETOF memory_files
   sql stable; -- body 9ec416a6, comment e1c3be21
 create function _memory_blamed(p_file_id uuid, p_version integer) returns TABLE(line integer, content text, since_version integer)
-  sql stable; -- body 83a1b33d, comment 2f3d31d7
+  sql stable; -- body 83a1b33d, comment 58223c5b
 create function _memory_changes(p_before text, p_after text) returns text
   plpgsql immutable; -- body 080cd8df, comment efa8e6fc
 create function _memory_content(p_file memory_files) returns text
@@ -4700,7 +4700,7 @@ create function _memory_create(p_hand memory_hand, p_path text, p_text text) ret
 create function _memory_delete(p_hand memory_hand, p_path text) returns text
   plpgsql volatile; -- body 1349d213, comment b4c94055
 create function _memory_done(p_hand memory_hand, p_command text, p_path text, p_input jsonb) returns text
-  plpgsql stable; -- body 2d94a888, comment 1847f492
+  plpgsql stable; -- body 2d94a888, comment 867d1057
 create function _memory_edited(p_content text, p_old text, p_new text, p_before text) returns text
   sql immutable; -- body 1b88880b, comment e65e1688
 create function _memory_file(p_project text, p_path text) returns memory_files
@@ -4714,7 +4714,7 @@ create function _memory_forget() returns bigint
 create function _memory_fresh(p_hand memory_hand, p_file memory_files) returns void
   plpgsql stable; -- body 7e09f9f6, comment 35fdcb40
 create function _memory_hand(p_project text, p_work_item_id uuid, p_lease uuid, p_reader text) returns memory_hand
-  plpgsql volatile; -- body 0a4e174a, comment a6d2a4fc
+  plpgsql volatile; -- body 0a4e174a, comment 80bdb365
 create function _memory_insert(p_hand memory_hand, p_path text, p_line text, p_text text) returns text
   plpgsql volatile; -- body 3f01f7f7, comment 5c54aa74
 create function _memory_is(p_file memory_files, p_version integer) returns void
@@ -4730,13 +4730,13 @@ create function _memory_listed(p_project text, p_path text) returns text
 create function _memory_locked(p_project text) returns text
   plpgsql volatile; -- body 53947268, comment 6ec0d800
 create function _memory_merge(p_from text, p_to text) returns void
-  plpgsql volatile; -- body f561b3f2, comment d7f8fbc9
+  plpgsql volatile; -- body f561b3f2, comment d2ddfd1b
 create function _memory_new(p_project text, p_path text) returns memory_files
-  plpgsql volatile; -- body e27a6177, comment d133c514
+  plpgsql volatile; -- body e27a6177, comment 8d04b38c
 create function _memory_numbered(p_lines text[], p_from integer, p_to integer) returns text
   sql immutable; -- body e653d3e3, comment 3ccdf175
 create function _memory_path(p_path text) returns text
-  plpgsql stable; -- body 893e8c7d, comment 927b39ea
+  plpgsql stable; -- body 893e8c7d, comment 77fbb771
 create function _memory_pinned(p_project text) returns text
   plpgsql stable; -- body c2484641, comment b3428c40
 create function _memory_problems() returns TABLE(place text, problem text)
@@ -4744,19 +4744,19 @@ create function _memory_problems() returns TABLE(place text, problem text)
 create function _memory_rename(p_hand memory_hand, p_path text, p_to text) returns text
   plpgsql volatile; -- body efd548a0, comment 1fb38956
 create function _memory_seen(p_hand memory_hand, p_file_id uuid, p_version integer) returns void
-  sql volatile; -- body 6edb46d0, comment e67f5f6c
+  sql volatile; -- body 6edb46d0, comment 83df9d6f
 create function _memory_side(p_mark text, p_lines text[], p_head integer, p_tail integer) returns text
   sql immutable; -- body a73deb95, comment 3dad21ed
 create function _memory_size(p_bytes bigint) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 19760086
 create function _memory_store(p_hand memory_hand, p_file memory_files, p_command text, p_path text, p_content text) returns memory_files
-  plpgsql volatile; -- body e00e0236, comment 4a41e286
+  plpgsql volatile; -- body e00e0236, comment a24cfed8
 create function _memory_str_replace(p_hand memory_hand, p_path text, p_old text, p_new text) returns text
   plpgsql volatile; -- body 0f64a949, comment d9e43d93
 create function _memory_told(p_project text) returns text
   sql volatile; -- body 9ea55a48, comment befdaa66
 create function _memory_unpinned(p_file memory_files) returns void
-  plpgsql immutable; -- body ae80ccfa, comment c549a930
+  plpgsql immutable; -- body ae80ccfa, comment a5269c73
 create function _memory_view(p_hand memory_hand, p_path text, p_range jsonb) returns text
   plpgsql volatile; -- body c77dda77, comment bab6ecbb
 create function _memory_why(p_why text) returns text
@@ -4772,7 +4772,7 @@ create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_q
 create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_ttl text DEFAULT '5m'::text) returns text
   sql stable; -- body fb1b4107, comment 6151854e
 create function _messages_since(p_turn turns, p_flags iteration_flags, p_is_told boolean) returns json
-  plpgsql stable; -- body a4c8597e, comment be24efcf
+  plpgsql stable; -- body a4c8597e, comment 4e2d2e14
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
   sql immutable parallel safe; -- body 38739bbc, comment 4e6810e4
 create function _metrics_of_calls(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
@@ -4784,7 +4784,7 @@ create function _metrics_of_turns(p_from timestamp with time zone, p_until times
 create function _milliseconds(p_from timestamp with time zone, p_to timestamp with time zone) returns double precision
   sql immutable parallel safe; -- body d41d8cd9, comment 147f9e94
 create function _model_heard(p_turn turns, p_is_cooling boolean) returns void
-  plpgsql volatile; -- body 18504413, comment 91d0dbbe
+  plpgsql volatile; -- body 18504413, comment ab530f9b
 create function _model_problems(p_engage jsonb) returns TABLE(path text[], says text)
   sql stable; -- body f97559a5, comment d9ca8156
 create function _model_takes(p_model text) returns jsonb
@@ -4796,29 +4796,29 @@ create function _ms(p_at timestamp with time zone) returns bigint
 create function _names(p_names jsonb) returns text[]
   plpgsql immutable; -- body ddc08b2f, comment a9bea203
 create function _names_file(p_text text, p_path text) returns boolean
-  sql immutable; -- body d59b56fd, comment 2ddfe323
+  sql immutable; -- body d59b56fd, comment 8b7a50b3
 create function _names_of(p_faculty text) returns TABLE(project text, is_asked_for boolean, name text)
-  plpgsql stable; -- body 5c8515d4, comment d57a7111
+  plpgsql stable; -- body 5c8515d4, comment aff54a24
 create function _names_queued() returns TABLE(project text, is_asked_for boolean, name text)
-  sql stable; -- body 9520818c, comment f37e26e7
+  sql stable; -- body 9520818c, comment 11c6bc43
 create function _nearest(p_word text, p_words text[]) returns text
   sql immutable; -- body f3f78ff5, comment 780c8e58
 create function _nearness(p_work_item_id uuid, p_root_id uuid, p_files text[]) returns integer
-  sql stable; -- body d5675b3b, comment 1304fcd0
+  sql stable; -- body d5675b3b, comment ebd73fbf
 create function _needs_approval(p_risk text, p_engage jsonb) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 09f664ab
 create function _newest_lines(p_lines text[], p_max_chars integer, p_most integer) returns text
-  sql immutable parallel safe; -- body 445c00f0, comment 9f41f0d4
+  sql immutable parallel safe; -- body 445c00f0, comment e2eb869a
 create function _newest_plan(p_work_item_id uuid, p_until_seq integer DEFAULT 2147483647) returns work_ledger
-  plpgsql stable; -- body b4f93cd7, comment adf44cd8
+  plpgsql stable; -- body b4f93cd7, comment f1ed388d
 create function _newest_turn(p_work_item_id uuid) returns uuid
   sql stable; -- body 85a37811, comment 83b9e615
 create function _news_mark(p_work_item_id uuid, p_projects text[], p_since timestamp with time zone) returns TABLE(mark text)
-  sql stable; -- body d41d8cd9, comment 485a6b51
+  sql stable; -- body d41d8cd9, comment b59b0ce6
 create function _next_block(p_head turns, p_boundary text) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment b9a2e3a0
 create function _next_steps(p_item work_items, p_uncertain text[], p_plan text[], p_work text[], p_steps text[], p_asked text) returns text[]
-  sql immutable; -- body 26ef4543, comment 0a03b8bc
+  sql immutable; -- body 26ef4543, comment 75dd87f9
 create function _next_tokens(p_engage jsonb, p_last turns, p_head turns, p_cut elisions, p_say text, p_raw_chars integer, p_chars bigint DEFAULT NULL::bigint) returns integer
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6d11acf5, comment 42f572e5
 create function _no_javascript(p_function text) returns jsonb
@@ -4826,7 +4826,7 @@ create function _no_javascript(p_function text) returns jsonb
 create function _no_longer_fits(p_tokens numeric, p_window integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 23bb5b7a
 create function _no_such_tool(p_turn turns, p_name text) returns text
-  plpgsql stable; -- body f09309a7, comment eb1ffdc8
+  plpgsql stable; -- body f09309a7, comment f6426d83
 create function _notify_completed() returns trigger
   plpgsql volatile; -- body d25cc62e, comment 8cad8cd6
 create function _notify_journal() returns trigger
@@ -4858,7 +4858,7 @@ create function _open_item(p_work_item_id uuid) returns work_items
 create function _options_of(p_config json, OUT max_tokens integer, OUT thinking text, OUT effort text, OUT temperature numeric, OUT top_p numeric, OUT tool_choice text, OUT cache_ttl text, OUT service_tier text, OUT betas text[]) returns record
   sql immutable; -- body 6c2e96dc, comment 22a4158a
 create function _order_kept(p_call tool_calls, p_implementation text) returns uuid[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 2f69d070, comment 4813d544
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 2f69d070, comment 7f57f153
 create function _orient_text(p_item work_items, p_focus foci, p_config jsonb, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
   plpgsql volatile; -- body 0b2741c4, comment de701c2c
 create function _overlaps(p_work_item_id uuid, p_focus_id uuid, p_projects text[]) returns TABLE(id uuid, faculty text, work_type text, description text, path text)
@@ -4884,9 +4884,9 @@ create function _parts_of_page(p_turn turns, p_first_id uuid, p_last_id uuid, p_
 create function _parts_page(p_turn turns, p_after integer, p_limit integer, OUT first_id uuid, OUT last_id uuid, OUT has_head boolean, OUT has_end boolean, OUT before bigint, OUT total bigint) returns record
   plpgsql stable; -- body 6c8d9fd3, comment 38a0de0d
 create function _past_message(p_item work_items, p_source work_items, p_engage jsonb, p_turn turns DEFAULT NULL::turns) returns text
-  sql stable; -- body de7c662d, comment 880565d1
+  sql stable; -- body de7c662d, comment 2f4ef53e
 create function _past_of(p_work_item_id uuid) returns SETOF uuid
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ef7519f1, comment 69501ac2
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ef7519f1, comment 8d993da3
 create function _patch_hunks(p_input jsonb, p_path text, p_kind text) returns TABLE(n bigint, old text, new text)
   sql immutable; -- body c572cdb1, comment b3f5f815
 create function _patched_files(p_patch text) returns TABLE(action text, path text)
@@ -4904,7 +4904,7 @@ create function _paused_if_asked(p_item work_items) returns work_items
 create function _person() returns text
   plpgsql volatile; -- body bba41143, comment 57c2a46b
 create function _place_below(p_session work_items, p_taker faculties) returns text
-  sql stable; -- body eed8cdb6, comment ce9fb679
+  sql stable; -- body eed8cdb6, comment 8fa4d3a1
 create function _plan_box(p_state text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment c30de57c
 create function _plan_check(p_work_item_id uuid, p_seq integer, p_numbers integer[]) returns void
@@ -4912,7 +4912,7 @@ create function _plan_check(p_work_item_id uuid, p_seq integer, p_numbers intege
 create function _plan_items(p_plan text) returns text[]
   sql immutable parallel safe; -- body 732db0b7, comment 4e5ffb36
 create function _plan_left_out(p_entry work_ledger) returns text
-  sql stable; -- body e2484bd2, comment 23d106ad
+  sql stable; -- body e2484bd2, comment 9ef4d052
 create function _plan_line(p_work_item_id uuid) returns text
   plpgsql stable; -- body 117f6c43, comment 13977c56
 create function _plan_lines(p_items jsonb) returns text
@@ -4936,7 +4936,7 @@ create function _price(p_model text, p_input bigint, p_output bigint, p_cache_re
 create function _printed_files(p_command text) returns SETOF text
   sql immutable; -- body a102a112, comment 11e69a67
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
-  sql stable; -- body 11ddc6b0, comment 084746ef
+  sql stable; -- body 11ddc6b0, comment b38d13f8
 create function _project_and_none(p_project text) returns text[]
   sql stable; -- body d41d8cd9, comment 6bd66591
 create function _project_check(p_project text) returns text
@@ -4948,15 +4948,15 @@ create function _project_now(p_project text) returns text
 create function _project_problem(p_project text) returns text
   sql stable; -- body eea48f30, comment b7c23ea7
 create function _projects_queued() returns SETOF text
-  sql stable; -- body d1314c9c, comment 49f4bd2c
+  sql stable; -- body d1314c9c, comment 91c694e8
 create function _projects_told() returns TABLE(name text)
-  sql stable; -- body 4f7f360f, comment 0c528273
+  sql stable; -- body 4f7f360f, comment 27eb4b8f
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
   sql immutable parallel safe; -- body 6fdd6e91, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
-  sql stable; -- body c35c7b43, comment 077fa379
+  sql stable; -- body c35c7b43, comment 83291274
 create function _quote_origin(p_turn turns, p_part text, p_told_in uuid, p_quote text, OUT says text, OUT turn_id uuid, OUT call_id uuid, OUT work_item_id uuid, OUT entry_seq integer, OUT person text) returns record
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body e4e4e5f6, comment 06c337da
 create function _quotes(p_ids uuid[]) returns TABLE(message_id uuid, work_item_id uuid, inbox_id uuid)
@@ -5086,9 +5086,9 @@ create function _request_sent(p_turn turns, p_is_watched boolean, p_flags iterat
 create function _request_sizes(p_turn turns, OUT task integer, OUT digest integer, OUT stubs integer, OUT kept integer, OUT closed integer, OUT words integer, OUT results integer, OUT people integer, OUT engine integer) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a6bef548, comment 87d226d9
 create function _request_unanswered(p_turn turns, p_ended_at timestamp with time zone, p_class text, p_status integer DEFAULT NULL::integer, p_request_id text DEFAULT NULL::text) returns void
-  sql volatile; -- body 79a5f9a6, comment a3e07516
+  sql volatile; -- body 79a5f9a6, comment f9b683ab
 create function _resources_limited(p_work_item_id uuid) returns budget_resource[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 83512fcf, comment eab36145
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 83512fcf, comment 99b96c98
 create function _response_begins(p_turn turns) returns text
   sql stable; -- body 5de7c8bc, comment 61460962
 create function _response_missing(p_turn turns, p_exchange record) returns TABLE(records jsonb, previous jsonb, text text, first_thought bigint, last_thought bigint, first_call bigint, last_call bigint)
@@ -5102,7 +5102,7 @@ create function _result_check(p_schema jsonb, p_value jsonb) returns void
 create function _result_errors(p_schema jsonb, p_value jsonb, p_at text DEFAULT 'result'::text) returns SETOF text
   plpgsql immutable; -- body 0443ebf4, comment aebb6b31
 create function _result_failed(p_item work_items, p_focus foci) returns jsonb
-  plpgsql volatile; -- body e469b480, comment 3e0331d9
+  plpgsql volatile; -- body e469b480, comment eace097d
 create function _result_refused(p_item work_items, p_turn turns) returns boolean
   plpgsql stable; -- body 08acb626, comment b78af707
 create function _result_schema_check(p_schema jsonb) returns void
@@ -5120,7 +5120,7 @@ create function _results_chars(p_turn_id uuid) returns integer
 create function _results_settle(p_item work_items, p_results json) returns void
   plpgsql volatile; -- body 6ee06ec4, comment 494400a2
 create function _resumed_from(p_work_item_id uuid) returns work_items
-  sql stable; -- body 8812c3d7, comment e0fcea8e
+  sql stable; -- body 8812c3d7, comment 73b279d5
 create function _retention_batch(p_work_item_id uuid, p_limit integer) returns bigint
   plpgsql volatile; -- body 717879d3, comment da3577de
 create function _retention_due(p_limit integer) returns TABLE(root_id uuid, items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
@@ -5134,7 +5134,7 @@ create function _retention_take(p_root_id uuid) returns jsonb
 create function _retention_tidy(p_limit integer) returns jsonb
   plpgsql volatile; -- body fb72ece4, comment c7680d82
 create function _retractions_tell(p_item work_items, p_focus foci, p_turn turns, p_retracted_at timestamp with time zone) returns boolean
-  plpgsql volatile; -- body bd91c461, comment 00ace5d7
+  plpgsql volatile; -- body bd91c461, comment f20b5295
 create function _retry_delay(p_focus foci) returns interval
   sql stable; -- body 6ae58c48, comment fbce5f7a
 create function _role(p_kind text) returns name
@@ -5162,17 +5162,17 @@ create function _roles_tools() returns void
 create function _round_hash(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 3251da30, comment d76474dc
 create function _run_marks() returns text[]
-  sql immutable parallel safe; -- body d41d8cd9, comment 4c5b00f5
+  sql immutable parallel safe; -- body d41d8cd9, comment 73d88214
 create function _run_place(p_position text, p_is_back boolean, OUT at timestamp with time zone, OUT place integer, OUT rank integer, OUT ordinal integer, OUT block_id text) returns record
-  plpgsql immutable; -- body 2876c272, comment 35d498a1
+  plpgsql immutable; -- body 2876c272, comment 00f596a9
 create function _run_position(p_at timestamp with time zone, p_place integer, p_rank integer, p_ordinal integer, p_block_id text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment c6721ea4
 create function _run_until(p_work_item_id uuid, p_from timestamp with time zone, p_count integer) returns timestamp with time zone
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0fd42696, comment 08265f11
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0fd42696, comment 844acea1
 create function _runs_behind(p_call tool_calls) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 72dabff2, comment 4fc561c3
 create function _said_about(p_path text, p_projects text[], p_ids uuid[], OUT entries text, OUT retracted text) returns record
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a8dc4b87, comment 1681fd14
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a8dc4b87, comment 7d24c666
 create function _said_before(p_head_id uuid, p_number integer) returns bigint
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9c928a03, comment c88e8cb4
 create function _said_done(p_turn turns, p_call_count integer, p_done_call_id uuid) returns jsonb
@@ -5180,7 +5180,7 @@ create function _said_done(p_turn turns, p_call_count integer, p_done_call_id uu
 create function _said_in(p_content json) returns text
   sql immutable; -- body b5d1d714, comment 76c934d4
 create function _said_within(p_text text, p_work_type text) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment 3aec16ad
+  sql immutable parallel safe; -- body d41d8cd9, comment ad0ab91a
 create function _salt(p_work_item_id uuid) returns uuid
   sql stable; -- body 5a68f463, comment 6e1c25ac
 create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) returns void
@@ -5220,7 +5220,7 @@ create function _search_words(p_text text) returns tsvector
 create function _seconds_bucket(p_seconds double precision) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 813a8f3f
 create function _seconds_driven(p_focus foci) returns numeric
-  sql volatile; -- body 87689ee3, comment 0bfe202a
+  sql volatile; -- body 87689ee3, comment ee060c4a
 create function _secrets_behind() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment b03dd63f
 create function _secrets_connection_key() returns text
@@ -5238,19 +5238,19 @@ create function _sent_at(p_turn turns) returns timestamp with time zone
 create function _server_address(p_url text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 4032f426
 create function _serves(p_worker workers, p_project text) returns boolean
-  sql stable; -- body d41d8cd9, comment 611f64b7
+  sql stable; -- body d41d8cd9, comment 1b9f3c55
 create function _session(p_name text, p_is_locked boolean DEFAULT false) returns sessions
   plpgsql volatile; -- body 39b3ca77, comment f3b3ee48
 create function _session_advance(p_label text, p_turn_id uuid) returns void
   plpgsql volatile; -- body d7256522, comment a6e49915
 create function _session_before(p_item work_items, p_directory text) returns work_items
-  sql stable; -- body 0b60ddbd, comment 9bfd1d54
+  sql stable; -- body 0b60ddbd, comment 24a650a1
 create function _session_defaults() returns TABLE(name text, value text, whose text, remedy text)
-  sql stable; -- body 6a875ab5, comment e7002dad
+  sql stable; -- body 6a875ab5, comment 31b81c8b
 create function _session_directory(p_item work_items) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment 9e55572f
+  sql immutable parallel safe; -- body d41d8cd9, comment 1e544d7e
 create function _session_gone_on(p_item work_items) returns text
-  sql stable; -- body 86f004e3, comment 49ebab08
+  sql stable; -- body 86f004e3, comment 8aeddc70
 create function _session_has_news(p_item work_items, p_scope text) returns boolean
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 348c4946, comment 56c7d11a
 create function _session_import(p_run json) returns jsonb
@@ -5270,13 +5270,13 @@ create function _set_aside(p_item work_items, p_state text, p_reason text, p_run
 create function _settled_until() returns timestamp with time zone
   sql volatile; -- body 099c24a8, comment 25583c15
 create function _shares_files(p_item work_items, p_config jsonb) returns boolean
-  sql immutable parallel safe; -- body d41d8cd9, comment e2b52e08
+  sql immutable parallel safe; -- body d41d8cd9, comment 1d8733c0
 create function _shortened(p_call tool_calls, p_max_chars integer) returns json
   sql stable; -- body 020574d6, comment 8e7f091d
 create function _shortened_to(p_text text, p_chars integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 43f85c6d
 create function _shown_note(p_reader_id uuid, p_turn_id uuid, p_shown jsonb, p_at timestamp with time zone) returns void
-  plpgsql volatile; -- body b77f34be, comment cddc8598
+  plpgsql volatile; -- body b77f34be, comment 378cb06b
 create function _shown_result(p_call tool_calls, p_content json) returns TABLE(kind text, rank integer, blocks text, chars integer)
   plpgsql stable; -- body 3bddc262, comment 76883d45
 create function _shown_turns(p_head turns, p_cut elisions) returns turns[]
@@ -5294,7 +5294,7 @@ create function _slot_next(p_faculty text, p_but uuid DEFAULT NULL::uuid) return
 create function _slot_take(p_item work_items, p_faculty faculties, OUT lack text, OUT slot_faculty text, OUT next_id uuid) returns record
   plpgsql volatile; -- body 8f8f01ee, comment 6ae8acb8
 create function _slot_wanted(p_item work_items) returns text
-  sql stable; -- body fbabc6d8, comment 646ba87a
+  sql stable; -- body fbabc6d8, comment e94b5124
 create function _slots_used(p_faculty faculties) returns integer
   sql stable; -- body fe2d7719, comment f9f9cb69
 create function _source_label(p_faculty text, p_work_type text) returns text
@@ -5322,7 +5322,7 @@ create function _stall_words(p_focus foci, p_head turns, p_limit integer) return
 create function _stalled(p_focus foci, p_turn_id uuid, p_limit integer) returns text
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a0ed1169, comment fcc5eb4a
 create function _standing_family(p_item work_items, p_until timestamp with time zone, p_max_chars integer) returns text
-  sql stable; -- body f6380ce8, comment b06ec3b7
+  sql stable; -- body f6380ce8, comment 69aa10cc
 create function _standing_files(p_facts jsonb, p_max_chars integer) returns text
   sql stable; -- body 90b5dbf5, comment 0aa26540
 create function _standing_of(p_item work_items, p_turn_id uuid, p_above text, p_max_chars integer) returns text
@@ -5334,7 +5334,7 @@ create function _standing_room(p_engage jsonb) returns integer
 create function _standing_text(p_item work_items, p_facts jsonb, p_above text, p_max_chars integer, p_until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone) returns text
   plpgsql stable; -- body bb9ffc11, comment ffdcd119
 create function _state_line(p_item work_items, p_steps text[], p_asked text) returns text
-  sql stable; -- body e6eaaa54, comment 0a1df94f
+  sql stable; -- body e6eaaa54, comment b24b60fd
 create function _state_words(p_item work_items) returns text
   plpgsql stable; -- body 561b1fc3, comment 44bc5b4b
 create function _step_depth(p_head turns, p_names text[]) returns integer
@@ -5344,17 +5344,17 @@ create function _step_ticks(p_content text) returns TABLE(done integer[], doing 
 create function _steps_tokens(p_work_item_id uuid, p_turn_id uuid, p_model text) returns integer
   sql stable; -- body 4a8108d7, comment b182f1c2
 create function _stopped_because(p_focus foci, p_turn turns) returns text
-  plpgsql immutable; -- body 127a618e, comment 1483c63f
+  plpgsql immutable; -- body 127a618e, comment 4497689d
 create function _stopped_stalled(p_item work_items, p_focus foci, p_reason text) returns json
-  plpgsql volatile; -- body f3214d6b, comment 127a9d94
+  plpgsql volatile; -- body f3214d6b, comment 64a3d058
 create function _storable(p_json json) returns json
   plpgsql immutable parallel safe; -- body 2eee1700, comment 4f8be50d
 create function _strategy_cut(p_state context_state, p_keep integer, p_trigger text, p_told_chars integer, p_names text[]) returns elisions
   sql stable; -- body 30a11b09, comment 38a66ef7
 create function _stream_break(p_focus_id uuid) returns void
-  sql volatile; -- body b6983658, comment 24bbfb34
+  sql volatile; -- body b6983658, comment 37253a00
 create function _stream_of(p_turn_id uuid) returns SETOF turn_streams
-  plpgsql stable; -- body 5f4b5e33, comment 1cce0a87
+  plpgsql stable; -- body 5f4b5e33, comment caf02e4d
 create function _stream_over() returns trigger
   plpgsql volatile; -- body c1721144, comment f3c2e55b
 create function _strings_shortened(p_value jsonb, p_max_chars integer) returns jsonb
@@ -5368,7 +5368,7 @@ create function _stubs_of(p_cut elisions, p_turns turns[], p_after_seq integer) 
 create function _submit_parent(p_parent_id uuid, p_project text) returns work_items
   plpgsql volatile; -- body 994bc610, comment c8431579
 create function _subscribed(p_work_item_id uuid, p_projects text[], p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile; -- body 6af560ca, comment a7e80e4a
+  plpgsql volatile; -- body 6af560ca, comment 5c56978c
 create function _sum(p_numbers integer[]) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 902fc930
 create function _summary_asked(p_marker text, p_transcript text, p_instructions text) returns text
@@ -5390,11 +5390,11 @@ create function _summary_messages(p_compaction compactions) returns text
 create function _summary_text(p_response json) returns text
   plpgsql immutable; -- body 74556af4, comment 2ed087e0
 create function _sweep_items(p_walk text, p_now timestamp with time zone) returns uuid[]
-  plpgsql volatile; -- body b95a83f0, comment 20dc92a3
+  plpgsql volatile; -- body b95a83f0, comment 1562a4b2
 create function _symbol_lines(p_lines text[], p_symbol text, OUT first_line integer, OUT last_line integer) returns record
   plpgsql immutable; -- body fa7217cf, comment 8493a8af
 create function _taken_back(p_item work_items, p_reader_id uuid, p_began_at timestamp with time zone, p_since timestamp with time zone, p_max integer, OUT lines text, OUT shown jsonb) returns record
-  plpgsql stable; -- body 3e6fe105, comment 4778ffcf
+  plpgsql stable; -- body 3e6fe105, comment 8a0c13c5
 create function _takes(p_this faculties, p_faculty text, p_work_type text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment d2e0ab28
 create function _task(p_id text) returns work_items
@@ -5406,7 +5406,7 @@ create function _task_seal(p_turn turns) returns void
 create function _task_turn(p_task_id text) returns turns
   plpgsql volatile; -- body 6d5d7b7d, comment fead5c10
 create function _team_of(p_work_item_id uuid) returns SETOF uuid
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body b40def8c, comment 8ceede34
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body b40def8c, comment 4e236b12
 create function _telemetry_trigger(p_trigger text) returns text
   sql immutable parallel safe; -- body d2c3a186, comment 68f318a5
 create function _tell_watchers(p_item work_items) returns void
@@ -5436,9 +5436,9 @@ create function _timeline_marks(p_turn turns, p_model text) returns jsonb
 create function _timeline_replayed(p_session text, p_policy jsonb, p_head_id uuid, p_after integer, p_limit integer) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
   plpgsql volatile; -- body 20e347e5, comment f624a9af
 create function _to_wake(p_item work_items) returns uuid[]
-  sql stable; -- body e54eacf7, comment 3c91e534
+  sql stable; -- body e54eacf7, comment 20d768da
 create function _today() returns date
-  sql stable; -- body d41d8cd9, comment 2f4579d3
+  sql stable; -- body d41d8cd9, comment ab18a7b7
 create function _tokens(p_chars bigint, p_model text) returns integer
   sql stable; -- body 073da629, comment 84cab99d
 create function _told(p_turn_id uuid, p_is_compaction boolean) returns TABLE(n bigint, said text, is_person boolean)
@@ -5446,7 +5446,7 @@ create function _told(p_turn_id uuid, p_is_compaction boolean) returns TABLE(n b
 create function _told_block(p_last_turn_id uuid, p_max_chars integer) returns text
   sql stable; -- body fbb1f056, comment d9d2f958
 create function _told_by(p_message messages) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment d0098d25
+  sql immutable parallel safe; -- body d41d8cd9, comment 9b065332
 create function _told_entry(p_work_item_id uuid, p_content text, p_created_at timestamp with time zone, p_trust text, p_tool_call_id uuid) returns TABLE(line text, source text, age text)
   sql stable; -- body d41d8cd9, comment 93af70ee
 create function _told_fitting(p_said text[], p_is_meant boolean[], p_max_chars integer, OUT shown text[], OUT chars integer) returns record
@@ -5460,7 +5460,7 @@ create function _told_sizes(p_turn turns, OUT task integer, OUT digest integer, 
 create function _told_store(p_work_item_id uuid, p_turn_id uuid, p_is_compaction boolean, p_shown text) returns void
   plpgsql volatile; -- body 30eb12a0, comment d675321d
 create function _told_text(p_turn_id uuid, p_is_compaction boolean, p_max_chars integer) returns text
-  plpgsql stable; -- body 5d91e8af, comment 49c206b2
+  plpgsql stable; -- body 5d91e8af, comment c7407afe
 create function _told_whole(p_told text[]) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment e2e462af
 create function _tool_name(p_ability text) returns text
@@ -5470,7 +5470,7 @@ create function _tool_path(p_schemas name[]) returns text
 create function _tool_role_check() returns void
   plpgsql stable; -- body d436fcde, comment 4f11f9a1
 create function _tool_run(p_function text, p_path text, p_input jsonb) returns jsonb
-  plpgsql volatile; -- body 3333e82d, comment b3cbbcb6
+  plpgsql volatile; -- body 3333e82d, comment a288f5c2
 create function _toolset(p_config jsonb) returns SETOF abilities
   sql stable; -- body 3473af18, comment b5673beb
 create function _totals() returns TABLE(metric text, labels jsonb, value double precision)
@@ -5486,7 +5486,7 @@ create function _touched_by(p_path text, p_projects text[]) returns TABLE(id uui
 create function _touches_of(p_rules touch_rules[], p_input json, p_file text DEFAULT NULL::text) returns TABLE(ordinal integer, kind text, target text, action text)
   plpgsql stable; -- body 5e0151ac, comment 96661889
 create function _touches_store(p_call tool_calls, p_file text DEFAULT NULL::text) returns text[]
-  plpgsql volatile; -- body 0a5741ad, comment 12b823fb
+  plpgsql volatile; -- body 0a5741ad, comment 777e8311
 create function _trace_id(p_root_id uuid) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 718bd0f8
 create function _trace_turns(p_focus_id uuid, p_first integer, p_last integer) returns SETOF turns
@@ -5514,7 +5514,7 @@ create function _transcripts_of(p_work_item_id uuid) returns SETOF uuid
 create function _tree_enqueue(p_tree_id uuid) returns void
   sql volatile; -- body 230a0f3f, comment 22da40fd
 create function _tree_lanes(p_work_item_id uuid, p_from integer, p_to integer) returns TABLE(id uuid, parent_turn_id uuid, depth integer, lane_id uuid, is_root boolean, is_on_main boolean, is_newest boolean, children bigint)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 79b167fa, comment a96c5394
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 79b167fa, comment 8085beaa
 create function _tree_turns(p_work_item_id uuid, p_around turns) returns TABLE(id uuid, parent_turn_id uuid, last_turn_id uuid, turns integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, lane_id uuid, is_on_main boolean, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, weight integer)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 578d4cd3, comment fa4fe7de
 create function _trust_classes() returns text[]
@@ -5534,19 +5534,19 @@ create function _turn_config(p_focus foci, p_config jsonb, p_model text DEFAULT 
 create function _turn_cost(p_turn turns) returns numeric
   sql stable; -- body f6a61c33, comment 3d5e1e1e
 create function _turn_create(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_flags iteration_flags, OUT turn turns, OUT reason text, OUT is_told boolean, OUT offered json) returns record
-  plpgsql volatile; -- body fb0a1a74, comment 60311ab3
+  plpgsql volatile; -- body fb0a1a74, comment e0c1e4fc
 create function _turn_error(p_turn turns) returns text
   sql stable; -- body 36ee01bb, comment ed910df9
 create function _turn_hash(p_salt uuid, p_turn turns, p_message_count integer, p_call_count integer) returns bytea
   sql stable; -- body bf8b4a41, comment 140e59a5
 create function _turn_heard(p_turn turns) returns void
-  plpgsql volatile; -- body 93d70db3, comment 05726ec1
+  plpgsql volatile; -- body 93d70db3, comment 3edcefb2
 create function _turn_of_call(p_head_id uuid, p_number integer) returns turns
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9bfe461b, comment 07ffd49e
 create function _turn_of_session(p_session sessions, p_turn_id uuid) returns void
   plpgsql stable; -- body 1733fd4c, comment c9da8b04
 create function _turn_record(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_response json, p_begins boolean, p_results json DEFAULT NULL::json) returns iteration_flags
-  plpgsql volatile; -- body 199f8c31, comment c7a3d22e
+  plpgsql volatile; -- body 199f8c31, comment ad3e93af
 create function _turn_settled(p_turn_id uuid) returns turns
   plpgsql stable; -- body e325a26f, comment f9711d0f
 create function _turn_sizes_renew(p_turn turns) returns void
@@ -5558,7 +5558,7 @@ create function _turn_sizes_store(p_turn turns, p_flags iteration_flags, p_is_to
 create function _turn_tokens(p_turn turns) returns bigint
   plpgsql stable; -- body 059e11b3, comment f55e4ca5
 create function _turn_told(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_flags iteration_flags, p_say text, p_shown jsonb, p_nudge text, p_unheeded integer) returns boolean
-  plpgsql volatile; -- body 873db357, comment a24eed11
+  plpgsql volatile; -- body 873db357, comment ff33c97f
 create function _turns_abandon(p_focus_id uuid, p_error jsonb) returns void
   plpgsql volatile; -- body 9e4223fe, comment 6d4e251c
 create function _turns_behind(p_turn_id uuid) returns SETOF uuid
@@ -5586,17 +5586,17 @@ create function _uuidv7() returns uuid
 create function _value_text(p_value jsonb) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment a2054e12
 create function _visible(p_item work_items, p_work_item_ids uuid[]) returns void
-  plpgsql stable; -- body 404c81e8, comment ccbebe4a
+  plpgsql stable; -- body 404c81e8, comment 9e9f36ba
 create function _vouches() returns boolean
   sql stable; -- body 79a2e435, comment b0ee9f62
 create function _wait_cycle(p_work_item_id uuid, p_work_item_ids uuid[]) returns text
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 068f5fff, comment bb376774
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 068f5fff, comment 8562ef6f
 create function _wait_ends_at(p_input json) returns timestamp with time zone
   plpgsql stable; -- body a12b4b93, comment 1bbed735
 create function _wait_kind(p_call tool_calls) returns text
   sql immutable; -- body a8dd89db, comment 54cd8c08
 create function _wait_said(p_item work_items, p_call_id uuid, p_tool_name text, p_input json, p_ends_at timestamp with time zone, p_is_interrupted boolean) returns text
-  plpgsql volatile; -- body adde6cd8, comment f0dedad3
+  plpgsql volatile; -- body adde6cd8, comment a3a4df86
 create function _waiting_calls(p_turn_id uuid) returns json
   sql stable; -- body 5cc480de, comment e8d8c21d
 create function _waits_for(p_turn_id uuid) returns text
@@ -5604,35 +5604,35 @@ create function _waits_for(p_turn_id uuid) returns text
 create function _waits_for_thinking(p_head turns, p_boundary text, p_engage jsonb) returns boolean
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 84718e38, comment 96eb1b3c
 create function _waits_move(p_now timestamp with time zone, p_by interval, p_was_due timestamp with time zone, p_from uuid) returns uuid
-  plpgsql volatile; -- body aa3c8e3d, comment 446b9332
+  plpgsql volatile; -- body aa3c8e3d, comment 611bb741
 create function _waits_of(p_work_item_ids uuid[]) returns SETOF tool_calls
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8b84ee9c, comment 7fff125d
 create function _waits_over(p_item work_items, p_turn_id uuid, OUT waits_until timestamp with time zone, OUT open_count integer, OUT is_approved boolean) returns record
   plpgsql volatile; -- body f966a4a7, comment d708ca3b
 create function _waits_settle(p_item work_items) returns timestamp with time zone
-  plpgsql volatile; -- body a4b7e107, comment 6271a10b
+  plpgsql volatile; -- body a4b7e107, comment f271120e
 create function _was_worked_on(p_work_item_id uuid) returns boolean
-  sql stable; -- body 34d2d885, comment a6e21018
+  sql stable; -- body 34d2d885, comment cc3cb95c
 create function _watchers_told(p_item work_items) returns void
   sql volatile; -- body d41d8cd9, comment d3ec293d
 create function _went_on(p_focus foci, p_next json) returns json
-  sql stable parallel safe; -- body d41d8cd9, comment a967bb15
+  sql stable parallel safe; -- body d41d8cd9, comment e742efda
 create function _whats_new(p_work_item_id uuid, p_projects text[], p_since timestamp with time zone) returns TABLE(what text)
-  sql stable; -- body d41d8cd9, comment 5033970c
+  sql stable; -- body d41d8cd9, comment 5ad3d3a9
 create function _why_queued(p_work_item_id uuid) returns text
-  sql stable; -- body dba2a18b, comment b6ad4a4f
+  sql stable; -- body dba2a18b, comment cee0dabb
 create function _why_unroutable(p_faculty text, p_work_type text) returns text
   sql stable; -- body 9969e8db, comment 95d7c2d8
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
-  sql stable set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0500de5a, comment d4959170
+  sql stable set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0500de5a, comment 2e9ef40d
 create function _will_be_seen(p_item work_items, p_task text) returns boolean
-  plpgsql stable; -- body c18b437c, comment b071ef84
+  plpgsql stable; -- body c18b437c, comment c4dfea31
 create function _window_part(p_engage jsonb, p_part numeric) returns integer
   sql stable; -- body a9e03bd4, comment 51af7834
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 527d4988, comment b4772990
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 527d4988, comment d654af65
 create function _wire_name(p_name text) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment b2821160
+  sql immutable parallel safe; -- body d41d8cd9, comment d9fed953
 create function _with_breakpoint(p_blocks text, p_ttl text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7424df52
 create function _with_cut(p_cuts elisions[], p_cut elisions) returns elisions[]
@@ -5652,9 +5652,9 @@ create function _without_thinking(p_content json) returns text
 create function _words_of(p_list jsonb) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 6b392178
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
-  plpgsql volatile; -- body d85cec36, comment 4b519098
+  plpgsql volatile; -- body d85cec36, comment 00ed7719
 create function _work_goes_on(p_work_item_id uuid, p_states text[], p_content text, p_idempotency_key text, p_external_id text) returns work_items
-  plpgsql volatile; -- body 59e3358a, comment c883c070
+  plpgsql volatile; -- body 59e3358a, comment d49c8bff
 create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text, shown jsonb)
   sql stable; -- body adc5bcee, comment fcf131ed
 create function _work_line(p_text text, p_max_chars integer) returns text
@@ -5666,23 +5666,23 @@ create function _work_sources() returns text[]
 create function _work_states() returns TABLE(state text, is_final boolean, says text)
   sql immutable; -- body fde9156b, comment 15ce36bf
 create function _work_states_of(p_work_item_ids uuid[], p_with_ledger boolean) returns jsonb
-  sql stable; -- body f51f0e37, comment 3badbd79
+  sql stable; -- body f51f0e37, comment 99690bb4
 create function _work_transitions() returns TABLE(mover text, from_states text[], to_state text, says text)
   sql immutable; -- body 2b68b0cc, comment d81b08f9
 create function _work_type_here(p_faculty text, p_project text) returns text
-  sql stable; -- body bd2f31f6, comment 0c265fab
+  sql stable; -- body bd2f31f6, comment 7745c45c
 create function _worker_for(p_item work_items, p_hosts text[]) returns workers
-  sql stable; -- body 11cb82b8, comment 7dd9f8e8
+  sql stable; -- body 11cb82b8, comment 32cfb529
 create function _worker_lost_at(p_item work_items) returns timestamp with time zone
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ce1ebb8b, comment 561fa3b4
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ce1ebb8b, comment 04293a5e
 create function _worker_task(p_worker workers, p_is_bound boolean) returns text
-  sql stable; -- body d41d8cd9, comment ebb06fb9
+  sql stable; -- body d41d8cd9, comment d43dd1b5
 create function _worker_tasks(p_worker workers) returns text[]
-  sql stable; -- body d41d8cd9, comment 2eec7c30
+  sql stable; -- body d41d8cd9, comment 3c283f20
 create function _works_for_all() returns boolean
   sql stable; -- body 1ee912fd, comment 39eb9e28
 create function _works_in(p_item work_items, p_config jsonb) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment a7ee4ce5
+  sql immutable parallel safe; -- body d41d8cd9, comment b35e8e19
 create function _writes_for_all() returns boolean
   sql stable; -- body 507f903f, comment 594dfedd
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid, p_call_id uuid DEFAULT NULL::uuid) returns jsonb
@@ -5690,69 +5690,69 @@ create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p
 create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json, p_source text DEFAULT NULL::text, p_search_path name[] DEFAULT current_schemas(false)) returns abilities
   plpgsql volatile; -- body 9ffebf75, comment 38de19a0
 create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_pattern text DEFAULT NULL::text) returns text
-  plpgsql stable; -- body 5d2253fa, comment cec8c0ba
+  plpgsql stable; -- body 5d2253fa, comment c65caaf2
 create function ask_about(p_path text, p_work_item_id uuid DEFAULT NULL::uuid) returns text
-  plpgsql stable; -- body d0cfe5ff, comment 3b7e606f
+  plpgsql stable; -- body d0cfe5ff, comment 1dbdaf9f
 create function await_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
-  plpgsql stable; -- body 03a8e469, comment c83752b2
+  plpgsql stable; -- body 03a8e469, comment c044a0df
 create function awareness_digest(p_work_item_id uuid DEFAULT NULL::uuid, p_project text DEFAULT NULL::text) returns text
-  plpgsql volatile; -- body 297ec996, comment 8a01d765
+  plpgsql volatile; -- body 297ec996, comment d1d8da83
 create function awareness_digest_across(p_work_item_id uuid DEFAULT NULL::uuid) returns text
-  plpgsql volatile; -- body 108f3d6f, comment abb1b1ba
+  plpgsql volatile; -- body 108f3d6f, comment 080ccc64
 create function awareness_digest_linked(p_name text, p_is_asked boolean DEFAULT true) returns text
-  plpgsql volatile; -- body d35f216c, comment 98e4e195
+  plpgsql volatile; -- body d35f216c, comment 3c6b1924
 create function awareness_here(p_work_item_id uuid, p_directory text) returns text
-  sql volatile; -- body 206ce322, comment 74abd494
+  sql volatile; -- body 206ce322, comment d86aac69
 create function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
-  plpgsql volatile; -- body b23d3c18, comment 9e65ba5c
+  plpgsql volatile; -- body b23d3c18, comment abca19fe
 create function check_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
   plpgsql stable; -- body ccbab0e3, comment dcf06dcb
 create function checkpoint_create(p_work_item_id uuid, p_trigger text DEFAULT 'manual'::text) returns work_checkpoints
-  plpgsql volatile; -- body 0b0d8b1b, comment 244bb7dc
+  plpgsql volatile; -- body 0b0d8b1b, comment ca64db39
 create function checkpoint_latest(p_work_item_id uuid) returns work_checkpoints
   sql stable; -- body aae116f7, comment cddf11c1
 create function claim_break(p_work_item_id uuid, p_key text, p_reason text DEFAULT NULL::text) returns boolean
-  plpgsql volatile; -- body b92c1c1d, comment 4254171d
+  plpgsql volatile; -- body b92c1c1d, comment cd8e9f15
 create function claim_check(p_work_item_id uuid, p_path text) returns json
-  plpgsql volatile; -- body 9c85dfbc, comment 5976efa8
+  plpgsql volatile; -- body 9c85dfbc, comment 9770954d
 create function claim_release(p_work_item_id uuid, p_key text, p_lease uuid DEFAULT NULL::uuid) returns boolean
-  plpgsql volatile; -- body 86bd3324, comment 9e75b58b
+  plpgsql volatile; -- body 86bd3324, comment e808611c
 create function claim_take(p_work_item_id uuid, p_key text, p_mode text DEFAULT 'exclusive'::text, p_ttl interval DEFAULT '01:00:00'::interval, p_why text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid) returns json
-  plpgsql volatile; -- body 8903e049, comment 225fecae
+  plpgsql volatile; -- body 8903e049, comment 7bfe1eb8
 create function context_at(p_turn_id uuid) returns json
   plpgsql stable; -- body 9b959a49, comment 1ed2ebb4
 create function context_compact(p_work_item_id uuid, p_instructions text DEFAULT NULL::text) returns text
-  plpgsql volatile; -- body d6cc2fac, comment bcf49e6b
+  plpgsql volatile; -- body d6cc2fac, comment 02081401
 create function context_cost(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, tokens_elided integer, stub_tokens integer, tokens_kept integer, breaks_even_after integer, requests_since integer, input_before bigint, input_after bigint)
-  plpgsql stable; -- body f68955ed, comment bcf729b7
+  plpgsql stable; -- body f68955ed, comment 9ebfb85c
 create function context_parts(p_turn_id uuid, p_after integer DEFAULT NULL::integer, p_limit integer DEFAULT NULL::integer) returns TABLE(n bigint, call integer, part text, role text, iteration integer, block integer, tokens integer, content text, cache text, why text, turn_id uuid)
-  plpgsql stable; -- body 3ed85d7d, comment 6cf56ed2
+  plpgsql stable; -- body 3ed85d7d, comment 64b12e34
 create function context_replay(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(model_calls integer, input_tokens bigint, cached_input_tokens bigint, extra_output_tokens bigint, peak_tokens integer, cuts integer, cost numeric)
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 5143fcb7, comment 743df9b2
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 5143fcb7, comment 234ef58e
 create function context_replay_turns(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean)
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 496e25e9, comment d00e4072
 create function context_timeline(p_session text, p_policy jsonb DEFAULT NULL::jsonb, p_after uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 500) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 343cd89e, comment 14ba0e4a
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 343cd89e, comment f0ce1462
 create function context_window(p_focus_id uuid) returns TABLE(system json, messages json, tools json, request json)
-  plpgsql volatile; -- body 2e09105b, comment d0ef1c57
+  plpgsql volatile; -- body 2e09105b, comment 21d8dc4c
 create function cost_by(p_by text, p_work_item_id uuid DEFAULT NULL::uuid, p_project text DEFAULT NULL::text) returns TABLE(key text, says text, requests bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, summary_cost numeric, step_cost numeric, missed_tokens bigint, missed_cost numeric, unpriced_requests bigint)
-  plpgsql stable; -- body 597e2a9a, comment 788d02ce
+  plpgsql stable; -- body 597e2a9a, comment 848902f0
 create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, expected_left integer, expected_rewritten integer, expected_after integer, left_tokens bigint, rewritten_tokens bigint, paid_after bigint, requests integer, saved_tokens numeric, summary_cost numeric, saved_cost numeric)
-  plpgsql stable; -- body ae8bbfb7, comment 3e673dfb
+  plpgsql stable; -- body ae8bbfb7, comment ffd2d6bb
 create function daily_budget_set(p_resource text, p_amount numeric, p_project text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text) returns daily_budgets
-  plpgsql volatile; -- body 9758eadc, comment 5ea42700
+  plpgsql volatile; -- body 9758eadc, comment 09e5a072
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ddd2cc0b, comment a7dfef04
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ddd2cc0b, comment 57bb52c1
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
-  plpgsql volatile; -- body 9914b2ab, comment bb97ac12
+  plpgsql volatile; -- body 9914b2ab, comment 0e8d3c6a
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
   sql stable; -- body 5916ccd9, comment 034bd0da
 create function faculty_save(p_config jsonb) returns faculties
   plpgsql volatile; -- body 12e776fc, comment 9b700a63
 create function focus_begin(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
-  plpgsql volatile; -- body 41d1a5d4, comment 44db51c4
+  plpgsql volatile; -- body 41d1a5d4, comment f977c2eb
 create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
-  sql volatile; -- body af45113a, comment 1e97b735
+  sql volatile; -- body af45113a, comment bd59fa7b
 create function followed_file_read(p_file_key text, p_state text, p_work_item_id uuid DEFAULT NULL::uuid, p_alive_seconds integer DEFAULT NULL::integer) returns void
   plpgsql volatile; -- body affe6e22, comment 5107294d
 create function followed_files_list() returns TABLE(file_key text, state text, work_item_id uuid)
@@ -5760,93 +5760,93 @@ create function followed_files_list() returns TABLE(file_key text, state text, w
 create function followed_sessions_rest() returns SETOF uuid
   plpgsql volatile; -- body bf036a70, comment 756f3b49
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
-  plpgsql volatile; -- body ed65f9b9, comment 24935e13
+  plpgsql volatile; -- body ed65f9b9, comment 1f4c07a5
 create function inbox_take(p_work_item_id uuid) returns text
-  plpgsql volatile; -- body 34f019c7, comment 418a0e18
+  plpgsql volatile; -- body 34f019c7, comment d8aa8596
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body f15c6bee, comment ec9b3ebf
+  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body f15c6bee, comment 3e581361
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
-  plpgsql volatile; -- body 798daa37, comment af7cb6cd
+  plpgsql volatile; -- body 798daa37, comment cacc6788
 create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration integer DEFAULT NULL::integer, p_driven_seconds double precision DEFAULT NULL::double precision) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 0f8fda98, comment 04e228d5
+  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 0f8fda98, comment cf3ce026
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void
-  plpgsql volatile; -- body ebb389ca, comment f333755a
+  plpgsql volatile; -- body ebb389ca, comment af2265a7
 create function iteration_step(p_work_item_id uuid, p_lease uuid, p_iteration integer, p_driven_seconds double precision DEFAULT NULL::double precision, p_turn_id uuid DEFAULT NULL::uuid, p_response json DEFAULT NULL::json, p_results json DEFAULT NULL::json, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 57ce249f, comment 0be19f1e
+  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 57ce249f, comment 55d787e9
 create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interval, p_importance text[] DEFAULT '{low,normal}'::text[]) returns integer
   plpgsql volatile; -- body 0cf2a5bb, comment cbbf4d6f
 create function journal_entry_delete(p_id uuid, p_reason text DEFAULT NULL::text) returns void
-  plpgsql volatile; -- body 697fc27f, comment 12f62393
+  plpgsql volatile; -- body 697fc27f, comment 8bce62ea
 create function journal_export(p_work_item_id uuid) returns jsonb
-  sql stable set TimeZone=UTC; -- body 63907a49, comment 2bef13e8
+  sql stable set TimeZone=UTC; -- body 63907a49, comment b7a05e4d
 create function journal_heartbeat(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
-  plpgsql volatile; -- body 1c6b3f12, comment 78669319
+  plpgsql volatile; -- body 1c6b3f12, comment ecf3797d
 create function journal_log(p_work_item_id uuid, p_entry_type text, p_content jsonb, p_importance text DEFAULT 'normal'::text, p_id uuid DEFAULT NULL::uuid) returns journal_entries
-  plpgsql volatile; -- body 4a321bef, comment aacea715
+  plpgsql volatile; -- body 4a321bef, comment 52df203d
 create function journal_page(p_work_item_id uuid, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 60, p_types text[] DEFAULT NULL::text[], p_importance text[] DEFAULT NULL::text[], p_query text DEFAULT NULL::text) returns TABLE("position" text, id text, source_id uuid, entry_type text, importance text, created_at timestamp with time zone, content jsonb, token_estimate integer)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9d081bf3, comment 17836edf
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9d081bf3, comment 556d234f
 create function journal_read(p_work_item_id uuid, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_limit integer DEFAULT NULL::integer, p_importance text[] DEFAULT NULL::text[]) returns TABLE(id text, session_id uuid, sequence_num bigint, entry_type text, created_at timestamp with time zone, content jsonb, token_estimate integer, importance text)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9b3f10ef, comment 63feafe3
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9b3f10ef, comment 7b73e30f
 create function journal_resume(p_work_item_id uuid, p_conversation_id text, p_target_tokens integer DEFAULT 4000) returns work_items
-  plpgsql volatile; -- body bcb6971c, comment f2ab5233
+  plpgsql volatile; -- body bcb6971c, comment ce419287
 create function journal_session_active(p_conversation_id text) returns work_items
   sql stable; -- body 3ed7b8ec, comment 830ffac0
 create function journal_session_begin(p_work_item_id uuid, p_directory text) returns text
-  plpgsql volatile; -- body 6b68a990, comment ecd8fe23
+  plpgsql volatile; -- body 6b68a990, comment 491d9e85
 create function journal_session_create(p_conversation_id text, p_original_prompt text, p_params jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid, p_project text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body b4f40ae4, comment 9d33a3e5
+  plpgsql volatile; -- body b4f40ae4, comment 91325a27
 create function journal_session_news(p_work_item_id uuid) returns text
-  plpgsql volatile; -- body b32ca17d, comment ec96bd8d
+  plpgsql volatile; -- body b32ca17d, comment 7170c960
 create function journal_session_open(p_conversation_id text, p_original_prompt text DEFAULT NULL::text, p_directory text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body a9510bea, comment 4672f40a
+  plpgsql volatile; -- body a9510bea, comment ac94a525
 create function journal_session_prompt(p_work_item_id uuid, p_prompt text, p_id uuid DEFAULT NULL::uuid) returns work_items
-  plpgsql volatile; -- body 5e989c8a, comment 1f904f67
+  plpgsql volatile; -- body 5e989c8a, comment 8084bc7d
 create function journal_session_status(p_work_item_id uuid, p_status text) returns work_items
   plpgsql volatile; -- body 7f1fdf60, comment 064dc384
 create function journal_summary(p_work_item_id uuid) returns text
-  plpgsql stable; -- body 849b3f21, comment 99998745
+  plpgsql stable; -- body 849b3f21, comment 750ca86b
 create function journal_summary_request(p_work_item_id uuid, p_model text DEFAULT NULL::text) returns json
-  plpgsql volatile; -- body 03c3208e, comment daf6d31e
+  plpgsql volatile; -- body 03c3208e, comment 2beb239f
 create function journal_summary_save(p_work_item_id uuid, p_summary text, p_model text, p_input_tokens integer DEFAULT NULL::integer, p_output_tokens integer DEFAULT NULL::integer, p_id uuid DEFAULT NULL::uuid) returns journal_entries
-  plpgsql volatile; -- body 8f340f29, comment 4a5b1a54
+  plpgsql volatile; -- body 8f340f29, comment 6250ea79
 create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
   sql immutable; -- body 6983df61, comment 8cd3d746
 create function lease_renew(p_worker_id text, p_work_item_ids uuid[], p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid, p_concurrency integer DEFAULT NULL::integer, p_version text DEFAULT NULL::text, p_daemon text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns SETOF uuid
-  plpgsql volatile; -- body 0dd3c89a, comment bf8bec14
+  plpgsql volatile; -- body 0dd3c89a, comment 865f6439
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[], p_items jsonb DEFAULT NULL::jsonb, p_done integer[] DEFAULT NULL::integer[], p_doing integer DEFAULT NULL::integer) returns work_ledger
-  plpgsql volatile set enable_seqscan=off set jit=off; -- body cd21aa9e, comment 9e830237
+  plpgsql volatile set enable_seqscan=off set jit=off; -- body cd21aa9e, comment c6ec0db7
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
-  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set jit=off; -- body da27a7d0, comment 33d564d6
+  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set jit=off; -- body da27a7d0, comment 9e4b28e3
 create function ledger_chain_save(p_is_on boolean) returns ledger_chain
   plpgsql volatile; -- body ad824333, comment a52faf95
 create function ledger_changes() returns TABLE(under_way text, queued text, ended text, approvals text, workers text, written text, newest text)
-  sql stable; -- body f27e0a5b, comment e581a712
+  sql stable; -- body f27e0a5b, comment 0ec4a627
 create function ledger_count(p_item work_items) returns integer
   sql stable; -- body 7f5c207d, comment e72b3aa9
 create function ledger_data_schema_save(p_entry_type text, p_schema json) returns text
-  plpgsql volatile; -- body a42e6202, comment 85593c06
+  plpgsql volatile; -- body a42e6202, comment d54e0296
 create function ledger_head(p_work_item_id uuid DEFAULT NULL::uuid) returns TABLE(work_item_id uuid, ledger_count integer, ledger_link text, seal_count integer, seal_link text)
   plpgsql stable; -- body 1168de0c, comment 00d62653
 create function ledger_help(p_about text DEFAULT NULL::text) returns TABLE(serves text, subject text, call text, returns text, says text, roles text[])
   sql stable; -- body a0a8f54a, comment 227e85c0
 create function ledger_link(p_name text, p_server text, p_schema text DEFAULT 'work_ledger'::text) returns void
-  plpgsql volatile; -- body c0864aaf, comment 56e58933
+  plpgsql volatile; -- body c0864aaf, comment 37c49dd1
 create function ledger_read(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer, p_is_everything boolean DEFAULT false) returns SETOF work_ledger
-  plpgsql stable; -- body 62aa78fe, comment 16bc046b
+  plpgsql stable; -- body 62aa78fe, comment ba45b9f0
 create function ledger_read_formatted(p_work_item_id uuid) returns text
-  plpgsql stable; -- body 9078a7ab, comment d8e4b1ac
+  plpgsql stable; -- body 9078a7ab, comment 7ac70c2f
 create function ledger_read_lines(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer) returns text
-  sql stable; -- body f1d242bc, comment bbf3552b
+  sql stable; -- body f1d242bc, comment 282edeee
 create function ledger_retract(p_work_item_id uuid, p_seq integer, p_reason text) returns work_ledger
-  plpgsql volatile; -- body f0bec1c7, comment 42ef43b4
+  plpgsql volatile; -- body f0bec1c7, comment ed4ee07a
 create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[], p_faculty text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_project text DEFAULT NULL::text) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
-  plpgsql stable; -- body 43606449, comment 99b088ad
+  plpgsql stable; -- body 43606449, comment e1ee5903
 create function ledger_search_lines(p_query text, p_before text DEFAULT NULL::text, p_project text DEFAULT NULL::text, p_max_tokens integer DEFAULT 1500) returns text
-  plpgsql stable; -- body dce46676, comment 5a27af81
+  plpgsql stable; -- body dce46676, comment e583366f
 create function ledger_search_newest(p_query text) returns text
-  sql stable; -- body 51a7fb87, comment 31292ebb
+  sql stable; -- body 51a7fb87, comment 9d8e620c
 create function ledger_unlink(p_name text) returns void
-  plpgsql volatile; -- body 18d08927, comment c92ca28f
+  plpgsql volatile; -- body 18d08927, comment faa9608f
 create function ledger_verify(p_work_item_id uuid DEFAULT NULL::uuid, p_heads jsonb DEFAULT NULL::jsonb) returns TABLE(work_item_id uuid, place text, problem text)
   plpgsql stable; -- body 3eb8de1c, comment a9c34dda
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
@@ -5856,25 +5856,25 @@ create function markdown_codeblocks(p_text text) returns jsonb
 create function markdown_file_references(p_text text) returns jsonb
   sql immutable; -- body 24f17ac2, comment 2b77d582
 create function memory_command(p_input json, p_project text DEFAULT NULL::text, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid, p_reader text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns text
-  plpgsql volatile; -- body 31213200, comment e3aadcc7
+  plpgsql volatile; -- body 31213200, comment b2a8981e
 create function memory_erase(p_path text, p_reason text, p_project text DEFAULT NULL::text, p_keep_newest boolean DEFAULT false) returns bigint
   plpgsql volatile; -- body 3387d14d, comment 8f9aea49
 create function memory_pin(p_path text, p_is_pinned boolean DEFAULT true, p_project text DEFAULT NULL::text) returns boolean
-  plpgsql volatile; -- body eae6b8d4, comment 29cb128c
+  plpgsql volatile; -- body eae6b8d4, comment 8a7bf084
 create function memory_rollback(p_path text, p_version integer, p_project text DEFAULT NULL::text, p_replaces integer DEFAULT NULL::integer, p_why text DEFAULT NULL::text) returns integer
-  plpgsql volatile; -- body ccc2bdd5, comment c6f97485
+  plpgsql volatile; -- body ccc2bdd5, comment 1b71944b
 create function memory_suggest(p_project text DEFAULT NULL::text, p_limit integer DEFAULT 20) returns TABLE(content text, entry_type text, work_item_id uuid, seq integer, told bigint, since timestamp with time zone)
-  plpgsql stable; -- body 8d32b331, comment 3ac5f7aa
+  plpgsql stable; -- body 8d32b331, comment 49652f20
 create function memory_write(p_path text, p_content text, p_project text DEFAULT NULL::text, p_version integer DEFAULT NULL::integer, p_why text DEFAULT NULL::text) returns integer
-  plpgsql volatile; -- body fd2fe88b, comment b51961dc
+  plpgsql volatile; -- body fd2fe88b, comment 7ee7503f
 create function message_lints_save(p_message_id uuid, p_lints jsonb) returns integer
-  plpgsql volatile; -- body f6f8667d, comment 762f9fc6
+  plpgsql volatile; -- body f6f8667d, comment bc4eb0fa
 create function model_price_save(p_name text, p_input numeric, p_output numeric, p_cache_read numeric DEFAULT NULL::numeric, p_cache_write numeric DEFAULT NULL::numeric) returns models
   plpgsql volatile; -- body 6d8380dc, comment 357e8407
 create function model_save(p_name text, p_context_window integer DEFAULT NULL::integer, p_cache_write numeric DEFAULT NULL::numeric, p_cache_write_1h numeric DEFAULT NULL::numeric, p_takes jsonb DEFAULT NULL::jsonb) returns models
   plpgsql volatile; -- body 4dd0aa26, comment 05f5fb9d
 create function notify_me(p_work_item_id uuid, p_kind text, p_target text, p_always boolean DEFAULT false, p_lease uuid DEFAULT NULL::uuid) returns subscriptions
-  plpgsql volatile; -- body 2c7325b1, comment 0960c80c
+  plpgsql volatile; -- body 2c7325b1, comment 5f72875f
 create function now_sums(p_project text DEFAULT NULL::text) returns TABLE(trees integer, under_way integer, model integer, tools integer, waits integer, paused integer, next integer, approvals integer, tokens bigint, cost numeric, model_calls bigint)
   plpgsql stable; -- body fa1f73c1, comment 3335023c
 create function person_add(p_name text) returns TABLE(name text, token text)
@@ -5892,33 +5892,33 @@ create function project_name(p_project text) returns text
 create function project_names(p_project text) returns text[]
   sql stable; -- body bf502292, comment 2aa29ab3
 create function project_rename(p_project text, p_name text) returns projects
-  plpgsql volatile; -- body ebb02a94, comment aec0b67d
+  plpgsql volatile; -- body ebb02a94, comment 336a8e34
 create function project_set(p_project text, p_claims text) returns projects
-  plpgsql volatile; -- body 04e6cd26, comment 60cdff99
+  plpgsql volatile; -- body 04e6cd26, comment 193abd31
 create function recall_block(p_work_item_id uuid, p_block integer, p_query text DEFAULT NULL::text) returns text
-  plpgsql stable; -- body 8fdf0380, comment 30057349
+  plpgsql stable; -- body 8fdf0380, comment 396405a2
 create function recorded_runs_parse(p_content text) returns jsonb
   sql immutable; -- body ba1e617e, comment 807c465b
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb
-  plpgsql stable; -- body 51b82ddd, comment f96f9188
+  plpgsql stable; -- body 51b82ddd, comment 1739d126
 create function retention_policy_save(p_age interval, p_state text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_keep text DEFAULT 'nothing'::text, p_export regprocedure DEFAULT NULL::regprocedure) returns retention_policies
   plpgsql volatile; -- body 1acfec0d, comment e1ab11fb
 create function session_alias(p_alias text, p_session text, p_reason text DEFAULT 'manual'::text) returns session_aliases
-  plpgsql volatile; -- body 816fe130, comment 134b4785
+  plpgsql volatile; -- body 816fe130, comment 6893fc85
 create function session_archive(p_session text, p_status text DEFAULT 'archived'::text) returns sessions
-  plpgsql volatile; -- body 8fb3bbce, comment ef9da69f
+  plpgsql volatile; -- body 8fb3bbce, comment 30059fd7
 create function session_compare(p_a text, p_b text) returns TABLE(branch text, session_label text, work_item_id uuid, description text, head_turn_id uuid, common_turn_id uuid, common_depth integer, turns integer, model_calls integer, tokens bigint, cost numeric, entry_count integer, entries jsonb, file_count integer, files jsonb, calls integer, failed_calls integer, status text, started_at timestamp with time zone, ended_at timestamp with time zone)
-  plpgsql stable; -- body c1ce826c, comment e5b81073
+  plpgsql stable; -- body c1ce826c, comment 66e1ad24
 create function session_compare_turns(p_a text, p_b text, p_after integer DEFAULT 0, p_limit integer DEFAULT 200) returns TABLE(n integer, is_same boolean, a_turn_id uuid, a_says text, a_calls jsonb, b_turn_id uuid, b_says text, b_calls jsonb)
-  plpgsql stable; -- body eb6dd500, comment f25349ee
+  plpgsql stable; -- body eb6dd500, comment 04cc8cc5
 create function session_create(p_label text, p_turn_id uuid DEFAULT NULL::uuid, p_persona_id text DEFAULT 'default'::text, p_origin text DEFAULT 'work-ledger'::text, p_origin_session_id text DEFAULT NULL::text) returns sessions
-  plpgsql volatile; -- body acda2a3f, comment 89cca07b
+  plpgsql volatile; -- body acda2a3f, comment fba95950
 create function session_export(p_session text, p_format text, p_cwd text DEFAULT NULL::text) returns TABLE(n bigint, record json, left_out text)
   plpgsql volatile; -- body 492dec2f, comment 84dd0d34
 create function session_find(p_name text) returns sessions
-  sql stable; -- body 66c4eaae, comment d4e21506
+  sql stable; -- body 66c4eaae, comment 31524096
 create function session_fork(p_session text, p_turn_id uuid, p_new_label text) returns sessions
-  plpgsql volatile; -- body aade7751, comment 79dcac2a
+  plpgsql volatile; -- body aade7751, comment 2228b982
 create function session_head_at(p_session text, p_at timestamp with time zone) returns uuid
   sql stable; -- body 78e7d17f, comment 66b51045
 create function session_import(p_run json) returns jsonb
@@ -5926,39 +5926,39 @@ create function session_import(p_run json) returns jsonb
 create function session_import(p_format text, p_content text) returns jsonb
   plpgsql volatile; -- body 0f1f3b9e, comment 5183553a
 create function session_open(p_name text) returns sessions
-  plpgsql volatile; -- body b8419851, comment 8a2b10dd
+  plpgsql volatile; -- body b8419851, comment bf696f11
 create function session_rollback(p_session text, p_turn_id uuid) returns sessions
-  plpgsql volatile; -- body 3c56ade1, comment 7e5249ee
+  plpgsql volatile; -- body 3c56ade1, comment c631b8c1
 create function session_turn_at(p_session text, p_call integer) returns uuid
-  sql stable; -- body 862064e5, comment d6c7accb
+  sql stable; -- body 862064e5, comment c9553f24
 create function session_work(p_session text) returns uuid
   plpgsql stable; -- body b0d89b44, comment d60e08e8
 create function sessions_with_turn(p_turn_id uuid) returns TABLE(session_label text, is_current boolean, first_at timestamp with time zone)
-  sql stable; -- body e55d7057, comment e1e6f97b
+  sql stable; -- body e55d7057, comment 41aa39f6
 create function spawn_child_work(p_work_item_id uuid, p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_priority integer DEFAULT NULL::integer, p_faculty text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 6c323bbb, comment 40eec09b
+  plpgsql volatile; -- body 6c323bbb, comment 1aeba8e8
 create function standing(p_work_item_id uuid, p_turn_id uuid DEFAULT NULL::uuid) returns text
-  plpgsql stable; -- body b47aee2a, comment 48b83ed8
+  plpgsql stable; -- body b47aee2a, comment 0e92eaac
 create function summary_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json) returns boolean
-  plpgsql volatile; -- body eac68256, comment f4597818
+  plpgsql volatile; -- body eac68256, comment a131d9eb
 create function tell_agent(p_work_item_id uuid, p_to text, p_text text, p_lease uuid DEFAULT NULL::uuid) returns TABLE(work_item_id uuid, name text, message_id uuid, reads text)
-  plpgsql volatile; -- body 748c4fd8, comment 3e23620e
+  plpgsql volatile; -- body 748c4fd8, comment e1a507a8
 create function tool_call_approve(p_tool_call_id uuid, p_input_hash text DEFAULT NULL::text) returns approvals
-  sql volatile; -- body 1fecc71f, comment 1cc2e222
+  sql volatile; -- body 1fecc71f, comment 9abf049e
 create function tool_call_begin(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
-  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body f757489f, comment 72ddf7c7
+  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body f757489f, comment 1434f25e
 create function tool_call_execute(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
-  plpgsql volatile; -- body 162b4d50, comment 157f4fdd
+  plpgsql volatile; -- body 162b4d50, comment e1314bb1
 create function tool_call_nested(p_work_item_id uuid, p_lease uuid, p_parent_call_id uuid, p_ordinal integer, p_name text, p_input json) returns json
-  plpgsql volatile; -- body 4a78dd5c, comment e864eac5
+  plpgsql volatile; -- body 4a78dd5c, comment d5aab9a9
 create function tool_call_reject(p_tool_call_id uuid, p_reason text DEFAULT NULL::text) returns approvals
-  sql volatile; -- body eba1fd82, comment 44b1d2ff
+  sql volatile; -- body eba1fd82, comment 838f507f
 create function tool_call_settle(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_content text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text, p_value json DEFAULT NULL::json, p_code_run jsonb DEFAULT NULL::jsonb) returns void
-  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body 29b1096b, comment 53e6f5bf
+  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body 29b1096b, comment 6e0412d2
 create function tool_call_suspend(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns void
-  plpgsql volatile; -- body d2b96e33, comment 0d827dad
+  plpgsql volatile; -- body d2b96e33, comment ce4629d6
 create function tool_hook_record(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_hook text, p_result jsonb, p_content text DEFAULT NULL::text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_value json DEFAULT NULL::json) returns json
-  plpgsql volatile; -- body bef89755, comment 4c6b7a70
+  plpgsql volatile; -- body bef89755, comment becfaa56
 create function trace_due(p_within interval DEFAULT '01:00:00'::interval) returns SETOF uuid
   plpgsql stable; -- body 5da22095, comment d1689790
 create function trace_record(p_focus_id uuid, p_iteration integer DEFAULT 0, p_is_done boolean DEFAULT false) returns void
@@ -5980,33 +5980,33 @@ create function transcripts_take(p_age interval DEFAULT '00:00:10'::interval, p_
 create function turn_ancestry(p_turn_id uuid) returns SETOF turns
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body f98c01f6, comment 1d1edbe9
 create function turn_archive(p_turn_id uuid, p_is_archived boolean DEFAULT true) returns turns
-  plpgsql volatile; -- body cc7f83e1, comment 81afad2a
+  plpgsql volatile; -- body cc7f83e1, comment 5e708082
 create function turn_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json, p_begins boolean DEFAULT false) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 63d9203a, comment f96c4af5
+  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 63d9203a, comment b07f1621
 create function turn_stream(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_content json) returns boolean
-  plpgsql volatile; -- body c4cddfe7, comment 103f7986
+  plpgsql volatile; -- body c4cddfe7, comment 7eb5fbd1
 create function turn_tree(p_work_item_id uuid, p_around uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 200) returns TABLE(node_id uuid, parent_node_id uuid, kind text, turns integer, last_turn_id uuid, lane integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, work_item_id uuid)
-  plpgsql stable; -- body e7db2a34, comment f4a49049
+  plpgsql stable; -- body e7db2a34, comment aab82b5b
 create function turn_workspace_set(p_turn_id uuid, p_ref text) returns void
-  plpgsql volatile; -- body e5dc2920, comment 09e6c649
+  plpgsql volatile; -- body e5dc2920, comment 17fadbcc
 create function wait_for(p_work_item_id uuid, p_work_item_ids uuid[], p_until timestamp with time zone DEFAULT NULL::timestamp with time zone, p_claim text DEFAULT NULL::text) returns jsonb
-  plpgsql stable; -- body 7049f361, comment 5e5a8faa
+  plpgsql stable; -- body 7049f361, comment 892d1420
 create function work_activity(p_work_item_id uuid, p_from_turn_id uuid DEFAULT NULL::uuid) returns TABLE(turn_id uuid, iteration integer, status text, thinking text, said text, calls jsonb, updated_at timestamp with time zone)
-  sql stable; -- body 409f530b, comment 1ae7ecf1
+  sql stable; -- body 409f530b, comment 7966f146
 create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric DEFAULT NULL::numeric) returns boolean
-  plpgsql stable; -- body abeddcc4, comment 77f16072
+  plpgsql stable; -- body abeddcc4, comment d154b813
 create function work_because(p_turn_id uuid, p_tool_call_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, part text, says text, quote text, parts bigint, tokens bigint, turn_id uuid, call_id uuid, work_item_id uuid, entry_seq integer, person text)
-  plpgsql stable; -- body 03afdd1d, comment 28123aa5
+  plpgsql stable; -- body 03afdd1d, comment 39cf8ba9
 create function work_cancel(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns SETOF work_items
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c6e30876, comment 36dcb757
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c6e30876, comment d49dfcd7
 create function work_chain(p_work_item_id uuid) returns TABLE(n integer, work_item_id uuid, how text, by text, said text, state text, state_reason text, created_at timestamp with time zone, resolved_at timestamp with time zone)
-  plpgsql stable; -- body 24d22a6e, comment 5538e354
+  plpgsql stable; -- body 24d22a6e, comment 00469308
 create function work_changes(p_work_item_id uuid) returns TABLE(item text, focus text, turn text, calls text, approvals text, inbox text, journal text, below text, budgets text, forks text, claims text)
-  sql stable; -- body f023d584, comment 6394647d
+  sql stable; -- body f023d584, comment 09a0c798
 create function work_complete(p_work_item_id uuid, p_summary text, p_evidence jsonb DEFAULT '[]'::jsonb, p_lease uuid DEFAULT NULL::uuid, p_result jsonb DEFAULT NULL::jsonb) returns work_items
-  plpgsql volatile; -- body 57c2de30, comment c662bd45
+  plpgsql volatile; -- body 57c2de30, comment e0156119
 create function work_continue(p_work_item_id uuid, p_content text, p_idempotency_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body bcaddb77, comment cd30be76
+  plpgsql volatile; -- body bcaddb77, comment 9da5aad5
 create function work_erase(p_work_item_id uuid, p_reason text DEFAULT 'erased by hand'::text, p_is_dry_run boolean DEFAULT false, p_with_forks boolean DEFAULT false) returns TABLE(kind text, name text, row_count bigint, bytes bigint)
   plpgsql volatile; -- body 53041978, comment 8b928246
 create function work_export(p_work_item_id uuid) returns TABLE(relation text, "row" jsonb)
@@ -6014,51 +6014,51 @@ create function work_export(p_work_item_id uuid) returns TABLE(relation text, "r
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body d3fd3831, comment 48dc0224
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body e52a8960, comment 91d10acb
+  plpgsql volatile; -- body e52a8960, comment 63ccd5c0
 create function work_gauges() returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 1b009bd2, comment bf45b1a0
 create function work_hours_sum() returns timestamp with time zone
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bef8e1b3, comment 4832e62b
 create function work_id(p_name text, p_project text DEFAULT NULL::text) returns uuid
-  plpgsql stable; -- body 1013a98a, comment 8b4a3d58
+  plpgsql stable; -- body 1013a98a, comment 79897fb9
 create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEFAULT ''::text, p_pid integer DEFAULT 0) returns void
-  plpgsql volatile; -- body 1d062f56, comment 6d245124
+  plpgsql volatile; -- body 1d062f56, comment 4a56a787
 create function work_ledger_build() returns text
   sql immutable parallel safe; -- body names the sources, comment 2ffec68a
 create function work_ledger_check(p_work_item_ids uuid[] DEFAULT NULL::uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
-  sql stable; -- body 874c1773, comment 025441ed
+  sql stable; -- body 874c1773, comment b81ee0cc
 create function work_ledger_doctor() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body e8d5285f, comment b0b6fc44
+  sql stable; -- body e8d5285f, comment ec4bce7b
 create function work_ledger_serves(p_version text) returns boolean
   plpgsql immutable parallel safe; -- body 3d337454, comment f87fe898
 create function work_ledger_version() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 5b8d9c4b
 create function work_message(p_work_item_id uuid, p_content text, p_is_interrupt boolean DEFAULT false) returns inbox
-  plpgsql volatile; -- body 9bef434d, comment d58c6b48
+  plpgsql volatile; -- body 9bef434d, comment c3c19b0d
 create function work_metrics(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision, times bigint)
   sql stable; -- body c2897eda, comment 1a93bb21
 create function work_metrics_take() returns TABLE(metric text, labels jsonb, value double precision, times bigint)
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 775f7208, comment 2537efcb
 create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 0cffd74d, comment c7c14bbc
+  plpgsql volatile; -- body 0cffd74d, comment cd61ff4b
 create function work_resume(p_work_item_id uuid) returns work_items
-  plpgsql volatile; -- body ceaa361f, comment d1abdaf1
+  plpgsql volatile; -- body ceaa361f, comment ea19b68f
 create function work_retention_run(p_is_dry_run boolean DEFAULT false, p_limit integer DEFAULT NULL::integer) returns jsonb
   plpgsql volatile; -- body 18c3815c, comment 436da5a7
 create function work_retry(p_work_item_id uuid, p_content text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 6ad3406b, comment 05527db5
+  plpgsql volatile; -- body 6ad3406b, comment 2ef57907
 create function work_roles_create(p_prefix text DEFAULT NULL::text) returns TABLE(kind text, role name)
   plpgsql volatile; -- body 0ab75010, comment bbf8cea9
 create function work_roles_drop() returns SETOF name
   plpgsql volatile; -- body 36529a21, comment 0de3a380
 create function work_run(p_work_item_id uuid, p_after text DEFAULT NULL::text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 200, p_marks text[] DEFAULT NULL::text[], p_query text DEFAULT NULL::text) returns TABLE("position" text, block_id text, kind text, source_id uuid, happened_at timestamp with time zone, turn_id uuid, who text, name text, status text, mark text, content text, input json, data jsonb)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6f99e7b9, comment 54c2eca7
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6f99e7b9, comment 5045881f
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)
-  plpgsql stable; -- body cd006442, comment f2c77810
+  plpgsql stable; -- body cd006442, comment 5dad6578
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text, p_project text DEFAULT NULL::text, p_result_schema jsonb DEFAULT NULL::jsonb) returns work_items
-  plpgsql volatile; -- body e59aa3ee, comment 36923331
+  plpgsql volatile; -- body e59aa3ee, comment 5cba9b6b
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
-  plpgsql volatile; -- body 45793ffb, comment 7ef8f99e
+  plpgsql volatile; -- body 45793ffb, comment 2530f0d3
 create function work_totals(p_by text DEFAULT 'total'::text, p_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_step text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns TABLE(at timestamp with time zone, key text, requests bigint, iterations bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, unpriced_requests bigint, request_p50 double precision, request_p95 double precision, first_token_p50 double precision, first_token_p95 double precision, failed_requests bigint, calls bigint, failed_calls bigint, call_seconds double precision, call_p50 double precision, call_p95 double precision, items bigint, completed_items bigint, expired_leases bigint)
   plpgsql stable; -- body ce2b7b83, comment 74224c2a
 create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT false) returns SETOF trace_span
@@ -6068,10 +6068,10 @@ create function work_waterfall(p_work_item_id uuid) returns TABLE(n bigint, dept
 create function worker_stop(p_worker_id text) returns void
   plpgsql volatile; -- body e7f9d6b4, comment cea21544
 create function worker_warm_up() returns void
-  plpgsql volatile; -- body 04d886a2, comment 37fc0e05
+  plpgsql volatile; -- body 04d886a2, comment b529f27c
 create function workspace_abandon(p_work_item_id uuid) returns work_items
-  plpgsql volatile; -- body f24690b4, comment 15659f20
+  plpgsql volatile; -- body f24690b4, comment e9c19a2d
 create function workspace_bind(p_work_item_id uuid, p_lease uuid, p_daemon text) returns text
-  plpgsql volatile; -- body 5417da2d, comment 763c03fa
+  plpgsql volatile; -- body 5417da2d, comment cc9a0f1b
 create function workspaces_over(p_work_items uuid[]) returns SETOF uuid
-  sql stable; -- body 8f0e95b2, comment 760485e0
+  sql stable; -- body 8f0e95b2, comment 5c627a61

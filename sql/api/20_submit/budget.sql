@@ -34,7 +34,7 @@ end
 $$;
 
 comment on function budget_set(uuid, text, numeric) is
-  'Sets how much a work item and everything below it may use together: select budget_set(''…'', ''tokens'', 200000). Resources: tokens, money (in the currency of model_price_save()), seconds (during which workers drive the items), calls (of models), children. What was already used counts. Work that would exceed the budget is parked (state waiting) and continues automatically when the budget is raised. Returns the budgets row. Raises WL001, WL002.';
+  'Sets how much a work item and everything below it may use together: select budget_set(''…'', ''tokens'', 200000). Resources: tokens, money (in the currency of model_price_save()), seconds (while workers drive the items), calls (of models), children. Earlier use counts. Work that would exceed the budget is parked (state waiting) and continues automatically when the budget is raised. Returns the budgets row. Raises WL001, WL002.';
 
 create or replace function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric)
   returns budgets
@@ -83,10 +83,10 @@ begin
 end
 $$;
 
-comment on function _budget_child(uuid) is 'Counts a new child in the budgets of its ancestors. Raises WL009 if one has no room for it.';
+comment on function _budget_child(uuid) is 'Counts a new child in the budgets of its ancestors. Raises WL009 if one of them has no children left.';
 
 create or replace view v_budgets with (security_invoker = true) as
   select work_item_id, resource, amount, spent, reserved, greatest(amount - spent - reserved, 0) as remaining
     from budgets;
-comment on view v_budgets is 'What each work item and everything below it may use, has used, and has reserved for model calls under way.';
-comment on column v_budgets.remaining is 'amount less what is spent and reserved.';
+comment on view v_budgets is 'What each work item and everything below it may use, has used, and has reserved for running model calls.';
+comment on column v_budgets.remaining is 'amount minus what is spent and reserved.';

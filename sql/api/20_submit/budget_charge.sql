@@ -8,7 +8,7 @@ begin atomic
   select (_now() at time zone 'UTC')::date;
 end;
 
-comment on function _today() is 'The day that it is for budgets by day: that of UTC, wherever people and servers are.';
+comment on function _today() is 'The current day for daily budgets: the UTC day, wherever people and servers are.';
 
 create or replace function _day_ends_at(p_day date)
   returns timestamptz
@@ -17,7 +17,7 @@ create or replace function _day_ends_at(p_day date)
   parallel safe
   return (p_day + 1)::timestamp at time zone 'UTC';
 
-comment on function _day_ends_at(date) is 'When a day of UTC ends.';
+comment on function _day_ends_at(date) is 'When a UTC day ends.';
 
 create or replace function _daily_owners(p_work_item_ids uuid[])
   returns table (scope text, name text)
@@ -38,7 +38,7 @@ begin
 end
 $$;
 
-comment on function _daily_owners(uuid[]) is 'Whose budgets by day items may draw on: their projects, by the names that these have today, and the faculties of their newest attempts.';
+comment on function _daily_owners(uuid[]) is 'Whose daily budgets the items may draw on: their projects, by their current names, and the faculties of their newest attempts.';
 
 create or replace function _daily_budgets_of(p_work_item_ids uuid[])
   returns setof daily_budgets
@@ -59,7 +59,7 @@ begin
 end
 $$;
 
-comment on function _daily_budgets_of(uuid[]) is 'The budgets by day that items draw on, see _daily_owners().';
+comment on function _daily_budgets_of(uuid[]) is 'The daily budgets that items draw on, see _daily_owners().';
 
 create or replace function _resources_limited(p_work_item_id uuid)
   returns budget_resource[]
@@ -80,7 +80,7 @@ begin
 end
 $$;
 
-comment on function _resources_limited(uuid) is 'The resources of the budgets that an item draws on, which are not locked.';
+comment on function _resources_limited(uuid) is 'The resources of the budgets that an item draws on. Locks nothing.';
 
 create or replace function _budgets_above(p_work_item_ids uuid[], p_days date[] default '{}')
   returns setof budget_draw
@@ -127,7 +127,7 @@ end
 $$;
 
 comment on function _budgets_above(uuid[], date[]) is
-  'Locks and returns the budgets that items draw on: their own and those of their ancestors, the oldest items first; then those by day of their projects and faculties, in p_days.';
+  'Locks and returns the budgets that items draw on: their own and their ancestors'', oldest items first; then the daily budgets of their projects and faculties for p_days.';
 
 create or replace function _budget_spend(p_work_item_id uuid, p_due jsonb, p_today date default null)
   returns void
@@ -160,7 +160,7 @@ end
 $$;
 
 comment on function _budget_spend(uuid, jsonb, date) is
-  'Adds spent of p_due, {resource: amount}, to what is spent and gives back what it has released in every budget that an item draws on: in those by day, in the day of p_due (seconds: in p_today); without p_today in none of them.';
+  'Adds p_due''s spent, {resource: amount}, to what is spent, and returns its released, in every budget that an item draws on. In daily budgets it uses the day of p_due (for seconds, p_today); without p_today it leaves daily budgets alone.';
 
 create or replace function _turn_charge(p_turn turns)
   returns void
@@ -218,7 +218,7 @@ end
 $$;
 
 comment on function _lease_due(foci, boolean) is
-  'What to charge the budgets for a lease that ends, for _budget_charge(): {work_item_id: {day, spent, released}}. Charged are the seconds during which the worker drove the item and, unless p_is_refused, the request that was never answered; its reservation is released. p_focus: the focus as it was under the lease. {}: there was no lease. A request that is under way is marked as lost.';
+  'What a lease that ends costs, for _budget_charge(): {work_item_id: {day, spent, released}}. It charges the seconds during which the worker drove the item and, unless p_is_refused, the request that was never answered, whose reservation is released. A running request is marked as lost. p_focus: the focus as it was under the lease. {}: there was no lease.';
 
 create or replace function _seconds_driven(p_focus foci)
   returns numeric
@@ -229,7 +229,7 @@ as $$
   select greatest(extract(epoch from least(_now(), p_focus.lease_expires_at) - p_focus.leased_at), 0);
 $$;
 
-comment on function _seconds_driven(foci) is 'For how long the lease was driven since its seconds were last counted: never beyond its end, nor, where the clock was set back, less than nothing.';
+comment on function _seconds_driven(foci) is 'Seconds the lease was driven since they were last counted: never beyond the lease''s end, and never negative, even if the clock was set back.';
 
 create or replace function _budget_charge(p_due jsonb)
   returns void
@@ -250,4 +250,4 @@ begin
 end
 $$;
 
-comment on function _budget_charge(jsonb) is 'Charges the budgets with results of _lease_due(), of one item or of several joined by ||: {work_item_id: {day, spent, released}}, day: in which what is released was reserved; null: nothing was.';
+comment on function _budget_charge(jsonb) is 'Charges the budgets with results of _lease_due(), of one item or of several joined by ||: {work_item_id: {day, spent, released}}. day: the day on which the released amount was reserved; null: nothing was.';

@@ -66,7 +66,7 @@ end
 $$;
 
 comment on function _budget_reserve(work_items, foci, jsonb, turns, budget_resource[], bigint) is
-  'Reserves the most that a turn''s request may use in the budgets of its item and all ancestors and in those of this day, lowering its output limit to what is left. p_resources: of which there are budgets, see _resources_limited(). p_input: the estimated tokens of the request. lack: which budget is used up; null: none. ends_at: when it has more again by itself. is_held_by_others: there would be enough, but other calls have reserved it.';
+  'Reserves the most that a turn''s request may use, in the budgets of its item and all ancestors and in those of this day, lowering its output limit to what is left. p_resources: the resources with budgets, see _resources_limited(). p_input: the estimated tokens of the request. lack: which budget is used up; null: none. ends_at: when that budget has more again by itself. is_held_by_others: there would be enough if other calls had not reserved it.';
 
 create or replace function _budget_hold(p_budgets budget_draw[], p_amounts jsonb)
   returns void
@@ -110,7 +110,7 @@ as $$
 $$;
 
 comment on function _budget_lack(budget_draw, text, bigint) is
-  'Why a budget has no room for a request, as a sentence. p_model: it has no price, which is why; null: the budget is used up. p_input: the estimated tokens of the request.';
+  'Why a budget has no room for a request, as a sentence. p_model: the model without a price, if that is the reason; null: the budget is used up. p_input: the estimated tokens of the request.';
 
 create or replace function _budget_room(p_budget budget_draw, p_model text, p_input bigint, p_hour_write bigint)
   returns numeric
@@ -143,4 +143,4 @@ begin
 end
 $$;
 
-comment on function _budget_room(budget_draw, text, bigint, bigint) is 'How many output tokens a budget has room for, after a request''s input; infinity: it does not limit output; null: it is a budget of money, and the model has no price.';
+comment on function _budget_room(budget_draw, text, bigint, bigint) is 'How many output tokens a budget has room for, after a request''s input; infinity: it does not limit output; null: it is a money budget and the model has no price.';

@@ -47,7 +47,7 @@ end
 $$;
 
 comment on function daily_budget_set(text, numeric, text, text) is
-  'Sets how much all work of a project, or of a faculty, may use together in a day: select daily_budget_set(''money'', 20, p_project => ''github.com/acme/shop''), or select daily_budget_set(''tokens'', 2000000, p_faculty => ''engineer''). A day is one of UTC. p_resource: tokens, money (in the currency of model_price_save()), seconds (during which workers drive the items) or calls (of models). p_amount: 0 or more; null: removes the budget. p_project: any name of it; it need not have work yet; work of no project draws on none. p_faculty: a faculty that there is: its name or, if it is a project''s, name@project; it stands for that one alone, whoever submits to it. An item is limited by the budgets of its tree, of its project and of its faculty. Tokens, money and calls that were used today count from the beginning of the day, as v_work_hours has them; seconds count from when the budget is set. Work that would exceed a budget is parked (state waiting) and goes on by itself at the end of the day, or when the budget is raised or removed. A model call counts in the day in which it was reserved. Returns the row of daily_budgets; null: there was none to remove. See v_daily_budgets. Raises WL001 (no such faculty), WL002.';
+  'Sets how much all work of a project, or of a faculty, may use together per day: select daily_budget_set(''money'', 20, p_project => ''github.com/acme/shop''), or select daily_budget_set(''tokens'', 2000000, p_faculty => ''engineer''). Days are UTC days. p_resource: tokens, money (in the currency of model_price_save()), seconds (while workers drive the items) or calls (of models). p_amount: 0 or more; null: removes the budget. p_project: any of its names; it need not have work yet. Work without a project does not draw on any project''s budget. p_faculty: the name of an existing faculty, or name@project for a project''s own faculty; the budget applies to that one only, whoever submits work to it. An item is limited by the budgets of its tree, of its project and of its faculty. Tokens, money and calls already used today count from the start of the day, as in v_work_hours; seconds count from when the budget is set. Work that would exceed a budget is parked (state waiting). It continues automatically at the end of the day, or when the budget is raised or removed. A model call counts on the day it was reserved. Returns the row of daily_budgets; null: there was none to remove. See v_daily_budgets. Raises WL001 (no such faculty), WL002.';
 
 create or replace function _daily_name(p_project text, p_faculty text)
   returns text
@@ -75,7 +75,7 @@ begin
 end
 $$;
 
-comment on function _daily_name(text, text) is 'By which name daily_budgets has a project or a faculty. Raises WL001, WL002.';
+comment on function _daily_name(text, text) is 'The name under which daily_budgets stores a project or a faculty. Raises WL001, WL002.';
 
 create or replace function _daily_store(p_scope text, p_name text, p_resource text, p_amount numeric, p_today date, p_open uuid[])
   returns daily_budgets
@@ -101,7 +101,7 @@ begin
 end
 $$;
 
-comment on function _daily_store(text, text, text, numeric, date, uuid[]) is 'Stores the amount of a budget by day; of a new one what was used today counts, and what the items p_open have reserved.';
+comment on function _daily_store(text, text, text, numeric, date, uuid[]) is 'Stores the amount of a daily budget. For a new one, counts what was used today and what the items p_open have reserved.';
 
 create or replace function _daily_count(p_scope text, p_name text, p_resource text, p_today date, p_open uuid[] default null)
   returns void
@@ -123,7 +123,7 @@ end
 $$;
 
 comment on function _daily_count(text, text, text, date, uuid[]) is
-  'Has today''s row of a budget say what was used, at least what the sums of the hours say, and what the model calls under way (p_open: of these items) have reserved. A call that ends in this very moment may be missed.';
+  'Updates today''s row of a budget with what was used, at least the sum of the hours, and what running model calls (of the items p_open) have reserved. A call that ends at this very moment may be missed.';
 
 create or replace function _daily_reserved(p_scope text, p_name text, p_resource text, p_day date, p_work_item_ids uuid[] default null)
   returns numeric
@@ -137,7 +137,7 @@ as $$
      and exists (select from _daily_budgets_of(array[t.work_item_id]) d where (d.scope, d.name, d.resource) = (p_scope, p_name, p_resource));
 $$;
 
-comment on function _daily_reserved(text, text, text, date, uuid[]) is 'What the model calls under way (of these items, if any are named) that were reserved in this day need of a budget.';
+comment on function _daily_reserved(text, text, text, date, uuid[]) is 'What running model calls that were reserved on this day (of these items, if any are given) take from a budget.';
 
 create or replace function _daily_open(p_scope text, p_name text)
   returns setof uuid
@@ -184,7 +184,7 @@ as $$
      and not exists (select from tool_calls k where k.work_item_id = p_item.id and k.completed_at is null and k.status = 'waiting');
 $$;
 
-comment on function _is_parked(work_items) is 'Whether an item waits for a budget: not for a worker elsewhere, and no call of it waits.';
+comment on function _is_parked(work_items) is 'Whether an item waits for a budget: not for a worker elsewhere, and none of its calls is waiting.';
 
 create or replace view v_daily_budgets with (security_invoker = true) as
   select b.scope, b.name, b.resource, b.amount, coalesce(s.spent, 0) as spent, coalesce(s.reserved, 0) as reserved,
@@ -192,11 +192,11 @@ create or replace view v_daily_budgets with (security_invoker = true) as
     from daily_budgets b
     left join daily_spending s on (s.scope, s.name, s.resource, s.day) = (b.scope, b.name, b.resource, _today());
 
-comment on view v_daily_budgets is 'What each project and faculty with a budget by day may use, and has used today (UTC); earlier days are in daily_spending.';
+comment on view v_daily_budgets is 'What each project and faculty with a daily budget may use, and has used today (UTC). Earlier days are in daily_spending.';
 comment on column v_daily_budgets.spent is 'Used today, as counted by the provider and the clock.';
-comment on column v_daily_budgets.reserved is 'Reserved today by model calls under way.';
-comment on column v_daily_budgets.remaining is 'amount less what is spent and reserved.';
-comment on column v_daily_budgets.scope is 'Of what it is: project or faculty.';
+comment on column v_daily_budgets.reserved is 'Reserved today by running model calls.';
+comment on column v_daily_budgets.remaining is 'amount minus what is spent and reserved.';
+comment on column v_daily_budgets.scope is 'What the budget is for: project or faculty.';
 comment on column v_daily_budgets.resource is 'tokens, money, seconds or calls.';
 
 create or replace view v_work_daily_budgets with (security_invoker = true) as
@@ -207,9 +207,9 @@ create or replace view v_work_daily_budgets with (security_invoker = true) as
    where w.resolved_at is null;
 
 comment on view v_work_daily_budgets is
-  'The budgets by day that each work item which is not over draws on in addition to those of v_budgets: of its project and, once it has begun, of its faculty, and how today stands: select * from v_work_daily_budgets where work_item_id = ''…''.';
-comment on column v_work_daily_budgets.scope is 'Of what it is: project or faculty.';
+  'The daily budgets that each unfinished work item draws on in addition to those in v_budgets: its project''s and, once it has begun, its faculty''s, with today''s figures: select * from v_work_daily_budgets where work_item_id = ''…''.';
+comment on column v_work_daily_budgets.scope is 'What the budget is for: project or faculty.';
 comment on column v_work_daily_budgets.resource is 'tokens, money, seconds or calls.';
-comment on column v_work_daily_budgets.spent is 'Used today by all work of it.';
-comment on column v_work_daily_budgets.reserved is 'Reserved today by model calls under way of all work of it.';
-comment on column v_work_daily_budgets.remaining is 'amount less what is spent and reserved.';
+comment on column v_work_daily_budgets.spent is 'Used today by all work of that project or faculty.';
+comment on column v_work_daily_budgets.reserved is 'Reserved today by running model calls of all work of that project or faculty.';
+comment on column v_work_daily_budgets.remaining is 'amount minus what is spent and reserved.';

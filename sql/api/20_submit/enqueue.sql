@@ -101,7 +101,7 @@ as $$
   select id from found order by priority desc, run_at, id limit p_limit;
 $$;
 
-comment on function _queued_for(text, uuid, integer, integer) is 'The p_limit most urgent queued items that are due for a faculty, given by its reference: asked for by its name, of a work type that it takes, or in the middle of an attempt. Without p_but; with p_above, only those of a higher priority. However many are queued for others, they are not looked at.';
+comment on function _queued_for(text, uuid, integer, integer) is 'The p_limit most urgent queued items that are due for a faculty, given by its reference: requested by name, of a work type that it accepts, or in the middle of an attempt. Without p_but; with p_above, only those of a higher priority. Items queued for other faculties are not read, however many there are.';
 
 create or replace function _names_of(p_faculty text)
   returns table (project text, is_asked_for boolean, name text)
@@ -129,7 +129,7 @@ begin
 end
 $$;
 
-comment on function _names_of(text) is 'By which names items come to a faculty that have no attempt, in each project with queued items (empty: in none): its own, asked for, and the work types that it is the first to accept. The index work_items_routed has all three.';
+comment on function _names_of(text) is 'The names under which items without an attempt reach a faculty, in each project with queued items (empty: in none): its own name, if requested, and the work types that it is the first to accept. The index work_items_routed has all three.';
 
 create or replace function _projects_queued()
   returns setof text
@@ -151,7 +151,7 @@ as $$
   select project from found;
 $$;
 
-comment on function _projects_queued() is 'The projects of queued items without an attempt, by the names that these have, each once; empty: none. It leaps from one to the next.';
+comment on function _projects_queued() is 'The projects of queued items without an attempt, by their current names, each once; empty: none. It skips through an index from one to the next.';
 
 create or replace function _names_queued()
   returns table (project text, is_asked_for boolean, name text)
@@ -179,4 +179,4 @@ as $$
   select * from found;
 $$;
 
-comment on function _names_queued() is 'The names by which queued items without an attempt are to come to faculties, with their project (empty: none), each once: it leaps from one to the next.';
+comment on function _names_queued() is 'The names under which queued items without an attempt are to reach faculties, with their project (empty: none), each once. It skips through an index from one to the next.';

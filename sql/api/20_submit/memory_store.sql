@@ -58,7 +58,7 @@ end
 $$;
 
 comment on function _memory_path(text) is
-  'The path of a note in the form in which it is stored: without doubled slashes and one at its end, its letters composed. Raises WL002 for what is not below /memories, leads out of it (also encoded), cannot be read or is too long.';
+  'The path of a note in its stored form: without doubled slashes and a trailing slash, its letters composed. Raises WL002 for a path that is not below /memories, leads out of it (also encoded), cannot be read or is too long.';
 
 create or replace function _memory_file(p_project text, p_path text)
   returns memory_files
@@ -105,7 +105,7 @@ as $$
   on conflict (file_id, reader) do update set version = excluded.version, viewed_at = _now();
 $$;
 
-comment on function _memory_seen(memory_hand, uuid, integer) is 'Notes which version of a file a reader knows; nothing for who gave no name.';
+comment on function _memory_seen(memory_hand, uuid, integer) is 'Records which version of a file a reader knows; does nothing for a reader without a name.';
 
 create or replace function _memory_store(p_hand memory_hand, p_file memory_files, p_command text, p_path text, p_content text)
   returns memory_files
@@ -144,7 +144,7 @@ end
 $$;
 
 comment on function _memory_store(memory_hand, memory_files, text, text, text) is
-  'The next version of a file, whose project the caller has locked. p_content null: it is deleted. Who knew what it said until now knows what it says then; of others only who wrote it whole. Raises WL009.';
+  'Stores the next version of a file, whose project the caller has locked. p_content null: the file is deleted. A reader who knew the previous content knows the new one; any other writer knows it only after writing the whole file. Raises WL009.';
 
 create or replace function _memory_new(p_project text, p_path text)
   returns memory_files
@@ -174,7 +174,7 @@ begin
 end
 $$;
 
-comment on function _memory_new(text, text) is 'The row of a file that is about to be made: a new one, or that of a file that was deleted there, whose history goes on. Raises WL002, WL009.';
+comment on function _memory_new(text, text) is 'The row of a file about to be created: a new one, or that of a file deleted at this path, whose history continues. Raises WL002, WL009.';
 
 create or replace function _memory_merge(p_from text, p_to text)
   returns void
@@ -213,4 +213,4 @@ end
 $$;
 
 comment on function _memory_merge(text, text) is
-  'The notes of a project are another''s from now on. Where both have a file of one path, or one a folder where the other has a file, that of the other stays, and this one goes into a folder that is named after its project; nothing is lost, even if there are more than 200 files then.';
+  'Gives the notes of one project to another. Where both have a file at a path, or one has a folder where the other has a file, the other project''s stays and this one moves into a folder named after its project. Nothing is lost, even if that makes more than 200 files.';

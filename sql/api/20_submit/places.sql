@@ -24,7 +24,7 @@ create or replace function _serves(p_worker workers, p_project text)
   stable
   return p_worker.project is null or p_project is null or p_worker.project = p_project or _project_now(p_worker.project) = _project_now(p_project);
 
-comment on function _serves(workers, text) is 'Whether a worker drives work of a project (null: of none): one of a project drives work of that and of none, others all.';
+comment on function _serves(workers, text) is 'Whether a worker drives work of a project (null: of none). A worker of one project drives that project''s work and work of none; any other worker drives all.';
 
 create or replace function _may_drive(p_item work_items, p_hosts text[], p_worker workers)
   returns boolean
@@ -50,7 +50,7 @@ as $$
    limit 1;
 $$;
 
-comment on function _worker_for(work_items, text[]) is 'A living worker that may drive an item: one that keeps its tree, if there is, else one of those to which its job goes. Null: none lives.';
+comment on function _worker_for(work_items, text[]) is 'A living worker that may drive an item: the one that keeps its tree, if any, else one of those that its job goes to. Null: none is alive.';
 
 create or replace function _job_task(p_for text default null)
   returns text
@@ -59,7 +59,7 @@ create or replace function _job_task(p_for text default null)
   return concat_ws('/', _ledger_schema(), 'engage', p_for);
 
 comment on function _job_task(text) is
-  'graphile-worker''s task identifier of the engage jobs for all workers that serve all projects, or (p_for) of those for some: of the worker that keeps a tree, of a project, of a host. It names the schema, so that the workers of one ledger never take the jobs of another ledger in the same database.';
+  'graphile-worker''s task identifier for the engage jobs of all workers that serve all projects, or with p_for, of some: the worker that keeps a tree, those of a project, those on a host. It contains the schema, so that the workers of one ledger never take the jobs of another ledger in the same database.';
 
 create or replace function _job_task_at(p_host text, p_project text default null)
   returns text
@@ -77,7 +77,7 @@ create or replace function _worker_task(p_worker workers, p_is_bound boolean)
               when p_is_bound then _job_task_at(p_worker.host, p_worker.project)
               else _job_task('project:' || md5(p_worker.project)) end;
 
-comment on function _worker_task(workers, boolean) is 'The task identifier of jobs for a worker and its like. p_is_bound: for those on its host only. A worker''s project is named as it was when the worker started.';
+comment on function _worker_task(workers, boolean) is 'The task identifier of jobs for a worker and others like it. p_is_bound: for those on its host only. It has the worker''s project as it was called when the worker started.';
 
 create or replace function _worker_tasks(p_worker workers)
   returns text[]
@@ -85,7 +85,7 @@ create or replace function _worker_tasks(p_worker workers)
   stable
   return array[_worker_task(p_worker, false), _worker_task(p_worker, true)];
 
-comment on function _worker_tasks(workers) is 'The task identifiers that a worker looks for: that of the tree which it keeps, else those for all that serve its project, or all projects, and for those of them on its host. runtime/worker/runner.ts makes the same.';
+comment on function _worker_tasks(workers) is 'The task identifiers that a worker looks for: that of the tree which it keeps, else those for all that serve its project, or all projects, and for those of them on its host. runtime/worker/runner.ts computes the same.';
 
 create or replace function _job_task_for(p_item work_items)
   returns text
@@ -112,7 +112,7 @@ end
 $$;
 
 comment on function _job_task_for(work_items) is
-  'The task identifier of the job of an item: for the worker that keeps its tree, as long as that lives; else for the workers of its project, if there are any, and of a host, if it may not be driven on all; else for all workers. If no worker lives that may drive it, it is for another one, which is told so, see focus_claim(): so the item says what it waits for.';
+  'The task identifier of an item''s job. It is for the worker that keeps its tree, while that worker lives; else for the workers of its project, if any, and of a host, if not every host may drive it; else for all workers. If no living worker may drive it, the job goes to another worker, which focus_claim() tells so: this way the item says what it waits for.';
 
 create or replace function _will_be_seen(p_item work_items, p_task text)
   returns boolean
@@ -129,4 +129,4 @@ begin
 end
 $$;
 
-comment on function _will_be_seen(work_items, text) is 'Whether a worker that may drive an item looks for its job under this task identifier, or none lives that could.';
+comment on function _will_be_seen(work_items, text) is 'Whether a worker that may drive an item looks for its job under this task identifier, or no living worker could.';

@@ -50,7 +50,7 @@ end
 $$;
 
 comment on function project_rename(text, text) is
-  'Gives a project another name, or makes it one with another: select project_rename(''/home/me/shop'', ''github.com/acme/shop''). Its work, its faculties, its workers, whoever is told of it and what is submitted by the old name later are of the new one from now on; no item is changed, so it costs the same for any number. p_project: any name of it. p_name: the new one; if another project has it, the two are one, which is not taken apart again; of two faculties of one name that of p_name stays, of two notes of one path both, see memory_command(); budgets by day go with it, see daily_budget_set(). Returns the row of the old name. Raises WL001 (no such project), WL002.';
+  'Renames a project, or merges it into another: select project_rename(''/home/me/shop'', ''github.com/acme/shop''). From now on its work, faculties, workers, awareness and anything later submitted under the old name belong to the new name. No item is changed, so the cost does not depend on how many there are. p_project: any of its names. p_name: the new name. If another project already has it, the two are merged, which cannot be undone: of two faculties with the same name, p_name''s is kept; of two notes with the same path, both are, see memory_command(). Daily budgets move with the project, see daily_budget_set(). Returns the row of the old name. Raises WL001 (no such project), WL002.';
 
 create or replace function _daily_renamed(p_scope text, p_name text, p_from text, p_to text)
   returns text
@@ -62,7 +62,7 @@ create or replace function _daily_renamed(p_scope text, p_name text, p_from text
                 then left(p_name, strpos(p_name, '@')) || p_to
               else p_name end;
 
-comment on function _daily_renamed(text, text, text, text) is 'What a project or faculty is called in daily_budgets when project p_from is called p_to.';
+comment on function _daily_renamed(text, text, text, text) is 'The name of a project or faculty in daily_budgets once project p_from is called p_to.';
 
 create or replace function _daily_rename(p_from text, p_to text)
   returns void
@@ -99,4 +99,4 @@ end
 $$;
 
 comment on function _daily_rename(text, text) is
-  'Budgets by day go with a project, and with its faculties, to another name; of two of one resource that of p_to stays, and what both used today counts.';
+  'Moves the daily budgets of a project, and of its faculties, to another name. If both names have one for the same resource, that of p_to is kept, and what both used today counts.';

@@ -24,4 +24,4 @@ end
 $$;
 
 comment on function project_set(text, text) is
-  'Says for a project what becomes of calls that change what others are at (v_claims), whatever the faculties say: select project_set(''github.com/acme/shop'', ''refuse''). p_project: any name of it; it need not have work yet. p_claims: off, warn, refuse, or null: as each faculty says. It holds from the next call on. Returns the row of the project. Raises WL002.';
+  'Sets what happens in a project to calls that change what others are working on (v_claims), whatever its faculties say: select project_set(''github.com/acme/shop'', ''refuse''). p_project: any of its names; it need not have work yet. p_claims: off, warn, refuse, or null: as each faculty says. Applies from the next call on. Returns the row of the project. Raises WL002.';

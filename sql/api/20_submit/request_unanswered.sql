@@ -17,4 +17,4 @@ as $$
 $$;
 
 comment on function _request_unanswered(turns, timestamptz, text, integer, text) is
-  'Notes that the newest request of a turn ended without an answer, if it is under way: one that was sent with its turn has no row of its own before.';
+  'Records that the newest request of a turn ended without an answer, if it is running. A request that was sent with its turn has no row of its own before that.';

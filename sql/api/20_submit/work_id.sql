@@ -44,4 +44,4 @@ end
 $$;
 
 comment on function work_id(text, text) is
-  'The work item that a person means: select work_id(''1a2b3c''). p_name: its id, the end of its id as pages show it, any other part of at least four characters that no other id has, last (the newest that is no child of another) or last:2 (the one before it). p_project: whose newest are counted, by any name; '''': of no project; null (the default): of all. It is for people: without a whole id it looks at every work item. Raises WL001 (none), WL002 (not an id; more than one: the hint lists them).';
+  'Finds the work item that a person means: select work_id(''1a2b3c''). p_name: its id, the end of its id as pages show it, any other part of at least four characters that is unique to it, last (the newest that is not a child) or last:2 (the one before it). p_project: counts only the newest items of this project, by any name; '''': of no project; null (the default): of all. Meant for people: without a whole id it looks at every work item. Raises WL001 (none), WL002 (not an id; more than one: the hint lists them).';

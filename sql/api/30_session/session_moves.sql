@@ -20,7 +20,7 @@ end
 $$;
 
 comment on function session_fork(text, uuid, text) is
-  'Makes a session that begins at a turn that another session has or once had, and returns its row. Both share the turns up to there; nothing is copied. To let an agent continue from a turn, use work_fork(). Raises WL001 (session, turn), WL002 (the turn was never in that session; label), WL006 (label taken).';
+  'Creates a session that begins at a turn that another session has or once had, and returns its row. Both share the turns up to there; nothing is copied. To let an agent continue from a turn, use work_fork(). Raises WL001 (session, turn), WL002 (the turn was never in that session; label), WL006 (label taken).';
 
 create or replace function session_rollback(p_session text, p_turn_id uuid)
   returns sessions
@@ -53,7 +53,7 @@ end
 $$;
 
 comment on function session_rollback(text, uuid) is
-  'Moves a session back (or forward again) to a turn that was in it before, and returns its row. Later turns stay in the tree and in session_history, the ledger keeps its entries, and neither files nor the outside world are changed back. Raises WL001, WL002, WL008 (it is being driven; calls of the turn are open).';
+  'Moves a session back (or forward again) to a turn that it contained before, and returns its row. Later turns stay in the tree and in session_history, the ledger keeps its entries, and neither files nor the outside world are reverted. Raises WL001, WL002, WL008 (it is being driven; calls of the turn are open).';
 
 create or replace function session_head_at(p_session text, p_at timestamptz)
   returns uuid

@@ -40,7 +40,7 @@ end
 $$;
 
 comment on function session_create(text, uuid, text, text, text) is
-  'Makes a session, and returns its row: select session_create(''main''). p_turn_id: its head; null: it has no turns yet. p_persona_id: who speaks in it. p_origin and p_origin_session_id: where it was imported from. Raises WL001 (turn), WL002, WL006 (label taken).';
+  'Creates a session and returns its row: select session_create(''main''). p_turn_id: its head; null: it has no turns yet. p_persona_id: who speaks in it. p_origin and p_origin_session_id: where it was imported from. Raises WL001 (turn), WL002, WL006 (label taken).';
 
 create or replace function session_open(p_name text)
   returns sessions
@@ -62,7 +62,7 @@ begin
 end
 $$;
 
-comment on function session_open(text) is 'The session with that label, else with that alias, else a new one. Raises WL002.';
+comment on function session_open(text) is 'Returns the session with this label, else the one with this alias, else a new one. Raises WL002.';
 
 create or replace function session_find(p_name text)
   returns sessions
@@ -75,7 +75,7 @@ as $$
    where s.label = coalesce((select label from sessions where label = p_name), (select session_label from session_aliases where alias = p_name));
 $$;
 
-comment on function session_find(text) is 'The session with that label, else with that alias; null if there is neither.';
+comment on function session_find(text) is 'Returns the session with this label, else the one with this alias; null if there is neither.';
 
 create or replace function session_alias(p_alias text, p_session text, p_reason text default 'manual')
   returns session_aliases
@@ -102,7 +102,7 @@ end
 $$;
 
 comment on function session_alias(text, text, text) is
-  'Gives a session another name; an existing alias is moved to this session. Returns the session_aliases row. p_reason: identity_promotion, identity_merge or manual. Raises WL001, WL002, WL006 (a session has that label).';
+  'Gives a session an additional name; an existing alias is moved to this session. Returns the session_aliases row. p_reason: identity_promotion, identity_merge or manual. Raises WL001, WL002, WL006 (a session has that label).';
 
 create or replace function session_archive(p_session text, p_status text default 'archived')
   returns sessions
@@ -119,7 +119,7 @@ begin
 end
 $$;
 
-comment on function session_archive(text, text) is 'Marks a session as archived, deleted or active again, and returns its row. Its turns stay. Raises WL001, WL002.';
+comment on function session_archive(text, text) is 'Marks a session as archived, deleted or active again, and returns its row. Its turns are kept. Raises WL001, WL002.';
 
 create or replace function _session_named(p_name text)
   returns sessions

@@ -19,7 +19,7 @@ as $$
    order by min(h.changed_at), h.session_label;
 $$;
 
-comment on function sessions_with_turn(uuid) is 'The sessions that have or once had a turn in their conversation, whether they still do (is_current), and since when (first_at).';
+comment on function sessions_with_turn(uuid) is 'The sessions whose conversation contains or once contained a turn, whether it still does (is_current), and since when (first_at).';
 
 create or replace function turn_ancestry(p_turn_id uuid)
   returns setof turns
@@ -61,7 +61,7 @@ end
 $$;
 
 comment on function turn_workspace_set(uuid, text) is
-  'Notes the state of the files at a turn: p_ref, by which to find them again (a git commit, a snapshot). The agent of a fork from that turn is told it. Once for each turn. Raises WL001, WL002, WL003 (erased), WL007 (already noted).';
+  'Records the state of the files at a turn. p_ref: how to find that state again (a git commit, a snapshot). The agent of a fork from that turn is told. Can be set once per turn. Raises WL001, WL002, WL003 (erased), WL007 (already set).';
 
 create or replace function turn_archive(p_turn_id uuid, p_is_archived boolean default true)
   returns turns
@@ -84,7 +84,7 @@ end
 $$;
 
 comment on function turn_archive(uuid, boolean) is
-  'Marks a turn as kept for the record only, or removes the mark, and returns its row. Turns are never deleted, and conversations that contain it do not change. Raises WL001, WL008 (it is not over).';
+  'Marks a turn as kept for the record only, or removes the mark, and returns its row. Turns are never deleted, and conversations that contain the turn do not change. Raises WL001, WL008 (it is not over).';
 
 create or replace function _fork_turn(p_parent turns, p_work_item_id uuid)
   returns uuid
@@ -111,7 +111,7 @@ as $$
 $$;
 
 comment on function _forked_at(uuid) is
-  'The turns at which a conversation left another work item''s, nearest first: the fork_turn_id given, then that of the turn there, and so on. Conversations are short in these, however many turns they have.';
+  'The turns at which a conversation branched off another work item''s, nearest first: the given fork_turn_id, then that of the turn there, and so on. Conversations have few of these, however many turns they have.';
 
 create or replace function _session_of(p_turn_id uuid)
   returns text

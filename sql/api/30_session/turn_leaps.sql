@@ -70,4 +70,4 @@ begin
 end
 $$;
 
-comment on function _common_turn(uuid, uuid) is 'The newest turn that two turns have in common, themselves included; null: they are of different conversations.';
+comment on function _common_turn(uuid, uuid) is 'The newest turn that two turns have in common, themselves included; null: they belong to different conversations.';

@@ -25,7 +25,7 @@ end
 $$;
 
 comment on function work_chain(uuid) is
-  'The items of one conversation, the oldest first: the given one, those from whose ends it goes on, and those that go on from its end (work_continue(), work_retry()): select n, work_item_id, how, said from work_chain(''…''). how: continue or retry; null: the conversation began with it. by: who had it go on; said: with which message. An item that nobody continued is alone. Raises WL001.';
+  'The items of one conversation, oldest first: the given one, those it continues, and those that continue it (work_continue(), work_retry()): select n, work_item_id, how, said from work_chain(''…''). how: continue or retry; null: the conversation began with it. by: who continued it. said: with which message. An item that nobody continued is alone. Raises WL001.';
 
 create or replace function _past_of(p_work_item_id uuid)
   returns setof uuid
@@ -42,7 +42,7 @@ as $$
   select id from past;
 $$;
 
-comment on function _past_of(uuid) is 'The items from whose ends a work item goes on, nearest first.';
+comment on function _past_of(uuid) is 'The items that a work item continues, nearest first.';
 
 create or replace function _chain_of(p_work_item_id uuid)
   returns setof uuid
@@ -61,7 +61,7 @@ as $$
   select * from _past_of(p_work_item_id);
 $$;
 
-comment on function _chain_of(uuid) is 'A work item, those from whose ends it goes on, and those that go on from its end.';
+comment on function _chain_of(uuid) is 'A work item, those that it continues, and those that continue it.';
 
 create or replace function _head_of(p_focus foci)
   returns uuid
@@ -79,4 +79,4 @@ as $$
     (select s.head_turn_id from sessions s where s.label = p_focus.session_label));
 $$;
 
-comment on function _head_of(foci) is 'The newest turn of an attempt''s conversation: the head of its session or, where a later item goes on in that, the turn from which it does. Null: it has none.';
+comment on function _head_of(foci) is 'The newest turn of an attempt''s conversation: the head of its session or, if a later item continues that session, the turn from which it does. Null: it has none.';

@@ -68,7 +68,7 @@ end
 $$;
 
 comment on function work_fork(uuid, text, text, text) is
-  'Lets an agent continue from a turn of any work item (running, finished or imported) on a separate branch, and returns the new item''s row: select id from work_fork(''TURN'', ''Try without the cache''). The new item has the same task, its own lease, budget and session, the turns up to p_turn_id (shared, not copied) and a copy of the ledger as it was then. p_message: the first message to its agent. p_faculty: another configuration. A fork from before a compaction does not see the compaction. With p_idempotency_key the same call repeated returns the same item. Raises WL001 (turn), WL002 (the turn is a compaction or belongs to no work item), WL006 (key used for another item), WL008 (calls of the turn are open).';
+  'Lets an agent continue on a separate branch from a turn of any work item (running, finished or imported), and returns the new item''s row: select id from work_fork(''TURN'', ''Try without the cache''). The new item has the same task, its own lease, budget and session, the turns up to p_turn_id (shared, not copied) and a copy of the ledger as it was then. p_message: the first message to its agent. p_faculty: a different configuration. A fork from before a compaction does not see the compaction. With p_idempotency_key, repeating the same call returns the same item. Raises WL001 (turn), WL002 (the turn is a compaction or belongs to no work item), WL006 (key used for another item), WL008 (calls of the turn are open).';
 
 create or replace function _ledger_inherit(p_item work_items, p_source_id uuid, p_last integer)
   returns void

@@ -6,7 +6,7 @@ create or replace function _claim_stands(p_claim claims, p_item work_items)
   stable
   return p_claim.ends_at > _now() and p_claim.focus_id is not distinct from p_item.focus_id;
 
-comment on function _claim_stands(claims, work_items) is 'Whether a claim is of the attempt under way, or the session, and its time is not over.';
+comment on function _claim_stands(claims, work_items) is 'Whether a claim belongs to the running attempt, or the session, and has not expired.';
 
 create or replace function _claim_holds(p_claim claims, p_item work_items)
   returns boolean
@@ -54,7 +54,7 @@ begin
 end
 $$;
 
-comment on function _claims_lapse() is 'Removes claims that have lapsed: their time is over, or the program of their session is silent. The sweep calls it; until then nobody is held up by them.';
+comment on function _claims_lapse() is 'Removes claims that have lapsed: their time is over, or the program of their session is silent. The sweep calls it; even before that, lapsed claims hold nobody up.';
 
 create or replace function _claim_released(p_scope text, p_key text)
   returns void
@@ -68,7 +68,7 @@ end
 $$;
 
 comment on function _claim_released(text, text) is
-  'Wakes who waits for a claim that has ended, however: with its attempt, a pause, a lost lease, its time, by claim_release() or claim_break(). At the commit, behind all locks but those on jobs, with the rights of the ledger''s owner. p_scope: the project of its work, else its directory. Whose turn it is, each finds under its own lock, see _claim_held_by().';
+  'Wakes items that wait for a claim that has ended in any way: with its attempt, a pause, a lost lease, its time, or by claim_release() or claim_break(). It runs at commit, after all locks except those on jobs, with the rights of the ledger''s owner. p_scope: the project of its work, else its directory. Each item finds out under its own lock whether it is next, see _claim_held_by().';
 
 create or replace function _claim_ended()
   returns trigger

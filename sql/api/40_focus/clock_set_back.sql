@@ -23,7 +23,7 @@ end
 $$;
 
 comment on function _clock_set_back(timestamptz, interval) is
-  'Follows a clock that was set back since the last sweep by more than p_tolerance: moves what items wait for, see _waits_move(). Returns by how much, once; null: it was not, or by less.';
+  'Detects that the clock was set back by more than p_tolerance since the last sweep, and moves what items wait for, see _waits_move(). Returns by how much, once; null: it was not, or by less.';
 
 create or replace function _waits_move(p_now timestamptz, p_by interval, p_was_due timestamptz, p_from uuid)
   returns uuid
@@ -58,7 +58,7 @@ end
 $$;
 
 comment on function _waits_move(timestamptz, interval, timestamptz, uuid) is
-  'Moves the times that unfinished items wait for towards now, by p_by: of what was due until p_was_due, of waits for children or approval and of pauses before another try. The sweep enqueues them when they are due. In the order of their ids, from p_from on, at most 1,000, up to the first that somebody works on just now; returns the one that the next sweep goes on with, null: none is left.';
+  'Moves the times that unfinished items wait for closer to now, by p_by: of what was due until p_was_due, of waits for children or approval and of pauses before another try. The sweep enqueues the items when they are due. Goes in order of id, from p_from on, up to 1,000 items, and stops at the first that is being worked on; returns the one with which the next sweep continues, null: none is left.';
 
 create or replace function _leases_begin_by_now()
   returns void
@@ -78,4 +78,4 @@ end
 $$;
 
 comment on function _leases_begin_by_now() is
-  'A lease begins when it is given or renewed, which is never in the future: one that was before the clock was set back ends when it would if it were renewed now.';
+  'A lease begins when it is given or renewed, which is never in the future. One that seems to begin later, because the clock was set back, ends when it would if it were renewed now.';

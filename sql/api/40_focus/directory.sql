@@ -13,7 +13,7 @@ as $$
    where f.content_hash = p_faculty_hash and n.path is not null;
 $$;
 
-comment on function _directory_named(work_items, text) is 'The directory of the worker''s host that an item, or else its faculty, names: {path, named_by, is_administered}, for the worker to check against what it serves. Null: none is named.';
+comment on function _directory_named(work_items, text) is 'The directory of the worker''s host that an item, or else its faculty, specifies: {path, named_by, is_administered}, for the worker to check against what it serves. Null: none.';
 
 create or replace function _at_home(p_config jsonb, p_workspace_dir text)
   returns jsonb
@@ -33,7 +33,7 @@ create or replace function _session_directory(p_item work_items)
   parallel safe
   return case p_item.work_type when 'journal' then coalesce(p_item.params ->> 'directory', p_item.params ->> 'conversationId') end;
 
-comment on function _session_directory(work_items) is 'Where the session of another program works: the directory that it was opened with, else its conversation, which is one for many clients. Null for other work.';
+comment on function _session_directory(work_items) is 'Where another program''s session works: the directory that it was opened with, else its conversation, which is a directory for many clients. Null for other work.';
 
 create or replace function _works_in(p_item work_items, p_config jsonb)
   returns text
@@ -43,4 +43,4 @@ create or replace function _works_in(p_item work_items, p_config jsonb)
   return coalesce(p_item.workspace_dir, _session_directory(p_item), p_config #>> '{engage,workspace_dir}');
 
 comment on function _works_in(work_items, jsonb) is
-  'The directory in which an item is done: its own, that of the session, or that of the faculty whose configuration this is. A container has a copy of it. Null: none is named.';
+  'The directory in which an item is done: its own, that of the session, or that of the faculty whose configuration this is. A container has a copy of it. Null: none.';

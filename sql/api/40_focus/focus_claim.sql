@@ -13,7 +13,7 @@ as $$
 $$;
 
 comment on function focus_claim(uuid, text, integer) is
-  'Takes the right to drive a work item for p_lease_seconds, to be renewed by lease_renew(). Starts an attempt if none is under way; takes over one whose lease has expired. Returns {kind: claimed, work_item_id, focus_id, lease, lease_generation, attempt, iteration, faculty, directory}; lease (a uuid) is the fencing token that every writing function asks for, faculty the configuration, directory the workspace_dir of item or faculty: {path, named_by (a role), is_administered (it is the owner or an administrator)}, which the worker uses only if its own settings allow it, else iteration_fail() with class workspace. Otherwise the reason: {kind: busy | finished | not_due | unroutable, ...}: another worker has it; it is final; it has to wait, is paused or finds no free slot; no faculty accepts it. An item that this worker may not drive, because it serves another project, the item''s faculty names other hosts or its files are at another Docker daemon (see lease_renew()), is not_due, too, with reason, and host: the host to whose workers its job was given; null: no worker lives that may drive it, and it waits for one. Raises WL001, WL002.';
+  'Claims the right to drive a work item for p_lease_seconds, to be renewed by lease_renew(). Starts an attempt if none is running; takes over one whose lease has expired. Returns {kind: claimed, work_item_id, focus_id, lease, lease_generation, attempt, iteration, faculty, directory}. lease (a uuid) is the fencing token that every writing function requires. faculty is the configuration. directory is the workspace_dir of item or faculty: {path, named_by (a role), is_administered (that role is the owner or an administrator)}; the worker uses it only if its own settings allow it, else it calls iteration_fail() with class workspace. If the item cannot be claimed, returns the reason: {kind: busy | finished | not_due | unroutable, ...}. busy: another worker has it. finished: it is final. not_due: it has to wait, is paused or finds no free slot. unroutable: no faculty accepts it. An item that this worker may not drive, because it serves another project, the item''s faculty lists other hosts or its files are on another Docker daemon (see lease_renew()), is also not_due, with reason, and host: the host whose workers its job was given to; null: no living worker may drive it, and it waits for one. Raises WL001, WL002.';
 
 create or replace function _focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer, out answer json, out has_told boolean)
   language plpgsql
@@ -59,7 +59,7 @@ end
 $$;
 
 comment on function _focus_claim(uuid, text, integer) is
-  'What focus_claim() returns. has_told: budgets were charged or other items enqueued, which is the last that a transaction does.';
+  'What focus_claim() returns. has_told: budgets were charged or other items enqueued, which must be the last thing a transaction does.';
 
 create or replace function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, out answer jsonb, out next_id uuid, out free_slot text)
   language plpgsql
@@ -157,7 +157,7 @@ end
 $$;
 
 comment on function _away(work_items, text) is
-  'What focus_claim() answers a worker that may not drive an item, and the row of the item, which the caller stores. A living worker may (host): the caller enqueues the item, for that one and its like. Else the item is stranded: it waits without a job and without a slot, until the sweep finds a worker that may. answer null: the worker may drive it.';
+  'The answer of focus_claim() to a worker that may not drive an item, and the item''s row, which the caller stores. If a living worker may (host), the caller enqueues the item for that one and others like it. Otherwise the item is stranded: it waits without a job and without a slot, until the sweep finds a worker that may. answer null: the worker may drive it.';
 
 create or replace function _lease_grant(p_item work_items, p_focus foci, p_worker_id text, p_lease_seconds integer, out item work_items, out answer jsonb)
   language plpgsql
@@ -233,7 +233,7 @@ begin
 end
 $$;
 
-comment on function _focus_create(work_items) is 'Starts the next attempt at a work item with the faculty to which it is routed, in a new session, or in that of the item from whose end it goes on; with recover.mode = "fresh", without the ledger of earlier attempts.';
+comment on function _focus_create(work_items) is 'Starts the next attempt at a work item with the faculty to which it is routed, in a new session, or in that of the item it continues; with recover.mode = "fresh", without the ledger of earlier attempts.';
 
 create or replace function _session_gone_on(p_item work_items)
   returns text
@@ -248,4 +248,4 @@ as $$
    limit 1;
 $$;
 
-comment on function _session_gone_on(work_items) is 'The session in which an item goes on from the end of another one: that of the last attempt that had turns. Null: it goes on from none, or that one had none.';
+comment on function _session_gone_on(work_items) is 'The session in which an item continues another one: that of the last attempt that had turns. Null: it continues none, or that one had none.';

@@ -130,7 +130,7 @@ begin
 end
 $$;
 
-comment on function _hook_settle(hook_runs, jsonb) is 'Stores the result of a command and returns its run, whose status says what it means.';
+comment on function _hook_settle(hook_runs, jsonb) is 'Stores the result of a command and returns its run; the run''s status says what the result means.';
 
 create or replace function _hook_said(p_run hook_runs, p_key text)
   returns text

@@ -13,7 +13,7 @@ begin
 end
 $$;
 
-comment on function _job_tasks() is 'The task identifiers under which graphile-worker has or had jobs of this ledger. A job is of this ledger if its identifier is among them.';
+comment on function _job_tasks() is 'The task identifiers under which graphile-worker has or had jobs of this ledger. A job belongs to this ledger if its identifier is among them.';
 
 create or replace function _dead_jobs(p_ids bigint[] default null)
   returns bigint[]
@@ -103,6 +103,6 @@ begin
 end
 $$;
 
-comment on function _jobs_tidy(interval) is 'Tidies what graphile-worker itself would not, or only after hours: of the next 1,000 jobs deletes those that will not run, and those of work that is over if no living worker looks for them, and unlocks those that a worker has held for p_worker_timeout that is not there any more; deletes task identifiers no longer in use.';
+comment on function _jobs_tidy(interval) is 'Cleans up what graphile-worker would not, or only after hours. Of the next 1,000 jobs, it deletes those that will not run, and those of finished work if no living worker looks for them, and unlocks those held for p_worker_timeout by a worker that no longer exists. It also deletes task identifiers that are no longer in use.';
 
 revoke execute on function _jobs_tidy(interval) from public;

@@ -10,7 +10,7 @@ as $$
    where f.id = p_item.focus_id and p_item.state in ('claimed', 'running') and f.lease_owner is not null and f.lease_expires_at <= _now();
 $$;
 
-comment on function _worker_lost_at(work_items) is 'When the lease of an item ran out that its worker has not renewed: the worker is dead, and the next sweep of another one takes the item. Null: it is driven, or waits.';
+comment on function _worker_lost_at(work_items) is 'When the lease of an item ran out without being renewed: its worker is dead, and the next sweep of another one takes the item. Null: it is driven, or waits.';
 
 create or replace function _journal_state(p_item work_items)
   returns text
@@ -37,4 +37,4 @@ create or replace function _is_recorded(p_item work_items)
   parallel safe
   return p_item.work_type in ('import', 'journal') and p_item.external_id like 'import:%';
 
-comment on function _is_recorded(work_items) is 'Whether the turns of an item are those of another program, read from its record: from a file, or from a transcript that is kept here.';
+comment on function _is_recorded(work_items) is 'Whether the turns of an item are those of another program, read from its record: a file, or a transcript stored here.';

@@ -53,7 +53,7 @@ end
 $$;
 
 comment on function lease_renew(text, uuid[], uuid[], text, integer, uuid, integer, text, text, text) is
-  'A worker''s heartbeat: registers the worker, renews those of p_leases that it still holds, and returns them. p_work_item_ids: the items, in the order of their leases. A lease that is not returned is lost: its work item is cancelled, finished or taken over. A lease that is not passed expires: a worker passes the leases it is working under, not all it ever claimed. p_host: the name of its host, which faculties may ask for (hosts). p_daemon: what identifies the Docker daemon that it uses, see workspace_bind(); null: it has none. p_tree_id: the worker works on this tree only, see work_keep(). p_concurrency: how many items it drives at once, at most, for v_workers. p_version: the worker''s; one that the ledger does not serve, see work_ledger_serves(), is refused with WL010, and has to give back what it holds; null: not checked, taken for the ledger''s. p_project: the worker drives work of this project and of none, and no other; null: of all. Raises WL002, WL010.';
+  'A worker''s heartbeat: registers the worker, renews those of p_leases that it still holds, and returns them. p_work_item_ids: the items, in the order of their leases. A lease that is not returned is lost: its work item was cancelled, finished or taken over. A lease that is not passed expires, so a worker passes only the leases it is working under, not all it ever claimed. p_host: the name of its host, which faculties may require (hosts). p_daemon: identifies the Docker daemon that it uses, see workspace_bind(); null: it has none. p_tree_id: the worker works on this tree only, see work_keep(). p_concurrency: how many items it drives at once, at most, for v_workers. p_version: the worker''s version. One that the ledger does not serve, see work_ledger_serves(), is rejected with WL010, and the worker must give back what it holds; null: not checked, assumed to be the ledger''s. p_project: the worker drives only work of this project and of none; null: of all. Raises WL002, WL010.';
 
 create or replace function _check_program(p_version text)
   returns void
@@ -90,7 +90,7 @@ end
 $$;
 
 comment on function iteration_release(uuid, uuid) is
-  'Gives up the lease in the middle of an iteration, so that another worker can continue at once; a worker that is asked to stop calls it. Raises WL001, WL003, WL004.';
+  'Gives up the lease in the middle of an iteration, so that another worker can continue at once. A worker that is asked to stop calls it. Raises WL001, WL003, WL004.';
 
 create or replace function _lease_end(p_item work_items, out item work_items, out due jsonb)
   language plpgsql
@@ -130,7 +130,7 @@ begin
 end
 $$;
 
-comment on function _lease_drop(work_items, text, jsonb) is 'Ends the lease on an item, as _lease_end() does, charges the budgets, and enqueues what can run: the item or, if it gave back p_slot (the slot that it had under the lease), the next one for that. Returns its row. p_due: budget charges, if the caller has already ended the lease.';
+comment on function _lease_drop(work_items, text, jsonb) is 'Ends the lease on an item, as _lease_end() does, charges the budgets, and enqueues what can run: the item or, if it gave up p_slot (the slot that it had under the lease), the next item for that slot. Returns its row. p_due: budget charges, if the caller has already ended the lease.';
 
 create or replace function _set_aside(p_item work_items, p_state text, p_reason text, p_run_at timestamptz default null)
   returns work_items
@@ -203,7 +203,7 @@ end
 $$;
 
 comment on function _lease_lost(work_items, foci) is
-  'Ends an expired lease and counts the crash; a work item whose iteration has killed max_attempts workers becomes dead, one that was to pause is paused. The caller holds the item''s fence, charges the budgets with due and enqueues what waits for the item or for the slot that it gave back.';
+  'Ends an expired lease and counts the crash. A work item whose iteration has killed max_attempts workers becomes dead; one that was to pause is paused. The caller holds the item''s fence, charges the budgets with due and enqueues what waits for the item or for the slot that it gave up.';
 
 create or replace function _unlock_jobs(p_worker_ids text[])
   returns void

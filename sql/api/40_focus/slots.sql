@@ -57,4 +57,4 @@ as $$
   select _faculty_ref(f) from _faculty_now(p_item) f where f.config ->> 'max_concurrent' is not null;
 $$;
 
-comment on function _slot_wanted(work_items) is 'The reference of the faculty of an item, if it has slots: for a free one of them the item may have been enqueued.';
+comment on function _slot_wanted(work_items) is 'The reference of an item''s faculty, if it has slots: the item may have been enqueued for a free one.';

@@ -20,7 +20,7 @@ begin
 end
 $$;
 
-comment on function _awaits(json) is 'The work items for which a call with this input waits; {}: only for a time. Raises WL002.';
+comment on function _awaits(json) is 'The work items that a call with this input waits for; {}: none, only a claim or a time. Raises WL002.';
 
 create or replace function _waits_of(p_work_item_ids uuid[])
   returns setof tool_calls
@@ -91,7 +91,7 @@ as $$
 $$;
 
 comment on function _to_wake(work_items) is
-  'The items to be enqueued now that an attempt at an item is over: itself or, if it reached its end, its parent and whoever waits for it. Whether they wait is checked under their own locks when they are claimed, and a needless job does no harm. Of one that begins to wait while this transaction ends the sweep finds that its wait is over.';
+  'The items to enqueue now that an attempt at an item is over: itself or, if it reached its end, its parent and the items that wait for it. Whether they wait is checked under their own locks when they are claimed, and a needless job does no harm. If one begins to wait while this transaction ends, the sweep finds that its wait is over.';
 
 create or replace function _has_come(p_work_item_id uuid)
   returns boolean
@@ -109,4 +109,4 @@ begin
 end
 $$;
 
-comment on function _has_come(uuid) is 'Whether all that a call of an item waits for, but a time, has come.';
+comment on function _has_come(uuid) is 'Whether everything that a call of an item waits for, except a time, has happened.';

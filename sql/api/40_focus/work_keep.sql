@@ -22,7 +22,7 @@ end
 $$;
 
 comment on function work_keep(uuid, text, text, integer) is
-  'Reserves the tree of a work item, including children yet to come, for one worker: as long as that worker lives (see lease_renew()), no other takes jobs of the tree. When it stops or dies, the other workers take over. Raises WL001, WL002.';
+  'Reserves the tree of a work item, including future children, for one worker: while that worker lives (see lease_renew()), no other takes jobs of the tree. When it stops or dies, the other workers take over. Raises WL001, WL002.';
 
 create or replace function worker_stop(p_worker_id text)
   returns void

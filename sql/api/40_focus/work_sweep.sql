@@ -72,7 +72,7 @@ end
 $$;
 
 comment on function work_sweep(interval, interval) is
-  'Recovers from dead workers and lost jobs: ends expired leases, unlocks the jobs of workers not seen for p_worker_timeout, fails calls of Agent OS clients in flight for longer than p_call_timeout, enqueues due work items that have no job, among them those that waited for a worker on another host, and deletes jobs that will never run. If the clock of the server was set back, leases and waits are measured from now on. Of a long backlog each sweep looks at the next 1,000 items. Every worker runs it when it starts and every few seconds; while one sweep runs, others return at once. Returns {expired, enqueued, calls_given_up, dead_workers}: three counts and a list of ids. Raises WL002.';
+  'Recovers from dead workers and lost jobs: ends expired leases, unlocks the jobs of workers not seen for p_worker_timeout, fails calls of Agent OS clients that have been in flight for longer than p_call_timeout, enqueues due work items that have no job, including those that waited for a worker on another host, and deletes jobs that will never run. If the server''s clock was set back, leases and waits are measured from now on. Each sweep takes the next 1,000 items of a long backlog. Every worker runs it at startup and every few seconds; while one sweep runs, others return at once. Returns {expired, enqueued, calls_given_up, dead_workers}: three counts and a list of ids. Raises WL002.';
 
 create or replace function _enqueue_forgotten(p_now timestamptz, p_dead_workers text[], p_dead_trees uuid[], p_free_slots text[], p_worker_timeout interval)
   returns integer
@@ -140,7 +140,7 @@ begin
 end
 $$;
 
-comment on function _enqueue_forgotten(timestamptz, text[], uuid[], text[], interval) is 'Enqueues due work items that have no job that will run, and returns how many: items submitted before graphile-worker was installed, unroutable or stranded until now, left behind by a worker that died or hangs, or whose wake-up was lost. It looks at those of _sweep_items(), at p_dead_trees, which dead workers kept, and at the next for each of p_free_slots. The jobs of p_dead_workers are about to be unlocked and count as runnable.';
+comment on function _enqueue_forgotten(timestamptz, text[], uuid[], text[], interval) is 'Enqueues due work items that have no job that will run, and returns how many: items submitted before graphile-worker was installed, unroutable or stranded until now, left behind by a worker that died or hangs, or whose wake-up was lost. It looks at those of _sweep_items(), at p_dead_trees, which dead workers kept, and at the next one for each of p_free_slots. The jobs of p_dead_workers are about to be unlocked and count as runnable.';
 
 revoke execute on function _enqueue_forgotten(timestamptz, text[], uuid[], text[], interval) from public;
 
@@ -171,7 +171,7 @@ begin
 end
 $$;
 
-comment on function _sweep_items(text, timestamptz) is 'The next 1,000 unfinished work items by run_at, after the last the first again; so a sweep costs the same however many there are. p_walk: due: those whose time has come; waiting: the others, among which are those that wait for something that may have come.';
+comment on function _sweep_items(text, timestamptz) is 'The next 1,000 unfinished work items by run_at, starting over after the last, so a sweep costs the same however many there are. p_walk: due: those whose time has come; waiting: the others, among them those that wait for something that may have happened.';
 
 create or replace function _calls_give_up(p_after interval)
   returns integer

@@ -27,4 +27,4 @@ end
 $$;
 
 comment on function workspace_bind(uuid, uuid, text) is
-  'Says at which Docker daemon the files of a work item are about to be; a worker calls it before it makes their volume or uses it. From then on the item is driven only by workers of that daemon, those that name it in lease_renew(), in all its attempts; workspace_abandon() undoes it. p_daemon: what identifies the daemon. Returns null: they are there; else nothing is changed, and it returns the host where they are: the caller must not make another volume. Raises WL001, WL002, WL003, WL004, WL005.';
+  'Records which Docker daemon the files of a work item are about to be on. A worker calls it before it creates or uses their volume. From then on, in all its attempts, the item is driven only by workers that pass this daemon to lease_renew(); workspace_abandon() undoes it. p_daemon: identifies the daemon. Returns null if the files are on this daemon. Otherwise nothing is changed, and it returns the host where they are: the caller must not create another volume. Raises WL001, WL002, WL003, WL004, WL005.';

@@ -33,7 +33,7 @@ end
 $$;
 
 comment on function ask_about(text, uuid) is
-  'What is known of a file, as text: who touched it (of the newest 500 work items of each project, the newest six), findings, decisions and errors that name it (the newest eight), and those that were taken back, and why (three). select ask_about(''src/money.js''). p_path: as calls name it; of an absolute path also calls that name its end are meant, of a relative one those of sessions and work below their directory. p_work_item_id: who asks; only what is in its project, or in none, is told. Null: of the whole ledger. Raises WL001, WL002.';
+  'What is known about a file, as text: who touched it (the newest six, among the newest 500 work items of each project), findings, decisions and errors that mention it (the newest eight), and those that were retracted, with the reason (three). select ask_about(''src/money.js''). p_path: as calls name it. An absolute path also matches calls that name its end; a relative one matches those of sessions and work below their directory. p_work_item_id: who asks; only what is in its project, or in none, is shown. Null: the whole ledger. Raises WL001, WL002.';
 
 create or replace function _touched_by(p_path text, p_projects text[])
   returns table (id uuid, at timestamptz, line text)
@@ -119,7 +119,7 @@ as $$
 $$;
 
 comment on function _said_about(text, text[], uuid[]) is
-  'What the ledgers of some projects record of a file, and what of that was taken back, each as lines for another agent, the newest first: of the items p_ids, and of the twenty that named it last. Null: nothing.';
+  'What the ledgers of some projects record about a file, and what of that was retracted, each as lines for another agent, newest first: of the items p_ids, and of the twenty that mentioned it last. Null: nothing.';
 
 create or replace function _names_file(p_text text, p_path text)
   returns boolean
@@ -136,4 +136,4 @@ as $$
      where right(v.path, char_length(v.named)) = v.named or right(v.named, char_length(v.path)) = v.path);
 $$;
 
-comment on function _names_file(text, text) is 'Whether a text names a file: its whole path, the end of it, or a longer path that ends in it.';
+comment on function _names_file(text, text) is 'Whether a text mentions a file: its whole path, the end of it, or a longer path that ends in it.';

@@ -99,7 +99,7 @@ end
 $$;
 
 comment on function _subscribed(uuid, text[], uuid, timestamptz) is
-  'The digest''s section on what an item asked to be told of, and was not told yet, be it as asked or because it was new; p_since: no entry before that is looked at. Columns as in _awareness_entries(); path: the subscription, and what happened.';
+  'The digest''s section on what an item subscribed to and was not told yet, whether as subscribed or as news. p_since: earlier entries are not read. Columns as in _awareness_entries(); path: the subscription, and what happened.';
 
 create or replace function _awareness_projects(p_project text, p_scope text)
   returns text[]
@@ -115,7 +115,7 @@ end
 $$;
 
 comment on function _awareness_projects(text, text) is
-  'The projects of which work in one is told, as their work was submitted ('''': of none), its own first. p_scope: project: of its own, and of what is in none; ledger: of all.';
+  'The projects whose work an item of one project is told of, as their work was submitted ('''': of none), its own first. p_scope: project: its own, and work in none; ledger: all.';
 
 create or replace function _projects_told()
   returns table (name text)
@@ -132,7 +132,7 @@ as $$
   select name from found where name is not null;
 $$;
 
-comment on function _projects_told() is 'The projects that work was submitted for, each once ('''': for none): it leaps through an index from one to the next.';
+comment on function _projects_told() is 'The projects that work was submitted for, each once ('''': for none). It skips through an index from one to the next.';
 
 create or replace function _awareness_unread(p_work_item_id uuid, p_focus_id uuid, p_since timestamptz)
   returns table (section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
@@ -160,7 +160,7 @@ end
 $$;
 
 comment on function _awareness_unread(uuid, uuid, timestamptz) is
-  'The digest''s section on what an agent told others since p_since and they have not read: how much of it to whom, of up to five. Columns as in _awareness_entries(). With p_focus_id: only what is unread for two minutes, or will never be read, and was not said before.';
+  'The digest''s section on messages that an agent sent since p_since and that were not read: how many to whom, for up to five. Columns as in _awareness_entries(). With p_focus_id: only what has been unread for two minutes, or will never be read, and was not reported before.';
 
 create or replace function _driver(p_work_item_id uuid, p_faculty text)
   returns table (driver text)

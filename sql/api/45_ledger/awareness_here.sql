@@ -10,7 +10,7 @@ as $$
 $$;
 
 comment on function awareness_here(uuid, text) is
-  'What an interactive session is told when it starts, as data between markers: of the newest 1,000 work items up to 8 in this directory or below it (those that somebody works on first), each with its state, what it waits for, the files that it changed, and its newest three plans, findings, decisions and errors, a line each; then, in two fifths of a digest''s room, what awareness_digest() tells of other items: the session''s team, what is not over in its project, decisions, findings, errors, and messages of its own that are unread; of other projects only how much is running there. p_work_item_id: the session''s own, which is left out. p_directory: absolute; of a repository its root. Raises WL001, WL002.';
+  'What an interactive session is told when it starts, as data between markers. First, up to 8 of the newest 1,000 work items, those in this directory or below it (the ones being worked on first), each with its state, what it waits for, the files that it changed, and its newest three plans, findings, decisions and errors, one line each. Then, in two fifths of a digest''s room, what awareness_digest() says about other items: the session''s team, unfinished items of its project, decisions, findings, errors, and unread messages that it sent; for other projects, only how much is running there. p_work_item_id: the session''s own item, which is left out. p_directory: absolute; for a repository, its root. Raises WL001, WL002.';
 
 create or replace function _awareness_here(p_work_item_id uuid, p_directory text, out said text, out shown jsonb)
   language plpgsql

@@ -49,7 +49,7 @@ create or replace function _is_untimed(p_work_type text, p_params jsonb)
   parallel safe
   return p_work_type = 'import' and p_params ? 'isUntimed';
 
-comment on function _is_untimed(text, jsonb) is 'Whether nobody knows when the work was done: it is an imported session whose record has no times; those of its rows are when it was imported.';
+comment on function _is_untimed(text, jsonb) is 'Whether the time of the work is unknown: an imported session whose record has no times; the times of its rows are those of the import.';
 
 create or replace function _items_of(
     p_project text, p_is_root boolean, p_state text, p_but uuid[], p_focus_id uuid, p_since timestamptz, p_max integer)
@@ -80,7 +80,7 @@ begin atomic
 end;
 
 comment on function _items_of(text, boolean, text, uuid[], uuid, timestamptz, integer) is
-  'The newest work items of a project in a state, but some, of which a focus was not told yet; of created ones those of interactive sessions that are alive and were asked or recorded something, of paused ones none of those, of completed ones those of which it is known when and from which no later one goes on (a conversation is one), and none whose words are erased. p_is_root: roots, else children. It is inlined, and reads one stretch of an index.';
+  'The newest work items of a project in a state, except some, of which a focus was not told yet. Created ones: only live interactive sessions that were asked or recorded something. Paused ones: none of those. Completed ones: those whose time is known and that no later one continues (a conversation counts once), and none whose words are erased. p_is_root: roots, else children. It is inlined, and reads one stretch of an index.';
 
 create or replace function _overlaps(p_work_item_id uuid, p_focus_id uuid, p_projects text[])
   returns table (id uuid, faculty text, work_type text, description text, path text)
@@ -134,4 +134,4 @@ begin
 end
 $$;
 
-comment on function _is_on_host(uuid) is 'Whether the item''s attempt under way works in a directory of the host.';
+comment on function _is_on_host(uuid) is 'Whether the item''s running attempt works in a directory of the host.';

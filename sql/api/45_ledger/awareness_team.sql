@@ -26,7 +26,7 @@ as $$
 $$;
 
 comment on function _team_of(uuid) is
-  'The items next to one in its tree: the one above it, up to 20 others below that one (those that somebody works on first, those that wait for a worker last), and up to 20 of its own children that are not over: how those that are ended it is told anyway.';
+  'The items next to one in its tree: the one above it, up to 20 others below that one (those being worked on first, those that wait for a worker last), and up to 20 of its own unfinished children; how the finished ones ended it is told anyway.';
 
 create or replace function _awareness_team(p_work_item_id uuid, p_team uuid[], p_focus_id uuid, p_since timestamptz)
   returns table (section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
@@ -83,7 +83,7 @@ end
 $$;
 
 comment on function _awareness_team(uuid, uuid[], uuid, timestamptz) is
-  'The digest''s section on an item''s team, whatever include_child_work says: each member that is not over or ended after p_since, with its state, outcome, the files that it changed and its children, and each one''s newest plan and decision and its newest three findings and errors, of which the focus was not told yet. Columns as in _awareness_entries().';
+  'The digest''s section on an item''s team, whatever include_child_work says: each member that is not over or ended after p_since, with its state, outcome, the files that it changed and its children, and its newest plan and decision and its newest three findings and errors, unless the focus was told of them already. Columns as in _awareness_entries().';
 
 create or replace function _state_words(p_item work_items)
   returns text

@@ -63,7 +63,7 @@ as $$
      limit 20);
 $$;
 
-comment on function _files_lately(uuid) is 'Up to 20 files that the newest 50 calls of a work item had to do with, as calls name them, newest first.';
+comment on function _files_lately(uuid) is 'Up to 20 files that the newest 50 calls of a work item touched, as calls name them, newest first.';
 
 create or replace function _nearness(p_work_item_id uuid, p_root_id uuid, p_files text[])
   returns integer
@@ -79,7 +79,7 @@ as $$
    where w.id = p_work_item_id;
 $$;
 
-comment on function _nearness(uuid, uuid, text[]) is 'How near work is to whoever belongs to a tree and had to do with these files: 2 in the same tree, 1 with one of the files, else 0.';
+comment on function _nearness(uuid, uuid, text[]) is 'How near work is to a reader that belongs to a tree and touched these files: 2 in the same tree, 1 with one of the files, else 0.';
 
 create or replace function _entries_of(
     p_project text, p_is_child boolean, p_entry_type text, p_but uuid[], p_focus_id uuid, p_since timestamptz, p_max integer)

@@ -38,7 +38,7 @@ end
 $$;
 
 comment on function claim_take(uuid, text, text, interval, text, uuid) is
-  'Claims something for the attempt under way at a work item, or for a journal session that is alive: select claim_take(''…'', ''file:src/money.js'', p_why => ''Rounding''). p_key: file: and a path (absolute, or from the directory of the work), record: or url: and a name as calls have it, or any other name; but for files in a directory that is known, a name means one thing within a project. p_mode: exclusive, or shared, which several may have at once. p_ttl: it lapses after that, at most 7 days, if it is not claimed again. It ends with the attempt, with a pause, with a lease or heartbeat that is lost, by claim_release() and claim_break(); a fork has none. It never waits. Returns {kind: claimed, key, mode, ends_at, says}, where says is null or tells of others that are at it without a claim that binds; or {kind: taken, key, work_item_id, ends_at, says}: somebody else has it, and says is for a model. What an item above has claimed does not bind those below it. p_lease: required while a worker drives the item. Raises WL001, WL002, WL003, WL004, WL005, WL008 (nobody works on the item), 42501.';
+  'Claims something for the running attempt at a work item, or for a live journal session: select claim_take(''…'', ''file:src/money.js'', p_why => ''Rounding''). p_key: file: and a path (absolute, or from the directory of the work), record: or url: and a name as calls have it, or any other name. Names are scoped to a project, except for files in a known directory. p_mode: exclusive, or shared, which several may hold at once. p_ttl: the claim lapses after this time, at most 7 days, unless it is claimed again. It also ends with the attempt, with a pause, when the lease or heartbeat is lost, or by claim_release() and claim_break(); a fork does not inherit it. Never waits. Returns {kind: claimed, key, mode, ends_at, says}, where says is null or mentions others who work on it without a binding claim; or {kind: taken, key, work_item_id, ends_at, says}: another item holds it, and says is for a model. A claim of an item does not bind the items below it. p_lease: required while a worker drives the item. Raises WL001, WL002, WL003, WL004, WL005, WL008 (nobody works on the item), 42501.';
 
 create or replace function claim_release(p_work_item_id uuid, p_key text, p_lease uuid default null)
   returns boolean
@@ -55,7 +55,7 @@ end
 $$;
 
 comment on function claim_release(uuid, text, uuid) is
-  'Gives up what a work item has claimed, p_key as for claim_take(). Returns false: it had claimed no such thing. p_lease: required while a worker drives the item. Raises WL001, WL002, WL003, WL004, WL005, 42501.';
+  'Releases a claim of a work item; p_key as for claim_take(). Returns false if it had no such claim. p_lease: required while a worker drives the item. Raises WL001, WL002, WL003, WL004, WL005, 42501.';
 
 create or replace function claim_check(p_work_item_id uuid, p_path text)
   returns json
@@ -85,7 +85,7 @@ end
 $$;
 
 comment on function claim_check(uuid, text) is
-  'Asks, for a session of another program that is about to change a file, whether others are at it, and claims it for the session: select claim_check(''…'', ''/srv/shop/src/money.js''). p_path: of the file, absolute, or from the directory of the session; that of the file decides, not where the session works. Returns {kind: allow}; {kind: warn, says}: others are at it or have changed it since, go on and tell the model; {kind: refuse, says}: do not, and tell the model why. Which of the two, the project says; warn where it says nothing. Raises WL001, WL002, WL003, WL005 (a worker drives it), WL008 (it waits for a worker), 42501.';
+  'For a session of another program that is about to change a file: checks whether others are working on it, and claims it for the session: select claim_check(''…'', ''/srv/shop/src/money.js''). p_path: the file''s path, absolute or from the session''s directory. The file''s location decides, not where the session works. Returns {kind: allow}; {kind: warn, says}: others are working on it or have changed it since, so continue and tell the model; {kind: refuse, says}: do not change it, and tell the model why. The project''s setting chooses between warn and refuse; without one, it is warn. Raises WL001, WL002, WL003, WL005 (a worker drives it), WL008 (it waits for a worker), 42501.';
 
 create or replace function _claimant_check(p_item work_items, p_is_at_work boolean)
   returns void
@@ -100,7 +100,7 @@ begin
 end
 $$;
 
-comment on function _claimant_check(work_items, boolean) is 'Refuses a claim for an item that nobody works on. Raises WL008.';
+comment on function _claimant_check(work_items, boolean) is 'Rejects a claim for an item that nobody works on. Raises WL008.';
 
 create or replace function _claim_by(p_item work_items)
   returns text
@@ -133,7 +133,7 @@ as $$
                   p_config ->> 'claims', 'warn'); -- a faculty that an older version saved has no such key
 $$;
 
-comment on function _claims_setting(work_items, jsonb) is 'What becomes of a call that changes what others claimed: off, warn or refuse.';
+comment on function _claims_setting(work_items, jsonb) is 'What happens to a call that changes what others claimed: off, warn or refuse.';
 
 create or replace function _claim_new(p_item work_items, p_config jsonb, p_key text, p_ttl interval)
   returns claims
@@ -186,7 +186,7 @@ create or replace function _claim_place(p_key text)
   return lower(regexp_replace(p_key, '^.*[/:]', ''));
 
 comment on function _claim_place(text) is
-  'What _lock(''claims'', …) takes for a key: the last name in it, which is the same however a file is named. Whoever claims several things locks them in one statement.';
+  'What _lock(''claims'', …) locks for a key: the last name in it, which is the same however a file is named. To claim several things, lock them in one statement.';
 
 create or replace function _claim_look(p_claim claims, out own claims, out newer claims[], out taken_by claims, out is_free boolean)
   language plpgsql
@@ -224,7 +224,7 @@ end
 $$;
 
 comment on function _claim_look(claims) is
-  'Who else claimed a thing; the caller holds the lock on it. own: what the item has of it already; newer: others that claimed or changed it since, all if it has nothing; taken_by: the one that is refused for; is_free: nobody else holds it bindingly. Nulls: none. What an item above has claimed is not in the way: those below it work for it.';
+  'Who else claimed a thing; the caller holds the lock on it. own: the claim that the item already has on it. newer: others that claimed or changed it since, all if the item has no claim. taken_by: the one because of which the claim is refused. is_free: nobody else has a binding claim. Nulls: none. A claim of an item above does not count: those below it work for it.';
 
 create or replace function _claim_store(p_claim claims, p_own claims, p_is_free boolean, p_is_anew boolean)
   returns claims
@@ -250,7 +250,7 @@ begin
 end
 $$;
 
-comment on function _claim_store(claims, claims, boolean, boolean) is 'Stores a claim, or renews the one that is there; p_own, p_is_free as _claim_look() says. p_is_anew: others came since, and its work is told of them now.';
+comment on function _claim_store(claims, claims, boolean, boolean) is 'Stores a claim, or renews the existing one; p_own, p_is_free as returned by _claim_look(). p_is_anew: others came since, and its work is told of them now.';
 
 create or replace function _claim_why(p_claim claims, p_item work_items)
   returns text
@@ -282,7 +282,7 @@ as $$
    where w.id = p_other.work_item_id;
 $$;
 
-comment on function _claim_words(claims, claims) is 'What somebody else has to do with what a claim is of, in one line.';
+comment on function _claim_words(claims, claims) is 'What someone else is doing with a claimed thing, in one line.';
 
 create or replace function _claim_warning(p_claim claims, p_others claims[])
   returns text
@@ -295,7 +295,7 @@ as $$
     from generate_series(1, least(cardinality(p_others), 3)) n;
 $$;
 
-comment on function _claim_warning(claims, claims[]) is 'What is said of others that are at the same thing, up to three lines. Null: there are none.';
+comment on function _claim_warning(claims, claims[]) is 'The warning about others that work on the same thing, up to three lines. Null: there are none.';
 
 create or replace function _claim_refusal(p_claim claims, p_other claims)
   returns text
@@ -312,13 +312,13 @@ as $$
    where w.id = p_other.work_item_id;
 $$;
 
-comment on function _claim_refusal(claims, claims) is 'What a model is told whose call was not run because somebody else holds what it changes: who, since when, why, until when, and what it can do.';
+comment on function _claim_refusal(claims, claims) is 'What a model is told when its call was not run because another item holds what it changes: who, since when, why, until when, and what it can do.';
 
 create or replace view v_claims with (security_invoker = true) as
   select c.work_item_id, _claim_by(w) as by, c.key, c.scope, c.mode, c.is_binding, c.why, w.description, c.claimed_at, c.changed_at, c.ends_at
     from claims c
     join work_items w on w.id = c.work_item_id
    where _claim_holds(c, w);
-comment on view v_claims is 'What work under way holds for itself now. claim_break() takes it away.';
+comment on view v_claims is 'The claims that running work holds now. claim_break() removes one.';
 comment on column v_claims.by is 'Who holds it: faculty/work type, or a session of another program.';
 comment on column v_claims.description is 'The task of the work that holds it.';

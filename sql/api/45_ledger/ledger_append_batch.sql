@@ -77,7 +77,7 @@ end
 $$;
 
 comment on function ledger_append_batch(uuid, jsonb, uuid, text) is
-  'Appends several entries, all or none: p_entries = [{entry_type, content, data, keep, items, done, doing}, ...]. Returns their rows in order. Otherwise like ledger_append(), whose errors it raises.';
+  'Appends several entries, all or none: p_entries = [{entry_type, content, data, keep, items, done, doing}, ...]. Returns their rows in order. Otherwise it works like ledger_append() and raises the same errors.';
 
 create or replace function _ledger_given(p_work_item_id uuid, p_entries jsonb, p_idempotency_key text, out contents text[], out known integer[])
   language plpgsql
@@ -114,7 +114,7 @@ end
 $$;
 
 comment on function _ledger_given(uuid, jsonb, text) is
-  'Of each entry of ledger_append_batch(), in their order: its content, and its number if it was appended before. Raises what ledger_append() raises of what cannot be an entry.';
+  'For each entry of ledger_append_batch(), in order: its content, and its number if it was appended before. Raises what ledger_append() raises for an invalid entry.';
 
 create or replace function _ledger_linked(p_entries work_ledger[], p_salt uuid)
   returns work_ledger[]

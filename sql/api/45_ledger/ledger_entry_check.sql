@@ -95,4 +95,4 @@ end
 $$;
 
 comment on function ledger_data_schema_save(text, json) is
-  'Sets the schema for the data of an entry type, a JSON Schema of type object; null: no schema. Returns the entry type. From then on ledger_append() raises WL002 for data that does not fit. Checked are required keys, types, enums, ranges of numbers and the items of lists of the top level, and additionalProperties = false; with a JavaScript engine the whole schema (see json_schema_errors()). Raises WL002.';
+  'Sets the schema for the data of an entry type, a JSON Schema of type object; null: no schema. Returns the entry type. From then on ledger_append() raises WL002 for data that does not fit. It checks required keys, types, enums, ranges of numbers and the items of top-level lists, and additionalProperties = false; with a JavaScript engine, the whole schema (see json_schema_errors()). Raises WL002.';

@@ -34,7 +34,7 @@ end
 $$;
 
 comment on function ledger_read(uuid, text, integer, boolean) is
-  'The entries of a work item''s ledger in order. p_entry_type: only those of this type. p_last_n: only the newest. p_is_everything: also entries of attempts that were given up (recover.mode = "fresh"). Raises WL001, WL002.';
+  'The entries of a work item''s ledger, in order. p_entry_type: only entries of this type. p_last_n: only the newest. p_is_everything: also entries of abandoned attempts (recover.mode = "fresh"). Raises WL001, WL002.';
 
 create or replace function ledger_read_lines(
     p_work_item_id uuid,
@@ -58,7 +58,7 @@ as $$
 $$;
 
 comment on function ledger_read_lines(uuid, text, integer) is
-  'ledger_read() as text for a model: "[seq] type: content" for each entry, further lines of an entry indented; of an entry that was taken back only why, with one whose file has changed since that it has. Raises WL001, WL002.';
+  'ledger_read() as text for a model: "[seq] type: content" for each entry, with continuation lines indented. A retracted entry shows only the reason; an entry whose file has changed since says so. Raises WL001, WL002.';
 
 create or replace function ledger_read_formatted(p_work_item_id uuid)
   returns text
@@ -75,7 +75,7 @@ end
 $$;
 
 comment on function ledger_read_formatted(uuid) is
-  'The whole ledger of a work item as text for a model''s context, in sections: PLAN (the latest), FINDINGS, STEPS COMPLETED, DECISIONS, ERRORS, NOTES; empty sections are left out. Raises WL001.';
+  'The whole ledger of a work item as text for a model''s context, in sections: PLAN (the latest), FINDINGS, STEPS COMPLETED, DECISIONS, ERRORS, NOTES. Empty sections are left out. Raises WL001.';
 
 create or replace function _ledger_format(
     p_work_item_id uuid,

@@ -41,7 +41,7 @@ end
 $$;
 
 comment on function ledger_retract(uuid, integer, text) is
-  'Takes back an entry of any work item, running or over: select ledger_retract(''…'', 3, ''It was the cache''). The entry stays in the log, where ledger_read() shows both; it is gone from digests, search and all that agents are given to read, and every agent that was told of it, or wrote it, is told so with its next request. Returns the row of the retraction, an entry of its own whose retracts names it; the same call repeated returns the same row. Raises WL001, WL002, WL003 (erased).';
+  'Retracts an entry of any work item, running or finished: select ledger_retract(''…'', 3, ''It was the cache''). The entry stays in the log, where ledger_read() shows both it and the retraction. It disappears from digests, search and everything else agents are given to read, and every agent that was told of it, or wrote it, is informed with its next request. Returns the row of the retraction, an entry of its own whose retracts column refers to the retracted one; repeating the same call returns the same row. Raises WL001, WL002, WL003 (erased).';
 
 create or replace function _is_retracted(p_work_item_id uuid, p_seq integer, p_until_seq integer default 2147483647)
   returns boolean
@@ -50,4 +50,4 @@ create or replace function _is_retracted(p_work_item_id uuid, p_seq integer, p_u
   parallel safe
   return exists (select from work_ledger r where r.work_item_id = p_work_item_id and r.retracts = p_seq and r.seq <= p_until_seq);
 
-comment on function _is_retracted(uuid, integer, integer) is 'Whether an entry was taken back, by an entry up to p_until_seq.';
+comment on function _is_retracted(uuid, integer, integer) is 'Whether an entry was retracted, by an entry up to p_until_seq.';

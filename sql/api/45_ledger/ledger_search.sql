@@ -72,7 +72,7 @@ end
 $$;
 
 comment on function ledger_search(text, text, integer, uuid, text[], text, timestamptz, text) is
-  'Searches all ledgers, what journal_log() logged, what people and other agents said, and descriptions and outcomes of work: select * from ledger_search(''index slow''). The best first (of equal ones the newest), p_limit of them (1 to 100); then ledger_search(''index slow'', p_before => the last row''s position). p_query: words that all occur, or "as a phrase", this or that, -without; a word also finds longer words that begin with it, and src/a.ts, contextReplay or context_replay find their parts in this order. Nothing in it is an error; what cannot be searched finds nothing. p_work_item_id, p_sources: only there. p_faculty: only of work items that it works on, would work on next, or worked on last; p_since: only what was written from then on; p_project: only of work in that project, or in none ('''': in none). source: ledger, journal, message (of a person or another agent), work (a description), outcome. entry_id: the row; seq: of ledger entries; entry_type: of ledger and journal. snippet: one line of at most about 300 characters; what was found stands between the characters U+0002 and U+0003, which it has nowhere else (ledger_search_lines() has none of them). description: of the work item, on one line. Raises WL002.';
+  'Searches all ledgers, entries logged with journal_log(), messages from people and other agents, and descriptions and outcomes of work: select * from ledger_search(''index slow''). Best hits first (ties: newest first), p_limit of them (1 to 100); then ledger_search(''index slow'', p_before => the last row''s position). p_query: words that must all occur, or "as a phrase", this or that, -without. A word also matches longer words that begin with it, and src/a.ts, contextReplay or context_replay match their parts in this order. No query is an error; one that cannot be searched finds nothing. p_work_item_id, p_sources: search only there. p_faculty: only work items that it works on, would work on next, or worked on last. p_since: only what was written from then on. p_project: only work in that project, or in none ('''': only in none). source: ledger, journal, message (from a person or another agent), work (a description), outcome. entry_id: the row. seq: for ledger entries. entry_type: for ledger and journal. snippet: one line of at most about 300 characters; matches are enclosed in the characters U+0002 and U+0003, which occur nowhere else in it (ledger_search_lines() has none of them). description: the work item''s, on one line. Raises WL002.';
 
 create or replace function ledger_search_lines(p_query text, p_before text default null, p_project text default null, p_max_tokens integer default 1500)
   returns text
@@ -100,7 +100,7 @@ end
 $$;
 
 comment on function ledger_search_lines(text, text, text, integer) is
-  'What ledger_search() finds as text of at most p_max_tokens, a line for each hit and no control characters: select ledger_search_lines(''index slow''). If there may be more, the last line is More: before "…": then ledger_search_lines(''index slow'', ''…''). p_project: as there. Raises WL002.';
+  'The hits of ledger_search() as text of at most p_max_tokens, one line per hit and no control characters: select ledger_search_lines(''index slow''). If there may be more, the last line is More: before "…". Then call ledger_search_lines(''index slow'', ''…''). p_project: as in ledger_search(). Raises WL002.';
 
 create or replace function ledger_search_newest(p_query text)
   returns text
@@ -120,7 +120,7 @@ as $$
 $$;
 
 comment on function ledger_search_newest(text) is
-  'For who shows the hits of ledger_search(p_query): another text once something was written that it finds. Only the newest 500 things that were written and the newest 50 outcomes are looked at, so that asking costs next to nothing.';
+  'For programs that display the hits of ledger_search(p_query): returns a different text once something new that matches is written. It looks only at the newest 500 things written and the newest 50 outcomes, so a call costs next to nothing.';
 
 create or replace function _search_query(p_query text)
   returns tsquery

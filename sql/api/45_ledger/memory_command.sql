@@ -39,7 +39,7 @@ end
 $$;
 
 comment on function memory_command(json, text, uuid, uuid, text, text) is
-  'A command of the memory tool (memory_20250818) on the notes of a project: view, create, str_replace, insert, delete or rename, with the input, the result and the errors that models know: select memory_command(''{"command": "view", "path": "/memories"}'', ''github.com/acme/shop''). Notes outlast work; every version is kept (v_memory_versions). At most 200 files of 64 KB; paths are below /memories. p_project: any name of it; null: the notes of work that is in no project. p_work_item_id: the item whose agent calls (then its project counts), with its p_lease while it is driven. p_reader: the name of a caller without an item, of its own choice. p_idempotency_key: a command with a key that wrote something already does nothing and answers as then. For an item or a named reader it is noted which version it was shown last: an insert (but at line 0) or a delete of a file that others changed since is refused, and the message says what changed; str_replace changes the newest version, since its old text must be there once; create never overwrites; a fork must view a file before it inserts or deletes. A pinned file is not deleted or renamed. Raises WL001 (no such path or item), WL002, WL003, WL004, WL005, WL006 (the path is taken; the key was used for another command), WL008 (changed since it was viewed; pinned), WL009 (64 KB, 200 files), 42501.';
+  'Runs a command of the memory tool (memory_20250818) on the notes of a project: view, create, str_replace, insert, delete or rename, with the input, results and errors that models know: select memory_command(''{"command": "view", "path": "/memories"}'', ''github.com/acme/shop''). Notes outlast work; every version is kept (v_memory_versions). At most 200 files of 64 KB; paths are below /memories. p_project: any of its names; null: the notes of work without a project. p_work_item_id: the item whose agent calls (its project then applies), with its p_lease while it is driven. p_reader: a name for a caller without an item, of its own choice. p_idempotency_key: a command that already wrote something with this key does nothing and returns the earlier answer. For an item or a named reader, the version it was last shown is recorded. An insert (except at line 0) or a delete of a file that others have changed since is refused, and the message says what changed. str_replace changes the newest version, since its old text must occur there once. create never overwrites. A fork must view a file before it inserts or deletes. A pinned file cannot be deleted or renamed. Raises WL001 (no such path or item), WL002, WL003, WL004, WL005, WL006 (the path is taken; the key was used for another command), WL008 (changed since it was viewed; pinned), WL009 (64 KB, 200 files), 42501.';
 
 create or replace function _memory_hand(p_project text, p_work_item_id uuid, p_lease uuid, p_reader text)
   returns memory_hand
@@ -68,7 +68,7 @@ begin
 end
 $$;
 
-comment on function _memory_hand(text, uuid, uuid, text) is 'Who calls memory_command(), and on whose notes. Raises WL001 to WL005, 42501.';
+comment on function _memory_hand(text, uuid, uuid, text) is 'Identifies who calls memory_command(), and whose notes it uses. Raises WL001 to WL005, 42501.';
 
 create or replace function _memory_done(p_hand memory_hand, p_command text, p_path text, p_input jsonb)
   returns text
@@ -98,7 +98,7 @@ begin
 end
 $$;
 
-comment on function _memory_done(memory_hand, text, text, jsonb) is 'What a command answered that was done with its key before. Raises WL006: it was another one.';
+comment on function _memory_done(memory_hand, text, text, jsonb) is 'The earlier answer to a command that was already run with its key. Raises WL006: the key was used for another command.';
 
 create or replace function _memory_edited(p_content text, p_old text, p_new text, p_before text)
   returns text
@@ -311,4 +311,4 @@ begin
 end
 $$;
 
-comment on function _memory_unpinned(memory_files) is 'Refuses to take away what a person pinned. Raises WL008.';
+comment on function _memory_unpinned(memory_files) is 'Refuses to remove a note that a person pinned. Raises WL008.';

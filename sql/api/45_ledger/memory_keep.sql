@@ -41,7 +41,7 @@ end
 $$;
 
 comment on function memory_write(text, text, text, integer, text) is
-  'Writes a note whole, and returns its new version: select memory_write(''/memories/style.md'', ''Tabs.'', ''github.com/acme/shop''). p_project: any name of it; null: the notes of work that is in no project. p_version: the version that it replaces, as it was read (v_memory_files); null: there is no such file yet. If it has another one by now, the call is refused, and the message says what changed. If it says that already, nothing happens. p_why: stands in its history. Raises WL001, WL002, WL006 (it exists), WL008 (it was changed), WL009 (64 KB, 200 files).';
+  'Writes a whole note and returns its new version: select memory_write(''/memories/style.md'', ''Tabs.'', ''github.com/acme/shop''). p_project: any of its names; null: the notes of work without a project. p_version: the version to replace, as it was read (v_memory_files); null: the file does not exist yet. If the version has changed since, the call is refused, and the message says what changed. If the content is already the same, nothing happens. p_why: the reason, kept in the note''s history. Raises WL001, WL002, WL006 (it exists), WL008 (it was changed), WL009 (64 KB, 200 files).';
 
 create or replace function _memory_why(p_why text)
   returns text
@@ -124,7 +124,7 @@ end
 $$;
 
 comment on function memory_rollback(text, integer, text, integer, text) is
-  'Gives a note the words of an earlier version again, also one that was deleted, and returns its new version: select memory_rollback(''/memories/style.md'', 3, ''github.com/acme/shop''). p_version: see v_memory_versions. p_project: any name of it; null: the notes of work that is in no project. p_replaces: the version that it has, as it was read; if it has another one by now, the call is refused. p_why: stands in its history. Nothing is lost: what it said until now is a version, too. Raises WL001, WL002, WL008, WL009.';
+  'Restores the text of an earlier version of a note, even a deleted one, and returns its new version: select memory_rollback(''/memories/style.md'', 3, ''github.com/acme/shop''). p_version: see v_memory_versions. p_project: any of its names; null: the notes of work without a project. p_replaces: the note''s current version, as it was read; if that has changed since, the call is refused. p_why: the reason, kept in the note''s history. Nothing is lost: the text it replaces is also kept as a version. Raises WL001, WL002, WL008, WL009.';
 
 create or replace function memory_pin(p_path text, p_is_pinned boolean default true, p_project text default null)
   returns boolean
@@ -164,7 +164,7 @@ end
 $$;
 
 comment on function memory_pin(text, boolean, text) is
-  'Pins a note: it stands in the first message of each agent and each session of its project from now on; or, with p_is_pinned false, no longer. select memory_pin(''/memories/style.md'', p_project => ''github.com/acme/shop''). What stands there is the version that was pinned: what anybody writes later does not, until the note is pinned again. Together what is pinned may take 500 tokens. Agents may edit a pinned note, not delete or rename it. p_project: any name of it; null: the notes of work that is in no project. Returns whether that is new. Raises WL001, WL002, WL009 (500 tokens).';
+  'Pins a note, so that the first message of each agent and each session of its project includes it from now on; with p_is_pinned false, unpins it. select memory_pin(''/memories/style.md'', p_project => ''github.com/acme/shop''). Agents see the version that was pinned; later edits are not shown until the note is pinned again. All pinned notes together may use 500 tokens. Agents may edit a pinned note, but not delete or rename it. p_project: any of its names; null: the notes of work without a project. Returns whether anything changed. Raises WL001, WL002, WL009 (500 tokens).';
 
 create or replace function _memory_pinned(p_project text)
   returns text

@@ -44,7 +44,7 @@ end
 $$;
 
 comment on function memory_suggest(text, integer) is
-  'Proposes what might become a note: findings and decisions of a project (null: of work that is in none) of which the agents of at least two other work items were told, and that no note quotes, those told to most first: select content, told from memory_suggest(''github.com/acme/shop''). told: to how many work items; since: when first. Nothing is written: memory_write() does. A note quotes an entry whose words it has, whatever the line breaks and case; and one that the reason of a version (p_why) names as WORK_ITEM_ID/SEQ, so that it is not proposed again in other words, or when somebody took it out. Of the newest 500 of each kind. What an agent found by a search is in no row, and counts for nothing. Raises WL002.';
+  'Suggests what might become a note: findings and decisions of a project (null: of work without one) that the agents of at least two other work items were told, and that no note quotes, those told most often first: select content, told from memory_suggest(''github.com/acme/shop''). told: to how many work items. since: when first. It writes nothing; use memory_write(). A note quotes an entry if it contains its words, ignoring line breaks and case, or if the reason for a version (p_why) cites it as WORK_ITEM_ID/SEQ. An entry cited like that is not suggested again, even if the note words it differently or someone removed it. Considers the newest 500 of each kind. What an agent found by searching is not recorded and does not count. Raises WL002.';
 
 create or replace function _squashed(p_text text)
   returns text

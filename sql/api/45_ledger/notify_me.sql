@@ -36,7 +36,7 @@ end
 $$;
 
 comment on function notify_me(uuid, text, text, boolean, uuid) is
-  'Has the agent of a work item told of something with the news of its next iterations, until its item is over, and returns the subscription: select notify_me(''ITEM'', ''path'', ''src/a.ts'', true). p_kind: end (p_target: a work item of its project, of none or of its tree), path (p_target: a file that others change) or text (p_target: words in a plan, decision, finding or error of others, in any case). p_always: each time, not only once. Asked for again, it begins anew. At most 20 for an item. p_lease: required while a worker drives the item. Raises WL001 (also for work of another project), WL002, WL003, WL004, WL005, WL008 (its faculty tells no news), WL009, 42501.';
+  'Subscribes the agent of a work item to something: it is told with the news of its next iterations, until its item is over. Returns the subscription: select notify_me(''ITEM'', ''path'', ''src/a.ts'', true). p_kind: end (p_target: a work item of its project, of none or of its tree), path (p_target: a file that others change) or text (p_target: words in a plan, decision, finding or error of others, ignoring case). p_always: every time, not only once. Subscribing again starts over. At most 20 per item. p_lease: required while a worker drives the item. Raises WL001 (also for work of another project), WL002, WL003, WL004, WL005, WL008 (its faculty tells no news), WL009, 42501.';
 
 create or replace function _visible(p_item work_items, p_work_item_ids uuid[])
   returns void
@@ -58,7 +58,7 @@ begin
 end
 $$;
 
-comment on function _visible(work_items, uuid[]) is 'Refuses an agent what is neither of its project, nor of none, nor of its tree. Raises WL001.';
+comment on function _visible(work_items, uuid[]) is 'Rejects a work item that is not in the agent''s project, in none, or in its tree. Raises WL001.';
 
 create or replace function _changes_of(p_work_item_id uuid, p_subscription subscriptions, p_projects text[])
   returns table (work_item_id uuid, at timestamptz, event text)

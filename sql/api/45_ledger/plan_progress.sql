@@ -115,7 +115,7 @@ begin
 end
 $$;
 
-comment on function _newest_plan(uuid, integer) is 'The newest plan up to an entry that was not taken back. Null: there is none.';
+comment on function _newest_plan(uuid, integer) is 'The newest plan up to an entry that was not retracted. Null: there is none.';
 
 create or replace function _plan_text(p_plan work_ledger, p_until_seq integer default 2147483647)
   returns text
@@ -170,4 +170,4 @@ as $$
   having count(*) > 0;
 $$;
 
-comment on function _plan_left_out(work_ledger) is 'What a new plan says nothing of: the items of the plan before it that were neither done nor dropped. Null: nothing.';
+comment on function _plan_left_out(work_ledger) is 'What a new plan does not mention: items of the previous plan that were neither done nor dropped. Null: nothing.';

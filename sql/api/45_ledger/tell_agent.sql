@@ -50,7 +50,7 @@ end
 $$;
 
 comment on function tell_agent(uuid, text, text, uuid) is
-  'Sends a message from the agent of a work item to another: select * from tell_agent(''…'', ''Coder/code'', ''I changed toCents()''). It is a row of the other''s inbox, told once, as data between markers, with its next request, or by the next hook or MCP call of a session of another program (inbox_take()); nothing is woken by it: an item that waits reads it when it goes on. p_to: an item''s id (in any project), its last six or more characters, its name as digests and answers show it (Coder/code, Coder, code, [Coder/code, own test], Coder/code 1a2b3c or session 1a2b3c; first in its own tree, then in its project and of work in none), parent, team (parent, siblings and own children that are not over), or a message that it was told (the sender of it). p_text: at most 2,000 characters. Ten an iteration (for who has none: a minute), and ten to one agent that are unread or of the last ten minutes. The same text again, while it is unread, is the message that is there. Returns for each who was told: name, message_id (null: it was not) and reads: when it will read it. Who has not read is told of in the sender''s digest. p_lease: required if the item is being driven. Raises WL001 (no such item, or nobody of that name), WL002 (text; several of that name), WL003 (it is over), WL004, WL005, WL009 (too many), 42501.';
+  'Sends a message from the agent of a work item to another agent: select * from tell_agent(''…'', ''Coder/code'', ''I changed toCents()''). It becomes a row of the recipient''s inbox and is delivered once, as data between markers, with the recipient''s next request or, for a session of another program, by the next hook or MCP call (inbox_take()). It wakes nothing: an item that waits reads it when it continues. p_to: an item''s id (in any project), its last six or more characters, its name as digests and answers show it (Coder/code, Coder, code, [Coder/code, own test], Coder/code 1a2b3c or session 1a2b3c; looked up in its own tree first, then in its project and in work without one), parent, team (parent, siblings and own children that are not over), or a message that it was told (its sender). p_text: at most 2,000 characters. Limits: ten messages per iteration (per minute for a sender without iterations), and ten to one agent that are unread or from the last ten minutes. Repeating the same text while it is unread returns the existing message. Returns for each recipient: name, message_id (null: it was not told) and reads: when it will read the message. The sender''s digest lists recipients who have not read it. p_lease: required if the item is being driven. Raises WL001 (no such item, or nobody of that name), WL002 (text; several of that name), WL003 (it is over), WL004, WL005, WL009 (too many), 42501.';
 
 create or replace function _raise_talked_out(p_message text, p_hint text)
   returns void
@@ -76,7 +76,7 @@ as $$
      and (i.consumed_at is null or i.created_at > _now() - interval '10 minutes');
 $$;
 
-comment on function _is_talked_out(uuid, uuid) is 'Whether an agent told another as much as it may for now.';
+comment on function _is_talked_out(uuid, uuid) is 'Whether an agent has sent another as many messages as it may for now.';
 
 create or replace function _agent_name(p_item work_items)
   returns text
@@ -151,7 +151,7 @@ end
 $$;
 
 comment on function _agents_named(work_items, text) is
-  'The work items that an agent means by a name, see tell_agent(): one, or its team. Raises WL001 (none), WL002 (several), WL003 (over); the hint lists who there is.';
+  'The work items that an agent refers to by a name, see tell_agent(): one, or its team. Raises WL001 (none), WL002 (several), WL003 (over); the hint lists the possible names.';
 
 create or replace function _agents_near(p_item work_items, p_name text)
   returns table (id uuid, is_named boolean)
@@ -195,7 +195,7 @@ as $$
 $$;
 
 comment on function _agents_near(work_items, text) is
-  'Who is at work in an item''s tree, then elsewhere in its project (and in none), the newest first; of sessions of other programs those that are alive. is_named: it is meant by p_name: by the end of its id, alone or behind a name of it, else by name, in the tree before elsewhere.';
+  'Agents at work in an item''s tree, then elsewhere in its project (and in none), newest first; of sessions of other programs, only live ones. is_named: p_name refers to it: by the end of its id, alone or after one of its names, else by name, in the tree before elsewhere.';
 
 create or replace function _agents_listed(p_ids uuid[])
   returns text

@@ -22,7 +22,7 @@ begin atomic
 end;
 
 comment on function _whats_new(uuid, text[], timestamptz) is
-  'What others of projects (see _awareness_projects()) entered, began or ended after a time, and changes of files that an item asked to be told of; each another text. Inlined, as _items_of() is.';
+  'What others in these projects (see _awareness_projects()) wrote, began or ended after a time, and changes of files that an item subscribed to, each as a separate text. Inlined, as _items_of() is.';
 
 create or replace function _news_mark(p_work_item_id uuid, p_projects text[], p_since timestamptz)
   returns table (mark text)
@@ -35,7 +35,7 @@ begin atomic
 end;
 
 comment on function _news_mark(uuid, text[], timestamptz) is
-  'A mark of _whats_new(): the same as long as nothing is added; empty: there is nothing; null: more than 100, which nobody compares. Inlined.';
+  'A mark of _whats_new() that stays the same as long as nothing is added; empty: there is nothing; null: more than 100, too many to compare. Inlined.';
 
 create or replace function _session_has_news(p_item work_items, p_scope text)
   returns boolean

@@ -67,7 +67,7 @@ as $$
              when p_item.state in ('queued', 'claimed', 'running') then 'worker' end as waits_for) v;
 $$;
 
-comment on function _why_waiting(work_items, uuid) is 'What an item waits for (approval, children, work (of others), claim, budget, person, host, retry, time, slot, worker (also where it lost one, or where what it waited for has come); null: a worker drives it) and why, as a sentence. p_turn_id: its newest turn.';
+comment on function _why_waiting(work_items, uuid) is 'What an item waits for and why, as a sentence: approval, children, work (of others), claim, budget, person, host, retry, time, slot, worker (also if it lost one, or if what it waited for has happened); null: a worker drives it. p_turn_id: its newest turn.';
 
 create or replace function _has_lapsed_lease(p_worker_id text)
   returns boolean
@@ -80,4 +80,4 @@ as $$
      where w.state in ('claimed', 'running') and f.lease_owner = p_worker_id and f.lease_expires_at <= _now());
 $$;
 
-comment on function _has_lapsed_lease(text) is 'Whether a lease of a worker has run out: one that lives renews them all.';
+comment on function _has_lapsed_lease(text) is 'Whether a lease of a worker has run out; a live worker renews all of its leases.';

@@ -73,7 +73,7 @@ end
 $$;
 
 comment on function context_window(uuid) is
-  'The current or next request of a focus, one row: system, messages, tools, and request, the whole body. From the making of a request until its iteration is finished: that request. While a summary is being written: the request for it. Before the first request and between two iterations: the request that would come next, without what is decided only when it is made (news for the digest, a reminder); its random markers differ at each call; if a summary is due first, the request that it will shorten. Of a focus that is over: its last request; no row if it made none. Writes nothing. Raises WL001.';
+  'The current or next request of a focus, one row: system, messages, tools, and request, the whole body. From when a request is made until its iteration is finished: that request. While a summary is being written: the request for the summary. Before the first request and between two iterations: the request that would come next, without what is decided only when it is made (news for the digest, a reminder); its random markers differ on every call; if a summary is due first, the request that it will shorten. For a focus that is over: its last request; no row if it made none. Writes nothing. Raises WL001.';
 
 create or replace function _request(p_config json, p_messages text)
   returns json

@@ -26,4 +26,4 @@ end
 $$;
 
 comment on function inbox_take(uuid) is
-  'What people and other agents said to a session of another program or a task of Agent OS since it was last asked, as text for its model: once. Hooks and the MCP server ask for it. Null: nothing waits, or workers drive the item and deliver it. Raises WL001, WL003 (it is over, and something waits), 42501.';
+  'What people and other agents have said to a session of another program or a task of Agent OS since the last call, as text for its model. Each message is returned once. Hooks and the MCP server call it. Null: nothing is waiting, or workers drive the item and deliver its messages. Raises WL001, WL003 (it is over, and messages are waiting), 42501.';

@@ -65,4 +65,4 @@ end
 $$;
 
 comment on function _iteration_flags(work_items, foci, jsonb, turns) is
-  'What is due for a focus after a turn (null: after the newest of its session), as it is now. The caller holds the item''s fence, so that only what belongs to others changes meanwhile: a cooldown, a budget, what is taken back; of that the next read tells.';
+  'What is due for a focus after a turn (null: after the newest of its session), as of now. The caller holds the item''s fence, so only what belongs to others can change meanwhile: a cooldown, a budget, retractions; the next read shows those.';

@@ -35,7 +35,7 @@ end
 $$;
 
 comment on function _keep_answer(work_ledger) is
-  'What a step is answered about what it keeps: names that match nothing, or no part of their file; without a list the files that its block edited and that leave with it. Null: nothing is to be said.';
+  'What a step is told about what it keeps: names that match nothing, or no part of their file; without a list, the files that its block edited and that leave with it. Null: nothing to report.';
 
 create or replace function _keep_unknown(p_step work_ledger)
   returns text[]

@@ -135,7 +135,7 @@ end
 $$;
 
 comment on function _awareness_tell(work_items, foci, jsonb, turns, boolean) is
-  'Every refresh_every iterations, tells the model in a turn what is new elsewhere and was not yet told to this focus; whether there was anything. p_has_news: iteration_flags.has_news. It counts as told when the turn is answered: see _turn_heard().';
+  'Every refresh_every iterations, tells the model in a turn what is new elsewhere and was not yet told to this focus; returns whether there was anything. p_has_news: iteration_flags.has_news. It counts as told when the turn is answered: see _turn_heard().';
 
 create or replace function _retractions_tell(p_item work_items, p_focus foci, p_turn turns, p_retracted_at timestamptz)
   returns boolean
@@ -164,7 +164,7 @@ end
 $$;
 
 comment on function _retractions_tell(work_items, foci, turns, timestamptz) is
-  'Tells the model in a turn which entries were taken back of those that this focus was told or wrote; whether there were any. p_retracted_at: when an entry of any ledger was last taken back. It counts as told when the turn is answered: see _turn_heard().';
+  'Tells the model in a turn which of the entries that this focus was told or wrote were retracted; returns whether there were any. p_retracted_at: when an entry of any ledger was last retracted. It counts as told when the turn is answered: see _turn_heard().';
 
 create or replace function _taken_back(p_item work_items, p_reader_id uuid, p_began_at timestamptz, p_since timestamptz, p_max integer,
                                        out lines text, out shown jsonb)
@@ -206,7 +206,7 @@ end
 $$;
 
 comment on function _taken_back(work_items, uuid, timestamptz, timestamptz, integer) is
-  'What was taken back after p_since of what a focus, or a session of another program, was told or wrote, and was not told of: the first of it, a line for each, and as _awareness() lists it. Nulls: nothing. p_began_at: from then on it hears of all that its own item takes back.';
+  'What was retracted after p_since of what a focus, or a session of another program, was told or wrote, and has not been told about: the first of it, a line for each, and as _awareness() lists it. Nulls: nothing. p_began_at: from then on it hears of all retractions by its own item.';
 
 create or replace function _awareness_timed(p_work_item_id uuid, p_config jsonb, p_focus_id uuid, out said text, out shown jsonb, out digest jsonb)
   language plpgsql
@@ -297,7 +297,7 @@ as $$
     || E'\n\n' || _standing_text(p_item, _facts_at(p_turn.id), 'conversation', _standing_room(p_engage)) end;
 $$;
 
-comment on function _branch_message(work_items, turns, jsonb) is 'What the agent of a fork is told after the turn from which it was forked, and that of an item that goes on from the end of another one after its last turn.';
+comment on function _branch_message(work_items, turns, jsonb) is 'What the agent of a fork is told after the turn from which it was forked, and what the agent of an item that continues another is told after that one''s last turn.';
 
 create or replace function _past_message(p_item work_items, p_source work_items, p_engage jsonb, p_turn turns default null)
   returns text
@@ -321,4 +321,4 @@ as $$
 $$;
 
 comment on function _past_message(work_items, work_items, jsonb, turns) is
-  'What the agent of an item is told of the one from whose end it goes on; p_turn: the last turn of that, null: it had none, and the ledger is all that there is.';
+  'What the agent of an item is told about the item it continues. p_turn: that item''s last turn; null: it had none, and only its ledger exists.';

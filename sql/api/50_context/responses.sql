@@ -137,7 +137,7 @@ end
 $$;
 
 comment on function _loop_thinks(jsonb, turns, elisions[]) is
-  'Whether the request after p_head, with these cuts, may have a thinking budget: the API asks for a tool loop that begins with thinking then, so one whose first response shown has none goes on without. True: no results are being sent, or the faculty (p_engage: its [engage]) names no budget.';
+  'Whether the request after p_head, with these cuts, may have a thinking budget. With one, the API requires that a tool loop begins with thinking, so a loop whose first shown response has none continues without. True: no results are being sent, or the faculty (p_engage: its [engage]) sets no budget.';
 
 create or replace function _response_begins(p_turn turns)
   returns text

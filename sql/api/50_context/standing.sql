@@ -23,7 +23,7 @@ end
 $$;
 
 comment on function standing(uuid, uuid) is
-  'Where a work item stands, as its agent is told behind a cut, in a fork and in a further attempt: its task; its plan, with the state of each item; its steps; which files it changed, and how often; what still fails (each command whose newest run failed, with its last words); what it waits for and its children; its notes; how to look back. What is empty is left out. p_turn_id: as it stood when that turn ended; null: now. At most about 8,000 characters. Raises WL001.';
+  'The current state of a work item, as its agent is told after a cut, in a fork and in a further attempt: its task; its plan, with the state of each item; its steps; which files it changed, and how often; what still fails (each command whose newest run failed, with its last words); what it waits for and its children; its notes; how to look back. Empty parts are left out. p_turn_id: the state when that turn ended; null: now. At most about 8,000 characters. Raises WL001.';
 
 create or replace function _standing_of(p_item work_items, p_turn_id uuid, p_above text, p_max_chars integer)
   returns text
@@ -181,7 +181,7 @@ as $$
 $$;
 
 comment on function _standing_family(work_items, timestamptz, integer) is
-  'What a work item waits for, its children with their states, and of a fork those of the conversation that it was forked from, which are not its own. Null: nothing.';
+  'What a work item waits for, its children with their states, and for a fork, those of the conversation that it was forked from, which are not its own. Null: nothing.';
 
 create or replace function _newest_lines(p_lines text[], p_max_chars integer, p_most integer)
   returns text
@@ -198,7 +198,7 @@ as $$
   having count(*) > 0;
 $$;
 
-comment on function _newest_lines(text[], integer, integer) is 'Lines that come newest first, in their order and as many as fit, at least the newest; how many come before is said. p_most: more are not shown, and where there are more it is not known how many (null: all are given). Null: there are none.';
+comment on function _newest_lines(text[], integer, integer) is 'Lines that come newest first, in their order and as many as fit, at least the newest, with the number of earlier ones. p_most: no more are shown, and if there are more, their number is not known (null: all are given). Null: there are none.';
 
 create or replace function _with_standing(
     p_cut elisions, p_item work_items, p_current elisions, p_leaving turns[], p_staying turns[], p_above text, p_max_chars integer)

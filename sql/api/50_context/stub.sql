@@ -51,7 +51,7 @@ as $$
     (select '- failed: ' || _failed_calls(o.turns) from own o where not o.is_drafted));
 $$;
 
-comment on function _block_stub(uuid, turns[], integer, integer, integer) is 'The stub of a closed block, for the agent of a work item, which may have taken back what it inherited with a fork: its steps, then a line for each message from a person or another agent and for each finding, decision and error recorded in it, then the files that its calls changed and the calls that failed. p_turns: turns that include those of the block and the turn that closed it. p_after_seq: any ledger entry older than the block. p_through_depth: of the last turn that leaves. What was recorded by a call of a later one stands in that call, and in _stub_rest() when it leaves, too. Null: all leave.';
+comment on function _block_stub(uuid, turns[], integer, integer, integer) is 'The stub of a closed block, for the agent of a work item, which may have retracted what it inherited with a fork: its steps, then a line for each message from a person or another agent and for each finding, decision and error recorded in it, then the files that its calls changed and the calls that failed. p_turns: turns that include those of the block and the turn that closed it. p_after_seq: any ledger entry older than the block. p_through_depth: the depth of the last turn that leaves; null: all leave. What a call of a later turn recorded is shown by that call, and by _stub_rest() once it leaves.';
 
 create or replace function _stub_rest(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer)
   returns text
@@ -131,7 +131,7 @@ create or replace function _told_by(p_message messages)
     when p_message.source = 'agent' then 'agent' end;
 
 comment on function _told_by(messages) is
-  'Who says a message to an agent: person, or agent (another one). Null: it is the task, a result, or words that the engine, a hook or the client of a recorded session put there.';
+  'Who says a message to an agent: person, or agent (another one). Null: it is the task, a result, or words added by the engine, a hook or the client of a recorded session.';
 
 create or replace function _changed_files(p_turn_ids uuid[])
   returns text

@@ -61,7 +61,7 @@ end
 $$;
 
 comment on function _told_text(uuid, boolean, integer) is
-  'What _told() returns, as a list of about p_max_chars characters. People''s words give way last: others get the room that these leave. Long messages are shortened to head, tail and handle; if not all fit even so, only the newest are listed, with a handle for all. Empty: nothing was said.';
+  'What _told() returns, as a list of about p_max_chars characters. People''s words are cut last: others get the room that these leave. Long messages are shortened to head, tail and handle; if even so not all fit, only the newest are listed, with a handle for all. Empty: nothing was said.';
 
 create or replace function _told_fitting(p_said text[], p_is_meant boolean[], p_max_chars integer, out shown text[], out chars integer)
   language plpgsql

@@ -57,7 +57,7 @@ end
 $$;
 
 comment on function artifact_read(text, text, text) is
-  'Reads an output that was too large for a model''s context: select artifact_read(''9f86d081884c7d65'', ''100-180''). p_handle: the 16 digits shown with its head and tail, or more digits of its hash. p_range: lines "from-to", or characters "cfrom-to". p_pattern: only the lines that match this regular expression (ignoring case), numbered; long lines are shortened around the match. Both: matches within those lines. Neither: the whole output. Of an image it returns one line; an agent that calls it is shown the image. Returns at most about 64 KiB: head and tail of longer text. Raises WL001, WL002.';
+  'Reads an output that was too large for a model''s context: select artifact_read(''9f86d081884c7d65'', ''100-180''). p_handle: the 16 digits shown with its head and tail, or more digits of its hash. p_range: lines "from-to", or characters "cfrom-to". p_pattern: only the lines that match this regular expression (ignoring case), numbered; long lines are shortened around the match. With both, matches within those lines; with neither, the whole output. For an image it returns one line; an agent that calls it is shown the image. Returns at most about 64 KiB: head and tail of longer text. Raises WL001, WL002.';
 
 create or replace function _around(p_line text, p_pattern text)
   returns text

@@ -30,7 +30,7 @@ end
 $$;
 
 comment on function context_compact(uuid, text) is
-  'Compacts the context of a work item''s current attempt with its next request, whatever its size: the ledger replaces old turns or, if it has hardly any entries or p_instructions is given, a summary by a model. p_instructions: what the summary should preserve above all. Returns null, or why nothing would be gained as the context is now: the next request decides anew, and if less than a tenth would be freed, nothing happens; v_compactions shows what did. Raises WL001, WL002, WL003, WL008 (no attempt is under way).';
+  'Compacts the context of a work item''s current attempt with its next request, whatever its size. The ledger replaces old turns; if the ledger has hardly any entries, or p_instructions is given, a summary by a model does. p_instructions: what the summary should preserve above all. Returns null, or why nothing would be gained with the context as it is now. The next request decides again, and if less than a tenth would be freed, nothing happens; v_compactions shows what was done. Raises WL001, WL002, WL003, WL008 (no attempt is running).';
 
 create or replace function work_approaching_limit(p_work_item_id uuid, p_threshold numeric default null)
   returns boolean
@@ -51,4 +51,4 @@ end
 $$;
 
 comment on function work_approaching_limit(uuid, numeric) is
-  'Whether the context of a work item''s newest attempt is nearly full: has at least p_threshold (a fraction) of the model''s window or, if null, 0.8 of the size at which it will be compacted. v_context has the figures. Raises WL001.';
+  'Whether the context of a work item''s newest attempt is nearly full: it fills at least p_threshold (a fraction) of the model''s window or, if null, 0.8 of the size at which it will be compacted. v_context has the figures. Raises WL001.';

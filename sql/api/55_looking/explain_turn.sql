@@ -80,7 +80,7 @@ end
 $$;
 
 comment on function explain_turn(uuid) is
-  'How a turn''s request shows each block, one row each: block; shown: verbatim, stub, the type of compaction that replaced it (ledger, summary, sliding_window, selective, floor), or kept for what of it stays verbatim after the stubs; turns and estimated_tokens: what it holds; why. A block that a compaction cut in two has a row for each part. Raises WL001.';
+  'How a turn''s request shows each block, one row each. block; shown: verbatim, stub, the type of compaction that replaced it (ledger, summary, sliding_window, selective, floor), or kept for the parts that stay verbatim after the stubs; turns and estimated_tokens: what the block contains; why. A block that a compaction split has a row for each part. Raises WL001.';
 
 create or replace function _explain_kept(p_cut elisions)
   returns table (block integer, turns integer, chars bigint, why text)
@@ -144,4 +144,4 @@ end
 $$;
 
 comment on function context_cost(uuid) is
-  'Each cut of a work item, with its forecast and its outcome. cut: elision, or the type of compaction. blocks: those it left out. Forecast: tokens_elided (that left the context), stub_tokens, tokens_kept (after the stubs), breaks_even_after (requests). Outcome: requests_since (that use the cut), input_before and input_after (input tokens, as the provider counted them, of the last request without and the first request with the cut; null of a replayed run, whose counts are those of its recorded requests). Raises WL001.';
+  'Each cut of a work item, with its forecast and its outcome. cut: elision, or the type of compaction. blocks: those it left out. Forecast: tokens_elided (that left the context), stub_tokens, tokens_kept (after the stubs), breaks_even_after (requests). Outcome: requests_since (that use the cut), input_before and input_after (input tokens, as counted by the provider, of the last request without and the first request with the cut; null for a replayed run, whose counts belong to its recorded requests). Raises WL001.';

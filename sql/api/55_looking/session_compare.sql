@@ -33,7 +33,7 @@ end
 $$;
 
 comment on function session_compare(text, text) is
-  'Two sessions side by side, a row each (branch a and b): select * from session_compare(''…'', ''…''). common_turn_id, common_depth: the newest turn that both have; null: they have none. All else is what each has done since: turns (compactions included), model_calls, tokens, cost (at today''s prices; null: none is known), entry_count and entries (the newest 50 of its ledger, oldest first: [{seq, entry_type, content, created_at}]), file_count and files (that its calls touched, at most 100, by path: [{path, actions, calls}]), calls and failed_calls (of tools), started_at and ended_at (of its first and last turn). status: the state of its work item or, without one, of the session. What it costs grows with the branches, not with what is above them. Raises WL001.';
+  'Compares two sessions, one row each (branch a and b): select * from session_compare(''…'', ''…''). common_turn_id, common_depth: the newest turn that both have; null: they have none. All other columns cover what each has done since then: turns (compactions included), model_calls, tokens, cost (at today''s prices; null: none is known), entry_count and entries (the newest 50 of its ledger, oldest first: [{seq, entry_type, content, created_at}]), file_count and files (that its calls touched, at most 100, by path: [{path, actions, calls}]), calls and failed_calls (of tools), started_at and ended_at (of its first and last turn). status: the state of its work item or, without one, of the session. The cost grows with the branches, not with the turns above them. Raises WL001.';
 
 create or replace function session_compare_turns(p_a text, p_b text, p_after integer default 0, p_limit integer default 200)
   returns table (
@@ -60,7 +60,7 @@ end
 $$;
 
 comment on function session_compare_turns(text, text, integer, integer) is
-  'What two sessions did since they parted, turn by turn: row n has the n-th model call of each since then, p_limit rows (at most 500) after row p_after. is_same: both said the same words and made the same calls with the same results. a_says and b_says: the first 500 characters of what it said; null: nothing, or it has no such turn. a_calls and b_calls: [{tool, input (its first 200 characters), is_error}]. Compactions are left out, and so is what was not answered. Raises WL001 (a session), WL002 (p_after, p_limit).';
+  'What two sessions did since they diverged, turn by turn: row n has the n-th model call of each since then, p_limit rows (at most 500) after row p_after. is_same: both said the same words and made the same calls with the same results. a_says and b_says: the first 500 characters of what each said; null: nothing, or it has no such turn. a_calls and b_calls: [{tool, input (its first 200 characters), is_error}]. Compactions and unanswered requests are left out. Raises WL001 (a session), WL002 (p_after, p_limit).';
 
 create or replace function _branch_said(p_turns uuid[], p_after integer, p_limit integer)
   returns table (n integer, turn_id uuid, says text, calls jsonb, hash text)

@@ -67,7 +67,7 @@ end
 $$;
 
 comment on function turn_tree(uuid, uuid, integer) is
-  'The tree of a work item''s turns, to be drawn, in order of lane and depth: select * from turn_tree(''…''). Straight runs of turns are folded into one row; forks, steps, errors, attempts, compactions, rejected calls and children stay, those next to p_around (a turn; null: the newest) first, as far as p_limit rows (2 to 1,000) allow. The 250 turns above and below p_around are read, what is beyond them is one run, so that the cost does not grow with the tree. kind: turn; run (turns: how many; node_id is the first, last_turn_id the last); item (another work item, work_item_id, that was forked from parent_node_id). lane: 0 is the path to the newest turn, others are branches and earlier attempts. marks: first (of an attempt), step, error, compaction, fork, rejected, children, head (the newest), leaf, around. label: the step, the error, the kind of compaction; of an item what it was told to do. iteration, attempt, status: of the last turn. tokens: used by these turns. Turns that were given up are left out. Raises WL001, WL002.';
+  'The tree of a work item''s turns, for drawing, ordered by lane and depth: select * from turn_tree(''…''). Straight runs of turns are folded into one row; forks, steps, errors, attempts, compactions, rejected calls and children keep their own rows, those closest to p_around (a turn; null: the newest) first, as far as p_limit rows (2 to 1,000) allow. It reads the 250 turns above and below p_around; turns beyond them form one run, so the cost does not grow with the tree. kind: turn; run (turns: how many; node_id is the first, last_turn_id the last); item (another work item, work_item_id, that was forked from parent_node_id). lane: 0 is the path to the newest turn, others are branches and earlier attempts. marks: first (of an attempt), step, error, compaction, fork, rejected, children, head (the newest), leaf, around. label: the step, the error, the kind of compaction; for an item, what it was told to do. iteration, attempt, status: of the last turn. tokens: used by these turns. Abandoned turns are left out. Raises WL001, WL002.';
 
 create or replace function _tree_turns(p_work_item_id uuid, p_around turns)
   returns table (
@@ -180,4 +180,4 @@ as $$
 $$;
 
 comment on function _tree_lanes(uuid, integer, integer) is
-  'The turns of an item between two depths, each with its lane (named by its first turn): a lane goes on with the child that leads to the newest turn, else with the newest child; every other child begins its own.';
+  'The turns of an item between two depths, each with its lane (named by its first turn): a lane continues with the child that leads to the newest turn, else with the newest child; every other child begins its own.';

@@ -109,4 +109,4 @@ end
 $$;
 
 comment on function _tool_run(text, text, jsonb) is
-  'Runs a function of a user under its own search path. In a ledger with roles it belongs to PREFIXtools, runs with its rights, and only the owner may call it; elsewhere it runs as whoever calls. Raises 42501, and whatever the function raises.';
+  'Runs a user''s function under its own search path. In a ledger with roles it belongs to PREFIXtools, runs with its rights, and only the owner may call it; elsewhere it runs as the caller. Raises 42501, and whatever the function raises.';

@@ -38,11 +38,11 @@ create or replace view v_approvals with (security_invoker = true) as
     join tool_calls k on k.id = a.tool_call_id
     join work_items w on w.id = a.work_item_id
    where a.decision is null and k.status = 'waiting' and a.expires_at > _now() and w.resolved_at is null;
-comment on view v_approvals is 'Tool calls that wait for approval, with their arguments; decide with tool_call_approve(), which takes the input_hash of the row that was read, or tool_call_reject().';
-comment on column v_approvals.said is 'What the model said in the response that has the call; null: nothing.';
-comment on column v_approvals.project is 'The project of the work, by the name that it has today; null: of none.';
-comment on column v_approvals.stored_project is 'The project as it was submitted with, see project_names(); empty: none.';
-comment on column v_approvals.input is 'The arguments with which the call will run.';
+comment on view v_approvals is 'Tool calls that wait for approval, with their arguments. Decide with tool_call_approve(), passing the input_hash of the row you read, or with tool_call_reject().';
+comment on column v_approvals.said is 'What the model said in the response that contains the call; null: nothing.';
+comment on column v_approvals.project is 'The project of the work, by its current name; null: none.';
+comment on column v_approvals.stored_project is 'The project under the name it was submitted with, see project_names(); empty: none.';
+comment on column v_approvals.input is 'The arguments that the call will run with.';
 
 create or replace function tool_call_approve(p_tool_call_id uuid, p_input_hash text default null)
   returns approvals
@@ -54,7 +54,7 @@ as $$
 $$;
 
 comment on function tool_call_approve(uuid, text) is
-  'Approves a tool call that waits for approval (v_approvals), so that it runs, and returns the approvals row: select tool_call_approve(''CALL'', ''HASH''). p_input_hash: the input_hash of v_approvals, read together with the input that a person looked at; if the arguments are others now, the approval is refused. Without it (null) the call is approved with whatever arguments it has, read or not: pass it wherever a person decides. Who decided is the role that is logged in (decided_by) and the person in whose name it acts (person, see person_current()). Approving again changes nothing. Raises WL001, WL008 (rejected, expired, other arguments, its work item is over), 42501 (a token or a name that person_current() refuses).';
+  'Approves a tool call that waits for approval (v_approvals), so that it runs, and returns the approvals row: select tool_call_approve(''CALL'', ''HASH''). p_input_hash: the input_hash of v_approvals, read together with the input that a person looked at. If the arguments have changed since, the approval is refused. Without it (null) the call is approved with whatever arguments it has, read or not, so pass it wherever a person decides. The decision records the logged-in role (decided_by) and the person it acts for (person, see person_current()). Approving again changes nothing. Raises WL001, WL008 (rejected, expired, other arguments, its work item is over), 42501 (a token or a name that person_current() refuses).';
 
 create or replace function tool_call_reject(p_tool_call_id uuid, p_reason text default null)
   returns approvals
@@ -66,7 +66,7 @@ as $$
 $$;
 
 comment on function tool_call_reject(uuid, text) is
-  'Rejects a tool call that waits for approval, and returns the approvals row; the model is told, with p_reason, and continues. Who decided: as for tool_call_approve(). Rejecting again changes nothing. Raises WL001, WL008 (approved, expired, its work item is over), 42501.';
+  'Rejects a tool call that waits for approval, and returns the approvals row. The model is told, with p_reason, and continues. Who decided is recorded as in tool_call_approve(). Rejecting again changes nothing. Raises WL001, WL008 (approved, expired, its work item is over), 42501.';
 
 create or replace function _approval_decide(p_tool_call_id uuid, p_decision text, p_input_hash text, p_reason text)
   returns approvals

@@ -7,7 +7,7 @@ create or replace function _shares_files(p_item work_items, p_config jsonb)
   parallel safe
   return p_config #>> '{engage,workspace}' = 'host' or p_config #>> '{engage,workspace}' = 'container' and _works_in(p_item, p_config) is not null;
 
-comment on function _shares_files(work_items, jsonb) is 'Whether the files of an item are those of others, too, or a copy of them.';
+comment on function _shares_files(work_items, jsonb) is 'Whether an item works on files that others also use, or on a copy of them.';
 
 create or replace function _claims_are_due(p_item work_items, p_config jsonb, p_kinds text[])
   returns boolean
@@ -18,7 +18,7 @@ create or replace function _claims_are_due(p_item work_items, p_config jsonb, p_
   return p_kinds <> '{}' and p_config #>> '{hooks,before_tool}' is null
     and (p_kinds && '{record,url}'::text[] or _shares_files(p_item, p_config));
 
-comment on function _claims_are_due(work_items, jsonb, text[]) is 'Whether calls that are stored now and change things of these kinds, see _touches_store(), are to claim any of them.';
+comment on function _claims_are_due(work_items, jsonb, text[]) is 'Whether calls that are being stored and change things of these kinds, see _touches_store(), must claim any of them.';
 
 create or replace function _calls_claim(p_item work_items, p_config jsonb, p_turn_id uuid, p_call_id uuid default null)
   returns text
@@ -73,7 +73,7 @@ end
 $$;
 
 comment on function _calls_claim(work_items, jsonb, uuid, uuid) is
-  'Claims what calls of a turn, or one of them, are about to change: for each file, record or URL that they touch, the item holds it for _claim_ttl(). Where others do, the result will begin with a line about them, or the call is settled and not run, as the setting says. Called when a call is cleared to run: hooks and people have been asked. Returns the refusal of the last call; null: it can run. The caller holds fence and focus.';
+  'Claims what calls of a turn, or one of them, are about to change: the item holds each file, record or URL that they touch for _claim_ttl(). Where others hold one, depending on the setting, the result begins with a line about them, or the call is settled without running. Called when a call is cleared to run: hooks and people have been asked. Returns the refusal of the last call; null: it can run. The caller holds fence and focus.';
 
 create or replace function _claims_refused(p_claims claims[])
   returns text
@@ -119,4 +119,4 @@ begin
 end
 $$;
 
-comment on function _claims_made(tool_calls, claims[]) is 'Makes the claims of a call, and notes what its result, or that of the code that made it, is to say of others.';
+comment on function _claims_made(tool_calls, claims[]) is 'Makes the claims of a call, and records what its result, or that of the code that made it, must say about others.';

@@ -92,7 +92,7 @@ end
 $$;
 
 comment on function _call_ended(tool_calls, text, boolean, jsonb, text, integer) is
-  'A call as it is when it has ended, to be written; what is too long for its row is stored as an artifact. p_images: [{media_type, data}] or, for images already stored, [{media_type, artifact}]. p_whole: the whole output behind p_content, stored as an artifact. p_max_chars: the most that the model is shown.';
+  'A call as it will be written once it has ended; what is too long for its row is stored as an artifact. p_images: [{media_type, data}] or, for images already stored, [{media_type, artifact}]. p_whole: the whole output behind p_content, stored as an artifact. p_max_chars: the most that the model is shown.';
 
 create or replace function _max_result_chars(p_call tool_calls)
   returns integer

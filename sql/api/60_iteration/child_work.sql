@@ -70,7 +70,7 @@ end
 $$;
 
 comment on function spawn_child_work(uuid, text, text, jsonb, integer, text, uuid, text) is
-  'Delegates work to a child work item, which runs by itself with its own ledger; returns its row without waiting. p_priority: at most the parent''s (default: the parent''s). Limits: 5 levels, max_children for an attempt, max_descendants for a tree (the faculty''s [engage]). Refuses work that an ancestor is already doing. A child of a session of another program is done in the directory of that, if its faculty works on the host. p_lease: required if the parent is being driven. Raises WL001, WL002, WL003, WL004, WL005, WL009 (no children left in a budget).';
+  'Delegates work to a child work item, which runs independently with its own ledger; returns its row without waiting. p_priority: at most the parent''s (default: the parent''s). Limits: 5 levels, max_children per attempt, max_descendants per tree (the faculty''s [engage]). Refuses work that an ancestor is already doing. A child of another program''s session works in that session''s directory, if the child''s faculty works on the host. p_lease: required if the parent is being driven. Raises WL001, WL002, WL003, WL004, WL005, WL009 (no children left in a budget).';
 
 create or replace function _place_below(p_session work_items, p_taker faculties)
   returns text
@@ -84,7 +84,7 @@ as $$
    where p_session.workspace_dir is null and d.path ~ '^/' and p_taker.config #>> '{engage,workspace}' = 'host' and _administers(session_user);
 $$;
 
-comment on function _place_below(work_items, faculties) is 'The directory in which work is done that a session of another program delegates to a faculty: its own, if that works on the host and the caller may name directories there. Null: as always.';
+comment on function _place_below(work_items, faculties) is 'The directory for work that another program''s session delegates to a faculty: the session''s own, if that faculty works on the host and the caller may specify directories there. Null: as usual.';
 
 create or replace function check_child_work(p_work_item_id uuid, p_work_item_ids uuid[])
   returns jsonb
@@ -124,7 +124,7 @@ end
 $$;
 
 comment on function await_child_work(uuid, uuid[]) is
-  'What check_child_work() returns, once all of these children are over; null while one is not. On null the tool of this name parks its work item, without a worker or a job, until the last child ends, the timeout is over (then it returns what there is) or a person interrupts. Raises WL002 (no ids; not its child).';
+  'What check_child_work() returns, once all of these children are over; null while any is not. On null, the tool of this name parks its work item, without a worker or a job, until the last child ends, the timeout expires (then it returns what there is) or a person interrupts. Raises WL002 (no ids; not its child).';
 
 create or replace function _child_words(p_words text)
   returns text

@@ -26,4 +26,4 @@ end
 $$;
 
 comment on function focus_begin(uuid, text, integer) is
-  'focus_claim() and the first iteration_begin() in one transaction: {claim: what focus_claim() returns, begin: what iteration_begin() returns}. begin is null where the item was not claimed, or that stage is still to be called: where the worker first has to look at the directory, other items had to be told of the claim, or the stage failed. Raises WL001, WL002.';
+  'focus_claim() and the first iteration_begin() in one transaction: {claim: what focus_claim() returns, begin: what iteration_begin() returns}. begin is null if the item was not claimed, or if iteration_begin() has yet to be called: because the worker must check the directory first, other items had to be told of the claim, or the stage failed. Raises WL001, WL002.';

@@ -29,7 +29,7 @@ end
 $$;
 
 comment on function _goes_on(work_items, foci, double precision) is
-  'Whether the worker that drives an item may go on with its next iteration, having driven it for so long: not if the item is to pause or the worker may not drive it any more, if another job that is more urgent waits for the worker, or, after 10 seconds, one that is as urgent.';
+  'Whether the worker that drives an item may continue with its next iteration after driving it for this long. Not if the item is to pause or the worker may no longer drive it, if a more urgent job waits for the worker, or, after 10 seconds, an equally urgent one.';
 
 create or replace function _job_waiting(p_tasks text[])
   returns integer

@@ -73,4 +73,4 @@ end
 $$;
 
 comment on function hook_record(uuid, uuid, uuid, jsonb) is
-  'Reports the result of a command that iteration_begin() or iteration_finish() asked for with {kind: run_hook}: p_result = {stdout, stderr, exit_code, signal, is_timed_out, timeout_seconds, is_truncated, error, duration_ms}. Returns {kind: recorded}: call the same stage again. Or the item''s new state, {kind: paused | queued | failed | dead, reason}, if the command''s output (see docs/hooks.md) or the faculty''s on_failure ends or pauses the work. Recording again changes nothing. Raises WL001, WL002, WL003, WL004.';
+  'Reports the result of a command that iteration_begin() or iteration_finish() requested with {kind: run_hook}: p_result = {stdout, stderr, exit_code, signal, is_timed_out, timeout_seconds, is_truncated, error, duration_ms}. Returns {kind: recorded}: call the same stage again. If the command''s output (see docs/hooks.md) or the faculty''s on_failure ends or pauses the work, returns the item''s new state, {kind: paused | queued | failed | dead, reason}. Recording again changes nothing. Raises WL001, WL002, WL003, WL004.';

@@ -22,7 +22,7 @@ end
 $$;
 
 comment on function iteration_begin(uuid, uuid) is
-  'First stage of an iteration: returns what the holder of the lease has to do. {kind: call_model, turn_id, is_watched, early, request}: send the request and report with iteration_step() or turn_record(), or with iteration_fail(); if is_watched, pass what arrives meanwhile to turn_stream(). early: {name in the request: ability} of the tools whose calls may run before the response is recorded, see iteration_step(), if it calls no tool that is not named; null in place of the ability: the database can run its calls with the record, whatever else is called. {kind: summarize, turn_id, is_watched, request}: the context is full; send the request, report with summary_record() or iteration_fail(), then call this stage again. {kind: run_hook, hook_run_id, command, timeout_seconds, input}: run the command with input as JSON on stdin, report with hook_record(), then call this stage again. {kind: run_tools, turn_id, calls}: the response is already stored; run the calls that a crash left open, then call iteration_finish(). {kind: retry, run_at, reason}: the provider asked not to be called before run_at, or the rest of a budget is reserved by other calls; the lease is released. {kind: parked, until, reason}: a budget is used up; budget_set(), or daily_budget_set() and midnight UTC, let the item continue; the lease is released. {kind: completed | failed | dead | queued | paused, reason}: no more turns. Raises WL001, WL003, WL004.';
+  'First stage of an iteration: returns what the holder of the lease must do. {kind: call_model, turn_id, is_watched, early, request}: send the request and report with iteration_step() or turn_record(), or with iteration_fail(); if is_watched, pass what arrives meanwhile to turn_stream(). early: {name in the request: ability} of the tools whose calls may run before the response is recorded, see iteration_step(), provided the response calls no tool outside this list; null instead of the ability: the database can run calls of this tool with the record, whatever else is called. {kind: summarize, turn_id, is_watched, request}: the context is full; send the request, report with summary_record() or iteration_fail(), then call this stage again. {kind: run_hook, hook_run_id, command, timeout_seconds, input}: run the command with input as JSON on stdin, report with hook_record(), then call this stage again. {kind: run_tools, turn_id, calls}: the response is already stored; run the calls that a crash left open, then call iteration_finish(). {kind: retry, run_at, reason}: the provider asked not to be called before run_at, or the rest of a budget is reserved by other calls; the lease is released. {kind: parked, until, reason}: a budget is used up; budget_set(), or daily_budget_set() and midnight UTC, let the item continue; the lease is released. {kind: completed | failed | dead | queued | paused, reason}: no more turns. Raises WL001, WL003, WL004.';
 
 create or replace function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_kept_turn_id uuid default null)
   returns json
@@ -57,7 +57,7 @@ begin
 end
 $$;
 
-comment on function _iteration_begin(work_items, foci, jsonb, uuid, uuid) is 'iteration_begin() of an item that is running, by whoever holds the locks on its fence and its focus. p_kept_turn_id as for iteration_step().';
+comment on function _iteration_begin(work_items, foci, jsonb, uuid, uuid) is 'iteration_begin() of a running item, for a caller that holds the locks on its fence and its focus. p_kept_turn_id as for iteration_step().';
 
 create or replace function _request_make(
     p_item work_items,
@@ -173,7 +173,7 @@ end
 $$;
 
 comment on function _messages_since(turns, iteration_flags, boolean) is
-  'The messages that a turn''s request adds to that of the turn before it, for whoever keeps that one (a request never changes once it is made). Null: it is not the same with more at its end, or it may not be. p_flags: before it was made; null: not read yet. p_is_told: whether the turn may say anything besides results.';
+  'The messages that a turn''s request adds to that of the previous turn, for a caller that keeps that one (a request never changes once it is made). Null: it is not the same with more at its end, or may not be. p_flags: before it was made; null: not read yet. p_is_told: whether the turn may say anything besides results.';
 
 create or replace function _is_near(p_turn turns)
   returns boolean
@@ -190,7 +190,7 @@ as $$
            where k.turn_id = p_turn.parent_turn_id and k.parent_call_id is null and k.completed_at is not null) r;
 $$;
 
-comment on function _is_near(turns) is 'Whether the request of a turn ended so near the one before it that it has no breakpoint there; false, too, where images of a failed call would have to be counted.';
+comment on function _is_near(turns) is 'Whether the request of a turn ended so close to the previous one that it has no breakpoint there; also false where images of a failed call would have to be counted.';
 
 create or replace function _item_answer(p_item work_items)
   returns json
@@ -199,7 +199,7 @@ create or replace function _item_answer(p_item work_items)
   parallel safe
   return json_build_object('kind', p_item.state, 'reason', p_item.state_reason);
 
-comment on function _item_answer(work_items) is 'What a stage answers when the item is no longer driven: {kind, reason}, its state and the reason for it.';
+comment on function _item_answer(work_items) is 'What a stage answers when the item is no longer driven: {kind, reason}, its state and the reason.';
 
 create or replace function _recover_calls(p_turn_id uuid)
   returns void

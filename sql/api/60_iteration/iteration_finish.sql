@@ -21,7 +21,7 @@ end
 $$;
 
 comment on function iteration_finish(uuid, uuid, integer, double precision) is
-  'Last stage of an iteration, when all its calls are settled: decides what follows. {kind: continued, iteration}: the next iteration is enqueued, and the lease is released. {kind: continued, iteration, next}: the caller keeps the lease and goes on; next is what iteration_begin() would return for that iteration. It goes on only if it says which iteration is over (p_iteration) and for how long it has driven the item (p_driven_seconds), and not if the item is to pause, if something more urgent waits for a worker, or, after 10 seconds, something as urgent. {kind: parked, until}: calls wait for children or approval; the lease is released, and the iteration continues when the wait is over. {kind: run_hook, ...}: the agent says that the work is done; run the faculty''s check or consolidate command as for iteration_begin(), report with hook_record(), then call this stage again. {kind: paused, reason}: work_pause() asked for it, or the same calls had the same results for stall_limit iterations in a row; work_resume() lets the item continue. {kind: completed | failed | queued | dead, reason}: the item''s new state; completed if the model called work_complete or ended its turn with text, and no check failed. Raises WL001, WL003, WL004, WL008 (the response is not recorded, or calls are open).';
+  'Last stage of an iteration, when all its calls are settled: decides what follows. {kind: continued, iteration}: the next iteration is enqueued, and the lease is released. {kind: continued, iteration, next}: the caller keeps the lease and continues; next is what iteration_begin() would return for that iteration. This happens only if the caller passes which iteration is over (p_iteration) and how long it has driven the item (p_driven_seconds), and not if the item is to pause, if something more urgent waits for a worker, or, after 10 seconds, something equally urgent. {kind: parked, until}: calls wait for children or approval; the lease is released, and the iteration continues when the wait is over. {kind: run_hook, ...}: the agent says that the work is done; run the faculty''s check or consolidate command as for iteration_begin(), report with hook_record(), then call this stage again. {kind: paused, reason}: work_pause() requested it, or the same calls had the same results for stall_limit iterations in a row; work_resume() lets the item continue. {kind: completed | failed | queued | dead, reason}: the item''s new state; completed if the model called work_complete or ended its turn with text, and no check failed. Raises WL001, WL003, WL004, WL008 (the response is not recorded, or calls are open).';
 
 create or replace function _iteration_finish(
     p_item work_items,
@@ -103,7 +103,7 @@ end
 $$;
 
 comment on function _iteration_finish(work_items, foci, jsonb, uuid, integer, double precision, uuid, iteration_flags) is
-  'iteration_finish() by whoever holds the locks on the item''s fence and its focus. p_kept_turn_id as for iteration_step(). p_flags: after the response; null: not read yet.';
+  'iteration_finish() for a caller that holds the locks on the item''s fence and its focus. p_kept_turn_id as for iteration_step(). p_flags: after the response; null: not read yet.';
 
 create or replace function _waits_over(p_item work_items, p_turn_id uuid, out waits_until timestamptz, out open_count integer, out is_approved boolean)
   language plpgsql
@@ -157,7 +157,7 @@ end
 $$;
 
 comment on function _stopped_stalled(work_items, foci, text) is
-  'Pauses an item whose calls come to nothing, until somebody resumes it; its rounds are counted anew then. Returns {kind: paused, reason}.';
+  'Pauses an item whose calls achieve nothing, until someone resumes it; its rounds are then counted from zero. Returns {kind: paused, reason}.';
 
 create or replace function _raise_not_over(p_focus foci, p_detail text)
   returns void
@@ -192,7 +192,7 @@ begin
 end
 $$;
 
-comment on function _stopped_because(foci, turns) is 'Why an attempt fails with a response after which no other follows.';
+comment on function _stopped_because(foci, turns) is 'Why an attempt fails after a response that no other can follow.';
 
 create or replace function _continued(p_item work_items, p_focus foci)
   returns json
@@ -218,7 +218,7 @@ create or replace function _went_on(p_focus foci, p_next json)
   return json_build_object('kind', 'continued', 'iteration', p_focus.iteration + 1, 'next', p_next);
 
 comment on function _went_on(foci, json) is
-  'The answer where the next iteration (p_next) has begun under the same lease: {kind: continued, iteration, next}. No job is needed: if the worker dies, its lease expires, and the sweep enqueues the item.';
+  'The answer when the next iteration (p_next) has begun under the same lease: {kind: continued, iteration, next}. No job is needed: if the worker dies, its lease expires, and the sweep enqueues the item.';
 
 create or replace function _said_done(p_turn turns, p_call_count integer, p_done_call_id uuid)
   returns jsonb
@@ -336,7 +336,7 @@ begin
 end
 $$;
 
-comment on function _result_failed(work_items, foci) is 'Ends an item as failed whose result was wrong more than three times in this attempt; null: it may try again.';
+comment on function _result_failed(work_items, foci) is 'Fails an item whose result was wrong more than three times in this attempt; null: it may try again.';
 
 create or replace function _result_unfit(p_item work_items, p_next text, p_because text, p_errors jsonb)
   returns work_items

@@ -119,7 +119,7 @@ end
 $$;
 
 comment on function _may_precede(abilities, jsonb) is
-  'Whether a call may run before its response is stored, to be stored with its result: it may begin by itself, no hook sees its result, and it leaves nothing behind that the ledger would have to know of, should the worker die (pure).';
+  'Whether a call may run before its response is stored, to be stored with its result: it may begin by itself, no hook sees its result, and it leaves nothing behind that the ledger would have to know about if the worker died (pure).';
 
 create or replace function _early_tools(p_config jsonb)
   returns json

@@ -86,4 +86,4 @@ begin
 end
 $$;
 
-comment on function _budget_park(work_items, text, timestamptz) is 'Parks an item until a budget is raised, or at the longest until p_until, when the sweep enqueues it, as what waits for a time: no worker, no job.';
+comment on function _budget_park(work_items, text, timestamptz) is 'Parks an item until a budget is raised, or until p_until at the latest, when the sweep enqueues it like anything that waits for a time: no worker, no job.';

@@ -95,7 +95,7 @@ begin
 end
 $$;
 
-comment on function _no_such_tool(turns, text) is 'What a model is told that called a tool which its request did not offer.';
+comment on function _no_such_tool(turns, text) is 'What a model is told when it called a tool that its request did not offer.';
 
 create or replace function _call_new(p_turn turns, p_ordinal integer, p_block json, p_ability abilities)
   returns tool_calls
@@ -159,7 +159,7 @@ begin
 end
 $$;
 
-comment on function _call_begun_early(tool_calls, json, integer) is 'A call as its worker began it before it was stored, with its result if that is there; as it is, if the worker did not. p_max_chars as for _call_ended().';
+comment on function _call_begun_early(tool_calls, json, integer) is 'A call as its worker began it before it was stored, with its result if there is one; unchanged if the worker did not begin it. p_max_chars as for _call_ended().';
 
 create or replace function _wire_ids(p_turn turns, p_ids text[], p_first integer default 0)
   returns text[]
@@ -187,7 +187,7 @@ end
 $$;
 
 comment on function _wire_ids(turns, text[], integer) is
-  'The ids under which requests name a turn''s calls, from ordinal p_first on: those that came (p_ids), if the API accepts them, they hold no secret and the conversation has not used them yet (also in what it was forked or imported from); else new ones made from the turn''s id.';
+  'The ids that requests use for a turn''s calls, from ordinal p_first on: the original ones (p_ids), if the API accepts them, they hold no secret and the conversation has not used them yet (nor the one it was forked or imported from); else new ones made from the turn''s id.';
 
 create or replace function _wire_name(p_name text)
   returns text
@@ -199,4 +199,4 @@ create or replace function _wire_name(p_name text)
     'unnamed');
 
 comment on function _wire_name(text) is
-  'The name under which requests show a call: the one that came (p_name), if the API accepts it and it holds no secret; else what of it can stand; unnamed if nothing came.';
+  'The name that requests show for a call: the original one (p_name), if the API accepts it and it holds no secret; else what remains of it after cleaning; unnamed if there was none.';

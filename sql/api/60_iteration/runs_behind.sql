@@ -55,7 +55,7 @@ end
 $$;
 
 comment on function _calls_held(uuid) is
-  'Pending calls of a turn that are behind one that waits (for approval, for children): they wait with it, even if approved themselves, so that changes to one thing keep their order.';
+  'Pending calls of a turn that come after one that waits (for approval, for children). They wait with it, even if approved themselves, so that changes to one thing keep their order.';
 
 create or replace function _begins_behind(p_call tool_calls)
   returns uuid[]
@@ -87,7 +87,7 @@ as $$
 $$;
 
 comment on function _order_kept(tool_calls, text) is
-  'The open call of the model that a call has to follow whatever they touch: for a SQL tool, the previous SQL tool, so that a plan is recorded before the step after it; with parallel_tool_execution off, for any call, the previous call.';
+  'The open call of the model that a call must follow whatever they touch: for a SQL tool, the previous SQL tool, so that a plan is recorded before the step after it; with parallel_tool_execution off, for any call, the previous call.';
 
 create or replace function _paths_meet(p_one text, p_other text)
   returns boolean

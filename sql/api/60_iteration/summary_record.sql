@@ -82,7 +82,7 @@ end
 $$;
 
 comment on function summary_record(uuid, uuid, uuid, json) is
-  'Stores the summary that iteration_begin() asked for with {kind: summarize}; p_response as for turn_record(). Returns whether the summary is used; one that is empty or frees less than a tenth of the context is not, and the next iteration_begin() compacts without a summary. Recording again changes nothing. Raises WL001, WL002, WL003, WL004.';
+  'Stores the summary that iteration_begin() requested with {kind: summarize}; p_response as for turn_record(). Returns whether the summary is used. One that is empty or frees less than a tenth of the context is not, and the next iteration_begin() compacts without a summary. Recording again changes nothing. Raises WL001, WL002, WL003, WL004.';
 
 create or replace function _summary_text(p_response json)
   returns text

@@ -32,7 +32,7 @@ end
 $$;
 
 comment on function tool_call_begin(uuid, uuid, uuid) is
-  'Reports that a tool is about to run: if the worker crashes from here on, an unsafe call becomes uncertain. Returns {}: run it. Otherwise the call has not begun: the ids of the calls that touch the same things and have to end first (call this again when they have), or its own id if one of those waits for approval (leave it open). Repeating it under the same lease changes nothing. Raises WL001, WL003, WL004, WL008 (the call is settled).';
+  'Reports that a tool is about to run: if the worker crashes from here on, an unsafe call becomes uncertain. Returns {}: run it. Otherwise the call has not begun: returns the ids of the calls that touch the same things and must end first (call this again when they have), or its own id if one of those waits for approval (leave it open). Repeating it under the same lease changes nothing. Raises WL001, WL003, WL004, WL008 (the call is settled).';
 
 create or replace function tool_call_settle(
     p_work_item_id uuid,
@@ -71,7 +71,7 @@ end
 $$;
 
 comment on function tool_call_settle(uuid, uuid, uuid, text, boolean, jsonb, text, json, jsonb) is
-  'Stores the result of a tool call, once: settling a settled call changes nothing. If p_content is longer than the faculty''s max_result_chars (50,000), the model is shown head, tail and a handle, and the whole becomes an artifact, see artifact_read(). p_images: [{media_type, data (base64)}], shown after the text. p_whole: the whole output from which p_content was made, stored as an artifact whatever its size. p_value: what code gets in place of the text, if code made the call. p_code_run: for execute_code, how its code ran, see tool_calls.code_run. Raises WL001, WL002, WL003, WL004.';
+  'Stores the result of a tool call, once: settling a settled call changes nothing. If p_content is longer than the faculty''s max_result_chars (50,000), the model is shown head, tail and a handle, and the whole becomes an artifact, see artifact_read(). p_images: [{media_type, data (base64)}], shown after the text. p_whole: the whole output from which p_content was made, stored as an artifact whatever its size. p_value: what code receives instead of the text, if code made the call. p_code_run: for execute_code, how its code ran, see tool_calls.code_run. Raises WL001, WL002, WL003, WL004.';
 
 create or replace function _check_images(p_images jsonb)
   returns void
@@ -119,7 +119,7 @@ end
 $$;
 
 comment on function tool_call_execute(uuid, uuid, uuid) is
-  'Runs a tool that is a SQL function and stores its result; both commit together, so that a crash can neither lose nor repeat it. An error becomes the result and rolls back what the function did; only deadlocks and serialization failures are raised, for the caller to repeat the call. Returns {}; or, like tool_call_begin(), the calls that have to end first, and nothing was run. Raises WL001, WL002, WL003, WL004, 40001, 40P01.';
+  'Runs a tool that is a SQL function and stores its result. Both commit together, so a crash can neither lose nor repeat the call. An error becomes the result and rolls back what the function did; only deadlocks and serialization failures are raised, for the caller to repeat the call. Returns {}; or, like tool_call_begin(), the calls that must end first, in which case nothing was run. Raises WL001, WL002, WL003, WL004, 40001, 40P01.';
 
 create or replace function _call_execute(p_item work_items, p_lease uuid, p_call tool_calls)
   returns void
@@ -164,4 +164,4 @@ begin
 end
 $$;
 
-comment on function _call_execute(work_items, uuid, tool_calls) is 'tool_call_execute() of an open call that waits for no other, by whoever holds the lock on its item''s fence.';
+comment on function _call_execute(work_items, uuid, tool_calls) is 'tool_call_execute() of an open call that waits for no other, for a caller that holds the lock on its item''s fence.';

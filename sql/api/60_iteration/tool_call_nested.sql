@@ -59,7 +59,7 @@ end
 $$;
 
 comment on function tool_call_nested(uuid, uuid, uuid, integer, text, json) is
-  'A call made by the code of an execute_code call; p_ordinal: its number in that code, from 0. Returns {kind: run, call}: run it like any call of turn_record(), then ask again. {kind: settled, is_error, content, value}: it has run, now or before the code was interrupted. {kind: waiting}: it waits for approval, or is behind a call that does; end the code and call tool_call_suspend(). {kind: diverged, reason}: the code runs again and makes another call than before. {kind: unknown, reason}: code has no such tool. Raises WL001, WL002, WL003, WL004, WL008 (the parent is not running code).';
+  'Registers a call made by the code of an execute_code call. p_ordinal: its number in that code, from 0. Returns {kind: run, call}: run it like any call of turn_record(), then call this again. {kind: settled, is_error, content, value}: it has run, now or before the code was interrupted. {kind: waiting}: it waits for approval, or for a call that does; end the code and call tool_call_suspend(). {kind: diverged, reason}: the code is running again and makes a different call than before. {kind: unknown, reason}: code has no such tool. Raises WL001, WL002, WL003, WL004, WL008 (the parent is not running code).';
 
 create or replace function tool_call_suspend(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid)
   returns void
@@ -79,7 +79,7 @@ end
 $$;
 
 comment on function tool_call_suspend(uuid, uuid, uuid) is
-  'Reports that the code of an execute_code call was ended because a call in it waits for approval, or is behind one that does: the execute_code call waits, too, and its code runs again once the approval is decided. Raises WL001, WL003, WL004.';
+  'Reports that the code of an execute_code call was ended because a call in it waits for approval, or for a call that does. The execute_code call then also waits, and its code runs again once the approval is decided. Raises WL001, WL003, WL004.';
 
 create or replace function _call_whole(p_call tool_calls)
   returns text

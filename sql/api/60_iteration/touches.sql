@@ -24,7 +24,7 @@ begin
 end
 $$;
 
-comment on function _touches_store(tool_calls, text) is 'Stores what a new call touches, and returns the kinds of what it changes (path, record, url); whoever changes the input of a call first deletes what it touched before. p_file as in _touches_of().';
+comment on function _touches_store(tool_calls, text) is 'Stores what a new call touches, and returns the kinds of what it changes (path, record, url). A caller that changes the input of a call first deletes what it touched before. p_file as in _touches_of().';
 
 create or replace function _touches_of(p_rules touch_rules[], p_input json, p_file text default null)
   returns table (ordinal integer, kind text, target text, action text)

@@ -70,7 +70,7 @@ begin
 end
 $$;
 
-comment on function _turn_create(work_items, foci, jsonb, uuid, iteration_flags) is 'Makes the pending turn of the next iteration, a child of the session''s head; the request is fixed here, before it is sent. call_count 1: nothing (a hook, a budget, a cooldown that may be over) can hold it, and it counts as begun. is_told: whether it says anything besides results. offered: foci.offered for it. If a summary has to be written first: the turn that asks for it. If no further request is possible: null, and the reason.';
+comment on function _turn_create(work_items, foci, jsonb, uuid, iteration_flags) is 'Creates the pending turn of the next iteration, a child of the session''s head; the request is fixed here, before it is sent. call_count 1: nothing (a hook, a budget, a cooldown that may be over) can hold it, and it counts as begun. is_told: whether it says anything besides results. offered: foci.offered for it. If a summary must be written first: the turn that asks for it. If no further request is possible: null, and the reason.';
 
 create or replace function _offered(p_focus foci, p_config jsonb, p_registry text, p_thinks boolean)
   returns json
@@ -142,7 +142,7 @@ end
 $$;
 
 comment on function _turn_told(work_items, foci, jsonb, turns, iteration_flags, text, jsonb, text, integer) is
-  'Stores what a new turn says to the model besides results: what the engine says (p_say; of the first turn the task, with the entries that its digest shows), the inbox, what was taken back, what is new elsewhere, that the agent goes in circles, a reminder (p_nudge, p_unheeded). Whether it says anything.';
+  'Stores what a new turn says to the model besides results: what the engine says (p_say; in the first turn the task, with the entries that its digest shows), the inbox, retractions, what is new elsewhere, that the agent is going in circles, a reminder (p_nudge, p_unheeded). Returns whether it says anything.';
 
 create or replace function _inbox_deliver(p_item work_items, p_turn turns)
   returns void

@@ -29,7 +29,7 @@ end
 $$;
 
 comment on function turn_record(uuid, uuid, uuid, json, boolean) is
-  'Stores a complete response of the model, its usage and its tool calls in one transaction, and moves the session''s head. p_response: {id, provider, model, content: [blocks], stop_reason, stop_details, usage: {input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens}, request_id, duration_ms, first_token_ms}. Returns {calls: [{id, ordinal, name, is_begun, input, is_cleared, input_schema, implementation, behind, code_tools}], waiting: [{id, ordinal, input}]}. calls: to be run now, in parallel, each after those in behind have ended; is_begun: tool_call_begin() is not needed; is_cleared: its before_tool hook has run; code_tools: what the code of execute_code may call. waiting: calls that wait for approval, or behind one that does; a later iteration_begin() returns them. Calls of unknown tools and calls cut off by the output limit are settled here and not returned. p_begins: calls that may run again after a crash (pure, idempotent) and that wait for nothing begin with the response. Recording the same turn again changes nothing. Raises WL001, WL002, WL003, WL004.';
+  'Stores a complete response of the model, its usage and its tool calls in one transaction, and moves the session''s head. p_response: {id, provider, model, content: [blocks], stop_reason, stop_details, usage: {input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens}, request_id, duration_ms, first_token_ms}. Returns {calls: [{id, ordinal, name, is_begun, input, is_cleared, input_schema, implementation, behind, code_tools}], waiting: [{id, ordinal, input}]}. calls: to be run now, in parallel, each after those in behind have ended; is_begun: tool_call_begin() is not needed; is_cleared: its before_tool hook has run; code_tools: what the code of execute_code may call. waiting: calls that wait for approval, or for one that does; a later iteration_begin() returns them. Calls of unknown tools and calls cut off by the output limit are settled here and not returned. p_begins: calls that may run again after a crash (pure, idempotent) and that wait for nothing begin with the response. Recording the same turn again changes nothing. Raises WL001, WL002, WL003, WL004.';
 
 create or replace function _turn_asked(p_focus foci, p_turn_id uuid)
   returns turns
@@ -98,7 +98,7 @@ end
 $$;
 
 comment on function _turn_record(work_items, foci, jsonb, turns, json, boolean, json) is
-  'Stores the response to a turn''s request, for turn_record() and iteration_step(), which do so once; the caller holds the locks on fence and focus, and calls _model_heard() last. p_results as for _response_store(). Returns the flags after it.';
+  'Stores the response to a turn''s request, for turn_record() and iteration_step(), which do so once. The caller holds the locks on fence and focus, and calls _model_heard() last. p_results as for _response_store(). Returns the flags after it.';
 
 create or replace function _model_heard(p_turn turns, p_is_cooling boolean)
   returns void
@@ -147,7 +147,7 @@ begin
 end
 $$;
 
-comment on function _model_heard(turns, boolean) is 'What an answered turn says of its model: that it answers again (p_is_cooling: the faculty''s model has a cooldown), and how many tokens its text has. Locks models, so it is the last that a transaction does.';
+comment on function _model_heard(turns, boolean) is 'Records what an answered turn shows about its model: that it answers again (p_is_cooling: the faculty''s model has a cooldown), and how many tokens its text has. Locks models, so it must be the last thing a transaction does.';
 
 create or replace function _turn_heard(p_turn turns)
   returns void
@@ -167,7 +167,7 @@ end
 $$;
 
 comment on function _turn_heard(turns) is
-  'Notes what the request of an answered turn told the model: ledger entries of others, a reminder. A request that was given up told nothing; the next one tells it again.';
+  'Records what the request of an answered turn told the model: ledger entries of others, a reminder. A request that was given up told nothing; the next one tells it again.';
 
 create or replace function _turn_answered(p_turn_id uuid, p_status text, p_response json, p_error jsonb)
   returns turns

@@ -26,7 +26,7 @@ end
 $$;
 
 comment on function turn_stream(uuid, uuid, uuid, json) is
-  'Shows watchers of the work item the part of a response that has arrived. p_content: all its blocks so far, each time. Call it once a second. Returns whether someone watches; if false, stop until channel work_watched names the item. Does nothing for a turn already answered. Raises WL001, WL002, WL003, WL004.';
+  'Shows watchers of the work item the part of a response that has arrived. p_content: all blocks so far, every time. Call it once a second. Returns whether anyone is watching; if false, stop until a notification on channel work_watched carries the item''s id. Does nothing for a turn already answered. Raises WL001, WL002, WL003, WL004.';
 
 create or replace function work_activity(p_work_item_id uuid, p_from_turn_id uuid default null)
   returns table (turn_id uuid, iteration integer, status text, thinking text, said text, calls jsonb, updated_at timestamptz)
@@ -59,7 +59,7 @@ as $$
 $$;
 
 comment on function work_activity(uuid, uuid) is
-  'What the agent of a work item thinks, says and calls: select * from work_activity(''…''). The newest turn, or the turns from p_from_turn_id on, oldest first, at most 100. While someone watches (ledger_watch), a streaming turn shows the part of its response that has arrived, at most a second old; said and thinking only grow until the turn is completed, or start over if the request is sent again. calls: [{id, parent_call_id, name, input (one line of at most 200 characters), status, error (what a failed one returned, likewise), started_at, completed_at}]; null before the response is stored. A standby shows a response when it is complete. Each change of a watched item is notified on channel work_activity (payload: its id).';
+  'What the agent of a work item thinks, says and calls: select * from work_activity(''…''). The newest turn, or the turns from p_from_turn_id on, oldest first, at most 100. While someone watches (ledger_watch), a streaming turn shows the part of its response that has arrived, at most a second old. said and thinking only grow until the turn is completed, or start over if the request is sent again. calls: [{id, parent_call_id, name, input (one line of at most 200 characters), status, error (what a failed one returned, likewise), started_at, completed_at}]; null before the response is stored. A standby shows a response only when it is complete. Each change of a watched item is notified on channel work_activity (payload: its id).';
 
 -- Not part of work_activity(): a standby refuses even to plan a query of an unlogged table.
 create or replace function _stream_of(p_turn_id uuid)
@@ -76,7 +76,7 @@ begin
 end
 $$;
 
-comment on function _stream_of(uuid) is 'What has arrived of a response, if it is not stored yet; nothing on a standby.';
+comment on function _stream_of(uuid) is 'The part of a response that has arrived, if it is not stored yet; nothing on a standby.';
 
 create or replace function _tell_watchers(p_item work_items)
   returns void
@@ -119,7 +119,7 @@ as $$
   update turns set status = 'pending' where focus_id = p_focus_id and status = 'streaming';
 $$;
 
-comment on function _stream_break(uuid) is 'Ends the streaming of a focus''s response, because no worker receives it any more; the request will be sent again.';
+comment on function _stream_break(uuid) is 'Ends the streaming of a focus''s response, because no worker receives it any longer; the request will be sent again.';
 
 create or replace trigger stream_over after update of status on turns
   for each row when (old.status = 'streaming' and new.status <> 'streaming') execute function _stream_over();

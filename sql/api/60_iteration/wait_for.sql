@@ -32,7 +32,7 @@ end
 $$;
 
 comment on function wait_for(uuid, uuid[], timestamptz, text) is
-  'The states of work items, whoever does them, [{work_item_id, work_type, state, reason, outcome}], once all of them are over, and what p_claim names (a key as for claim_take()) is held by nobody and awaited by nobody before, or p_until has come; null before. p_work_item_id: who waits. p_work_item_ids: null or empty: only the time is waited for. On null the tool of this name parks its work item, without a worker or a job, until then, or until a person interrupts. Raises WL001 (also for work of another project), WL002 (nothing to wait for, a time that is none), WL008 (one of the items, or who holds the claim, waits for this one, or is above it and may: the message names the way round).';
+  'The states of work items, whoever works on them, [{work_item_id, work_type, state, reason, outcome}], once the wait is over; null before. The wait is over at p_until, or when all of the items are over and no one else holds the claim p_claim (a key as for claim_take()) or has waited for it longer. p_work_item_id: who waits. p_work_item_ids: null or empty: no items to wait for. On null, the tool of this name parks its work item, without a worker or a job, until then, or until a person interrupts. Raises WL001 (also for work of another project), WL002 (nothing to wait for, an invalid time), WL008 (one of the items, or the holder of the claim, waits for this one, or is above it and may: the message shows the cycle).';
 
 create or replace function _wait_cycle(p_work_item_id uuid, p_work_item_ids uuid[])
   returns text
@@ -75,7 +75,7 @@ end
 $$;
 
 comment on function _wait_cycle(uuid, uuid[]) is
-  'The way by which an item would wait for itself, if it waited for p_work_item_ids: each waits for the next, or is above it and may wait for it. Null: it would not.';
+  'The cycle by which an item would wait for itself, if it waited for p_work_item_ids: each waits for the next, or is above it and may wait for it. Null: there is none.';
 
 create or replace function _claim_held_by(p_item work_items, p_key text, p_call_id uuid)
   returns uuid
@@ -115,7 +115,7 @@ end
 $$;
 
 comment on function _claim_held_by(work_items, text, uuid) is
-  'For whom an item has to wait that wants what a key names: who holds it or, if nobody does, who began to wait for it before its call p_call_id (null: it has not begun to wait). Null: it is free for the item; null for a null key.';
+  'Which item must end its claim or its wait before another item can have what a key names: the holder or, if there is none, one that began to wait for it before that item''s call p_call_id (null: it has not begun to wait). Null: it is free for the item; null for a null key.';
 
 create or replace function _claim_awaited(p_item work_items, p_turn_id uuid)
   returns uuid
@@ -130,7 +130,7 @@ as $$
    limit 1;
 $$;
 
-comment on function _claim_awaited(work_items, uuid) is 'For whom an item waits that waits for a claim: who holds it, or is first in its queue. Null: it waits for none, or that is free.';
+comment on function _claim_awaited(work_items, uuid) is 'Which item an item that waits for a claim waits for: the holder, or the first in the queue. Null: it waits for no claim, or the claim is free.';
 
 create or replace function _work_states_of(p_work_item_ids uuid[], p_with_ledger boolean)
   returns jsonb
@@ -153,7 +153,7 @@ as $$
     join work_items w on w.id = i.id;
 $$;
 
-comment on function _work_states_of(uuid[], boolean) is 'The states of work items, as check_child_work() and wait_for() tell them; with the ledger only of one''s own children.';
+comment on function _work_states_of(uuid[], boolean) is 'The states of work items, as check_child_work() and wait_for() return them; with the ledger only for own children.';
 
 create or replace function _wait_ends_at(p_input json)
   returns timestamptz

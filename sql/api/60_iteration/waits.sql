@@ -56,7 +56,7 @@ end
 $$;
 
 comment on function _waits_settle(work_items) is
-  'Settles the calls of a focus whose wait, for work, a time or approval, is over; approved calls become pending. The caller holds the item''s fence. Returns when the first of the calls that still wait times out; null: none waits, or other calls can run meanwhile.';
+  'Settles the calls of a focus whose wait, for work, a time or approval, is over; approved calls become pending. The caller holds the item''s fence. Returns when the first call that still waits times out; null: none waits, or other calls can run meanwhile.';
 
 create or replace function _wait_said(
     p_item work_items, p_call_id uuid, p_tool_name text, p_input json, p_ends_at timestamptz, p_is_interrupted boolean)
@@ -90,7 +90,7 @@ end
 $$;
 
 comment on function _wait_said(work_items, uuid, text, json, timestamptz, boolean) is
-  'What a call with this input that waits until p_ends_at brings, be it what there is at its deadline or when a person interrupts; null: it waits on. p_call_id: of the call, which has its place among those that wait for a claim; null: it has none yet.';
+  'The result of a call with this input that waits until p_ends_at, including what there is at its deadline or when a person interrupts; null: it keeps waiting. p_call_id: the call, which has its place among those that wait for a claim; null: it has none yet.';
 
 create or replace function _waits_for(p_turn_id uuid)
   returns text

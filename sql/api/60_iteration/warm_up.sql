@@ -48,4 +48,4 @@ exception when sqlstate 'WLDRY' then
 end
 $$;
 
-comment on function worker_warm_up() is 'For a new connection of a worker: plays iterations of an item and rolls them back: it writes nothing, notifies nobody, and leaves its connection with everything that an iteration needs compiled and planned.';
+comment on function worker_warm_up() is 'For a new connection of a worker: plays iterations of an item and rolls them back. It writes nothing and notifies nobody, and it leaves the connection with everything that an iteration needs compiled and planned.';

@@ -20,4 +20,4 @@ end
 $$;
 
 comment on function claim_break(uuid, text, text) is
-  'Takes away what a work item has claimed: select claim_break(work_item_id, key, ''It is urgent'') from v_claims. Its agent is told, with p_reason, by a message, which is in its journal with the person in whose name this session acts; of a session of another program the journal alone has it. What that work changes next it claims again, if nobody else has it by then. Returns false: there is no such claim. Raises WL001, WL003, 42501.';
+  'Takes away a claim of a work item: select claim_break(work_item_id, key, ''It is urgent'') from v_claims. Its agent is told, with p_reason, by a message that its journal records with the person this session acts for; for a session of another program, only the journal records it. The next time that work changes the thing, it claims it again, if no one else has by then. Returns false if there is no such claim. Raises WL001, WL003, 42501.';

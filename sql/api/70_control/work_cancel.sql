@@ -45,4 +45,4 @@ end
 $$;
 
 comment on function work_cancel(uuid, text) is
-  'Cancels a work item and everything below it, and returns the items that it ended (none if all were finished). Nothing more is written for them afterwards: a worker that drives one is notified on channel work_item_completed, and its next write is refused. state_reason has the reason and the person, see person_current(). Raises WL001, 42501.';
+  'Cancels a work item and everything below it, and returns the items that it ended (none if all were finished). Nothing more is written for them afterwards: a worker that drives one is notified on channel work_item_completed, and its next write is refused. state_reason contains the reason and the person, see person_current(). Raises WL001, 42501.';

@@ -32,7 +32,7 @@ end
 $$;
 
 comment on function work_complete(uuid, text, jsonb, uuid, jsonb) is
-  'Completes a work item and returns its row. p_lease: the lease of the worker that drives it; null if no attempt is under way (an agent of your own that works from the ledger). p_evidence: a JSON array of strings that support the summary: ids of the item''s tool calls and handles of artifacts, which must exist (see v_evidence), or free text. p_result: the answer as JSON, for programs; it must fit the result_schema of the item or its faculty, if there is one: WL002 names all that is wrong. Repeating the call changes nothing. Raises WL001, WL002, WL003, WL004, WL005.';
+  'Completes a work item and returns its row. p_lease: the lease of the worker that drives it; null if no attempt is running (your own agent, working from the ledger). p_evidence: a JSON array of strings that support the summary: ids of the item''s tool calls and handles of artifacts, which must exist (see v_evidence), or free text. p_result: the answer as JSON, for programs. It must fit the result_schema of the item or its faculty, if there is one; WL002 lists everything that is wrong. Repeating the call changes nothing. Raises WL001, WL002, WL003, WL004, WL005.';
 
 create or replace function work_fail(
     p_work_item_id uuid,
@@ -109,4 +109,4 @@ as $$
            where p_named ~ '^[0-9a-f]{16,64}$' and a.content_hash >= p_named and a.content_hash < p_named || 'g' limit 1);
 $$;
 
-comment on function _evidence(uuid, text) is 'The tool call of a work item, or the artifact, that a string of evidence names; nulls: neither.';
+comment on function _evidence(uuid, text) is 'The tool call of a work item, or the artifact, that a string of evidence refers to; nulls: neither.';

@@ -19,7 +19,7 @@ end
 $$;
 
 comment on function work_continue(uuid, text, text, text) is
-  'Goes on with completed work: select id from work_continue(''…'', ''And now the tests''). The answer is a new item with the same task, session, project, faculty, budget and submitter; its agent has the whole conversation and ledger before it, and p_content as the next message from people, after any that it never heard. The completed item stays as it is; work_chain() lists both. p_idempotency_key, p_external_id: the same call repeated with one of them returns the same item. One item goes on from another: to take another way, work_fork() one of its turns. Raises WL001, WL002 (no message, or another program''s session), WL003 (erased), WL006 (key or external id used for another item), WL008 (not completed, or already continued), 42501.';
+  'Continues completed work: select id from work_continue(''…'', ''And now the tests''). Returns a new item with the same task, session, project, faculty, budget and submitter. Its agent starts with the whole conversation and ledger, and receives p_content as the next message from people, after any earlier ones that were not delivered. The completed item stays as it is; work_chain() lists both. p_idempotency_key, p_external_id: repeating the same call with either returns the same item. Only one item can continue another; to take a different path, work_fork() one of its turns. Raises WL001, WL002 (no message, or another program''s session), WL003 (erased), WL006 (key or external id used for another item), WL008 (not completed, or already continued), 42501.';
 
 create or replace function work_retry(
     p_work_item_id uuid,
@@ -37,7 +37,7 @@ end
 $$;
 
 comment on function work_retry(uuid, text, text, text) is
-  'Goes on where failed, dead or cancelled work ended: select id from work_retry(''…'', ''The key works again''). The answer is a new item with the same task, session, project, faculty, budget and submitter; its agent has the conversation and the ledger before it, is told how the item before ended, and may make as many attempts as that. p_content: why, said to the agent as a message from people. The item that ended stays as it is; work_chain() lists both. Of a child the answer is a root: the call of its parent has its result, on which the parent may have acted, and gets no second one. Within a project the digest tells the parent what a retry finds and how it ends, as of other work; to have it act on that, work_message() it, or retry the parent. p_idempotency_key, p_external_id: the same call repeated with one of them returns the same item. Raises WL001, WL002 (another program''s session), WL003 (erased), WL006 (key or external id used for another item), WL008 (not over, completed, or already retried), 42501.';
+  'Continues failed, dead or cancelled work from where it ended: select id from work_retry(''…'', ''The key works again''). Returns a new item with the same task, session, project, faculty, budget and submitter. Its agent starts with the conversation and the ledger, is told how the previous item ended, and may make as many attempts. p_content: the reason, given to the agent as a message from people. The item that ended stays as it is; work_chain() lists both. A retry of a child is a root item: the parent''s call already has its result, which the parent may have acted on, and gets no second one. Within a project, the parent''s digest reports what the retry finds and how it ends, as for other work; to make the parent act on it, send it a work_message(), or retry the parent. p_idempotency_key, p_external_id: repeating the same call with either returns the same item. Raises WL001, WL002 (another program''s session), WL003 (erased), WL006 (key or external id used for another item), WL008 (not over, completed, or already retried), 42501.';
 
 create or replace function _work_goes_on(p_work_item_id uuid, p_states text[], p_content text, p_idempotency_key text, p_external_id text)
   returns work_items
@@ -98,7 +98,7 @@ end
 $$;
 
 comment on function _work_goes_on(uuid, text[], text, text, text) is
-  'The new item that goes on from the end of one in these states. Raises WL001, WL002, WL003, WL006, WL008, 42501.';
+  'The new item that continues one in these states. Raises WL001, WL002, WL003, WL006, WL008, 42501.';
 
 create or replace function _goes_on_check(p_source work_items, p_states text[])
   returns void
@@ -126,7 +126,7 @@ begin
 end
 $$;
 
-comment on function _goes_on_check(work_items, text[]) is 'Raises WL002 of another program''s session, WL008 of an item in no such state, or from which another one goes on.';
+comment on function _goes_on_check(work_items, text[]) is 'Raises WL002 for another program''s session, WL008 for an item in none of these states, or one that is already continued.';
 
 create or replace function _how_to_go_on(p_state text)
   returns text
@@ -138,4 +138,4 @@ create or replace function _how_to_go_on(p_state text)
               when p_state = 'paused' then 'It is not over: work_resume() lets it go on, work_message() tells its agent something.'
               else 'It is not over: work_message() tells its agent something, work_cancel() ends it.' end;
 
-comment on function _how_to_go_on(text) is 'By which function an item in a state goes on, as the hint of an error.';
+comment on function _how_to_go_on(text) is 'The function that continues an item in a state, as the hint of an error.';

@@ -34,7 +34,7 @@ end
 $$;
 
 comment on function work_message(uuid, text, boolean) is
-  'Sends a message to the agent of a work item: select work_message(''…'', ''Only the tests under src/, please''). It is delivered once, with the agent''s next request, and stays visible through every compaction. p_is_interrupt: deliver it now; a model call under way is aborted, tool calls under way are settled as stopped (unsafe ones as uncertain), and a wait for children ends with the results so far. Returns the inbox row, whose consumed_at says when it was delivered. person in it is who said it, see person_current(). Raises WL001, WL002, WL003 (finished: work_continue() and work_retry() go on with such work), 42501.';
+  'Sends a message to the agent of a work item: select work_message(''…'', ''Only the tests under src/, please''). It is delivered once, with the agent''s next request, and stays visible through every compaction. p_is_interrupt: deliver it now: a running model call is aborted, running tool calls are settled as stopped (unsafe ones as uncertain), and a wait for children ends with the results so far. Returns the inbox row. Its consumed_at says when the message was delivered, its person who sent it, see person_current(). Raises WL001, WL002, WL003 (finished: work_continue() and work_retry() continue such work), 42501.';
 
 create or replace function _interrupt(p_item work_items)
   returns void

@@ -23,7 +23,7 @@ end
 $$;
 
 comment on function work_pause(uuid, text) is
-  'Pauses a work item until work_resume(), and returns its row: at once, or when the worker that drives it gives up its lease (is_pausing): when the iteration is over, or with whatever ends it, an attempt that failed, a crash or an interruption. A paused item has no slot. Its children continue. state_reason has the reason and the person, see person_current(). Raises WL001, WL003, 42501.';
+  'Pauses a work item until work_resume(), and returns its row. It pauses at once or, if a worker drives it, when that worker gives up its lease (is_pausing): at the end of the iteration, or earlier if the attempt fails, crashes or is interrupted. A paused item does not use a slot. Its children continue. state_reason contains the reason and the person, see person_current(). Raises WL001, WL003, 42501.';
 
 create or replace function work_resume(p_work_item_id uuid)
   returns work_items
@@ -49,4 +49,4 @@ begin
 end
 $$;
 
-comment on function work_resume(uuid) is 'Resumes a paused work item where it stopped, and returns its row; any other unfinished item is not changed. What another program drives (journal sessions, tasks of Agent OS) is resumed by that program. Raises WL001, WL002 (another program drives it), WL003.';
+comment on function work_resume(uuid) is 'Resumes a paused work item where it stopped, and returns its row; any other unfinished item is not changed. Items driven by another program (journal sessions, tasks of Agent OS) are resumed by that program. Raises WL001, WL002 (another program drives it), WL003.';

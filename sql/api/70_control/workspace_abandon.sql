@@ -36,4 +36,4 @@ end
 $$;
 
 comment on function workspace_abandon(uuid) is
-  'Gives up the files of a work item that are at a Docker daemon which does not come back, and returns its row: it goes on wherever it may, with a new workspace, and its agent is told that the files are lost. Should the daemon come back, it keeps the old files for as long as others (engage.workspace_keep_hours). An item without such files is not changed. Raises WL001, WL003, WL008 (a worker drives it).';
+  'Gives up the files of a work item that are on a Docker daemon which will not come back, and returns the item''s row. The item continues on any worker that may drive it, with a new workspace, and its agent is told that the files are lost. If the daemon does come back, it keeps the old files as long as any others (engage.workspace_keep_hours). An item without such files is not changed. Raises WL001, WL003, WL008 (a worker drives it).';

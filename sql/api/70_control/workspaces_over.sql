@@ -16,4 +16,4 @@ as $$
 $$;
 
 comment on function workspaces_over(uuid[]) is
-  'Those of the given work items whose workspace files may be deleted: erased, or finished at least engage.workspace_keep_hours ago. Unknown ids are never returned: they may belong to another ledger.';
+  'Those of the given work items whose workspace files may be deleted: erased, or finished at least engage.workspace_keep_hours ago. Unknown ids are never returned, since they may belong to another ledger.';

@@ -13,7 +13,7 @@ end
 $$;
 
 comment on function checkpoint_create(uuid, text) is
-  'Stores where a work item stands and returns the work_checkpoints row: summary, key decisions, current state, files modified, pending actions, all derived from its ledger and calls. Checkpoints are also made automatically after 50 journal entries, 100,000 new tokens, 15 minutes or a closed block (a step, or a summary that another program logged), whichever comes first. p_trigger: manual, or automatic if a program makes it unasked. Raises WL001, WL002, 42501.';
+  'Stores the current state of a work item and returns the work_checkpoints row: summary, key decisions, current state, files modified, pending actions, all derived from its ledger and calls. Checkpoints are also made automatically after 50 journal entries, 100,000 new tokens, 15 minutes or a closed block (a step, or a summary that another program logged), whichever comes first. p_trigger: manual, or automatic if a program makes it on its own. Raises WL001, WL002, 42501.';
 
 create or replace function _checkpoint_create(p_work_item_id uuid, p_trigger text)
   returns work_checkpoints
@@ -69,7 +69,7 @@ begin
 end
 $$;
 
-comment on function _checkpoint_create(uuid, text) is 'Writes a checkpoint, for whom it may be.';
+comment on function _checkpoint_create(uuid, text) is 'Writes a checkpoint, without checking whether the caller may.';
 
 create or replace function checkpoint_latest(p_work_item_id uuid)
   returns work_checkpoints

@@ -20,7 +20,7 @@ begin
 end
 $$;
 
-comment on function journal_entry_delete(uuid, text) is 'Deletes the content of a logged entry; its type and time stay. A session that is not over loses the name that this prompt gave it. Entries derived from ledger and calls cannot be deleted. Raises WL001.';
+comment on function journal_entry_delete(uuid, text) is 'Deletes the content of a logged entry; its type and time are kept. If the entry is the prompt that gave an unfinished session its name, the session loses the name. Entries derived from ledger and calls cannot be deleted. Raises WL001.';
 
 create or replace function journal_cleanup(p_older_than interval default '90 days', p_importance text[] default '{low,normal}')
   returns integer

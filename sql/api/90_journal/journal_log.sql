@@ -50,7 +50,7 @@ end
 $$;
 
 comment on function journal_log(uuid, text, jsonb, text, uuid) is
-  'Adds an entry to a work item''s journal: select journal_log(''…'', ''decision'', ''{"question": "Which?", "chosenOption": "B", "reasoning": "cheaper"}''). p_content has the keys of its type (_journal_keys()). Strings over 16,000 characters, however deep, are shortened to head and tail, and further if the entry would be over 64 KiB. p_importance: low, normal, high or critical. p_id: the same call repeated adds one entry. Returns the journal_entries row. Raises WL001, WL002, WL003 (erased), 42501.';
+  'Adds an entry to a work item''s journal: select journal_log(''…'', ''decision'', ''{"question": "Which?", "chosenOption": "B", "reasoning": "cheaper"}''). p_content has the keys of its type (_journal_keys()). Strings over 16,000 characters, at any depth, are shortened to head and tail, and further if the entry would exceed 64 KiB. p_importance: low, normal, high or critical. p_id: repeating the same call adds one entry only. Returns the journal_entries row. Raises WL001, WL002, WL003 (erased), 42501.';
 
 create or replace function _journal_keys()
   returns jsonb

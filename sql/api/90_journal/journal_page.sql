@@ -64,7 +64,7 @@ end
 $$;
 
 comment on function journal_page(uuid, text, integer, text[], text[], text) is
-  'A page of a work item''s journal, newest first: select * from journal_page(''…''), then journal_page(''…'', p_before => the last row''s position). p_limit: 1 to 500 entries. p_types, p_importance: only these; p_query: only entries that contain this text, ignoring case. Only the newest few thousand entries before p_before are read in a call, however long the journal is: if they do not fill the page, its last row has a position and nothing else, and the next call goes on from there. A page that is not full and has no such row is the last one. position: where an entry stands, for p_before only. source_id: the row that the entry is made of. token_estimate: tokens. Raises WL001, WL002.';
+  'A page of a work item''s journal, newest first: select * from journal_page(''…''), then journal_page(''…'', p_before => the last row''s position). p_limit: 1 to 500 entries. p_types, p_importance: only these. p_query: only entries that contain this text, ignoring case. A call reads only the newest few thousand entries before p_before, however long the journal is. If they do not fill the page, its last row has a position and nothing else, and the next call continues from there. A page that is not full and has no such row is the last one. position: where an entry is in the journal, for p_before only. source_id: the row that the entry is made from. token_estimate: tokens. Raises WL001, WL002.';
 
 create or replace function _journal_position(p_at timestamptz, p_rank numeric, p_id text)
   returns text
@@ -98,7 +98,7 @@ begin
 end
 $$;
 
-comment on function _journal_place(text) is 'What _journal_position() made a text of; of null: the end of every journal. Raises WL002.';
+comment on function _journal_place(text) is 'The values from which _journal_position() made a text; for null, the end of every journal. Raises WL002.';
 
 create or replace function _journal_since(p_work_item_id uuid, p_to timestamptz, p_count integer)
   returns timestamptz
@@ -121,4 +121,4 @@ as $$
       order by j.created_at desc offset p_count - 1 limit 1)), '-infinity');
 $$;
 
-comment on function _journal_since(uuid, timestamptz, integer) is 'Since when before p_to a journal has about p_count entries; -infinity: it has fewer. Reads that many rows of four tables at most.';
+comment on function _journal_since(uuid, timestamptz, integer) is 'The time from which a journal has about p_count entries before p_to; -infinity: it has fewer. Reads at most that many rows of four tables.';

@@ -36,7 +36,7 @@ end
 $$;
 
 comment on function journal_session_create(text, text, jsonb, uuid, text) is
-  'Makes a work item that another program drives and journals (an editor, an interactive session), and returns its row; no worker claims it. It counts as crashed after five minutes without an entry or journal_heartbeat(). p_id: the same call repeated makes one. p_project: as in work_submit(). End it with work_complete(), pause it with journal_session_status(). Raises WL002, 42501 (p_id: somebody else''s).';
+  'Creates a work item that another program (an editor, an interactive session) drives and journals, and returns its row; no worker claims it. It counts as crashed after five minutes without an entry or journal_heartbeat(). p_id: repeating the same call creates one only. p_project: as in work_submit(). End it with work_complete(), pause it with journal_session_status(). Raises WL002, 42501 (p_id: someone else''s).';
 
 create or replace function journal_session_active(p_conversation_id text)
   returns work_items
@@ -77,7 +77,7 @@ end
 $$;
 
 comment on function journal_session_open(text, text, text, text) is
-  'The newest unfinished session of a conversation, or a new one; programs that call it at the same moment get the same session. p_conversation_id: the client''s own id of the session, so that two in one directory are two. p_original_prompt: what a new one is about (default: what journal_session_prompt() is told first). p_directory: where it works. p_project: as in work_submit(). A session that somebody else opened under this name, and to which you may not write, is left alone: you get one of your own. Counts as a heartbeat. Raises WL002.';
+  'Returns the newest unfinished session of a conversation, or a new one. Programs that call it at the same moment get the same session. p_conversation_id: the client''s own id for the session, so that two sessions in one directory stay separate. p_original_prompt: what a new one is about (default: the first prompt recorded by journal_session_prompt()). p_directory: where it works. p_project: as in work_submit(). If someone else opened a session under this name and you may not write to it, it is left alone and you get your own. Counts as a heartbeat. Raises WL002.';
 
 create or replace function journal_session_prompt(p_work_item_id uuid, p_prompt text, p_id uuid default null)
   returns work_items
@@ -102,7 +102,7 @@ end
 $$;
 
 comment on function journal_session_prompt(uuid, text, uuid) is
-  'Records what a person asked in a journal session, which is set active, and returns its row. The first prompt of a session that was opened without one becomes its description. p_id: the same call repeated records it once. Raises WL001, WL002, WL003 (it is over).';
+  'Records what a person asked in a journal session, sets the session active, and returns its row. The first prompt of a session that was opened without one becomes its description. p_id: repeating the same call records it once. Raises WL001, WL002, WL003 (it is over).';
 
 create or replace function _session_name(p_work_item_id uuid, p_description text, p_named_by uuid)
   returns work_items
@@ -186,7 +186,7 @@ end
 $$;
 
 comment on function journal_heartbeat(uuid, integer) is
-  'Reports that the program that drives a journal session is alive, for the next p_seconds (300). A session without a heartbeat or entry for longer counts as crashed: digests leave it out, and work_sessions_resumable() lists it. A later heartbeat or entry makes it active again. Returns until when the heartbeat is valid. Raises WL001, WL002, WL003.';
+  'Reports that the program that drives a journal session is alive, for the next p_seconds (300). A session without a heartbeat or entry for longer than that counts as crashed: digests leave it out, and work_sessions_resumable() lists it. A later heartbeat or entry makes it active again. Returns the time until which the heartbeat is valid. Raises WL001, WL002, WL003.';
 
 create or replace function _journal_alive(p_work_item_id uuid, p_seconds integer default 300)
   returns timestamptz
@@ -245,4 +245,4 @@ end
 $$;
 
 comment on function work_sessions_resumable(text, integer, integer) is
-  'Sessions that can be resumed: paused, or crashed (their program or all attempts), of one conversation or (null) of all, newest first. packet: resumption_context() of p_target_tokens, or more if the essentials do not fit. To resume: journal_session_status(id, ''active'') for a journal session, work_resume(id) for a paused work item, journal_resume(id, conversation) in another conversation. Raises WL002.';
+  'Sessions that can be resumed, newest first: paused or crashed (their program or all attempts), of one conversation or (null) of all. packet: resumption_context() of p_target_tokens, or more if the essentials do not fit. To resume: journal_session_status(id, ''active'') for a journal session, work_resume(id) for a paused work item, journal_resume(id, conversation) in another conversation. Raises WL002.';

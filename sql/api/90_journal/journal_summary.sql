@@ -25,7 +25,7 @@ begin
 end
 $$;
 
-comment on function journal_summary(uuid) is 'A summary of a work item for people, as a few lines of text made from what it recorded. Raises WL001.';
+comment on function journal_summary(uuid) is 'A summary of a work item for people: a few lines of text made from what it recorded. Raises WL001.';
 
 create or replace function journal_summary_request(p_work_item_id uuid, p_model text default null)
   returns json
@@ -64,7 +64,7 @@ end
 $$;
 
 comment on function journal_summary_request(uuid, text) is
-  'A request that asks a model to summarize a session from its journal: send it as it is, and store the answer with journal_summary_save(). p_model: which model; null: the faculty''s compact_model, else the session''s own model. Raises WL001.';
+  'Returns a request that asks a model to summarize a session from its journal. Send it as it is, and store the answer with journal_summary_save(). p_model: which model; null: the faculty''s compact_model, else the session''s own model. Raises WL001.';
 
 create or replace function journal_summary_save(
     p_work_item_id uuid,
@@ -98,7 +98,7 @@ end
 $$;
 
 comment on function journal_summary_save(uuid, text, text, integer, integer, uuid) is
-  'Stores a model''s summary of a session as an entry of its journal, with its newest steps and the open parts of its plan, and returns the journal_entries row. Resumption packets include it. p_id: the same call repeated stores one. Raises WL001, WL002.';
+  'Stores a model''s summary of a session as an entry of its journal, with its newest steps and the open parts of its plan, and returns the journal_entries row. Resumption packets include it. p_id: repeating the same call stores one only. Raises WL001, WL002.';
 
 create or replace function _lines(p_texts text[])
   returns text[]

@@ -34,4 +34,4 @@ end
 $$;
 
 comment on function message_lints_save(uuid, jsonb) is
-  'Stores the findings of linters at the time of a message: a list of {message, file_path, lint_source, start_line, start_col, end_line, end_col, severity (error, warning, info)}. Returns how many. Raises WL001, WL002, WL003 (erased).';
+  'Stores linter findings for a message, as they were at its time: a list of {message, file_path, lint_source, start_line, start_col, end_line, end_col, severity (error, warning, info)}. Returns how many. Raises WL001, WL002, WL003 (erased).';

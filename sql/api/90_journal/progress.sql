@@ -9,7 +9,7 @@ as $$
   select exists (select from foci where work_item_id = p_work_item_id) or exists (select from turns where work_item_id = p_work_item_id);
 $$;
 
-comment on function _was_worked_on(uuid) is 'Whether a work item has an attempt or a turn, and so may have calls. Sessions of programs that only log have none: what asks about calls is not planned for them.';
+comment on function _was_worked_on(uuid) is 'Whether a work item has an attempt or a turn, and so may have calls. Sessions of programs that only log have none, so queries about calls are not planned for them.';
 
 create or replace function _calls_uncertain(p_work_item_id uuid)
   returns text[]
@@ -98,7 +98,7 @@ as $$
            where parent_id = p_item.id and resolved_at is null);
 $$;
 
-comment on function _progress_of(work_items, uuid[]) is 'What a work item recorded, newest first, from the newest 2,000 entries of its ledger and of those logged to its journal: steps; work (steps and findings); asked, what a person asked last in a journal session; decisions; errors (each once); plan, its open parts; uncertain, calls that may or may not have happened; files that it wrote (in p_turns; null: ever); children under way. For an imported session, which has no ledger, _recorded_entries() takes its place.';
+comment on function _progress_of(work_items, uuid[]) is 'What a work item recorded, newest first, from the newest 2,000 entries of its ledger and of those logged to its journal: steps; work (steps and findings); asked, what a person last asked in a journal session; decisions; errors (each once); plan, its open parts; uncertain, calls that may or may not have happened; files that it wrote (in p_turns; null: ever); unfinished children. For an imported session, which has no ledger, _recorded_entries() takes its place.';
 
 create or replace function _state_line(p_item work_items, p_steps text[], p_asked text)
   returns text
@@ -115,7 +115,7 @@ as $$
     'last step: ' || _one_line(p_steps[1], 300), 'asked last: ' || _one_line(p_asked, 300));
 $$;
 
-comment on function _state_line(work_items, text[], text) is 'One line on where a work item stands.';
+comment on function _state_line(work_items, text[], text) is 'One line on the state of a work item.';
 
 create or replace function _recorded_entries(p_item work_items)
   returns table (seq bigint, entry_type text, content text)
@@ -229,4 +229,4 @@ as $$
          with ordinality as m(found, n);
 $$;
 
-comment on function _decided_in(text) is 'The decisions that somebody''s words name: "Decision: ...", "I decided to ...".';
+comment on function _decided_in(text) is 'The decisions stated in a text: "Decision: ...", "I decided to ...".';

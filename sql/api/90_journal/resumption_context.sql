@@ -82,7 +82,7 @@ end
 $$;
 
 comment on function resumption_context(uuid, integer) is
-  'What an agent has to know to continue a work item: {originalPrompt, workSummary, keyDecisions, currentState, filesModified, pendingActions, errorHistory, suggestedNextSteps, tokenCount}, in at most p_target_tokens (500 or more), as estimated for its model. The task, the open parts of the plan, errors, and calls that may or may not have happened are always included, shortened if necessary. The same rows give the same packet. Raises WL001, WL002 (p_target_tokens too small, even for those).';
+  'What an agent needs to know to continue a work item: {originalPrompt, workSummary, keyDecisions, currentState, filesModified, pendingActions, errorHistory, suggestedNextSteps, tokenCount}, in at most p_target_tokens (500 or more), as estimated for its model. The task, the open parts of the plan, errors, and calls that may or may not have happened are always included, shortened if necessary. The same rows give the same packet. Raises WL001, WL002 (p_target_tokens too small, even for those).';
 
 create or replace function _open_actions(p_plan text[], p_uncertain text[], p_children text[])
   returns text[]
@@ -114,7 +114,7 @@ as $$
     end], null);
 $$;
 
-comment on function _next_steps(work_items, text[], text[], text[], text[], text) is 'What to do first when continuing a work item, from the results of _progress_of(). None for work of the ledger''s own that is over; a session may go on.';
+comment on function _next_steps(work_items, text[], text[], text[], text[], text) is 'What to do first when continuing a work item, from the results of _progress_of(). None for the ledger''s own work that is over; a session may continue.';
 
 create or replace function _work_line(p_text text, p_max_chars integer)
   returns text
@@ -150,7 +150,7 @@ end
 $$;
 
 comment on function export_for_resumption(uuid, integer) is
-  'resumption_context() as text for a new conversation, between random markers that differ each time; of a session that journal_resume() made, behind that of the work item that it goes on from. p_target_tokens: of all of it. Raises WL001, WL002.';
+  'resumption_context() as text for a new conversation, between random markers that differ each time. For a session that journal_resume() made, the packet of the work item it continues comes first. p_target_tokens: for all of it. Raises WL001, WL002.';
 
 create or replace function _packet_text(p_work_item_id uuid, p_target_tokens integer, p_says text)
   returns text

@@ -29,7 +29,7 @@ end
 $$;
 
 comment on function journal_session_begin(uuid, text) is
-  'What the model of an interactive client is told when its session begins, which is set active: its packet (export_for_resumption()) if anything was recorded in it before, or it was made by journal_resume(); in a new one the packet of the newest session before it in this directory, if that is over; awareness_here(), which tells of one that is not; inbox_take(); and before all that the notes that are pinned (memory_pin()). journal_session_news() tells later what is new. p_directory: an absolute path. Raises WL001, WL002, WL003 (it is over).';
+  'Sets a session of an interactive client active, and returns what the client''s model is told when it begins. In order: the pinned notes (memory_pin()); the session''s packet (export_for_resumption()), if anything was recorded in it before or journal_resume() made it; in a new session, the packet of the newest earlier session in this directory, if that one is over; awareness_here(), which covers one that is not over; inbox_take(). journal_session_news() later returns what is new. p_directory: an absolute path. Raises WL001, WL002, WL003 (it is over).';
 
 create or replace function journal_session_news(p_work_item_id uuid)
   returns text
@@ -69,7 +69,7 @@ end
 $$;
 
 comment on function journal_session_news(uuid) is
-  'What is new elsewhere since a session of another program was last told (journal_session_begin(), or this), as text for its model, as data between markers; each thing once, at most news_tokens (300) at a time, and before it what was taken back of what it was told, at most five entries. Hooks ask for it with each prompt and after each tool; where nobody did anything since, that is a few reads of an index. It is what agents are told with their requests, see awareness_digest(). Null: nothing is new, or workers drive the item and tell it. Raises WL001, WL003 (it is over), 42501.';
+  'What is new elsewhere since a session of another program was last told (by journal_session_begin(), or by this), as text for its model, as data between markers. Each thing is told once, at most news_tokens (300) at a time, preceded by retractions of what it was told, at most five entries. Hooks call it with each prompt and after each tool; if no one has done anything since, it costs a few index reads. The content is the same that agents get with their requests, see awareness_digest(). Null: nothing is new, or workers drive the item and tell it. Raises WL001, WL003 (it is over), 42501.';
 
 create or replace function _session_before(p_item work_items, p_directory text)
   returns work_items
@@ -89,7 +89,7 @@ as $$
 $$;
 
 comment on function _session_before(work_items, text) is
-  'Of the newest 1,000 work items the newest session in a directory or below it, but one, to which the caller may write and in which something was recorded. Null: there is none.';
+  'Of the newest 1,000 work items, the newest session in a directory or below it, except one, that the caller may write to and in which something was recorded. Null: there is none.';
 
 create or replace function journal_resume(p_work_item_id uuid, p_conversation_id text, p_target_tokens integer default 4000)
   returns work_items
@@ -106,7 +106,7 @@ end
 $$;
 
 comment on function journal_resume(uuid, text, integer) is
-  'Continues the work of a session in another conversation: makes a journal session of the same description and project, whose params.resumedFrom is the old work item, and returns its row. journal_session_begin() and export_for_resumption() of it tell the packet of the old one, too. p_target_tokens: room that its packet must fit in. Raises WL001, WL002.';
+  'Continues the work of a session in another conversation: creates a journal session with the same description and project, whose params.resumedFrom is the old work item, and returns its row. Its journal_session_begin() and export_for_resumption() also include the old session''s packet. p_target_tokens: the room that its packet must fit in. Raises WL001, WL002.';
 
 create or replace function _resumed_from(p_work_item_id uuid)
   returns work_items
@@ -118,4 +118,4 @@ as $$
    where w.id = p_work_item_id and w.work_type = 'journal';
 $$;
 
-comment on function _resumed_from(uuid) is 'The work item that a session of journal_resume() goes on from. Null: it goes on from none, or from one that is erased.';
+comment on function _resumed_from(uuid) is 'The work item that a session of journal_resume() continues. Null: it continues none, or one that is erased.';

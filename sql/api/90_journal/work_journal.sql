@@ -35,7 +35,7 @@ end
 $$;
 
 comment on function journal_read(uuid, timestamptz, integer, text[]) is
-  'The journal of a work item in order. p_since: only entries from this time on. p_limit: only the first ones. p_importance: only entries of these importances (low, normal, high, critical). Only the requested part is read, however long the journal is. sequence_num grows with time, with gaps; id never changes. An entry older than p_since may appear later, if its transaction commits later. Raises WL001, WL002.';
+  'The journal of a work item, in order. p_since: only entries from this time on. p_limit: only the first ones. p_importance: only entries of these importances (low, normal, high, critical). Only the requested part is read, however long the journal is. sequence_num grows with time, with gaps; id never changes. An entry older than p_since may appear later, if its transaction commits later. Raises WL001, WL002.';
 
 create or replace function journal_export(p_work_item_id uuid)
   returns jsonb
@@ -64,7 +64,7 @@ as $$
         from (select relation, jsonb_agg("row") as rows from work_export(p_work_item_id) group by relation) e));
 $$;
 
-comment on function journal_export(uuid) is 'A session as one JSON document: {session, entries, checkpoints, rows: {table: [row]}}. rows is all that is stored of it and of everything below it, see work_export(), which has no limit of size; a document of more than some 200 MB cannot be made. Raises WL001.';
+comment on function journal_export(uuid) is 'A session as one JSON document: {session, entries, checkpoints, rows: {table: [row]}}. rows contains everything that is stored about it and everything below it, see work_export(), which has no size limit; a document of more than about 200 MB cannot be made. Raises WL001.';
 
 create or replace function _journal_until(p_work_item_id uuid, p_since timestamptz, p_limit integer)
   returns timestamptz

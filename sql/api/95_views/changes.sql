@@ -27,7 +27,7 @@ as $$
 $$;
 
 comment on function ledger_changes() is
-  'Of the whole ledger: under_way (items that are worked on or wait in the middle of it), queued (the 20 most urgent), ended (the newest completed item), approvals (calls that wait for one), workers, written (the newest thing that a search finds), newest (item). Each is a text that means nothing by itself and is another one after a change; null: there is nothing of it.';
+  'Change markers for the whole ledger: under_way (items that are worked on or wait in the middle of it), queued (the 20 most urgent), ended (the newest completed item), approvals (calls that wait for one), workers, written (the newest thing that a search finds), newest (item). Each is an opaque text that differs after a change; null: there is nothing of that kind.';
 
 create or replace function work_changes(p_work_item_id uuid)
   returns table (
@@ -63,4 +63,4 @@ as $$
 $$;
 
 comment on function work_changes(uuid) is
-  'The same of one work item: item (its state), focus (the attempt), turn (the newest), calls (its calls), approvals (calls that wait for one), inbox (the newest message to it), journal (the newest entries of journal_log(), and the checkpoint), below (the other items of its tree), budgets, forks (of any item), claims (what it holds). See ledger_changes(). All null: there is no such item.';
+  'Change markers for one work item: item (its state), focus (the attempt), turn (the newest), calls (its calls), approvals (calls that wait for one), inbox (the newest message to it), journal (the newest entries of journal_log(), and the checkpoint), below (the other items of its tree), budgets, forks (of any item), claims (that it holds). See ledger_changes(). All null: there is no such item.';

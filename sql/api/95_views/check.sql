@@ -30,7 +30,7 @@ as $$
 $$;
 
 comment on function work_ledger_check(uuid[]) is
-  'What is not as it must be, whatever crashed: one row for each violation; none when all is well. invariant: tree, fence, slot, attempt, lease, session (of a work item); counter, entry (of its ledger); turn, answer, iteration, cut (of its conversation); call, effect, artifact (of its tool calls); result, approval, wait, budget (of what it waits for). work_item_id: the item concerned; null: none, but a budget by day. says: what was found, in a sentence. p_work_item_ids: look at these only; null: at all of them, which reads every row of the ledger. Read-only; can be called while work goes on.';
+  'Checks invariants that must hold whatever crashed: one row per violation, none when all is well. invariant: tree, fence, slot, attempt, lease, session (of a work item); counter, entry (of its ledger); turn, answer, iteration, cut (of its conversation); call, effect, artifact (of its tool calls); result, approval, wait, budget (of what it waits for). work_item_id: the item concerned; null: a daily budget. says: the finding, as a sentence. p_work_item_ids: check only these; null: all of them, which reads every row of the ledger. Read-only; safe to call while work is running.';
 
 create or replace function _check_items(p_ids uuid[])
   returns table (invariant text, work_item_id uuid, says text)
@@ -91,7 +91,7 @@ as $$
    where b.name is distinct from case b.scope when 'project' then _project_now(b.name) else _faculty_ref(_faculty_by_ref(b.name)) end;
 $$;
 
-comment on function _check_days() is 'Findings of work_ledger_check() on budgets by day.';
+comment on function _check_days() is 'Findings of work_ledger_check() on daily budgets.';
 
 create or replace function _check_attempts(p_ids uuid[])
   returns table (invariant text, work_item_id uuid, says text)

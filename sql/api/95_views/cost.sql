@@ -88,23 +88,23 @@ create or replace view v_cost_turns with (security_invoker = true) as
                   then greatest(least(_cached_total(b), _input_total(t)) - coalesce(t.cached_input_tokens, 0), 0) else 0 end) x(missed_tokens)
    where t.total_tokens > 0;
 comment on view v_cost_turns is
-  'Each answered request to a model: its tokens (input_tokens: neither read from the cache nor written to it), its money at today''s prices in models, null if the model has none (model_price_save() sets them), and what became of the provider''s cache. purpose: turn, or summary (of a compaction). step_tokens: estimated output tokens of the steps that it recorded; step_cost: their price, or that of the whole request if it did nothing but record. cache: hit (at least nine tenths of what the request before left in the cache was read), first (no request before in its conversation), uncached (the request before left nothing in the cache: it was too short, or its provider does not say), or why it was missed: expired (longer since that request, seconds_since, than the provider''s cache lives: 5 minutes, or an hour with cache_ttl = 1h or if models.cache_write is 2 or more; whatever else changed, it would have been missed), model, tools, prompt (changed since), compaction, cut (this request leaves out what that one showed), other (nothing of that; the provider did not have it). Null: the provider counted no input. missed_tokens: how many were not read although the request before had left them; missed_cost: what that cost more.';
+  'Each answered request to a model: its tokens (input_tokens: neither read from the cache nor written to it), its cost at today''s prices in models, null if the model has none (model_price_save() sets them), and how the provider''s cache was used. purpose: turn, or summary (of a compaction). step_tokens: estimated output tokens of the steps that it recorded. step_cost: the price of those tokens, or of the whole request if it did nothing but record. cache: hit (at least nine tenths of what the previous request left in the cache was read), first (no previous request in its conversation), uncached (the previous request left nothing in the cache: it was too short, or its provider does not report it), or why the cache was missed: expired (more time since the previous request, seconds_since, than the provider''s cache lives: 5 minutes, or an hour with cache_ttl = 1h or if models.cache_write is 2 or more; whatever else changed, the cache would have been missed), model, tools, prompt (changed since), compaction, cut (this request leaves out what the previous one showed), other (none of these; the provider did not have it). Null: the provider counted no input. missed_tokens: how many were not read although the previous request had left them. missed_cost: how much more that cost.';
 comment on column v_cost_turns.model is 'The model that was asked.';
 comment on column v_cost_turns.purpose is 'turn, or summary (of a compaction).';
-comment on column v_cost_turns.input_cost is 'Of input tokens outside of the cache, in the currency of the prices; null without prices, like all costs here.';
-comment on column v_cost_turns.cache_read_cost is 'Of tokens read from the provider''s cache.';
-comment on column v_cost_turns.cache_write_cost is 'Of tokens written to the provider''s cache.';
-comment on column v_cost_turns.output_cost is 'Of output tokens.';
+comment on column v_cost_turns.input_cost is 'Cost of input tokens outside the cache, in the currency of the prices; null without prices, like all costs here.';
+comment on column v_cost_turns.cache_read_cost is 'Cost of tokens read from the provider''s cache.';
+comment on column v_cost_turns.cache_write_cost is 'Cost of tokens written to the provider''s cache.';
+comment on column v_cost_turns.output_cost is 'Cost of output tokens.';
 comment on column v_cost_turns.cost is 'The sum of the four.';
 comment on column v_cost_turns.step_tokens is 'Estimated output tokens of the steps that it recorded.';
-comment on column v_cost_turns.step_cost is 'Their price, or that of the whole request if it did nothing but record.';
-comment on column v_cost_turns.cache is 'hit, first, uncached, or why the cache was missed: expired, model, tools, prompt, compaction, cut, other. The comment of the view explains each.';
-comment on column v_cost_turns.seconds_since is 'Seconds since the request before in its conversation.';
-comment on column v_cost_turns.missed_tokens is 'Tokens that were not read although the request before had left them in the cache.';
-comment on column v_cost_turns.missed_cost is 'What that cost more.';
-comment on column v_cost_turns.project is 'The project of its work, by the name that it has today; null: of none.';
-comment on column v_cost_turns.faculty_project is 'The project whose faculty it was, by the name that it has today; null: it is the ledger''s.';
-comment on column v_cost_turns.stored_project is 'The project as it was submitted with, see project_names(); empty: none.';
+comment on column v_cost_turns.step_cost is 'The price of those tokens, or of the whole request if it did nothing but record.';
+comment on column v_cost_turns.cache is 'hit, first, uncached, or why the cache was missed: expired, model, tools, prompt, compaction, cut, other. The view''s comment explains each.';
+comment on column v_cost_turns.seconds_since is 'Seconds since the previous request in its conversation.';
+comment on column v_cost_turns.missed_tokens is 'Tokens that were not read although the previous request had left them in the cache.';
+comment on column v_cost_turns.missed_cost is 'How much more that cost.';
+comment on column v_cost_turns.project is 'The project of its work, by its current name; null: none.';
+comment on column v_cost_turns.faculty_project is 'The project that the faculty belongs to, by its current name; null: it is the ledger''s.';
+comment on column v_cost_turns.stored_project is 'The project under the name it was submitted with, see project_names(); empty: none.';
 
 create or replace function cost_by(p_by text, p_work_item_id uuid default null, p_project text default null)
   returns table (
@@ -162,7 +162,7 @@ end
 $$;
 
 comment on function cost_by(text, uuid, text) is
-  'What work cost, in sums over v_cost_turns: select * from cost_by(''day''). p_by: total, item, child (the direct children of p_work_item_id, each with everything below it, and the item itself), tree (root items with everything below), project, faculty, model, day (in UTC) or cache (see v_cost_turns). p_work_item_id: only this item, those of its conversation (see work_chain()) and everything below them. p_project: only work of this project, and of none. key: the id, name, day or word; of faculties that have the same name in two projects, or in one and in the ledger, name@project. says: the description of an item; the project whose faculty it is (null: the ledger''s). Costs are in the currency of model_price_save() and cover only requests whose model has prices; unpriced_requests counts the others, and a cost is null if there are no others. cost includes summary_cost (of compactions), step_cost (recording steps) and missed_cost (what missing the cache cost more). The dearest first; days in order. Raises WL001, WL002.';
+  'What work cost, in sums over v_cost_turns: select * from cost_by(''day''). p_by: total, item, child (the direct children of p_work_item_id, each with everything below it, and the item itself), tree (root items with everything below), project, faculty, model, day (in UTC) or cache (see v_cost_turns). p_work_item_id: only this item, those of its conversation (see work_chain()) and everything below them. p_project: only work of this project, and of none. key: the id, name, day or word; name@project for faculties that have the same name in two projects, or in one and in the ledger. says: the description of an item; the project that a faculty belongs to (null: the ledger). Costs are in the currency of model_price_save() and cover only requests whose model has prices. unpriced_requests counts the others; a cost is null if all requests are unpriced. cost includes summary_cost (of compactions), step_cost (recording steps) and missed_cost (the extra cost of missing the cache). Most expensive first; days in order. Raises WL001, WL002.';
 
 create or replace function cost_cuts(p_work_item_id uuid)
   returns table (
@@ -212,4 +212,4 @@ end
 $$;
 
 comment on function cost_cuts(uuid) is
-  'The forecast of each cut of a work item''s context against what came. expected_left: tokens that were to leave each request, net of their stubs and of what is kept; expected_rewritten: tokens that were to be written to the cache again; expected_after: the number of requests after which the cut was to pay. left_tokens, rewritten_tokens, paid_after: the same from what the provider counted for the first request with the cut, taking the new content of that request from the estimate; null: it counted nothing, or nothing left. requests: those that profited so far, up to the next compaction. saved_tokens: the balance so far in input tokens at the model''s relative prices; negative: it has not paid yet. saved_cost: the balance in money, less summary_cost; null if the model has no prices. Cuts whose first request is not answered yet, and those of replayed runs, are left out. Raises WL001.';
+  'Compares the forecast for each cut of a work item''s context with the result. expected_left: tokens that were to leave each request, net of their stubs and of what is kept. expected_rewritten: tokens that were to be written to the cache again. expected_after: the number of requests after which the cut was to pay for itself. left_tokens, rewritten_tokens, paid_after: the same from what the provider counted for the first request with the cut, taking the new content of that request from the estimate; null: it counted nothing, or nothing left. requests: those that have benefited so far, up to the next compaction. saved_tokens: the balance so far in input tokens at the model''s relative prices; negative: the cut has not paid for itself yet. saved_cost: the balance in money, minus summary_cost; null if the model has no prices. Cuts whose first request is not answered yet, and those of replayed runs, are left out. Raises WL001.';

@@ -39,7 +39,7 @@ as $$
            group by b.by) h;
 $$;
 
-comment on function _doctor_locks() is 'Findings of work_ledger_doctor() on who holds locks that sessions of this ledger have waited for, for 5 seconds; of those who wait for each other the first.';
+comment on function _doctor_locks() is 'Findings of work_ledger_doctor() on who holds locks that sessions of this ledger have waited for, for 5 seconds; of sessions that wait for each other, the first.';
 
 create or replace function _doctor_retention()
   returns table (severity text, code text, work_item_id uuid, says text, remedy text)

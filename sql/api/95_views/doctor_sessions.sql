@@ -59,4 +59,4 @@ as $$
 $$;
 
 comment on function _session_defaults() is
-  'What sessions begin with: settings of this database, of the roles of workers, and for all others what this session began with. whose: of which role; empty: of all. remedy: what undoes it.';
+  'The settings that sessions start with: settings of this database, of the roles of workers, and for all others what this session started with. whose: the role they apply to; empty: all. remedy: what undoes it.';

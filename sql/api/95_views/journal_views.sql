@@ -202,11 +202,11 @@ create or replace view work_journal with (security_invoker = true) as
          e.importance, _tokens(char_length(e.content::text), _item_model(e.work_item_id)) as token_estimate
     from (select * from _journal_logged union all select * from _journal_done) e;
 comment on view work_journal is
-  'The journal of work items: session_start, thinking, tool_request, tool_approved, tool_rejected, tool_result, code_generated, file_read, file_written, decision, error, recovery, checkpoint, user_feedback, summary, session_end, in order of (created_at, rank, id); journal_read() reads part of one. Outputs are cut at 2,000 characters; the whole is in tool_calls and artifacts. Entries from the ledger have its entry type in ledgerType and the keys of their data next to the others; if they have data, their text is also in entry.';
+  'The journal of work items: session_start, thinking, tool_request, tool_approved, tool_rejected, tool_result, code_generated, file_read, file_written, decision, error, recovery, checkpoint, user_feedback, summary, session_end, ordered by (created_at, rank, id). journal_read() reads part of one. Outputs are cut at 2,000 characters; the whole is in tool_calls and artifacts. Entries from the ledger have their entry type in ledgerType and the keys of their data next to the others; if they have data, their text is also in entry.';
 comment on column work_journal.id is 'Unique in the journal of the work item.';
-comment on column work_journal.source_id is 'The row that the entry is made of.';
-comment on column work_journal.entry_type is 'One of the types that the comment of the view lists.';
-comment on column work_journal.rank is 'Order of entries of one moment.';
+comment on column work_journal.source_id is 'The row that the entry is made from.';
+comment on column work_journal.entry_type is 'One of the types listed in the view''s comment.';
+comment on column work_journal.rank is 'Order of entries at the same time.';
 comment on column work_journal.content is 'A JSON object whose keys depend on the type.';
 comment on column work_journal.importance is 'low, normal, high or critical; journal_cleanup() deletes by it.';
 comment on column work_journal.token_estimate is 'Estimated tokens of the entry.';
@@ -218,9 +218,9 @@ create or replace view work_sessions with (security_invoker = true) as
     from work_items w
     left join lateral (select * from work_checkpoints k where k.work_item_id = w.id order by k.created_at desc, k.id desc limit 1) c on true
     cross join lateral _journal_size(w.id, coalesce(c.created_at, '-infinity')) n;
-comment on view work_sessions is 'Work items as sessions of the journal. status: active, paused, completed or crashed. entry_count and token_estimate: the counts of the newest checkpoint plus what came since.';
-comment on column work_sessions.conversation_id is 'What the client finds it by, such as a directory.';
+comment on view work_sessions is 'Work items as sessions of the journal. status: active, paused, completed or crashed. entry_count and token_estimate: the counts of the newest checkpoint plus everything since.';
+comment on column work_sessions.conversation_id is 'The key by which the client finds it, such as a directory.';
 comment on column work_sessions.original_prompt is 'The task.';
 comment on column work_sessions.status is 'active, paused, completed or crashed.';
-comment on column work_sessions.token_estimate is 'Of the newest checkpoint, plus what came since.';
-comment on column work_sessions.entry_count is 'Of the newest checkpoint, plus what came since.';
+comment on column work_sessions.token_estimate is 'From the newest checkpoint, plus everything since.';
+comment on column work_sessions.entry_count is 'From the newest checkpoint, plus everything since.';

@@ -23,7 +23,7 @@ end
 $$;
 
 comment on function awareness_digest_across(uuid) is
-  'awareness_digest(), and after it that of each linked ledger (ledger_link(), v_ledger_links) with its default limits, between markers. One that does not answer or refuses is a sentence that says so, with what it said last if that is less than an hour old; the rest is told all the same. They are asked one after the other. What one costs that hangs: on PostgreSQL 15 its server''s connect_timeout; from 16 on, and wherever it hangs after it has accepted, statement_timeout, and then those behind it are not asked any more. awareness_digest_linked() asks one alone: with a connection for each, with a limit of its own, none waits for another (work-ledger digest --across does that). Agents are told of other ledgers only by tools of yours that call this. Raises WL001.';
+  'awareness_digest(), followed by the digest of each linked ledger (ledger_link(), v_ledger_links) with its default limits, between markers. A ledger that does not answer or refuses is replaced by a sentence that says so, with its last answer if that is less than an hour old; the others are still shown. The ledgers are asked one after the other. A ledger that hangs costs its server''s connect_timeout on PostgreSQL 15. From 16 on, and whenever it hangs after accepting the connection, it costs statement_timeout, and the ledgers after it are not asked. To keep one from delaying the others, call awareness_digest_linked() for each on its own connection with its own limit (work-ledger digest --across does that). Agents learn of other ledgers only through your own tools that call this. Raises WL001.';
 
 create or replace function awareness_digest_linked(p_name text, p_is_asked boolean default true)
   returns text
@@ -40,7 +40,7 @@ end
 $$;
 
 comment on function awareness_digest_linked(text, boolean) is
-  'The digest of one linked ledger, between markers, or a sentence that says why there is none, as awareness_digest_across() has it. Ended by statement_timeout or a cancel, it returns such a sentence. p_is_asked: false: that it did not answer is known; what it said last is told, if that is less than an hour old. Raises WL002.';
+  'The digest of one linked ledger, between markers, or a sentence that says why there is none, as in awareness_digest_across(). If statement_timeout or a cancel ends it, it still returns such a sentence. p_is_asked: false: the ledger is already known not to answer; its last answer is returned, if that is less than an hour old. Raises WL002.';
 
 create or replace function _linked_told(p_name text, p_is_asked boolean, out says text, out is_late boolean)
   language plpgsql
@@ -76,7 +76,7 @@ begin
 end
 $$;
 
-comment on function _linked_told(text, boolean) is 'What is told of a linked ledger. is_late: the statement was canceled while it was asked, and nothing ends it any more.';
+comment on function _linked_told(text, boolean) is 'What is shown of a linked ledger. is_late: the statement was canceled while it was asked, and no further timeout will end it.';
 
 create or replace function _linked_title(p_name text, p_version text)
   returns text
@@ -85,7 +85,7 @@ create or replace function _linked_title(p_name text, p_version text)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$ select format('Ledger "%s"', p_name) || case when p_version = work_ledger_version() then '' else format(' (version %s)', p_version) end $$;
 
-comment on function _linked_title(text, text) is 'How a linked ledger is called: with its version if that is another.';
+comment on function _linked_title(text, text) is 'The title of a linked ledger, with its version if that differs.';
 
 create or replace function _linked_heard(p_name text, p_version text, p_digest text)
   returns void
@@ -104,7 +104,7 @@ begin
 end
 $$;
 
-comment on function _linked_heard(text, text, text) is 'Keeps what a linked ledger said, where that can be written.';
+comment on function _linked_heard(text, text, text) is 'Keeps what a linked ledger answered, where that can be written.';
 
 create or replace function _linked_digest(p_name text, out digest text, out version text, out problem text, out is_silent boolean, out is_late boolean)
   language plpgsql
@@ -134,4 +134,4 @@ end
 $$;
 
 comment on function _linked_digest(text) is
-  'The digest of a linked ledger, or in a sentence why there is none. is_silent: it did not answer. is_late: the statement was canceled meanwhile.';
+  'The digest of a linked ledger, or a sentence that says why there is none. is_silent: it did not answer. is_late: the statement was canceled meanwhile.';

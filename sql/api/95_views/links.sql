@@ -4,7 +4,7 @@
 
 create or replace view v_awareness with (security_invoker = true) as
   select work_ledger_version() as version, awareness_digest() as digest;
-comment on view v_awareness is 'What goes on in this ledger, as awareness_digest() tells it without a work item: one row, which ledgers that are linked to this one read, of any version.';
+comment on view v_awareness is 'What is going on in this ledger, as awareness_digest() reports it without a work item, in one row. Linked ledgers of any version read it.';
 comment on column v_awareness.version is 'The version of this ledger.';
 comment on column v_awareness.digest is 'The digest with the default limits.';
 
@@ -15,9 +15,9 @@ create or replace view v_ledger_links with (security_invoker = true) as
     join pg_class c on c.oid = t.ftrelid
     join pg_foreign_server s on s.oid = t.ftserver
    where c.relnamespace = quote_ident(_ledger_schema())::regnamespace and starts_with(c.relname::text, 'linked_');
-comment on view v_ledger_links is 'The ledgers that awareness_digest_across() tells of besides this one, made by ledger_link().';
-comment on column v_ledger_links.name is 'What readers are told that it is called.';
-comment on column v_ledger_links.server is 'The foreign server (postgres_fdw) where it is.';
+comment on view v_ledger_links is 'The ledgers that awareness_digest_across() includes in addition to this one, created by ledger_link().';
+comment on column v_ledger_links.name is 'The name shown to readers.';
+comment on column v_ledger_links.server is 'The foreign server (postgres_fdw) it is on.';
 comment on column v_ledger_links.ledger_schema is 'Its schema there.';
 
 create or replace function ledger_link(
@@ -66,7 +66,7 @@ end
 $$;
 
 comment on function ledger_link(text, text, text) is
-  'Links another ledger, which awareness_digest_across() tells of from then on: select ledger_link(''shop'', ''shop_server''). p_name: what readers are told that it is called. p_server: a foreign server of postgres_fdw, with connect_timeout among its options; it may lead to this database, too. p_schema: the ledger''s schema there. It is read at once, with the user mapping of the role that reads: the ledger''s owner where work_roles_create() made roles, else who calls. That user needs to be a reader there and nothing more; its password is in the user mapping and nowhere else. It may be of any version from 0.2.0 on. Raises WL002, also if the ledger does not answer: then there is no link.';
+  'Links another ledger, which awareness_digest_across() includes from then on: select ledger_link(''shop'', ''shop_server''). p_name: the name shown to readers. p_server: a foreign server of postgres_fdw, with connect_timeout among its options; it may lead to this database. p_schema: the ledger''s schema there. The ledger is read at once, with the user mapping of the role that reads: the ledger''s owner where work_roles_create() made roles, else the caller. That user needs only to be a reader there; its password is stored in the user mapping and nowhere else. The linked ledger may have any version from 0.2.0 on. Raises WL002, also if the ledger does not answer, in which case no link is created.';
 
 create or replace function ledger_unlink(p_name text)
   returns void
@@ -85,4 +85,4 @@ end
 $$;
 
 comment on function ledger_unlink(text) is
-  'Drops the link to a ledger, see ledger_link(). The server and its user mappings stay. Raises WL002.';
+  'Drops the link to a ledger, see ledger_link(). The server and its user mappings are kept. Raises WL002.';

@@ -9,20 +9,20 @@ create or replace view v_memory_files with (security_invoker = true) as
    cross join lateral (select count(*) as readers from memory_views s where s.file_id = f.id) r
    where not f.is_deleted;
 
-comment on view v_memory_files is 'The notes of projects, as they are now: select path, version, content from v_memory_files where project_has(''github.com/acme/shop'', project) order by path. See memory_command() and memory_write().';
-comment on column v_memory_files.project is 'The project, by the name that it has today; null: notes of work that is in none.';
+comment on view v_memory_files is 'The current notes of projects: select path, version, content from v_memory_files where project_has(''github.com/acme/shop'', project) order by path. See memory_command() and memory_write().';
+comment on column v_memory_files.project is 'The project, by its current name; null: notes of work without one.';
 comment on column v_memory_files.path is 'Its path.';
-comment on column v_memory_files.version is 'Its newest version: what memory_write() takes as p_version.';
+comment on column v_memory_files.version is 'Its newest version, to pass to memory_write() as p_version.';
 comment on column v_memory_files.bytes is 'Its size.';
-comment on column v_memory_files.pinned_at is 'Since when it stands in the first message of each agent; null: it does not.';
+comment on column v_memory_files.pinned_at is 'When it was pinned, which puts it in the first message of each agent; null: it is not pinned.';
 comment on column v_memory_files.pinned_by is 'Who pinned it.';
 comment on column v_memory_files.written_by is 'Who wrote its newest version: a person, an agent, else a database role.';
-comment on column v_memory_files.work_item_id is 'The work item whose agent did; null: none.';
-comment on column v_memory_files.updated_at is 'When.';
+comment on column v_memory_files.work_item_id is 'The work item whose agent wrote it; null: none.';
+comment on column v_memory_files.updated_at is 'When it last changed.';
 comment on column v_memory_files.readers is 'How many work items, and readers without one, were shown it.';
-comment on column v_memory_files.content is 'What it says.';
-comment on column v_memory_files.pinned_version is 'The version that stands there; null: none.';
-comment on column v_memory_files.file_id is 'The file: it keeps its id when it is renamed, or made anew after it was deleted.';
+comment on column v_memory_files.content is 'Its text.';
+comment on column v_memory_files.pinned_version is 'The pinned version; null: none.';
+comment on column v_memory_files.file_id is 'The file. It keeps its id when it is renamed, or created again after being deleted.';
 
 create or replace view v_memory_versions with (security_invoker = true) as
   select nullif(f.project, '') as project, f.path as path_now, f.is_deleted, v.path, v.version, v.command,
@@ -34,21 +34,21 @@ create or replace view v_memory_versions with (security_invoker = true) as
     left join work_items w on w.id = v.work_item_id;
 
 comment on view v_memory_versions is 'Every version of the notes of projects: select version, command, written_by, created_at, why from v_memory_versions where path_now = ''/memories/style.md'' order by created_at desc. See memory_rollback().';
-comment on column v_memory_versions.project is 'The project, by the name that it has today; null: notes of work that is in none.';
-comment on column v_memory_versions.path_now is 'The path that the file has today, or had when it was deleted.';
+comment on column v_memory_versions.project is 'The project, by its current name; null: notes of work without one.';
+comment on column v_memory_versions.path_now is 'The file''s current path, or its path when it was deleted.';
 comment on column v_memory_versions.is_deleted is 'Whether the file is deleted today.';
-comment on column v_memory_versions.path is 'The path that it had from this version on.';
+comment on column v_memory_versions.path is 'The path from this version on.';
 comment on column v_memory_versions.version is 'Its number.';
-comment on column v_memory_versions.command is 'What made it: create, str_replace, insert, delete, rename, write, rollback, merge or erase.';
+comment on column v_memory_versions.command is 'What created it: create, str_replace, insert, delete, rename, write, rollback, merge or erase.';
 comment on column v_memory_versions.written_by is 'Who wrote it: a person, an agent, else a database role.';
-comment on column v_memory_versions.work_item_id is 'The work item whose agent did; null: none.';
-comment on column v_memory_versions.tool_call_id is 'The call that did; null: none of a worker''s agent.';
-comment on column v_memory_versions.why is 'Why, if that was said.';
-comment on column v_memory_versions.created_at is 'When.';
-comment on column v_memory_versions.is_erased is 'Whether its words were erased.';
-comment on column v_memory_versions.content is 'What it said; null: it was deleted.';
-comment on column v_memory_versions.file_id is 'The file: it keeps its id when it is renamed, or made anew after it was deleted.';
-comment on column v_memory_versions.changes is 'What differs from the version before: lines that are gone (-) and lines that came (+), at most 20 of each. Empty: nothing does.';
+comment on column v_memory_versions.work_item_id is 'The work item whose agent made it; null: none.';
+comment on column v_memory_versions.tool_call_id is 'The call that made it; null: not a call of a worker''s agent.';
+comment on column v_memory_versions.why is 'The reason, if one was given.';
+comment on column v_memory_versions.created_at is 'When it was made.';
+comment on column v_memory_versions.is_erased is 'Whether its text was erased.';
+comment on column v_memory_versions.content is 'Its text; null: the file was deleted.';
+comment on column v_memory_versions.file_id is 'The file. It keeps its id when it is renamed, or created again after being deleted.';
+comment on column v_memory_versions.changes is 'What differs from the previous version: removed lines (-) and added lines (+), at most 20 of each. Empty: nothing.';
 
 create or replace function _memory_blamed(p_file_id uuid, p_version integer)
   returns table (line integer, content text, since_version integer)
@@ -73,7 +73,7 @@ as $$
 $$;
 
 comment on function _memory_blamed(uuid, integer) is
-  'The lines of a version of a note, each with the version since which every one has it, of the newest 100. A line that stands there twice counts as one.';
+  'The lines of a version of a note, each with the version since which every version, among the newest 100, has it. A line that occurs twice counts as one.';
 
 create or replace view v_memory_lines with (security_invoker = true) as
   select nullif(f.project, '') as project, f.path, l.line, l.content, l.since_version, coalesce(v.person, _agent_name(w), v.written_by) as written_by,
@@ -84,16 +84,16 @@ create or replace view v_memory_lines with (security_invoker = true) as
     left join work_items w on w.id = v.work_item_id
    where not f.is_deleted;
 
-comment on view v_memory_lines is 'The lines of the notes of projects, with who wrote each and how many were shown it: select line, content, written_by, readers from v_memory_lines where path = ''/memories/style.md'' order by line. Of the newest 100 versions.';
-comment on column v_memory_lines.project is 'The project, by the name that it has today; null: notes of work that is in none.';
+comment on view v_memory_lines is 'The lines of the notes of projects, with who wrote each and how many readers were shown it: select line, content, written_by, readers from v_memory_lines where path = ''/memories/style.md'' order by line. Considers the newest 100 versions.';
+comment on column v_memory_lines.project is 'The project, by its current name; null: notes of work without one.';
 comment on column v_memory_lines.path is 'The path of the note.';
 comment on column v_memory_lines.line is 'The number of the line, from 1.';
-comment on column v_memory_lines.content is 'What it says.';
-comment on column v_memory_lines.since_version is 'The version since which the note has it without a break; of the newest 100.';
+comment on column v_memory_lines.content is 'Its text.';
+comment on column v_memory_lines.since_version is 'The version since which the note has had this line without a break, among the newest 100.';
 comment on column v_memory_lines.written_by is 'Who wrote that version: a person, an agent, else a database role.';
-comment on column v_memory_lines.work_item_id is 'The work item whose agent did; null: none.';
-comment on column v_memory_lines.created_at is 'When.';
-comment on column v_memory_lines.readers is 'How many work items, and readers without one, were shown that version or a later one, as v_memory_views has them: of the note, not of the line alone. Agents that were only told a pinned note are not among them.';
+comment on column v_memory_lines.work_item_id is 'The work item whose agent wrote that version; null: none.';
+comment on column v_memory_lines.created_at is 'When that version was written.';
+comment on column v_memory_lines.readers is 'How many work items, and readers without one, were shown that version or a later one, as in v_memory_views: of the note, not of the single line. Agents that only saw it as a pinned note are not counted.';
 comment on column v_memory_lines.file_id is 'The file.';
 
 create or replace view v_memory_views with (security_invoker = true) as
@@ -103,12 +103,12 @@ create or replace view v_memory_views with (security_invoker = true) as
     join memory_files f on f.id = s.file_id
     left join work_items w on w.id = s.work_item_id;
 
-comment on view v_memory_views is 'Who was shown which version of a note last: select reader, version, viewed_at from v_memory_views where path = ''/memories/style.md'' order by viewed_at desc. Agents that were only told a pinned note are not among them.';
-comment on column v_memory_views.project is 'The project, by the name that it has today; null: notes of work that is in none.';
-comment on column v_memory_views.path is 'The path that the file has today, or had when it was deleted.';
-comment on column v_memory_views.version is 'The version that it was shown last, or wrote.';
-comment on column v_memory_views.newest_version is 'The version that the file has.';
+comment on view v_memory_views is 'Which version of a note each reader was last shown: select reader, version, viewed_at from v_memory_views where path = ''/memories/style.md'' order by viewed_at desc. Agents that only saw it as a pinned note are not listed.';
+comment on column v_memory_views.project is 'The project, by its current name; null: notes of work without one.';
+comment on column v_memory_views.path is 'The file''s current path, or its path when it was deleted.';
+comment on column v_memory_views.version is 'The version that the reader was last shown, or wrote.';
+comment on column v_memory_views.newest_version is 'The file''s newest version.';
 comment on column v_memory_views.reader is 'An agent, or the name of a reader without a work item.';
 comment on column v_memory_views.work_item_id is 'The work item whose agent read it; null: none.';
-comment on column v_memory_views.viewed_at is 'When.';
+comment on column v_memory_views.viewed_at is 'When the reader was shown it, or wrote it.';
 comment on column v_memory_views.file_id is 'The file.';

@@ -38,12 +38,12 @@ create or replace view v_under_way with (security_invoker = true) as
     left join foci f on f.work_item_id = w.id and f.attempt = w.attempts
    where w.resolved_at is null and (w.state in ('claimed', 'running', 'waiting', 'paused') or (w.state = 'queued' and w.focus_id is not null));
 comment on view v_under_way is
-  'Work under way, a row for each item that has an attempt or waits in the middle of one: what can be said of thousands of items in an instant. v_now has everything else about each, v_now_trees and v_now_sums add them up.';
-comment on column v_under_way.depth is 'Items above it; 0: it is a root.';
-comment on column v_under_way.doing is 'model (it is asked), tools (calls run), waits, paused or next (between two iterations).';
+  'Running work, one row for each item that has an attempt or waits in the middle of one, with only what can be read instantly for thousands of items. v_now has everything else about each; v_now_trees and v_now_sums add them up.';
+comment on column v_under_way.depth is 'Number of items above it; 0: it is a root.';
+comment on column v_under_way.doing is 'model (a request is running), tools (calls are running), waits, paused or next (between two iterations).';
 comment on column v_under_way.focus_id is 'The attempt; null: none yet.';
 comment on column v_under_way.turn_id is 'The newest turn; null: none yet.';
-comment on column v_under_way.stored_project is 'The project as it was submitted with, see project_names(); empty: none.';
+comment on column v_under_way.stored_project is 'The project under the name it was submitted with, see project_names(); empty: none.';
 
 create or replace view v_now with (security_invoker = true) as
   select w.id as work_item_id, w.parent_id, w.root_id, w.depth, w.work_type, _one_line(left(w.description, 1000), 300) as description,
@@ -81,10 +81,10 @@ create or replace view v_now with (security_invoker = true) as
         from (select array_agg(o.id) as ids from work_items o where o.root_id = w.root_id) i
         cross join lateral _usage_of(i.ids) s) r on true;
 comment on view v_now is
-  'Work under way, a row for each item that has an attempt or waits in the middle of one, in no order: select * from v_now order by root_id, depth. doing: model (it is asked), tools (calls run), waits (also for another worker, when its own is lost), paused, next (between two iterations). waits_for and why: approval, children (those that it awaits), work (of others), claim (that others hold), budget, person (paused), host (no worker lives that may drive it), retry or time (run_at), slot, worker (it is ready for the next, or lost its own: its lease ran out); null: a worker drives it. open_calls: [{id, tool, status, label, started_at, is_approval (it, or a call of its code, waits for approval)}], at most ten. turn_id: the newest turn. last_step, last_words: one line of at most 300 characters. context_tokens: of the last request and what came since; compacts_at: the size at which it is compacted. tokens, cost, model_calls: of the item; tree_items, tree_tokens, tree_cost: of its whole tree; cost in the currency of model_price_save(), null without prices. active_at: the newest sign of work.';
-comment on column v_now.depth is 'Items above it; 0: it is a root.';
+  'Running work, one row for each item that has an attempt or waits in the middle of one, in no particular order: select * from v_now order by root_id, depth. doing: model (a request is running), tools (calls are running), waits (also for another worker, when its own is lost), paused, next (between two iterations). waits_for and why: approval, children (those that it awaits), work (of others), claim (that others hold), budget, person (paused), host (no living worker may drive it), retry or time (run_at), slot, worker (it is ready for the next one, or lost its own: its lease ran out); null: a worker drives it. open_calls: [{id, tool, status, label, started_at, is_approval (it, or a call of its code, waits for approval)}], at most ten. turn_id: the newest turn. last_step, last_words: one line of at most 300 characters. context_tokens: the last request plus everything since. compacts_at: the size at which the context is compacted. tokens, cost, model_calls: of the item. tree_items, tree_tokens, tree_cost: of its whole tree. cost is in the currency of model_price_save(), null without prices. active_at: the newest sign of work.';
+comment on column v_now.depth is 'Number of items above it; 0: it is a root.';
 comment on column v_now.model is 'The faculty''s engage.model.';
-comment on column v_now.iteration is 'The iteration under way, from 1.';
+comment on column v_now.iteration is 'The current iteration, from 1.';
 comment on column v_now.doing is 'model, tools, waits, paused or next (between two iterations).';
 comment on column v_now.waits_for is 'approval, children, work, claim, budget, person, host, retry, time, slot or worker; null: a worker drives it.';
 comment on column v_now.why is 'The same as a sentence.';
@@ -92,20 +92,20 @@ comment on column v_now.open_calls is '[{id, tool, status, label, started_at, is
 comment on column v_now.turn_id is 'The newest turn.';
 comment on column v_now.last_step is 'Its newest step, in one line.';
 comment on column v_now.last_words is 'What its agent said last, in one line.';
-comment on column v_now.context_tokens is 'Of the last request and what came since.';
-comment on column v_now.context_window is 'The model''s.';
+comment on column v_now.context_tokens is 'Tokens of the last request plus everything since.';
+comment on column v_now.context_window is 'The model''s context window.';
 comment on column v_now.compacts_at is 'The size at which the context is compacted.';
 comment on column v_now.tokens is 'Used by the item.';
-comment on column v_now.cost is 'Of the item, in the currency of the prices; null without prices.';
-comment on column v_now.model_calls is 'Of the item.';
+comment on column v_now.cost is 'Cost of the item, in the currency of the prices; null without prices.';
+comment on column v_now.model_calls is 'Model calls of the item.';
 comment on column v_now.tree_items is 'Items in its tree.';
 comment on column v_now.tree_tokens is 'Used by its tree.';
-comment on column v_now.tree_cost is 'Of its tree.';
+comment on column v_now.tree_cost is 'Cost of its tree.';
 comment on column v_now.worker_id is 'The worker that drives it; null: none does.';
 comment on column v_now.attempt_started_at is 'When this attempt began.';
 comment on column v_now.active_at is 'The newest sign of work.';
-comment on column v_now.claims is 'How many things it holds, see v_claims.';
-comment on column v_now.claim_of is 'The work item that holds the claim for which it waits, or has waited for it longer; null: it waits for none.';
+comment on column v_now.claims is 'How many claims it holds, see v_claims.';
+comment on column v_now.claim_of is 'The work item that holds the claim it waits for, or that has waited for that claim longer; null: it waits for none.';
 
 create or replace view v_now_trees with (security_invoker = true) as
   select d.root_id, sum(d.items)::integer as under_way,
@@ -119,17 +119,17 @@ create or replace view v_now_trees with (security_invoker = true) as
           select u.root_id, null, null, 0, 1, u.stored_project from v_approvals a join v_under_way u on u.work_item_id = a.work_item_id) d
    group by d.root_id, d.stored_project;
 comment on view v_now_trees is
-  'The trees with work under way, a row for each: how many of its items are (under_way), and what these do (model, tools, waits, paused, next, as in v_now). The console shows those that wait for a person first: select * from v_now_trees order by approvals > 0 desc, began_at, root_id limit 30.';
-comment on column v_now_trees.under_way is 'Its items that have an attempt or wait in the middle of one; those of v_now.';
-comment on column v_now_trees.model is 'Items whose model is asked.';
-comment on column v_now_trees.tools is 'Items whose calls run.';
+  'The trees with running work, one row each: how many of their items are running (under_way), and what these do (model, tools, waits, paused, next, as in v_now). The console shows those that wait for a person first: select * from v_now_trees order by approvals > 0 desc, began_at, root_id limit 30.';
+comment on column v_now_trees.under_way is 'Its items that have an attempt or wait in the middle of one; those in v_now.';
+comment on column v_now_trees.model is 'Items with a running model request.';
+comment on column v_now_trees.tools is 'Items with running calls.';
 comment on column v_now_trees.waits is 'Items that wait.';
 comment on column v_now_trees.paused is 'Items that are paused.';
 comment on column v_now_trees.next is 'Items between two iterations.';
 comment on column v_now_trees.approvals is 'Calls that wait for approval.';
-comment on column v_now_trees.project is 'Where the work is, by the name that it has today; null: of no project.';
-comment on column v_now_trees.stored_project is 'The project as it was submitted with, see project_names(); empty: none.';
-comment on column v_now_trees.began_at is 'When the first of its items under way was started.';
+comment on column v_now_trees.project is 'The project of the work, by its current name; null: none.';
+comment on column v_now_trees.stored_project is 'The project under the name it was submitted with, see project_names(); empty: none.';
+comment on column v_now_trees.began_at is 'When the first of its running items was started.';
 
 create or replace function now_sums(p_project text default null)
   returns table (
@@ -164,17 +164,17 @@ comment on function now_sums(text) is 'v_now_sums of one project: select * from 
 create or replace view v_now_sums with (security_invoker = true) as
   select trees, under_way, model, tools, waits, paused, next, approvals, tokens, cost, model_calls from now_sums();
 comment on view v_now_sums is
-  'All trees of v_now_trees together, one row: how many, what their items do, and what the whole trees used until now, items that are over included.';
-comment on column v_now_sums.trees is 'Trees with work under way.';
+  'All trees of v_now_trees together, in one row: how many there are, what their items do, and what the whole trees have used so far, including items that are over.';
+comment on column v_now_sums.trees is 'Trees with running work.';
 comment on column v_now_sums.under_way is 'Items that have an attempt or wait in the middle of one.';
-comment on column v_now_sums.model is 'Items whose model is asked.';
-comment on column v_now_sums.tools is 'Items whose calls run.';
+comment on column v_now_sums.model is 'Items with a running model request.';
+comment on column v_now_sums.tools is 'Items with running calls.';
 comment on column v_now_sums.waits is 'Items that wait.';
 comment on column v_now_sums.paused is 'Items that are paused.';
 comment on column v_now_sums.next is 'Items between two iterations.';
 comment on column v_now_sums.approvals is 'Calls that wait for approval.';
 comment on column v_now_sums.tokens is 'Used by these trees.';
-comment on column v_now_sums.cost is 'Of these trees, in the currency of the prices; null without prices.';
+comment on column v_now_sums.cost is 'Cost of these trees, in the currency of the prices; null without prices.';
 comment on column v_now_sums.model_calls is 'Answered requests of these trees.';
 
 create or replace view v_queue with (security_invoker = true) as
@@ -202,11 +202,11 @@ create or replace view v_queue with (security_invoker = true) as
     left join models m on m.name = r.model and m.cooldown_ends_at > _now()
    where w.state = 'queued' and w.focus_id is null;
 comment on view v_queue is
-  'Queued items that have no attempt under way, and what each waits for: faculty (none accepts it), time or retry (run_at), slot, cooldown (of its model), worker (ready for the next free one); why says it in a sentence. The most urgent first: select * from v_queue order by priority desc, run_at limit 50.';
+  'Queued items that have no running attempt, and what each waits for: faculty (none accepts it), time or retry (run_at), slot, cooldown (of its model), worker (ready for the next free one); why says it in a sentence. Most urgent first: select * from v_queue order by priority desc, run_at limit 50.';
 comment on column v_queue.waits_for is 'faculty (none accepts it), time, retry, slot, cooldown or worker.';
 comment on column v_queue.why is 'The same as a sentence.';
-comment on column v_queue.project is 'Where the work is, by the name that it has today; null: of no project.';
-comment on column v_queue.stored_project is 'The project as it was submitted with, see project_names(); empty: none.';
+comment on column v_queue.project is 'The project of the work, by its current name; null: none.';
+comment on column v_queue.stored_project is 'The project under the name it was submitted with, see project_names(); empty: none.';
 
 create or replace view v_slots with (security_invoker = true) as
   select f.name as faculty, s.slots, s.used, greatest(s.slots - s.used, 0) as free,
@@ -227,12 +227,12 @@ create or replace view v_slots with (security_invoker = true) as
                else _slots_used(f) end as used
       offset 0) s -- counted once, not for each column that says it
    where f.is_current;
-comment on view v_slots is 'The slots of each current faculty: slots (max_concurrent; null: no limit), used (without a limit: items that workers drive), free (null: no limit), queued (items that it will take). project: whose faculty it is; null: the ledger''s.';
-comment on column v_slots.project is 'Whose faculty it is; null: the ledger''s.';
+comment on view v_slots is 'The slots of each current faculty: slots (max_concurrent; null: no limit), used (without a limit: items that workers drive), free (null: no limit), queued (items that it will pick up). project: the project it belongs to; null: it is the ledger''s.';
+comment on column v_slots.project is 'The project that the faculty belongs to; null: it is the ledger''s.';
 comment on column v_slots.slots is 'max_concurrent of the faculty; null: no limit.';
-comment on column v_slots.used is 'Slots that are taken; without a limit, items that workers drive.';
-comment on column v_slots.free is 'Null: no limit.';
-comment on column v_slots.queued is 'Items that it will take.';
+comment on column v_slots.used is 'Slots in use; without a limit, items that workers drive.';
+comment on column v_slots.free is 'Free slots; null: no limit.';
+comment on column v_slots.queued is 'Items that it will pick up.';
 
 create or replace view v_workers with (security_invoker = true) as
   select k.id, k.host, k.pid, k.version, k.tree_id, k.concurrency, l.busy, greatest(k.concurrency - l.busy, 0) as free,
@@ -243,15 +243,15 @@ create or replace view v_workers with (security_invoker = true) as
       select count(*)::integer as busy, min(f.lease_expires_at) as lease_ends_at
         from work_items w join foci f on f.id = w.focus_id
        where w.state in ('claimed', 'running') and f.lease_owner = k.id) l;
-comment on view v_workers is 'Every worker that has said in its heartbeat that it is there, idle ones too: host (the machine''s name, or what WORK_LEDGER_HOST says; hosts of a faculty are such names), concurrency (items it drives at once, at most), busy (those it drives), free, lease_ends_at (the soonest of its leases). is_alive: it was seen within a minute, and none of its leases has run out. A worker that stops removes its row; the sweep removes those of dead ones.';
-comment on column v_workers.project is 'It drives work of this project and of none; null: of all.';
+comment on view v_workers is 'Every worker that has registered by heartbeat, idle ones included: host (the machine''s name, or the value of WORK_LEDGER_HOST; a faculty''s hosts are such names), concurrency (items it drives at once, at most), busy (items it drives now), free, lease_ends_at (the earliest end of its leases). is_alive: it was seen within a minute, and none of its leases has run out. A worker that stops removes its row; the sweep removes those of dead ones.';
+comment on column v_workers.project is 'It drives only work of this project and of none; null: of all.';
 comment on column v_workers.busy is 'Items that it drives.';
-comment on column v_workers.free is 'Items that it could drive beside them.';
+comment on column v_workers.free is 'Items that it could drive in addition.';
 comment on column v_workers.is_alive is 'True: it was seen within a minute, and renewed all of its leases.';
-comment on column v_workers.lease_ends_at is 'The soonest of its leases.';
+comment on column v_workers.lease_ends_at is 'The earliest end of its leases.';
 
 create or replace view v_cooldowns with (security_invoker = true) as
   select m.name as model, m.cooldown_ends_at as ends_at, m.cooldown_reason as reason from models m where m.cooldown_ends_at > _now();
 comment on view v_cooldowns is 'Models that no worker asks before ends_at, because their provider said so.';
-comment on column v_cooldowns.ends_at is 'No worker asks before it.';
+comment on column v_cooldowns.ends_at is 'No worker asks the model before this time.';
 comment on column v_cooldowns.reason is 'What the provider said.';

@@ -23,10 +23,10 @@ create or replace view v_projects with (security_invoker = true) as
             max(coalesce(w.resolved_at, w.started_at, w.created_at)) as changed_at
        from work_items w
       where coalesce(w.project, '') = any (_project_names(n.name))) i on true;
-comment on view v_projects is 'The projects that work is in, that have faculties or notes, or that were renamed or have settings. The busiest: select * from v_projects order by open_items desc. See work_submit() and project_rename().';
-comment on column v_projects.project is 'Its name today.';
-comment on column v_projects.earlier_names is 'Other names by which work was submitted for it.';
+comment on view v_projects is 'Projects that have work, faculties or notes, or that were renamed or have settings. Busiest first: select * from v_projects order by open_items desc. See work_submit() and project_rename().';
+comment on column v_projects.project is 'Its current name.';
+comment on column v_projects.earlier_names is 'Its other names, from before it was renamed or merged.';
 comment on column v_projects.claims is 'Its setting for claims: off, warn or refuse; null: as each faculty says.';
-comment on column v_projects.items is 'How many work items it has.';
-comment on column v_projects.open_items is 'How many of them are not over.';
-comment on column v_projects.changed_at is 'When one of them last was submitted, began or ended.';
+comment on column v_projects.items is 'Number of its work items.';
+comment on column v_projects.open_items is 'Number of its work items that are not over.';
+comment on column v_projects.changed_at is 'When one of them was last submitted, began or ended.';

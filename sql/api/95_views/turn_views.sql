@@ -15,10 +15,10 @@ create or replace view threads with (security_invoker = true) as
        order by m.id
        limit 1) s on true
     left join turn_configs c on c.content_hash = t.config_hash;
-comment on view threads is 'Each turn as the end of a conversation: depth and total tokens of its chain, persona, and hashes of system prompt and configuration. thread_key is a permanent address; its turns: turn_ancestry(turn_id).';
+comment on view threads is 'Each turn as the end of a conversation: depth and total tokens of its chain, persona, and hashes of system prompt and configuration. thread_key is a permanent address; turn_ancestry(turn_id) returns its turns.';
 comment on column threads.thread_key is 'A permanent address of the conversation that ends here.';
-comment on column threads.system_prompt_hash is 'Tells whether two conversations have the same system prompt.';
-comment on column threads.total_tokens is 'Of the whole conversation.';
+comment on column threads.system_prompt_hash is 'Shows whether two conversations have the same system prompt.';
+comment on column threads.total_tokens is 'Total tokens of the whole conversation.';
 comment on column threads.is_leaf is 'True: no turn continues it.';
 
 create or replace view v_exchanges with (security_invoker = true) as
@@ -32,7 +32,7 @@ create or replace view v_exchanges with (security_invoker = true) as
     from turns t
    where t.turn_type = 'normal';
 comment on view v_exchanges is 'Each turn as plain text: what was said to the model (without tool results), what it answered, which tools it called.';
-comment on column v_exchanges.said is 'What was said to the model, without results of tools.';
+comment on column v_exchanges.said is 'What was said to the model, without tool results.';
 comment on column v_exchanges.answered is 'Its text.';
 comment on column v_exchanges.called is 'The tools that it called.';
 
@@ -58,10 +58,10 @@ create or replace view v_turn_tools with (security_invoker = true) as
     left join foci f on f.id = t.focus_id and f.work_item_id = t.work_item_id
     left join faculties y on y.content_hash = f.faculty_hash
     left join turn_configs c on c.content_hash = t.config_hash;
-comment on view v_turn_tools is 'What each turn was allowed to call and to do, and what it and its code called and did. toolset_name: the faculty''s toolset, else its name; config_hash: the configuration with all tools.';
+comment on view v_turn_tools is 'What each turn was allowed to call and to do, and what it and its code called and did. toolset_name: the faculty''s toolset, else its name. config_hash: the configuration with all tools.';
 comment on column v_turn_tools.toolset_name is 'The faculty''s toolset, else its name.';
-comment on column v_turn_tools.tools_available is 'What it was offered.';
-comment on column v_turn_tools.tools_used is 'What it and its code called.';
+comment on column v_turn_tools.tools_available is 'The tools it was offered.';
+comment on column v_turn_tools.tools_used is 'The tools it and its code called.';
 comment on column v_turn_tools.permissions_granted is 'What its tools may do.';
 comment on column v_turn_tools.permissions_used is 'What its calls did.';
 
@@ -71,12 +71,12 @@ create or replace view v_turn_options with (security_invoker = true) as
     from turns t
     join turn_configs c on c.content_hash = t.config_hash
    cross join lateral _options_of(c.config) o;
-comment on view v_turn_options is 'What the request of each turn asked of the model besides its messages, prompt and tools, as its faculty says it. Null: nothing was asked, and the model does as it does.';
+comment on view v_turn_options is 'What the request of each turn asked of the model besides its messages, prompt and tools, as its faculty configures it. Null: nothing was asked, and the model uses its default.';
 comment on column v_turn_options.model is 'The model that was asked.';
-comment on column v_turn_options.max_tokens is 'The most tokens of the response.';
-comment on column v_turn_options.thinking is 'adaptive, disabled or between_tools (off), or the most tokens for it.';
+comment on column v_turn_options.max_tokens is 'Maximum tokens of the response.';
+comment on column v_turn_options.thinking is 'adaptive, disabled or between_tools (off), or the maximum tokens for it.';
 comment on column v_turn_options.effort is 'low, medium, high, xhigh or max.';
-comment on column v_turn_options.temperature is 'How freely words are chosen.';
+comment on column v_turn_options.temperature is 'How freely the model chooses words.';
 comment on column v_turn_options.top_p is 'The share of likely words to choose from.';
 comment on column v_turn_options.tool_choice is 'auto, any, none, or the tool that had to be called.';
 comment on column v_turn_options.cache_ttl is 'How long the provider keeps what the request leaves in its cache: 5m or 1h.';
@@ -103,10 +103,10 @@ create or replace view v_fork_points with (security_invoker = true) as
             join turns t on t.id = case l.entry_type when 'step' then made.id else made.parent_turn_id end
            where l.entry_type in ('step', 'decision', 'error') and not l.is_inherited and t.status = 'completed' and t.turn_type = 'normal'
              and not exists (select from tool_calls k where k.turn_id = t.id and k.completed_at is null)) p;
-comment on view v_fork_points is 'Turns at which a work item might take another way, best first by rank: before an error, before a decision, after a step. work_fork(turn_id) continues from there.';
-comment on column v_fork_points.reason is 'Why here: before an error, before a decision, after a step.';
+comment on view v_fork_points is 'Turns at which a work item might take a different path, best first by rank: before an error, before a decision, after a step. work_fork(turn_id) continues from there.';
+comment on column v_fork_points.reason is 'Why this turn: before an error, before a decision, after a step.';
 comment on column v_fork_points.context_tokens is 'Size of the context that a fork starts with.';
-comment on column v_fork_points.entry is 'The ledger entry that makes it one.';
+comment on column v_fork_points.entry is 'The ledger entry that makes it a fork point.';
 comment on column v_fork_points.rank is '1 is the best.';
 
 create or replace view message_files with (security_invoker = true) as
@@ -125,11 +125,11 @@ create or replace view message_files with (security_invoker = true) as
   select m.id, null, 'attached', coalesce(b.value ->> 'title', 'artifact:' || left(b.value #>> '{source,artifact}', 16), b.value ->> 'type'), null, null, null
     from messages m cross join lateral json_array_elements(m.content) b
    where m.role = 'user' and b.value ->> 'type' in ('image', 'document');
-comment on view message_files is 'Files that the calls of a message touched, and images and documents attached to a message. kind: read, written, referenced (searched or listed) or attached. file_path: of an attachment without a name, its handle. line_start and line_end: if the call names the lines that it reads. action: read, create, modify, delete, search.';
+comment on view message_files is 'Files that the calls of a message touched, and images and documents attached to a message. kind: read, written, referenced (searched or listed) or attached. file_path: for an attachment without a name, its handle. line_start and line_end: set if the call specifies the lines that it reads. action: read, create, modify, delete, search.';
 comment on column message_files.kind is 'read, written, referenced or attached.';
-comment on column message_files.file_path is 'Of an attachment without a name, its handle.';
-comment on column message_files.line_start is 'First line, if the call names lines.';
-comment on column message_files.line_end is 'Last line, if the call names lines.';
+comment on column message_files.file_path is 'The path; for an attachment without a name, its handle.';
+comment on column message_files.line_start is 'First line, if the call specifies lines.';
+comment on column message_files.line_end is 'Last line, if the call specifies lines.';
 
 create or replace view message_codeblocks with (security_invoker = true) as
   select m.id as message_id, (b.idx - 1)::integer as idx, nullif(substring(b.part[1] from '^\s*([A-Za-z][\w+#.-]*)'), '') as language, b.part[2] as content,
@@ -139,13 +139,13 @@ create or replace view message_codeblocks with (security_invoker = true) as
     cross join lateral regexp_matches(_result_text(m.content), '^ {0,3}?```([^\n`]*?)\n(.*?)\n {0,3}?```[ \t]*?$', 'gw') with ordinality as b(part, idx)
     left join lateral regexp_match(b.part[1], '(?:^|\s|:)#?L?(\d{1,7})(?::|-L?)(\d{1,7})(?::|\s|$)') as f(lines) on true
    where m.role = 'assistant';
-comment on view message_codeblocks is 'Fenced code blocks in what models wrote, with their language, and the file and lines that the fence names (```ts src/a.ts:10-20, ```10:20:src/a.ts).';
+comment on view message_codeblocks is 'Fenced code blocks in what models wrote, with their language, and the file and lines given in the fence (```ts src/a.ts:10-20, ```10:20:src/a.ts).';
 comment on column message_codeblocks.idx is 'Position among the blocks of the message.';
-comment on column message_codeblocks.language is 'As the fence names it; null: it names none.';
+comment on column message_codeblocks.language is 'As given in the fence; null: none is given.';
 comment on column message_codeblocks.content is 'The code, without its fence.';
-comment on column message_codeblocks.line_start is 'First line, if the fence names lines.';
-comment on column message_codeblocks.line_end is 'Last line, if the fence names lines.';
-comment on column message_codeblocks.file_path is 'The file that the fence names; null: none.';
+comment on column message_codeblocks.line_start is 'First line, if the fence specifies lines.';
+comment on column message_codeblocks.line_end is 'Last line, if the fence specifies lines.';
+comment on column message_codeblocks.file_path is 'The file given in the fence; null: none.';
 
 create or replace view v_sessions with (security_invoker = true) as
   select s.label, s.head_turn_id, s.persona_id, s.status, s.origin, s.origin_session_id, s.is_subagent, s.parent_session_label,
@@ -159,5 +159,5 @@ create or replace view v_sessions with (security_invoker = true) as
     from sessions s
     left join foci f on f.session_label = s.label
      and not exists (select from foci n where n.session_label = f.session_label and (n.created_at, n.id) > (f.created_at, f.id));
-comment on view v_sessions is 'Sessions, and the status of each one''s task (pending, running, completed, failed), from its attempt (of one in which several items went on, of the newest); null for a session without a work item.';
+comment on view v_sessions is 'Sessions, and the status of each one''s task (pending, running, completed, failed), taken from its attempt (from the newest item''s, if the session covers several); null for a session without a work item.';
 comment on column v_sessions.task_status is 'pending, running, completed or failed; null: the session has no work item.';

@@ -7,8 +7,8 @@ create or replace view v_streaming with (security_invoker = true) as
    where t.status = 'streaming' and a.turn_id = t.id;
 comment on view v_streaming is 'Responses of watched work items that are arriving now; see ledger_watch() and work_activity().';
 comment on column v_streaming.iteration is 'The iteration of the focus that the response belongs to, from 1.';
-comment on column v_streaming.thinking is 'What has arrived of the model''s thinking.';
-comment on column v_streaming.said is 'What has arrived of its text.';
+comment on column v_streaming.thinking is 'The part of the model''s thinking that has arrived.';
+comment on column v_streaming.said is 'The part of its text that has arrived.';
 
 create or replace view v_evidence with (security_invoker = true) as
   select w.id as work_item_id, e.named as evidence, f.tool_call_id, k.tool_name, k.is_error, f.artifact_hash
@@ -18,10 +18,10 @@ create or replace view v_evidence with (security_invoker = true) as
       else '[]' end) as e(named)
     cross join lateral _evidence(w.id, e.named) as f
     left join tool_calls k on k.id = f.tool_call_id;
-comment on view v_evidence is 'The evidence given for completed work, one row for each string: the tool call or artifact that it names; both null: free text.';
+comment on view v_evidence is 'The evidence given for completed work, one row for each string: the tool call or artifact that it refers to; both null: free text.';
 comment on column v_evidence.evidence is 'The string as it was given to work_complete().';
-comment on column v_evidence.tool_call_id is 'The call that it names; null: it names none.';
-comment on column v_evidence.artifact_hash is 'The artifact that it names; null: it names none.';
+comment on column v_evidence.tool_call_id is 'The call that it refers to; null: none.';
+comment on column v_evidence.artifact_hash is 'The artifact that it refers to; null: none.';
 
 create or replace view v_children with (security_invoker = true) as
   select c.parent_id, c.id as work_item_id, c.work_type, c.description, c.state, c.priority, c.created_at, c.resolved_at,
@@ -29,7 +29,7 @@ create or replace view v_children with (security_invoker = true) as
     from work_items c
     left join inbox i on i.source_work_item_id = c.id and i.kind = 'child_result'
    where c.parent_id is not null;
-comment on view v_children is 'The children of each work item, their states, and whether their result was delivered to the parent''s agent.';
+comment on view v_children is 'The children of each work item, their states, and whether their results were delivered to the parent''s agent.';
 comment on column v_children.summary is 'The child''s result, or why it failed.';
 comment on column v_children.is_delivered is 'True: the parent''s agent has been told.';
 
@@ -40,9 +40,9 @@ create or replace view v_ledger with (security_invoker = true) as
     from work_ledger l
     join work_items w on w.id = l.work_item_id;
 comment on view v_ledger is 'Every ledger entry with its work type: the full story of a work item, by seq.';
-comment on column v_ledger.entry_id is 'The entry itself; others name it by its seq.';
-comment on column v_ledger.stored_project is 'The project as it was submitted with, see project_names(); empty: none.';
-comment on column v_ledger.retracted_by is 'The entry that takes it back, see ledger_retract(); null: none does.';
+comment on column v_ledger.entry_id is 'The entry itself; other entries refer to it by its seq.';
+comment on column v_ledger.stored_project is 'The project under the name it was submitted with, see project_names(); empty: none.';
+comment on column v_ledger.retracted_by is 'The entry that retracts it, see ledger_retract(); null: none does.';
 
 create or replace view v_decisions with (security_invoker = true) as
   select work_item_id, seq, content, created_at from work_ledger where entry_type = 'decision';
@@ -64,8 +64,8 @@ create or replace view v_repeated_errors with (security_invoker = true) as
   having count(*) > 1;
 comment on view v_repeated_errors is 'Errors that a work item recorded more than once.';
 comment on column v_repeated_errors.occurrences is 'How often it was recorded.';
-comment on column v_repeated_errors.first_seq is 'The first entry that says so.';
-comment on column v_repeated_errors.last_seq is 'The newest.';
+comment on column v_repeated_errors.first_seq is 'The first entry that records it.';
+comment on column v_repeated_errors.last_seq is 'The newest entry that records it.';
 
 create or replace view v_plan_history with (security_invoker = true) as
   select work_item_id, seq, content, created_at,
@@ -78,12 +78,12 @@ comment on column v_plan_history.is_current is 'True: it is the newest plan.';
 create or replace view v_plan with (security_invoker = true) as
   select w.id as work_item_id, p.n, p.text, p.state, p.since_at, p.seq
     from work_items w cross join lateral _plan_of(w.id) p;
-comment on view v_plan is 'The items of each work item''s plan: the newest plan entry''s, with what steps have done to them since. select * from v_plan where work_item_id = ''...''.';
-comment on column v_plan.n is 'Its number, by which a step names it: 1, 2, 3, ...';
-comment on column v_plan.text is 'What is to do.';
+comment on view v_plan is 'The items of each work item''s plan: those of the newest plan entry, with what steps have done to them since. select * from v_plan where work_item_id = ''...''.';
+comment on column v_plan.n is 'Its number, by which steps refer to it: 1, 2, 3, ...';
+comment on column v_plan.text is 'What to do.';
 comment on column v_plan.state is 'open, doing, done or dropped.';
-comment on column v_plan.since_at is 'Since when it is in this state, or in this plan.';
-comment on column v_plan.seq is 'The entry that says so: the plan or a step. Null: a session of another program says it in its journal or todo list.';
+comment on column v_plan.since_at is 'When it got this state, or came into this plan.';
+comment on column v_plan.seq is 'The entry that says so: the plan or a step. Null: another program''s session says it in its journal or todo list.';
 
 create or replace view v_step_counts with (security_invoker = true) as
   select work_item_id, count(*) filter (where entry_type = 'step') as steps, count(*) as entries,
@@ -98,7 +98,7 @@ comment on column v_step_counts.long_entries is 'Entries over 4 KiB.';
 create or replace view v_faculty_keys with (security_invoker = true) as
   select path, type, _faculty_takes(type, least, most, choices) as takes, default_value, says from _faculty_keys();
 comment on view v_faculty_keys is 'Every key of a faculty, in TOML and in JSON: what it accepts, its default, and its documentation. engage is a table (a section), engage.model the key model in it.';
-comment on column v_faculty_keys.default_value is 'What counts where the key is not given; null: nothing does.';
+comment on column v_faculty_keys.default_value is 'The value used if the key is not given; null: none.';
 comment on column v_faculty_keys.path is 'Section and key, such as engage.model.';
 comment on column v_faculty_keys.type is 'table for a section, else the type of the value.';
 comment on column v_faculty_keys.takes is 'What it accepts, for people.';
@@ -110,7 +110,7 @@ create or replace view v_unroutable with (security_invoker = true) as
     join work_items w on w.state = 'queued' and w.focus_id is null and coalesce(w.project, '') = n.project and (w.faculty is not null) = n.is_asked_for
      and coalesce(w.faculty, w.work_type) = n.name
    where (_faculty_for(case when n.is_asked_for then n.name end, n.name, _project_now(nullif(n.project, '')))).name is null;
-comment on view v_unroutable is 'Queued work items that no current faculty of their project, or of the ledger, accepts; they wait until one is saved that does.';
+comment on view v_unroutable is 'Queued work items that no current faculty of their project, or of the ledger, accepts. They wait until one that does is saved.';
 
 create or replace view v_missing_tools with (security_invoker = true) as
   select f.name as faculty, t.name as tool, f.project
@@ -121,7 +121,7 @@ create or replace view v_missing_tools with (security_invoker = true) as
       select 'execute_code' where (f.config #>> '{engage,code_execution}')::boolean) as t(name)
    where f.is_current and not exists (select from abilities a where a.name = t.name);
 comment on view v_missing_tools is 'Tools that a current faculty lists but that are not registered; its agents are not offered them.';
-comment on column v_missing_tools.project is 'Whose faculty it is; null: the ledger''s.';
+comment on column v_missing_tools.project is 'The project that the faculty belongs to; null: it is the ledger''s.';
 comment on column v_missing_tools.tool is 'The name in the faculty''s engage.tools.';
 
 create or replace view v_leases with (security_invoker = true) as
@@ -130,7 +130,7 @@ create or replace view v_leases with (security_invoker = true) as
     from foci f
     join work_items w on (w.id, w.focus_id) = (f.work_item_id, f.id)
    where w.state in ('claimed', 'running') and f.lease_owner is not null;
-comment on view v_leases is 'Which worker drives which item now. An expired lease means a dead worker; the next sweep ends it.';
+comment on view v_leases is 'Which worker currently drives which item. An expired lease means a dead worker; the next sweep ends it.';
 comment on column v_leases.is_expired is 'True: its worker is dead; the next sweep ends it.';
 
 create or replace view v_nudges with (security_invoker = true) as
@@ -154,8 +154,8 @@ create or replace view v_usage with (security_invoker = true) as
     from turns t
    group by work_item_id;
 comment on view v_usage is 'Turns, model calls, tokens and cost (at the prices of model_price_save()) of each work item.';
-comment on column v_usage.model_calls is 'Requests that were sent, failed ones included.';
-comment on column v_usage.turns is 'Turns that were answered, imported ones included.';
+comment on column v_usage.model_calls is 'Requests that were sent, including failed ones.';
+comment on column v_usage.turns is 'Turns that were answered, including imported ones.';
 comment on column v_usage.cost is 'At today''s prices; null without prices.';
 
 create or replace view v_awareness_shown with (security_invoker = true) as
@@ -173,12 +173,12 @@ create or replace view v_awareness_shown with (security_invoker = true) as
     left join turns t on t.id = a.turn_id
     join work_items w on w.id = a.work_item_id
     left join work_ledger l on l.work_item_id = a.work_item_id and l.seq = a.seq;
-comment on view v_awareness_shown is 'Which agent was told what about other work, and in which iteration: who knew of a finding, and when.';
-comment on column v_awareness_shown.seq is 'The ledger entry; 0 or less: it is the item itself that was shown, see awareness_shown.seq.';
+comment on view v_awareness_shown is 'Which agent was told what about other work, and in which iteration, so you can see who knew of a finding, and when.';
+comment on column v_awareness_shown.seq is 'The ledger entry; 0 or less: the item itself was shown, see awareness_shown.seq.';
 comment on column v_awareness_shown.reader_id is 'The work item whose agent was told.';
-comment on column v_awareness_shown.iteration is 'Null: it is a session of another program, and a hook told it.';
+comment on column v_awareness_shown.iteration is 'Null: the reader is a session of another program, and a hook told it.';
 comment on column v_awareness_shown.source_id is 'The work item that it was told of.';
-comment on column v_awareness_shown.kind is 'What it was told: the type of the entry, or queued, same file, under way, unread (a message to it); of an item that is over its state: completed, failed, dead, cancelled.';
+comment on column v_awareness_shown.kind is 'What it was told: the type of the entry, or queued, same file, under way, unread (a message to it); for an item that is over, its state: completed, failed, dead, cancelled.';
 
 create or replace view v_context with (security_invoker = true) as
   select f.work_item_id, f.id as focus_id, f.attempt, f.faculty, c.config -> 'engage' ->> 'model' as model,
@@ -190,11 +190,11 @@ create or replace view v_context with (security_invoker = true) as
     join faculties c on c.content_hash = f.faculty_hash
     cross join lateral _context_window_of(c.config -> 'engage') as w(tokens)
     join turns t on t.id = (_asking_turn(_head_of(f))).id;
-comment on view v_context is 'How full the context of each attempt is. tokens: its last request and response, as the provider counted them, plus the estimated results. context_window: the model''s. compacts_at: the size from which it is compacted. cuts: how many it has had.';
-comment on column v_context.context_window is 'Of the model: tokens that a request and its response may have together.';
+comment on view v_context is 'How full the context of each attempt is. tokens: its last request and response, as counted by the provider, plus the estimated results. context_window: the model''s. compacts_at: the size at which it is compacted. cuts: how many it has had.';
+comment on column v_context.context_window is 'The model''s: how many tokens a request and its response may have together.';
 comment on column v_context.model is 'The faculty''s engage.model.';
-comment on column v_context.tokens is 'Its last request and response as the provider counted them, plus the estimated results since.';
-comment on column v_context.compacts_at is 'The size from which it is compacted.';
+comment on column v_context.tokens is 'Its last request and response as counted by the provider, plus the estimated results since.';
+comment on column v_context.compacts_at is 'The size at which it is compacted.';
 comment on column v_context.cuts is 'How many cuts it has had.';
 
 create or replace view v_compactions with (security_invoker = true) as
@@ -208,6 +208,6 @@ create or replace view v_compactions with (security_invoker = true) as
     join foci f on f.id = t.focus_id
     left join elisions e on e.id = c.elision_id;
 comment on view v_compactions is 'Each compaction of a context: why, what it freed and cost, and what replaced the turns that left (shown_instead).';
-comment on column v_compactions.iteration is 'The iteration of the focus for whose request it was made; null in an imported session.';
+comment on column v_compactions.iteration is 'The iteration of the focus whose request it was made for; null in an imported session.';
 comment on column v_compactions.error is 'Why it failed; null: it did not.';
 comment on column v_compactions.shown_instead is 'The text that replaced the turns that left.';

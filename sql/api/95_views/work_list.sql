@@ -12,7 +12,7 @@ as $$
   select q.why from v_queue q where q.work_item_id = p_work_item_id and q.waits_for <> 'worker';
 $$;
 
-comment on function _why_queued(uuid) is 'Why an item of the queue is not worked on, as a sentence; null: the next free worker will take it.';
+comment on function _why_queued(uuid) is 'Why no one works on an item in the queue, as a sentence; null: the next free worker will take it.';
 
 create or replace function _age(p_at timestamptz)
   returns double precision
@@ -44,29 +44,29 @@ create or replace view v_work_list with (security_invoker = true) as
     from work_items w
     left join foci f on f.work_item_id = w.id and f.attempt = w.attempts;
 comment on view v_work_list is
-  'Every work item: what it is, how far it is, who works on it and, while it waits in the queue, why. The newest: select * from v_work_list order by created_at desc, work_item_id desc limit 20. What is under way has more to say in v_now.';
-comment on column v_work_list.faculty is 'The faculty that works on it, or would work on it next; of an item that is over, the one that worked on it last or, if none did, that would have. Null: there is none.';
+  'Every work item: what it is, how far along it is, who works on it and, while it waits in the queue, why. Newest first: select * from v_work_list order by created_at desc, work_item_id desc limit 20. v_now has more about running items.';
+comment on column v_work_list.faculty is 'The faculty that works on it, or would work on it next; for an item that is over, the one that worked on it last or, if none did, would have. Null: there is none.';
 comment on column v_work_list.asked_faculty is 'The faculty that it was submitted to; null: any that accepts its work type.';
-comment on column v_work_list.why is 'Why it is not worked on, as a sentence: of a queued item (see v_queue), of one that waits, or of one that lost its worker; null: it is, or the next free worker will take it.';
-comment on column v_work_list.outcome is 'What it came to in one text: the summary, or the error.';
+comment on column v_work_list.why is 'Why no one works on it, as a sentence: for an item that is queued (see v_queue), waits, or lost its worker; null: a worker drives it, or the next free one will take it.';
+comment on column v_work_list.outcome is 'Its outcome as one text: the summary, or the error.';
 comment on column v_work_list.ledger_count is 'How many entries its ledger has.';
-comment on column v_work_list.age_seconds is 'Since it was created.';
+comment on column v_work_list.age_seconds is 'Seconds since it was created.';
 comment on column v_work_list.iteration is 'Iterations that its newest attempt has finished; null: there was no attempt.';
 comment on column v_work_list.session_label is 'The session of its newest attempt.';
-comment on column v_work_list.origin is 'The program in which that session was: work-ledger, or that of an imported one.';
+comment on column v_work_list.origin is 'The program that the session ran in: work-ledger, or that of an imported one.';
 comment on column v_work_list.model is 'The model of its newest attempt.';
-comment on column v_work_list.project is 'Where the work is, by the name that it has today, see v_projects; null: of no project.';
-comment on column v_work_list.stored_project is 'The project as it was submitted with, see project_names(); empty: none.';
-comment on column v_work_list.changed_at is 'When it last was submitted, began or ended.';
-comment on column v_work_list.next_id is 'The item that goes on from its end, see work_chain(); null: none does.';
-comment on column v_work_list.session_status is 'As a session of the journal: active, paused, completed or crashed.';
+comment on column v_work_list.project is 'The project of the work, by its current name, see v_projects; null: none.';
+comment on column v_work_list.stored_project is 'The project under the name it was submitted with, see project_names(); empty: none.';
+comment on column v_work_list.changed_at is 'When it was last submitted, began or ended.';
+comment on column v_work_list.next_id is 'The item that continues it, see work_chain(); null: none does.';
+comment on column v_work_list.session_status is 'Its status as a session of the journal: active, paused, completed or crashed.';
 
 create or replace view v_faculties with (security_invoker = true) as
   select name, config, content_hash, created_at, saved_by, _administers(saved_by) as is_administered, project
     from faculties
    where is_current;
-comment on view v_faculties is 'The current faculties: one of each name in each project, and one of all projects'' (project null), with all their keys (v_faculty_keys explains each).';
-comment on column v_faculties.project is 'The project whose work it takes; null: work of all projects that have no faculty of their own for it, and of none.';
+comment on view v_faculties is 'The current faculties: one per name in each project, and one shared by all projects (project null), with all their keys (v_faculty_keys explains each).';
+comment on column v_faculties.project is 'The project whose work it accepts; null: work of all projects that have no faculty of their own for it, and work without a project.';
 comment on column v_faculties.is_administered is 'True: the role that saved it is an administrator, or the ledger''s owner.';
 
 create or replace view v_abilities with (security_invoker = true) as
@@ -79,10 +79,10 @@ create or replace view v_models with (security_invoker = true) as
          case when cooldown_ends_at > _now() then cooldown_ends_at end as cooldown_ends_at,
          case when cooldown_ends_at > _now() then cooldown_reason end as cooldown_reason, updated_at, cache_write_1h, _model_takes(name) as takes
     from models;
-comment on view v_models is 'The models that are known: window, prices per million tokens, what was learned of their tokens, and until when no worker asks one.';
+comment on view v_models is 'The known models: context window, prices per million tokens, what was learned about their tokens, and until when no worker asks them.';
 comment on column v_models.cache_write_1h is 'Cost of a token written to the cache for an hour, in input tokens.';
-comment on column v_models.takes is 'What it takes, as far as its name tells or model_save() said; the comment of model_save() explains each key.';
-comment on column v_models.cooldown_ends_at is 'No worker asks it before; null: it may be asked.';
+comment on column v_models.takes is 'What it accepts, as far as its name shows or model_save() was told; the comment of model_save() explains each key.';
+comment on column v_models.cooldown_ends_at is 'No worker asks it before this time; null: it may be asked.';
 comment on column v_models.cooldown_reason is 'What its provider said; null: it may be asked.';
 
 create or replace view v_transcripts with (security_invoker = true) as
@@ -96,18 +96,18 @@ create or replace view v_transcripts with (security_invoker = true) as
     left join work_items w on w.id = t.work_item_id
    where t.subpath = '';
 comment on view v_transcripts is
-  'Sessions of other programs whose transcripts are kept here, see transcript_append(). The newest: select * from v_transcripts order by updated_at desc limit 20.';
-comment on column v_transcripts.session_id is 'What its program resumes it by.';
-comment on column v_transcripts.project_key is 'The scope that its program named, by default of its directory.';
+  'Sessions of other programs whose transcripts are stored here, see transcript_append(). Newest first: select * from v_transcripts order by updated_at desc limit 20.';
+comment on column v_transcripts.session_id is 'The id by which its program resumes it.';
+comment on column v_transcripts.project_key is 'The scope given by its program, by default derived from its directory.';
 comment on column v_transcripts.work_item_id is 'The work item that it was read into; null: none yet.';
-comment on column v_transcripts.project is 'Where its work is, by the name that it has today; null: of no project, or not known yet.';
-comment on column v_transcripts.description is 'What it was asked first; null: it was not read yet.';
+comment on column v_transcripts.project is 'The project of its work, by its current name; null: none, or not known yet.';
+comment on column v_transcripts.description is 'Its first prompt; null: it has not been read yet.';
 comment on column v_transcripts.state is 'The state of its work item: created while it is open.';
-comment on column v_transcripts.session_status is 'active, paused, completed or crashed (its program was not heard of for five minutes), or erased.';
+comment on column v_transcripts.session_status is 'active, paused, completed or crashed (no sign of its program for five minutes), or erased.';
 comment on column v_transcripts.entry_count is 'How many entries its main transcript has.';
-comment on column v_transcripts.unread_count is 'How many of them were not read into turns yet.';
-comment on column v_transcripts.agent_count is 'How many subagents have transcripts of their own.';
-comment on column v_transcripts.problem is 'Why its newest entries could not be read; null: they could, or it was not tried.';
-comment on column v_transcripts.updated_at is 'When something was appended to it last.';
-comment on column v_transcripts.age_seconds is 'Since something was appended to it last.';
+comment on column v_transcripts.unread_count is 'How many of them have not been read into turns yet.';
+comment on column v_transcripts.agent_count is 'How many subagents have their own transcripts.';
+comment on column v_transcripts.problem is 'Why its newest entries could not be read; null: they could, or no one has tried.';
+comment on column v_transcripts.updated_at is 'When something was last appended to it.';
+comment on column v_transcripts.age_seconds is 'Seconds since something was last appended to it.';
 comment on column v_transcripts.is_resumable is 'False: its entries are erased.';

@@ -5,7 +5,7 @@ create or replace view v_attempts with (security_invoker = true) as
   select f.work_item_id, f.id as focus_id, f.attempt, f.faculty, f.session_label, f.iteration, f.outcome,
          concat_ws(': ', f.error ->> 'class', f.error ->> 'message') as error, f.crash_count, f.created_at, f.ended_at
     from foci f;
-comment on view v_attempts is 'Each attempt at a work item: who made it, how far it came, and how it ended.';
+comment on view v_attempts is 'Each attempt at a work item: who made it, how far it got, and how it ended.';
 comment on column v_attempts.error is 'Why it failed, as class: message; empty: it did not.';
 
 create or replace view v_turns with (security_invoker = true) as
@@ -20,11 +20,11 @@ create or replace view v_turns with (security_invoker = true) as
     from turns t
     left join foci f on f.id = t.focus_id and f.work_item_id = t.work_item_id -- as it always is: the foci of one item are found by the item
     left join turn_sizes z on z.turn_id = t.id;
-comment on view v_turns is 'Each turn: one request to a model, what it cost, what was said and called.';
-comment on column v_turns.attempt is 'The attempt that it belongs to; null: none, it was recorded or imported.';
+comment on view v_turns is 'Each turn: one request to a model, what it cost, and what was said and called.';
+comment on column v_turns.attempt is 'The attempt that it belongs to; null: none, because it was recorded or imported.';
 comment on column v_turns.status is 'pending, streaming, completed or failed; see turns.status.';
 comment on column v_turns.session_label is 'The session that it was made in.';
-comment on column v_turns.call_number is 'Which request of its conversation it is, from 1; null: it was stored without a request.';
+comment on column v_turns.call_number is 'The number of the request in its conversation, from 1; null: it was stored without a request.';
 comment on column v_turns.input_tokens is 'Tokens of the request, whether or not they were read from the provider''s cache.';
 comment on column v_turns.cost is 'At today''s prices; null without prices.';
 comment on column v_turns.error is 'Why it failed, or why the request had to be sent again, as class: message; empty: neither.';
@@ -39,11 +39,11 @@ create or replace view v_calls with (security_invoker = true) as
     from tool_calls k
     left join turns t on t.id = k.turn_id
     left join artifacts a on a.content_hash = k.artifact_hash;
-comment on view v_calls is 'Each call of a tool: its input, how it ended, and what it returned. Calls that code of execute_code made name that call as their parent.';
+comment on view v_calls is 'Each call of a tool: its input, how it ended, and what it returned. Calls made by code of execute_code have that call as their parent.';
 comment on column v_calls.parent_call_id is 'The call of execute_code whose code made it; null: the model did.';
-comment on column v_calls.input is 'The arguments with which it runs: the model''s, or as a before_tool hook rewrote them.';
+comment on column v_calls.input is 'The arguments that it runs with: the model''s, or as a before_tool hook rewrote them.';
 comment on column v_calls.result is 'What the model was shown; null: the call is open.';
-comment on column v_calls.whole_result is 'The same, where it was too long for the model, in full.';
+comment on column v_calls.whole_result is 'The full result, if it was too long for the model.';
 comment on column v_calls.result_chars is 'Characters of the whole result.';
 comment on column v_calls.seconds is 'How long it ran; null: it has not begun, or not ended.';
 
@@ -53,9 +53,9 @@ create or replace view v_failed_calls with (security_invoker = true) as
     cross join lateral (select _one_line(_result_text(k.result), 300) as says) x
    where k.status = 'failed'
    group by k.work_item_id, k.tool_name, x.says;
-comment on view v_failed_calls is 'The calls that failed in each work item, by tool and by what they said. Most first: select * from v_failed_calls where work_item_id = ''…'' order by times desc, first_at.';
+comment on view v_failed_calls is 'The failed calls of each work item, grouped by tool and message. Most frequent first: select * from v_failed_calls where work_item_id = ''…'' order by times desc, first_at.';
 comment on column v_failed_calls.says is 'What the call returned, in one line of at most 300 characters.';
-comment on column v_failed_calls.times is 'How often.';
+comment on column v_failed_calls.times is 'How often it happened.';
 comment on column v_failed_calls.first_at is 'When the first of them was made.';
 comment on column v_failed_calls.last_at is 'When the last of them was made.';
 
@@ -69,12 +69,12 @@ create or replace view v_told with (security_invoker = true) as
     cross join lateral (select _told_by(m) as told_by, coalesce(i.content, _unwrapped(_result_text(m.content), o.work_type)) as text) w
    where t.turn_type = 'normal' and w.told_by is not null and w.text ~ '\S';
 comment on view v_told is
-  'What people and other agents said to each agent while it worked, as its requests told it; of a session of another program also what it began with. Not: the task of work that was submitted, results of calls and of children, what the client of such a session added. In order: select * from v_told where work_item_id = ''…'' order by turn_id, sequence.';
-comment on column v_told.turn_id is 'The turn whose request told it.';
-comment on column v_told.sequence is 'Its place among what that request told.';
-comment on column v_told.told_by is 'person, or agent: another one.';
+  'What people and other agents said to each agent while it worked, as its requests delivered it; for a session of another program, also its first prompt. Not included: the task of submitted work, results of calls and of children, and what the client of such a session added. In order: select * from v_told where work_item_id = ''…'' order by turn_id, sequence.';
+comment on column v_told.turn_id is 'The turn whose request delivered it.';
+comment on column v_told.sequence is 'Its position among what that request delivered.';
+comment on column v_told.told_by is 'person, or agent (another one).';
 comment on column v_told.name is 'The person, or the work item of the other agent; null: not known.';
-comment on column v_told.text is 'What was said, without what the client of a recorded session put around it.';
+comment on column v_told.text is 'What was said, without what the client of a recorded session wrapped around it.';
 comment on column v_told.told_at is 'When the agent was told.';
 comment on column v_told.inbox_id is 'The message in the inbox, see v_inbox; null: it came with a recorded session.';
 
@@ -123,34 +123,34 @@ create or replace view v_work_log with (security_invoker = true) as
     from work_items w
     join work_items e on e.id = w.continues_id;
 comment on view v_work_log is
-  'The story of each work item: what its agent was told by people and other agents (kind told), what it said (said), the tools that it called (call), what was entered in its ledger (entry), attempts that failed or crashed (attempt), how it ended and why (end), and of a conversation in several items from whose end it goes on (goes on) and which goes on from its own (next). In order: select * from v_work_log where work_item_id = ''…'' order by happened_at, rank, ordinal.';
-comment on column v_work_log.happened_at is 'When: of a call when it ended, of an open one when it began.';
+  'The story of each work item: what people and other agents told its agent (kind told), what the agent said (said), the tools that it called (call), what was entered in its ledger (entry), attempts that failed or crashed (attempt), how it ended and why (end), and, in a conversation of several items, the item it continues (goes on) and the one that continues it (next). In order: select * from v_work_log where work_item_id = ''…'' order by happened_at, rank, ordinal.';
+comment on column v_work_log.happened_at is 'When it happened: for a call, when it ended or, if it is open, began.';
 comment on column v_work_log.rank is 'Orders what happened at the same time: -2 goes on, -1 told, 0 said, 1 call, 2 entry, 3 attempt, 4 end, 5 next.';
-comment on column v_work_log.ordinal is 'Orders what has the same rank then: the place of a call or of what was told, the number of an entry or attempt.';
-comment on column v_work_log.iteration is 'The iteration of the attempt, from 1; of an attempt, those that it finished; null: it belongs to none.';
+comment on column v_work_log.ordinal is 'Orders rows of the same rank: the position of a call or of what was told, the number of an entry or attempt.';
+comment on column v_work_log.iteration is 'The iteration of the attempt, from 1; for an attempt, how many it finished; null: it belongs to none.';
 comment on column v_work_log.kind is 'goes on, told, said, call, entry, attempt, end or next.';
-comment on column v_work_log.name is 'Of a call its tool, of an entry its type, of an attempt its faculty; person or agent told it; continue or retry.';
-comment on column v_work_log.text is 'What was told, said or entered; of a call its input; of the end the summary, or why; with which message it goes on; the id of the next item.';
-comment on column v_work_log.status is 'Of a call its status, of an attempt its outcome, of the end the state; which person or work item told it; who had it go on.';
+comment on column v_work_log.name is 'For a call its tool; for an entry its type; for an attempt its faculty; for told, person or agent; for goes on and next, continue or retry.';
+comment on column v_work_log.text is 'For told, said and entry, the words; for a call its input; for end the summary, or the reason; for goes on the message; for next the id of that item.';
+comment on column v_work_log.status is 'For a call its status; for an attempt its outcome; for end the state; for told, which person or work item told it; for goes on and next, who continued it.';
 comment on column v_work_log.seconds is 'How long the call ran, the attempt took, or the item was open.';
-comment on column v_work_log.error is 'What a failed call returned, or why the attempt or item failed; the item from whose end it goes on.';
+comment on column v_work_log.error is 'What a failed call returned, or why the attempt or item failed; for goes on, the item that it continues.';
 
 create or replace view v_inbox with (security_invoker = true) as
   select i.work_item_id, i.id as inbox_id, i.kind, i.source_work_item_id, i.content, i.is_interrupt, i.consumed_at is null as is_waiting, t.iteration,
          i.created_at, i.consumed_at
     from inbox i
     left join turns t on t.id = i.turn_id;
-comment on view v_inbox is 'What people and other agents said to agents, and the results of children that they are told, with the iteration in which each was delivered.';
+comment on view v_inbox is 'Messages to agents from people and other agents, and results of children delivered to agents, with the iteration in which each was delivered.';
 comment on column v_inbox.inbox_id is 'The message or result.';
 comment on column v_inbox.is_waiting is 'True: the agent has not been told yet.';
-comment on column v_inbox.iteration is 'The iteration whose request told it.';
+comment on column v_inbox.iteration is 'The iteration whose request delivered it.';
 
 create or replace view v_journal_logged with (security_invoker = true) as
   select id as entry_id, work_item_id, entry_type, importance, content, created_at, deleted_at is not null as is_deleted, deleted_at, delete_reason
     from journal_entries;
-comment on view v_journal_logged is 'Entries that programs wrote with journal_log(), deleted ones too; with everything else that happened they are in work_journal.';
+comment on view v_journal_logged is 'Entries that programs wrote with journal_log(), including deleted ones. work_journal has them together with everything else that happened.';
 comment on column v_journal_logged.entry_id is 'The entry, for journal_entry_delete().';
-comment on column v_journal_logged.is_deleted is 'True: journal_entry_delete() removed what it said.';
+comment on column v_journal_logged.is_deleted is 'True: journal_entry_delete() removed its content.';
 
 create or replace view v_findings_told with (security_invoker = true) as
   select l.work_item_id, l.seq, l.content, l.created_at,
@@ -160,8 +160,8 @@ create or replace view v_findings_told with (security_invoker = true) as
          _project_now(l.project) as project, coalesce(l.project, '') as stored_project, l.is_inherited
     from work_ledger l
    where l.entry_type = 'finding';
-comment on view v_findings_told is 'Each finding and the agents that were told of it. The newest: select * from v_findings_told order by created_at desc limit 20.';
+comment on view v_findings_told is 'Each finding and the agents that were told of it. Newest first: select * from v_findings_told order by created_at desc limit 20.';
 comment on column v_findings_told.seq is 'Its number in the ledger of the work item.';
-comment on column v_findings_told.project is 'Whose finding it is, by the name that the project has today; null: of no project''s work.';
-comment on column v_findings_told.stored_project is 'The project as it was submitted with, see project_names(); empty: none.';
-comment on column v_findings_told.readers is '[{id, faculty, iteration}]: the work item whose agent was told, and when (faculty and iteration null: a session of another program); null: nobody was.';
+comment on column v_findings_told.project is 'The project whose work found it, by its current name; null: none.';
+comment on column v_findings_told.stored_project is 'The project under the name it was submitted with, see project_names(); empty: none.';
+comment on column v_findings_told.readers is '[{id, faculty, iteration}]: the work item whose agent was told, and when (faculty and iteration null: a session of another program); null: nobody was told.';

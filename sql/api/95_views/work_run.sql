@@ -80,7 +80,7 @@ create or replace function _said_within(p_text text, p_work_type text)
   return case when _unwrapped(p_text, p_work_type) ~ '\S' then nullif(_unwrapped(p_text, p_work_type), p_text) end;
 
 comment on function _said_within(text, text) is
-  'What a person said in a recorded message, without what the client put around it; null: it put nothing there, or there is nothing else.';
+  'What a person said in a recorded message, without what the client wrapped around it; null: it wrapped nothing around it, or there is nothing else.';
 
 create or replace view v_work_run with (security_invoker = true) as
   select e.work_item_id, e.kind || '/' || e.source_id as block_id, e.kind, e.source_id, e.happened_at, e.place, e.rank, e.ordinal, e.turn_id, e.who,
@@ -196,21 +196,21 @@ create or replace view v_work_run with (security_invoker = true) as
         from work_items w where w.resolved_at is not null
     ) e(work_item_id, kind, source_id, happened_at, place, rank, ordinal, turn_id, who, name, status, mark, content, input, data);
 comment on view v_work_run is
-  'Each work item as the conversation that it was, a row for each block: task, attempt (one began), told (by the engine, another agent, a hook), person (somebody said it), request (to the model: how it was answered, or why not), words, call (with its result), entry (of the ledger), cut, compaction, hook, journal (entries of journal_log()), checkpoint, end. In order: select * from v_work_run where work_item_id = ''…'' order by happened_at, place, rank, ordinal, block_id. Of a long one work_run() reads a window.';
-comment on column v_work_run.block_id is 'Unique in the work item; the console''s pages have it as their fragment.';
-comment on column v_work_run.kind is 'One of those that the comment of the view lists.';
-comment on column v_work_run.source_id is 'The row that the block is made of.';
-comment on column v_work_run.happened_at is 'Of all that belongs to a turn, when the turn was answered or given up.';
-comment on column v_work_run.place is 'Orders what happened at the same time: the depth of its turn, -1 for how it began.';
-comment on column v_work_run.rank is 'Orders what is in the same place.';
-comment on column v_work_run.ordinal is 'Orders what has the same rank.';
-comment on column v_work_run.who is 'Who said it: the person, of a task the role that submitted it; null: not known, or an agent.';
-comment on column v_work_run.name is 'Of a call its tool, of an entry its type, of a request its model, of an attempt its faculty, of a hook its point; else what kind of it.';
-comment on column v_work_run.status is 'How it stands or ended: of a request and a call their status, of an attempt the outcome of the one before.';
-comment on column v_work_run.mark is 'What it is looked for as: task, attempt, error (a call, request, hook or the item failed), approval (a person was asked), child, person, cut, end, or the type of a ledger entry that is no note. Null: nothing of this.';
-comment on column v_work_run.content is 'What was said, whole; of a call what the model was shown of its result, of a failed request the provider''s answer.';
-comment on column v_work_run.input is 'Of a call, the arguments with which it runs.';
-comment on column v_work_run.data is 'What else is known, by kind: of a request {attempt, iteration, seconds, input_tokens, cached_tokens, output_tokens, cost, requests, provider_status}; of a call {seconds, chars, artifact, images, child, parent, approval}; of words {thinking}; of the task of a recorded session and of what a person said in it, where its client put something around it, {said}: the words alone; of a cut its blocks and tokens.';
+  'Each work item as a conversation, one row per block: task, attempt (one began), told (by the engine, another agent, a hook), person (a person said it), request (to the model: how it was answered, or why not), words, call (with its result), entry (of the ledger), cut, compaction, hook, journal (entries of journal_log()), checkpoint, end. In order: select * from v_work_run where work_item_id = ''…'' order by happened_at, place, rank, ordinal, block_id. For a long one, use work_run(), which reads a window.';
+comment on column v_work_run.block_id is 'Unique in the work item; the console''s pages use it as their fragment.';
+comment on column v_work_run.kind is 'One of those listed in the view''s comment.';
+comment on column v_work_run.source_id is 'The row that the block is made from.';
+comment on column v_work_run.happened_at is 'When it happened; for everything that belongs to a turn, when the turn was answered or given up.';
+comment on column v_work_run.place is 'Orders what happened at the same time: the depth of its turn, -1 for how the item began.';
+comment on column v_work_run.rank is 'Orders blocks in the same place.';
+comment on column v_work_run.ordinal is 'Orders blocks of the same rank.';
+comment on column v_work_run.who is 'Who said it: the person; for a task, the role that submitted it; null: not known, or an agent.';
+comment on column v_work_run.name is 'For a call its tool, for an entry its type, for a request its model, for an attempt its faculty, for a hook its point; else its subtype.';
+comment on column v_work_run.status is 'Its state or how it ended: for a request and a call their status, for an attempt the outcome of the previous one.';
+comment on column v_work_run.mark is 'The mark to search for: task, attempt, error (a call, request, hook or the item failed), approval (a person was asked), child, person, cut, end, or the type of a ledger entry other than note. Null: none of these.';
+comment on column v_work_run.content is 'What was said, in full; for a call, what the model was shown of its result; for a failed request, the provider''s answer.';
+comment on column v_work_run.input is 'For a call, the arguments that it runs with.';
+comment on column v_work_run.data is 'What else is known, by kind: for a request {attempt, iteration, seconds, input_tokens, cached_tokens, output_tokens, cost, requests, provider_status}; for a call {seconds, chars, artifact, images, child, parent, approval}; for words {thinking}; for the task of a recorded session and what a person said in it, if its client wrapped something around it, {said}: the words alone; for a cut its blocks and tokens.';
 
 create or replace function work_run(
     p_work_item_id uuid,
@@ -280,7 +280,7 @@ end
 $$;
 
 comment on function work_run(uuid, text, text, integer, text[], text) is
-  'A window of a work item as the conversation that it was, see v_work_run: select * from work_run(''…''), then work_run(''…'', p_after => the last row''s position). Oldest first; with p_before, the rows before that position, newest first, and p_before => ''end'' begins at the end. p_limit: 1 to 500 blocks. p_marks: only blocks with one of these, such as {error,decision,cut,person}; p_query: only blocks whose words, input or result contain this text, ignoring case. A call reads a few thousand turns at most, however long the item is: if they do not fill the page, its last row has a position and nothing else, and the next call goes on from there. A page that is not full and has no such row is the last one. position: where a block stands, for p_after and p_before only. Raises WL001, WL002.';
+  'A window of a work item as a conversation, see v_work_run: select * from work_run(''…''), then work_run(''…'', p_after => the last row''s position). Oldest first; with p_before, the rows before that position, newest first; p_before => ''end'' begins at the end. p_limit: 1 to 500 blocks. p_marks: only blocks with one of these, such as {error,decision,cut,person}. p_query: only blocks whose words, input or result contain this text, ignoring case. A call reads at most a few thousand turns, however long the item is. If they do not fill the page, its last row has a position and nothing else, and the next call continues from there. A page that is not full and has no such row is the last one. position: where a block is in the conversation, for p_after and p_before only. Raises WL001, WL002.';
 
 create or replace function _run_marks()
   returns text[]
@@ -289,7 +289,7 @@ create or replace function _run_marks()
   parallel safe
   return '{task,attempt,approval,child,person,cut,end,retraction}'::text[] || array_remove(_ledger_entry_types(), 'note');
 
-comment on function _run_marks() is 'What a block of v_work_run is looked for as.';
+comment on function _run_marks() is 'The marks of blocks in v_work_run.';
 
 create or replace function _run_position(p_at timestamptz, p_place integer, p_rank integer, p_ordinal integer, p_block_id text)
   returns text
@@ -329,7 +329,7 @@ begin
 end
 $$;
 
-comment on function _run_place(text, boolean) is 'What _run_position() made a text of; of null: the beginning of every run or, backwards, like "end", its end. Raises WL002.';
+comment on function _run_place(text, boolean) is 'The values from which _run_position() made a text; for null, the beginning of every run or, backwards, like "end", its end. Raises WL002.';
 
 create or replace function _run_until(p_work_item_id uuid, p_from timestamptz, p_count integer)
   returns timestamptz
@@ -351,7 +351,7 @@ as $$
       order by j.created_at offset p_count - 1 limit 1));
 $$;
 
-comment on function _run_until(uuid, timestamptz, integer) is 'A time until which a run has at least p_count blocks after p_from; infinity: it has fewer. Reads that many rows of three tables at most.';
+comment on function _run_until(uuid, timestamptz, integer) is 'A time until which a run has at least p_count blocks after p_from; infinity: it has fewer. Reads at most that many rows of three tables.';
 
 create or replace view v_work_times with (security_invoker = true) as
   select w.id as work_item_id, w.created_at as submitted_at, w.started_at as began_at, w.resolved_at as ended_at,
@@ -364,20 +364,20 @@ create or replace view v_work_times with (security_invoker = true) as
            where k.work_item_id = w.id and _is_wait(k.tool_name)) as waited_seconds,
          (select sum(_age(a.requested_at) - coalesce(_age(a.decided_at), 0)) from approvals a where a.work_item_id = w.id) as asked_seconds
     from work_items w;
-comment on view v_work_times is 'When each work item was submitted, began and ended, how long it took, and what took that long. Calls that ran at the same time are added up.';
-comment on column v_work_times.submitted_at is 'When it came.';
+comment on view v_work_times is 'When each work item was submitted, began and ended, how long it took, and where the time went. Calls that ran at the same time are added up.';
+comment on column v_work_times.submitted_at is 'When it was submitted.';
 comment on column v_work_times.began_at is 'When its first attempt began; null: none has.';
 comment on column v_work_times.ended_at is 'When it reached a final state; null: it has not.';
 comment on column v_work_times.queued_seconds is 'From its submission until it began.';
 comment on column v_work_times.seconds is 'From its beginning to its end, or until now.';
-comment on column v_work_times.model_seconds is 'What its requests that were answered took.';
-comment on column v_work_times.tool_seconds is 'What its calls took, without those that wait.';
-comment on column v_work_times.waited_seconds is 'What its calls waited for children, other work, claims or times.';
+comment on column v_work_times.model_seconds is 'Total time of its answered requests.';
+comment on column v_work_times.tool_seconds is 'Total time of its calls, without those that wait.';
+comment on column v_work_times.waited_seconds is 'How long its calls waited for children, other work, claims or times.';
 comment on column v_work_times.asked_seconds is 'How long its calls waited for people to approve or reject them.';
 
 create or replace view v_images with (security_invoker = true) as
   select content_hash as artifact_hash, media_type, content from artifacts where media_type is not null;
-comment on view v_images is 'The images that tools returned or people attached, by the hashes that v_work_run has in data.images.';
+comment on view v_images is 'Images that tools returned or people attached, by the hashes in data.images of v_work_run.';
 comment on column v_images.artifact_hash is 'The artifact.';
 comment on column v_images.media_type is 'image/png, image/jpeg, image/gif or image/webp.';
 comment on column v_images.content is 'The image, in base64.';
