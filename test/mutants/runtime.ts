@@ -3298,6 +3298,22 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'the tasks of a model are the plan',
   },
   {
+    name: 'a worker of a program is told any number',
+    file: 'runtime/worker/worker.ts',
+    from: 'checkNumbers(options);',
+    to: '',
+    test: 'test/runtime/worker/startWorker.test.ts',
+    title: 'numbers with which none works',
+  },
+  {
+    name: 'a worker waits for what is no address',
+    file: 'runtime/worker/worker.ts',
+    from: 'checkAddress(options.url);',
+    to: '',
+    test: 'test/runtime/worker/startWorker.test.ts',
+    title: 'is not waited for',
+  },
+  {
     name: 'a resumed session forgets the plan that another process recorded',
     file: 'runtime/agentSdk/tasks.ts',
     from: 'await takeUp(ledger, sessionId, plan);\n  if (!plan.isNew) return; // by another hook meanwhile',
