@@ -25,7 +25,7 @@ import { registerTools } from './worker/registerTools.ts';
 import { hooksByName, withHooks } from './tools/hook.ts';
 import type { Hook } from './tools/hook.ts';
 import type { Tool } from './tools/tool.ts';
-import { startWorker } from './worker/worker.ts';
+import { openWorker } from './worker/worker.ts';
 import type { WorkerOptions } from './worker/worker.ts';
 
 export type RunOptions = {
@@ -274,7 +274,7 @@ export async function driven<T>(
   signal: AbortSignal | undefined,
   watch: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const worker = await startWorker({ ...options, treeId: await db.rootOf(item.id) });
+  const worker = await openWorker({ ...options, treeId: await db.rootOf(item.id) });
   const failed = new AbortController();
   try {
     await db.workerStop(keeper); // the worker has taken over

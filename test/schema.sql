@@ -5656,7 +5656,7 @@ create function _work_already_submitted(p_work_type text, p_description text, p_
 create function _work_goes_on(p_work_item_id uuid, p_states text[], p_content text, p_idempotency_key text, p_external_id text) returns work_items
   plpgsql volatile; -- body 59e3358a, comment d49c8bff
 create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text, shown jsonb)
-  sql stable; -- body adc5bcee, comment fcf131ed
+  sql stable; -- body 28923a5c, comment fcf131ed
 create function _work_line(p_text text, p_max_chars integer) returns text
   sql immutable; -- body 321794d5, comment 6e2fd456
 create function _work_move(p_item work_items, p_mover text) returns work_items
@@ -5702,7 +5702,7 @@ create function awareness_digest_across(p_work_item_id uuid DEFAULT NULL::uuid) 
 create function awareness_digest_linked(p_name text, p_is_asked boolean DEFAULT true) returns text
   plpgsql volatile; -- body d35f216c, comment 3c6b1924
 create function awareness_here(p_work_item_id uuid, p_directory text) returns text
-  sql volatile; -- body 206ce322, comment d86aac69
+  sql volatile; -- body 206ce322, comment 36c66660
 create function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
   plpgsql volatile; -- body b23d3c18, comment abca19fe
 create function check_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb

@@ -182,9 +182,9 @@ class Runner {
     const begins = event === 'SessionStart' || event === 'UserPromptSubmit';
     const { db, workItemId } = await this.#sessions.itemOf(session, begins);
     if (event === 'TaskCreated') taskCreated(session.plan, whole);
-    if (event === 'TaskCompleted') await taskCompleted(db.harness, workItemId, session.plan, whole);
+    if (event === 'TaskCompleted') await taskCompleted(db, workItemId, session.plan, whole);
     if (event === 'TaskCreated' || event === 'TaskCompleted') return { context: '' };
-    if (input.tool_name !== 'TaskCreate') await planSave(db.harness, workItemId, session.plan).catch(teller.complain);
+    if (input.tool_name !== 'TaskCreate') await planSave(db, workItemId, session.plan).catch(teller.complain);
     const said: Said[] = [];
     const run = async (name: HookName): Promise<void> => void said.push(await hooks[name](db.harness, workItemId, input, teller));
     // The SDK has not called SessionStart so far.

@@ -56,7 +56,7 @@ export class Sessions {
       isBegun: false,
       late: [],
       afterCompaction: '',
-      plan: { tasks: new Map(), isNew: false },
+      plan: { tasks: new Map(), isNew: false, before: undefined },
       isWorking: false,
       rest: () => {},
       seenAt: 0,
@@ -112,12 +112,12 @@ export class Sessions {
     }
   }
 
-  /** It works until rest() is called: it counts as alive without a hook. */
-  works(session: Session, db: Db, workItemId: string): void {
+  /** It works until rest() is called, or no hook was seen for `aliveMs`: it counts as alive without one. */
+  works(session: Session, db: Db, workItemId: string, aliveMs = ALIVE_MS): void {
     session.rest();
     session.isWorking = true;
     const stop = keepAlive(db, workItemId);
-    const timer = setInterval(() => performance.now() - session.seenAt > ALIVE_MS && session.rest(), 60_000).unref();
+    const timer = setInterval(() => performance.now() - session.seenAt > aliveMs && session.rest(), 60_000).unref();
     session.rest = () => {
       stop();
       clearInterval(timer);

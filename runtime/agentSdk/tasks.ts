@@ -1,49 +1,83 @@
 // The list of tasks that a model of the SDK keeps, as the plan of its session.
 
-import type { Functions } from '../harness/hooks.ts';
+import type { Db } from '../ledger/db.ts';
+import type { PlanItem } from '../ledger/entries.ts';
 import { UsageError } from '../ledger/errors.ts';
 
-/** By the id of each task. `isNew`: changed since it was recorded. */
-export type Plan = { tasks: Map<string, { text: string; isDone: boolean }>; isNew: boolean };
+/**
+ * In the order of the list, by the id of each task, or `recorded N` of one that another process saw made. `isNew`: changed since it was
+ * recorded. `before`: reads what was recorded of the session before this process saw a task of it.
+ */
+export type Plan = { tasks: Map<string, Omit<PlanItem, 'n'>>; isNew: boolean; before: Promise<void> | undefined };
+type Ledger = Pick<Db, 'harness' | 'planItems'>;
 
 /** As many as a plan has. */
 const MAX_ITEMS = 100;
+
+const isLeft = ({ state }: Omit<PlanItem, 'n'>): boolean => state === 'open' || state === 'doing';
+/** A plan has its items in one line each, and not all of a long one. */
+const isSame = (one: string, other: string): boolean => start(one) === start(other);
+const start = (text: string): string => text.trim().replaceAll(/\s+/g, ' ').slice(0, 500);
 
 /** A task more: recorded with the next thing that happens, so that a list is one plan and not one for each of its lines. */
 export function taskCreated(plan: Plan, input: Record<string, unknown>): void {
   const { id, text } = taskIn(input);
   if (plan.tasks.size >= MAX_ITEMS && !plan.tasks.has(id)) return;
-  plan.tasks.set(id, { text, isDone: false });
+  plan.tasks.set(id, { text, state: 'open' });
   plan.isNew = true;
 }
 
-/** A step that says so. A task that this process did not see made stands in no plan, but the step stands. */
-export async function taskCompleted(ledger: Functions, sessionId: string, plan: Plan, input: Record<string, unknown>): Promise<void> {
+/** A step that says so. A task of which nothing is known stands in no plan, but the step stands. */
+export async function taskCompleted(ledger: Ledger, sessionId: string, plan: Plan, input: Record<string, unknown>): Promise<void> {
   const { id, text } = taskIn(input);
+  await takeUp(ledger, sessionId, plan);
   await planSave(ledger, sessionId, plan);
-  const task = plan.tasks.get(id);
-  if (task?.isDone) return;
-  const done = task === undefined ? null : `{${[...plan.tasks.keys()].indexOf(id) + 1}}`;
-  await ledger.rows('ledger_append', sessionId, 'step', `Done: ${text}`, null, null, `task ${id} done`, null, null, done);
-  if (task) task.isDone = true;
+  const key = plan.tasks.has(id) ? id : [...plan.tasks].find(([at, task]) => at.startsWith('recorded ') && isSame(task.text, text))?.[0];
+  const task = plan.tasks.get(key ?? '');
+  if (task?.state === 'done') return;
+  const done = key === undefined ? null : `{${[...plan.tasks.keys()].indexOf(key) + 1}}`;
+  await ledger.harness.rows('ledger_append', sessionId, 'step', `Done: ${text}`, null, null, `task ${id} done`, null, null, done);
+  if (task) task.state = 'done';
 }
 
 /** The session goes on with other work, which has no plan yet: the list is its plan, too, if something of it is open. */
 export function planAnew(plan: Plan): void {
-  plan.isNew = [...plan.tasks.values()].some(({ isDone }) => !isDone);
+  plan.isNew = [...plan.tasks.values()].some(isLeft);
 }
 
 /** Records the list if it has changed. */
-export async function planSave(ledger: Functions, sessionId: string, plan: Plan): Promise<void> {
+export async function planSave(ledger: Ledger, sessionId: string, plan: Plan): Promise<void> {
   if (!plan.isNew) return;
+  await takeUp(ledger, sessionId, plan);
+  if (!plan.isNew) return; // by another hook meanwhile
   plan.isNew = false;
-  const items = [...plan.tasks.values()].map(({ text, isDone }) => ({ text, state: isDone ? 'done' : 'open' }));
   try {
-    await ledger.rows('ledger_append', sessionId, 'plan', '', null, null, null, null, JSON.stringify(items));
+    await ledger.harness.rows('ledger_append', sessionId, 'plan', '', null, null, null, null, JSON.stringify([...plan.tasks.values()]));
   } catch (error) {
     plan.isNew = true;
     throw error;
   }
+}
+
+/** A session that was resumed goes on with its plan: what was recorded stands before what this process saw made. */
+function takeUp(ledger: Ledger, sessionId: string, plan: Plan): Promise<void> {
+  return (plan.before ??= readBefore(ledger, sessionId, plan).catch((error: unknown) => {
+    plan.before = undefined;
+    throw error;
+  }));
+}
+
+async function readBefore(ledger: Ledger, sessionId: string, plan: Plan): Promise<void> {
+  const recorded = await ledger.planItems(sessionId);
+  const made = [...plan.tasks];
+  plan.tasks.clear();
+  const room = MAX_ITEMS - made.length;
+  for (const { n, text, state } of recorded.length <= room ? recorded : recorded.filter(isLeft).slice(0, room)) {
+    const again = made.findIndex(([, task]) => isSame(task.text, text));
+    const [id = `recorded ${n}`] = again < 0 ? [] : (made.splice(again, 1)[0] ?? []);
+    plan.tasks.set(id, { text, state });
+  }
+  for (const [id, task] of made) plan.tasks.set(id, task);
 }
 
 function taskIn({ task_id: id, task_subject: text }: Record<string, unknown>): { id: string; text: string } {

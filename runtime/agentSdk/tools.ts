@@ -10,6 +10,7 @@ import { CALL } from '../mcp/callId.ts';
 import type { Seat, Service } from '../mcp/server.ts';
 import type { Updates } from '../mcp/updates.ts';
 import { sessionsAt } from './sessions.ts';
+import type { Session, Sessions } from './sessions.ts';
 import type { LedgerAddress } from './lazyLedger.ts';
 
 export type LedgerToolOptions = LedgerAddress & {
@@ -37,6 +38,9 @@ class InProcessServer {
   /** Of calls that no hook saw, in a program without hooks. */
   readonly #own = `agent-sdk:${randomUUID()}`;
   #serving: Promise<Serving> | undefined;
+  readonly #connected = new Set<Transport>();
+  /** Sessions that no hook tells of, by their work: alive while a query is connected. */
+  readonly #kept = new Map<Session, string>();
 
   constructor(options: LedgerToolOptions) {
     this.#options = options;
@@ -49,6 +53,14 @@ class InProcessServer {
     const { service } = await (this.#serving ??= this.#serve());
     takes(undefined);
     await service.server({ isConnected: true }).connect(transport);
+    this.#connected.add(transport);
+    const closed = transport.onclose;
+    const onclose = (): void => {
+      closed?.();
+      this.#connected.delete(transport);
+      if (this.#connected.size === 0) this.#rest();
+    };
+    Object.assign(transport, { onclose });
     for (const message of early) transport.onmessage?.(...message);
   }
 
@@ -58,6 +70,7 @@ class InProcessServer {
     this.#serving = undefined;
     const serving = await closing?.catch(() => undefined);
     if (!serving) return;
+    this.#rest();
     await serving.service.stop();
     await (await serving.updates()?.catch(() => undefined))?.close();
     await sessionsAt(this.#options).ledger.close();
@@ -94,13 +107,27 @@ class InProcessServer {
             sessions.ofCall(meta?.[CALL]) ??
             (named === undefined ? sessions.last() : undefined) ??
             sessions.seen(named ?? this.#own, undefined, project);
-          return (await sessions.itemOf(session)).workItemId;
+          return this.#workOf(sessions, session);
         },
       },
     );
     sessions.ledger.hold();
     updatesOf().catch(() => {}); // so that they are there when the first client asks; what fails is said to whoever needs it
     return { service, updates: () => updates };
+  }
+
+  async #workOf(sessions: Sessions, session: Session): Promise<string> {
+    const { db, workItemId } = await sessions.itemOf(session);
+    if (!session.isBegun && this.#connected.size > 0 && !(session.isWorking && this.#kept.get(session) === workItemId)) {
+      this.#kept.set(session, workItemId);
+      sessions.works(session, db, workItemId, Infinity);
+    }
+    return workItemId;
+  }
+
+  #rest(): void {
+    for (const session of this.#kept.keys()) session.rest();
+    this.#kept.clear();
   }
 }
 

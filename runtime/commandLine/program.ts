@@ -14,6 +14,15 @@ export function integer(text: string): number {
   return Number(text);
 }
 
+/** A whole number from `least` to `most`. */
+export const within =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const n = integer(text);
+    if (n < least || n > most) throw new InvalidArgumentError(`It is ${least} to ${most}.`);
+    return n;
+  };
+
 export function port(text: string): number {
   const n = integer(text);
   if (n < 0 || n > 65_535) throw new InvalidArgumentError('A port is 0 to 65535.');

@@ -10,7 +10,8 @@ import type { ListOptions } from '../commands/list.ts';
 import type { RunOptions } from '../commands/run.ts';
 import type { WorkOptions } from '../commands/work.ts';
 import type { Settings } from '../config.ts';
-import { anywhere, command, ends, examples, installs, integer, projectOption, reads, workspaceRootsOption } from './program.ts';
+import { LONGEST_SECONDS, MOST_AT_ONCE } from '../worker/limits.ts';
+import { anywhere, command, ends, examples, installs, integer, projectOption, reads, within, workspaceRootsOption } from './program.ts';
 
 const items = () => import('../commands/items.ts');
 
@@ -18,11 +19,11 @@ const workerOptions = (made: Command): Command =>
   made
     .option('--faculty <path...>', 'faculty TOML files, or directories of them, to save first')
     .option('--tools <file...>', 'your own tools: modules, .toml files of commands, .json files of MCP servers')
-    .option('--concurrency <n>', 'how many work items to run at once', integer, 4)
+    .option('--concurrency <n>', 'how many work items to run at once', within(1, MOST_AT_ONCE), 4)
     .addOption(
       new Option('--lease-seconds <n>', 'seconds without a heartbeat until a worker is considered dead')
         .env('WORK_LEDGER_LEASE_SECONDS')
-        .argParser(integer)
+        .argParser(within(1, LONGEST_SECONDS))
         .default(30),
     )
     .addOption(
@@ -31,7 +32,7 @@ const workerOptions = (made: Command): Command =>
       ),
     )
     .addOption(workspaceRootsOption())
-    .option('--grace-seconds <n>', 'seconds that running iterations get to finish after a stop signal', integer, 5)
+    .option('--grace-seconds <n>', 'seconds that running iterations get to finish after a stop signal', within(0, LONGEST_SECONDS), 5)
     .addOption(
       new Option('--log-level <level>', 'level of the logs on stderr')
         .choices(['trace', 'debug', 'info', 'warn', 'error', 'silent'])

@@ -12,6 +12,7 @@ import type { Db } from '../ledger/db.ts';
 import type { DrawnOn } from '../ledger/reads.ts';
 import type { DailyOwner } from '../ledger/submit.ts';
 import { isNoTime, UsageError } from '../ledger/errors.ts';
+import { jsonOfFile } from '../jsonFile.ts';
 import { linkedDigests } from '../ledger/linked.ts';
 import { projectOf } from '../project.ts';
 import { idOf, itemIdOf } from './ids.ts';
@@ -140,7 +141,7 @@ const used = (one: { spent: string; amount: string; reserved: string }): string 
 /** What an option has as JSON. */
 function parsed(json: string, option: string): unknown {
   try {
-    return JSON.parse(json) as unknown;
+    return jsonOfFile(json);
   } catch {
     throw new UsageError(`${option} must be JSON`);
   }

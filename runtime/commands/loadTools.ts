@@ -9,6 +9,7 @@ import { z } from 'zod';
 
 import { loadPackage } from '../../sandbox/optionalPackage.ts';
 import { parseToml, TomlError } from '../faculty/toml.ts';
+import { jsonOfFile } from '../jsonFile.ts';
 import { messageOf, UsageError } from '../ledger/errors.ts';
 import { builtinTools } from '../tools/builtinTools.ts';
 import { commandTools } from '../tools/commandTool.ts';
@@ -44,7 +45,7 @@ async function toolsOf(file: string): Promise<LoadedTools> {
       const text = await readFile(file, 'utf8');
       if (kind === '.toml') return { tools: commandTools(jsonOf(text)), close: nothing };
       const { mcpTools } = await loadPackage('@modelcontextprotocol/client', 'a file of MCP servers', () => import('../tools/mcpTools.ts'));
-      return await mcpTools(JSON.parse(text));
+      return await mcpTools(jsonOfFile(text));
     } catch (error) {
       if (error instanceof TomlError) throw new UsageError(`${file}:${error.position.line}:${error.position.column}: ${error.message}`);
       throw new UsageError(`${file}: ${error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error)}`);

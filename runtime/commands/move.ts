@@ -4,7 +4,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 import type { Settings } from '../config.ts';
-import { checkAddress, findLedger } from '../install/findLedger.ts';
+import { findLedger } from '../install/findLedger.ts';
+import { checkAddress } from '../ledger/checkAddress.ts';
 import { passwordsOf } from '../ledger/address.ts';
 import { messageOf, UsageError } from '../ledger/errors.ts';
 import { moveLedger, standsAt, undoMove } from '../move/moveLedger.ts';

@@ -10,6 +10,7 @@ import { isObject } from '../../plv8/isObject.ts';
 import { parseToml } from '../faculty/toml.ts';
 import { harnesses, hookSettings, isHarness } from '../harness/harnesses.ts';
 import type { HarnessName } from '../harness/harnesses.ts';
+import { jsonOfFile } from '../jsonFile.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { exit, note, print } from './output.ts';
 
@@ -139,7 +140,7 @@ async function change(path: string, to: (text: string) => string): Promise<void>
 
 function parsed(text: string, path: string): Record<string, unknown> {
   try {
-    const settings: unknown = JSON.parse(text.trim() === '' ? '{}' : text);
+    const settings: unknown = jsonOfFile(text.trim() === '' ? '{}' : text);
     if (isObject(settings)) return settings;
   } catch {
     // said below

@@ -9,6 +9,7 @@
 
 import { readFileSync } from 'node:fs';
 
+import { jsonOfFile } from '../jsonFile.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { mistakeIn, plainReply, replies } from '../model/replies.ts';
 import { scriptOf } from '../model/script.ts';
@@ -18,7 +19,7 @@ import type { Script } from '../model/script.ts';
 export function scriptFile(path: string): Script {
   let given: unknown;
   try {
-    given = JSON.parse(readFileSync(path, 'utf8'));
+    given = jsonOfFile(readFileSync(path, 'utf8'));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EISDIR') throw new UsageError(`${path} is a directory, not a file of replies`);
     if (error instanceof SyntaxError) throw new UsageError(`${path} is not JSON: ${error.message}`);

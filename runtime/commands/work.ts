@@ -21,7 +21,7 @@ import { projectOf } from '../project.ts';
 import { listeningAt } from '../telemetry/healthServer.ts';
 import { logDestination } from '../telemetry/logs.ts';
 import type { Tool } from '../tools/tool.ts';
-import { startWorker } from '../worker/worker.ts';
+import { openWorker } from '../worker/worker.ts';
 import { saveFaculties } from './faculty.ts';
 import { io } from './io.ts';
 import { withTools } from './loadTools.ts';
@@ -126,7 +126,7 @@ async function workWith(tools: Tool[], options: WorkOptions): Promise<number> {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve);
   });
   const { http: _, ...given } = options;
-  const worker = await startWorker({ ...given, ...(http && { http }), url: place.url, schema: place.schema, project, model, tools, log });
+  const worker = await openWorker({ ...given, ...(http && { http }), url: place.url, schema: place.schema, project, model, tools, log });
   log.info(
     project === null
       ? 'it works on what is queued in any project'

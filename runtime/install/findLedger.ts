@@ -3,9 +3,8 @@
 import type pg from 'pg';
 
 import type { Settings } from '../config.ts';
-import { shownUrl } from '../ledger/address.ts';
+import { checkAddress } from '../ledger/checkAddress.ts';
 import { withConnection } from '../ledger/connection.ts';
-import { UsageError } from '../ledger/errors.ts';
 import { listenAt } from '../ledger/listener.ts';
 
 export type Place = { url: string; schema: string; isEmbedded: boolean };
@@ -18,12 +17,6 @@ export async function findLedger(settings: Settings): Promise<Place> {
     schema: givenSchema(settings) ?? (await withConnection({ connectionString: url }, (client) => schemaOn(client, settings))),
     isEmbedded,
   };
-}
-
-/** Throws UsageError for what can be no address of a database. */
-export function checkAddress(address: string): void {
-  if (!/^(postgres(ql)?:\/\/|socket:|\/)/.test(address))
-    throw new UsageError(`"${shownUrl(address)}" is not the address of a database, such as postgresql://user@host:5432/database`);
 }
 
 /** The database alone. */

@@ -48,6 +48,8 @@ const hit = z.object({
   description: z.string().nullable(),
 });
 export type SearchHit = z.infer<typeof hit>;
+const planItem = z.object({ n: z.number(), text: z.string(), state: z.enum(['open', 'doing', 'done', 'dropped']) });
+export type PlanItem = z.infer<typeof planItem>;
 export type SearchOptions = {
   /** The position of the last hit of the page before. */
   before?: string | null;
@@ -117,6 +119,15 @@ export const entries = ({ call, row, rows, run, named }: Calls) => ({
             join ${named('v_work_list')} w on w.work_item_id = l.work_item_id
            where l.work_item_id = ${workItemId}::uuid and l.seq > ${seq} and (w.continues_id is null or not l.is_inherited)
            order by l.seq`,
+    ),
+
+  /** Where the newest plan of its ledger stands. */
+  planItems: (workItemId: string) =>
+    run(
+      () =>
+        sql.type(
+          planItem,
+        )`select n, text, state from ${named('v_plan')} where work_item_id = ${workItemId}::uuid and seq is not null order by n`,
     ),
 
   /**

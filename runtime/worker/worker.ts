@@ -17,12 +17,14 @@ import { executeCode } from '../focus/runCode.ts';
 import { StatedInputs } from '../focus/statedInputs.ts';
 import { Watchers } from '../focus/watchers.ts';
 import { shownUrl } from '../ledger/address.ts';
+import { checkAddress } from '../ledger/checkAddress.ts';
 import { checkLedger, OtherLedger } from '../ledger/checkLedger.ts';
+import { clientError } from '../ledger/clientError.ts';
 import { clientOf } from '../client.ts';
 import type { LedgerClient } from '../client.ts';
 import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
-import { messageOf } from '../ledger/errors.ts';
+import { messageOf, UsageError } from '../ledger/errors.ts';
 import { hearing, listen } from '../ledger/listener.ts';
 import { whenReachable } from '../ledger/reachable.ts';
 import { facultyModels } from '../model/facultyModels.ts';
@@ -38,6 +40,7 @@ import { hooksByName } from '../tools/hook.ts';
 import type { Hook } from '../tools/hook.ts';
 import type { Tool } from '../tools/tool.ts';
 import { connectionsOf } from './connections.ts';
+import { LONGEST_SECONDS, MOST_AT_ONCE } from './limits.ts';
 import { startRetention } from './retention.ts';
 import { startRunner } from './runner.ts';
 import type { Runner } from './runner.ts';
@@ -59,11 +62,13 @@ export type WorkerOptions = {
   hooks?: readonly Hook[];
   /** Default: warnings and errors, as JSON lines on stderr. */
   log?: Logger;
+  /** How many items at once; default: 4. */
   concurrency?: number;
+  /** How long a silent worker is believed to live; default: 30. */
   leaseSeconds?: number;
   /** The name of this machine, by which faculties may ask for it (`hosts`); default: WORK_LEDGER_HOST, else the system's. */
   host?: string;
-  /** How long a stopping worker waits for iterations to end by themselves. */
+  /** How long a stopping worker waits for iterations to end by themselves; default: 5. */
   graceSeconds?: number;
   onDelta?: (workItemId: string, text: string) => void;
   /** The daemon for agents' code and workspaces, as dockerode has it; default: that of DOCKER_HOST or of this machine. Null: none. */
@@ -99,10 +104,21 @@ export type Worker = {
 };
 
 /**
- * Registers its tools, starts to work, and continues until `stop()`. Waits for a database that cannot be reached; throws OtherLedger if
- * this program cannot work with the ledger.
+ * Registers its tools, starts to work, and continues until `stop()`. Waits for a database that cannot be reached. What cannot begin rejects as
+ * the methods of LedgerClient do; OtherLedger: this program cannot work with the ledger.
  */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  try {
+    return await openWorker(options);
+  } catch (error) {
+    throw clientError(error, options.url);
+  }
+}
+
+/** The same for commands, which tell a person of a UsageError as one. */
+export async function openWorker(options: WorkerOptions): Promise<Worker> {
+  checkAddress(options.url);
+  checkNumbers(options);
   const { url, schema, log = pino({ level: 'warn' }, logDestination()), treeId = null } = options;
   const leaseSeconds = options.leaseSeconds ?? 30;
   const concurrency = options.concurrency ?? 4;
@@ -241,6 +257,17 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     address: health?.address ?? null,
     stop: () => stop(null, options.graceSeconds ?? 5),
   };
+}
+
+/** Throws UsageError. Of 0 seconds leases end as they begin, and of what is no number timers make 1 ms. */
+function checkNumbers({ concurrency, leaseSeconds, graceSeconds }: WorkerOptions): void {
+  const check = (name: string, given: number | undefined, least: number, most: number, isRight: (n: unknown) => boolean): void => {
+    if (given !== undefined && !(isRight(given) && given >= least && given <= most))
+      throw new UsageError(`${name} is a number from ${least} to ${most}, not ${String(given)}`);
+  };
+  check('concurrency', concurrency, 1, MOST_AT_ONCE, Number.isInteger);
+  check('leaseSeconds', leaseSeconds, 1, LONGEST_SECONDS, Number.isFinite);
+  check('graceSeconds', graceSeconds, 0, LONGEST_SECONDS, Number.isFinite);
 }
 
 function sayPooler(needs: number, listenUrl: string | null, log: Logger): void {

@@ -283,6 +283,8 @@ test('what goes wrong is said in one line, with what to do', async () => {
     [{}, ['help', 'lst'], /^error: unknown command 'lst' \(Did you mean list\?\) \(work-ledger --help\)\n$/],
     [{}, ['zz', '--help'], /^error: unknown command 'zz' \(work-ledger --help\)\n$/],
     [{}, ['lst'], /^error: unknown command 'lst' \(Did you mean list\?\) \(work-ledger --help\)\n$/],
+    [{}, ['work', '--lease-seconds', '0'], /^error: .*It is 1 to 86400\. \(work-ledger work --help\)\n$/],
+    [{}, ['run', 'x', '--concurrency', '0'], /^error: .*It is 1 to 10000\. \(work-ledger run --help\)\n$/],
     [{}, ['console', '--port', '70000'], /^error: .*A port is 0 to 65535\. \(work-ledger console --help\)\n$/],
     [{}, ['console', '--port', '0', '--host', '192.0.2.1'], /^error: this machine has no address 192\.0\.2\.1: .*\n$/],
     [{}, ['person', 'add', ''], /^error: "" cannot be the name of a person \(WL002\)\. At most 100 characters .*\n$/],

@@ -24,7 +24,8 @@ test('plugin adds to the settings of a person what is ours, once, and nothing of
   const path = join(home, '.gemini', 'settings.json');
   const own = { matcher: 'write_file', hooks: [{ type: 'command', command: 'mine' }] };
   for (const directory of ['dotfiles', '.gemini']) await mkdir(join(home, directory));
-  await writeFile(file, JSON.stringify({ theme: 'dark', hooks: { BeforeTool: [own], Notification: [own] }, mcpServers: { other: {} } }));
+  const before = { theme: 'dark', hooks: { BeforeTool: [own], Notification: [own] }, mcpServers: { other: {} } };
+  await writeFile(file, `\uFEFF${JSON.stringify(before)}`); // as some editors write it
   await chmod(file, 0o640);
   await symlink(file, path);
   for (let n = 0; n < 2; n++) expect(await plugin('gemini-cli', '--install')).toMatchObject({ code: 0, stdout: '' });

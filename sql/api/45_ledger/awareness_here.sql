@@ -10,7 +10,7 @@ as $$
 $$;
 
 comment on function awareness_here(uuid, text) is
-  'What an interactive session is told when it starts, as data between markers. First, up to 8 of the newest 1,000 work items, those in this directory or below it (the ones being worked on first), each with its state, what it waits for, the files that it changed, and its newest three plans, findings, decisions and errors, one line each. Then, in two fifths of a digest''s room, what awareness_digest() says about other items: the session''s team, unfinished items of its project, decisions, findings, errors, and unread messages that it sent; for other projects, only how much is running there. p_work_item_id: the session''s own item, which is left out. p_directory: absolute; for a repository, its root. Raises WL001, WL002.';
+  'What an interactive session is told when it starts, as data between markers. First, up to 8 of the newest 1,000 work items, those in this directory or below it (the ones being worked on first; none that is a session of another program that ended without a prompt or an entry), each with its state, what it waits for, the files that it changed, and its newest three plans, findings, decisions and errors, one line each. Then, in two fifths of a digest''s room, what awareness_digest() says about other items: the session''s team, unfinished items of its project, decisions, findings, errors, and unread messages that it sent; for other projects, only how much is running there. p_work_item_id: the session''s own item, which is left out. p_directory: absolute; for a repository, its root. Raises WL001, WL002.';
 
 create or replace function _awareness_here(p_work_item_id uuid, p_directory text, out said text, out shown jsonb)
   language plpgsql
@@ -63,7 +63,9 @@ as $$
       cross join lateral (
         select _works_in(w, f.config) as directory,
                case w.work_type when 'journal' then _journal_state(w) = 'active' else w.resolved_at is null and w.state <> 'paused' end as is_alive) d
-     where w.id <> p_but_id and w.description <> '[erased]' and (d.directory = p_directory or starts_with(d.directory, p_directory || '/'))
+     where w.id <> p_but_id and w.description <> '[erased]'
+       and (d.is_alive or w.work_type <> 'journal' or not w.params ? 'isUnnamed' or exists (select from work_ledger l where l.work_item_id = w.id))
+       and (d.directory = p_directory or starts_with(d.directory, p_directory || '/'))
      order by d.is_alive desc, coalesce(w.resolved_at, w.started_at, w.created_at) desc
      limit 8)
   select row_number() over (order by n.is_alive desc, coalesce(n.resolved_at, n.started_at, n.created_at) desc), n.id,

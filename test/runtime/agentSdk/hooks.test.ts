@@ -241,6 +241,37 @@ test('the tasks of a model are the plan of its session', async () => {
   expect(lines).toEqual([]);
 });
 
+test('a session that was resumed in another process goes on with its plan', async () => {
+  const first = session('resumed');
+  await first.says('Make a list');
+  for (const [task_id, task_subject] of [
+    ['1', 'Copy'],
+    ['2', 'Prove\nit'],
+    ['3', 'Tell'],
+  ])
+    await first.ask('TaskCreated', { task_id, task_subject });
+  await first.ask('TaskCompleted', { task_id: '1', task_subject: 'Copy' });
+
+  // Another ledger is another process, as far as sessions go.
+  const own = await openDb(database.url, 'ledger', { maximumPoolSize: 3 });
+  const then = session('resumed', patient({ ledger: clientOf(own, '') }));
+  await then.says('Go on');
+  await then.ask('TaskCreated', { task_id: '4', task_subject: 'Sweep' });
+  await then.uses('Bash');
+  await then.ask('TaskCompleted', { task_id: '2', task_subject: 'Prove\nit' });
+  await then.ask('TaskCompleted', { task_id: '4', task_subject: 'Sweep' });
+  await then.ask('TaskCompleted', { task_id: '1', task_subject: 'Copy' });
+  const { id } = await then.item();
+  expect(await database.query(`select n, text, state from ledger.v_plan where work_item_id = '${id}' order by n`)).toEqual([
+    { n: 1, text: 'Copy', state: 'done' },
+    { n: 2, text: 'Prove it', state: 'done' },
+    { n: 3, text: 'Tell', state: 'open' },
+    { n: 4, text: 'Sweep', state: 'done' },
+  ]);
+  await own.close();
+  expect(lines).toEqual([]);
+});
+
 async function connected(tools: LedgerTools): Promise<Client> {
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   tools.instance.connect(theirs); // as the SDK does it: messages come before it is done
@@ -312,6 +343,35 @@ test('tools of a program without hooks go on with other work when theirs is over
   expect((await say('ledger_append', found)).isError).not.toBe(true);
   await client.close();
   await tools.instance.close();
+});
+
+test('a session without hooks is kept alive as long as a query of it is connected', async () => {
+  const beats: string[] = [];
+  const heartbeat = vi.spyOn(db.journal, 'heartbeat').mockImplementation(async (id) => void beats.push(id));
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    const tools = ledgerTools({ ledger: clientOf(db, ''), project: 'acme', session: 'sigma' });
+    const [client, other] = [await connected(tools), await connected(tools)];
+    for (const one of [client, other]) await one.callTool({ name: 'awareness_digest', arguments: {} });
+    const { id } = await session('sigma').item();
+    expect(beats).toEqual([id]);
+    await other.close();
+    vi.advanceTimersByTime(45 * 60_000);
+    expect(beats.length).toBe(46);
+    await client.close();
+    vi.advanceTimersByTime(5 * 60_000);
+    expect(beats.length).toBe(46);
+
+    const next = await connected(tools);
+    await next.callTool({ name: 'awareness_digest', arguments: {} });
+    expect(beats.length).toBe(47);
+    await tools.instance.close();
+    vi.advanceTimersByTime(5 * 60_000);
+    expect(beats.length).toBe(47);
+  } finally {
+    vi.useRealTimers();
+    heartbeat.mockRestore();
+  }
 });
 
 // Before there is a database: of hooks that reach none.

@@ -1,6 +1,6 @@
 -- A session of another program is called one, wherever it is told of, and the files that its program reported are told as an agent's are.
 begin;
-select plan(8);
+select plan(10);
 
 create temporary table session as select (journal_session_open('s', 'Mend the shop', '/shop', 'acme')).id;
 create temporary table colleague as select (journal_session_open('t', 'Mend the till', '/shop', 'acme')).id;
@@ -24,6 +24,11 @@ select alike(awareness_digest((select id from work_items where description = 'A 
   E'%Your team:\n- [session] Mend the till (your parent, active)\n  Changed: src/money.js%', 'the team of a session is told the same');
 select from tell_agent((select id from session), 'session', 'The till is mine');
 select alike(inbox_take((select id from colleague)), '%from another agent, session %', 'it is found by that name, and named so where it says something');
+
+select from generate_series(1, 8) n, journal_session_open(format('left %s', n), null, '/shop', 'acme') s, journal_session_status(s.id, 'paused');
+select alike(pg_temp.here(), '%Mend the till (active)%', 'one that is named');
+select from journal_session_status((select id from colleague), 'paused');
+select alike(pg_temp.here(), E'%repository:\n- [session] Mend the till (paused)\n  changed: src/money.js\n</data%', 'those that ended before anything was asked do not hide it');
 
 select * from finish();
 rollback;

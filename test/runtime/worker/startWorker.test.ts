@@ -1,0 +1,56 @@
+// What a worker that a program starts is not told in vain.
+
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { LedgerError } from '../../../runtime/ledger/errors.ts';
+import { createModelClient } from '../../../runtime/model/callModel.ts';
+import { startWorker } from '../../../runtime/worker/worker.ts';
+import type { WorkerOptions } from '../../../runtime/worker/worker.ts';
+import { createDatabase } from '../../database.ts';
+import type { TestDatabase } from '../../database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase();
+});
+afterAll(async () => {
+  await database?.drop();
+});
+
+const model = createModelClient({ apiKey: 'k', baseURL: 'http://127.0.0.1:9' });
+/** The code with which it rejects. */
+async function refused(options: Partial<WorkerOptions>): Promise<string> {
+  const log = pino({ level: 'silent' });
+  const started = startWorker({ url: database.url, schema: 'ledger', tools: [], docker: null, log, model, ...options });
+  const error = await started.then(
+    async (worker) => {
+      await worker.stop();
+      return new Error('it has started');
+    },
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof LedgerError)) throw error;
+  expect(error.hint).not.toBe('');
+  return error.code;
+}
+
+test.for([0, -1, NaN, Infinity])('numbers with which none works: %s', async (n) => {
+  expect(await refused({ leaseSeconds: n })).toBe('WL002');
+  expect(await refused({ concurrency: n })).toBe('WL002');
+  if (n !== 0) expect(await refused({ graceSeconds: n })).toBe('WL002');
+});
+
+test('half an item, and more than a worker drives', async () => {
+  expect(await refused({ concurrency: 1.5 })).toBe('WL002');
+  expect(await refused({ concurrency: 20_000 })).toBe('WL002');
+});
+
+test.for(['', 'nonsense', 'localhost:5432/shop'])('what is no address is not waited for: %j', async (url) => {
+  expect(await refused({ url })).toBe('WL002');
+});
+
+test('what the database or the system refuses is an error of the project', async () => {
+  expect(await refused({ treeId: 'x' })).toBe('22P02');
+  expect(await refused({ http: { host: '127.0.0.1', port: 99_999 } })).toBe('WL002');
+});
