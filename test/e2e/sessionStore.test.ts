@@ -216,7 +216,7 @@ describe('the contract', () => {
     const at = key({ projectKey: "C--a'b%_\\ü", subpath: 'subagents/workflows/x/agent-ü' });
     await store.append(at, [one(1)]);
     expect(await store.load(at)).toHaveLength(1);
-    await expect(store.append(key({ subpath: '' }), [one(1)])).rejects.toThrow('empty subpath');
+    await expect(store.append(key({ subpath: '' }), [one(1)])).rejects.toThrow('subpath is empty');
     await expect(store.append(key({ projectKey: 'a\0b' }), [one(1)])).rejects.toThrow('U+0000');
   });
 });

@@ -229,7 +229,7 @@ test('a worker whose graphile-worker is answered no more falls silent, and start
   start();
   await says('worker started');
   await watcher.query('begin; lock table graphile_worker._private_jobs in access exclusive mode');
-  await says('graphile-worker gave up');
+  await says('graphile-worker stopped');
   const seen = async (): Promise<unknown> => (await watcher.query('select id, seen_at from work_ledger.workers')).rows;
   const before = await seen();
   // It goes on to sign off, which the lock holds up.
@@ -252,7 +252,7 @@ test('a worker that is refused its jobs, for whatever reason, starts anew until 
   start();
   await says('worker started');
   await watcher.query('alter table graphile_worker._private_jobs rename to elsewhere');
-  await says('graphile-worker gave up');
+  await says('graphile-worker stopped');
   await watcher.query('alter table graphile_worker.elsewhere rename to _private_jobs');
   await says('at work again');
   await done(await submit(2));
@@ -265,7 +265,7 @@ test('one that cannot write a job back starts anew, and no job stays locked', as
   start();
   await says('worker started');
   const items = await submit(3);
-  await says('graphile-worker gave up');
+  await says('graphile-worker stopped');
   await watcher.query('drop trigger refuse on graphile_worker._private_jobs');
   await done(items);
 });

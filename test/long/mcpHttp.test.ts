@@ -442,7 +442,7 @@ test.each([[['mcp', '--http']], [['console']]])('%s reads the token from a file,
   expect(running.log()).not.toContain(token);
   await rm(file);
   await expect(startMcpHttp({ databaseUrl: database.url, token, command, args: ['--token-file', file] })).rejects.toThrow(
-    `error: there is no ${file}`,
+    `error: there is no file ${file}`,
   );
 });
 

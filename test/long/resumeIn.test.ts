@@ -137,7 +137,7 @@ describe.skipIf(!isThere)('the recorded runs beside the project', () => {
         const { code, stdout, stderr } = await cli(['resume', id, '--in', 'claude-code', '--workspace', home.work], {
           env: { DATABASE_URL: database.url, WORK_LEDGER_SCHEMA: 'ledger', CLAUDE_CONFIG_DIR: `${home.root}/home/.claude` },
         });
-        expect({ code, stderr: stderr.replaceAll(/^not carried: .*\n/gm, '') }).toEqual({ code: 0, stderr: '' });
+        expect({ code, stderr: stderr.replaceAll(/^left out: .*\n/gm, '') }).toEqual({ code: 0, stderr: '' });
         const session = /claude --resume (\S+)/.exec(stdout)![1]!;
         const before = home.requests.length;
         expect(await home.prompt('Is anything left?', '--resume', session)).toBe(session);
