@@ -67,7 +67,7 @@ function nearest(directory: string): string | null {
   }
 }
 
-/** Whoever can write this file decides what we run, and in a shared directory such as /tmp anyone can. */
+/** The owner of this file decides what we run, and in a shared directory such as /tmp anyone may own it. */
 function isOurs(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found?.isFile()) return false;

@@ -274,7 +274,7 @@ async function lookAtWorkspaces(db: Db): Promise<Check[]> {
         ];
   return [
     ...said(own, 'of items that this ledger had and does not know any more', 'docker volume rm NAME'),
-    // A ledger that is gone cannot be told from one that was moved, so a person decides.
+    // A ledger that no longer exists looks the same as one that was moved, so a person decides.
     ...said(
       unlabelled,
       'without the label of a ledger, which earlier versions did not set, of items that this ledger does not know: of another one, or of one that is gone',

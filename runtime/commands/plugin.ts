@@ -81,7 +81,10 @@ export async function plugin(name: string, { install = false }: { install?: bool
 
 type Settings = { hooks: Record<string, object[]>; mcpServers?: Record<string, object> };
 
-/** Handles any spelling. A server of this name that is not ours stays. Codex does not start if its settings are not valid TOML. */
+/**
+ * Recognises the server in any TOML spelling. A server of this name that is not ours stays. Codex does not start if its settings are not
+ * valid TOML.
+ */
 function withCodexServer(text: string, path: string): string {
   const command = codexCommand(text, path);
   if (command === server.command || (command !== null && !oursServer.test(command))) return text;

@@ -82,7 +82,7 @@ async function directory(asked: string | undefined, worked: string | null): Prom
   return realpath(process.cwd());
 }
 
-/** Writes a file completely or not at all, and never over an existing one: somebody may have continued it. */
+/** Writes a file completely or not at all, and never over an existing one: the session may have been continued there. */
 async function putNew(file: string, text: string, goesOn: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const draft = join(dirname(file), `.work-ledger-${randomUUID()}`);

@@ -68,7 +68,7 @@ export async function* follow(
   });
   let watchedUntil = 0;
   const watched = new Set<string>();
-  /** Not awaited: somebody who writes to an item in a long transaction would delay it. */
+  /** Not awaited: a long transaction that writes to the item would delay it. */
   const watch = (id: string): void => {
     watched.add(id);
     db.ledgerWatch(id, WATCH_SECONDS).catch(() => {});

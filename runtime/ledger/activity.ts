@@ -51,7 +51,7 @@ export class ActivityReader {
   readonly #workItemId: string;
   #told: TurnTold | null;
 
-  /** `told`: continue after what another reader has delivered, as that reader's `told` says. */
+  /** `told`: continue where another reader stopped, as given by its `told`. */
   constructor(db: Db, workItemId: string, told: TurnTold | null = null) {
     this.#db = db;
     this.#workItemId = workItemId;

@@ -63,7 +63,7 @@ export type ClaimOptions = {
   seconds?: number;
   /** The purpose. */
   why?: string;
-  /** The lease of the worker that runs the item; required while one does. */
+  /** The lease of the worker that drives the item, while one does. */
   lease?: string;
 };
 

@@ -27,7 +27,7 @@ export type AppendOptions = {
   doing?: number;
   /** Idempotency key: repeating the call with it returns the same entry. */
   key?: string;
-  /** The lease of the worker that runs the item; required while one does. */
+  /** The lease of the worker that drives the item, while one does. */
   lease?: string;
 };
 
@@ -60,7 +60,7 @@ export type SearchOptions = {
   faculty?: string | null;
   /** ISO 8601. */
   since?: string | null;
-  /** Only in this project and outside any project ('': only outside any project); null: everywhere. */
+  /** Only work of this project and work without a project ('': only the latter); null: all work. */
   project?: string | null;
 };
 
@@ -148,7 +148,10 @@ export const entries = ({ call, row, rows, run, named }: Calls) => ({
 
   ledgerLinks: () => run(() => sql.type(z.object({ name: z.string() }))`select name from ${named('v_ledger_links')} order by name`),
 
-  /** The digest of a linked ledger that did not answer; linkedDigests() queries those that do. */
+  /**
+   * What is shown for a linked ledger that did not answer: its last digest, if recent, else why there is none. linkedDigests() queries the
+   * ledgers.
+   */
   awarenessDigestLinked: (name: string) => call('awareness_digest_linked', [name, false], z.string()),
 
   /** requests_before: how many requests of the reader began after the entry was recorded without telling it. */

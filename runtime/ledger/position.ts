@@ -1,16 +1,16 @@
-// The position of a work item's watcher, as a short text that a client can keep and send back: how far it was told entries, and what it was
-// told of the current turn. It reveals nothing of the content.
+// The position of a work item's watcher, as a short text that a client can keep and send back: which entries it has received, and how much
+// of the current turn. It reveals nothing of the content.
 
 import { createHash } from 'node:crypto';
 
 import { LedgerError } from './errors.ts';
 
-/** How much of a text was told, and a hash of it: a response that is sent again begins differently. */
+/** How much of a text was sent to the watcher, and a hash of that: a response that is sent again begins differently. */
 export type Told = { chars: number; hash: string };
 
 /**
- * For the current turn: how many messages to the agent, its thinking, its text, whether its response is complete, the status of each call
- * by the end of its id.
+ * What the watcher has received of the current turn: how many messages to the agent, how much thinking and text, whether the response is
+ * complete, the status of each call by the end of its id.
  */
 export type TurnTold = {
   turnId: string;
@@ -36,7 +36,7 @@ const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const told = String.raw`(\d{1,9})(?:x([0-9a-f]{8}))?`;
 const pattern = new RegExp(String.raw`^[0-9a-f]{6}\.(\d{1,9})(?:\.(${uuid})\.${told}\.${told}\.(\d{0,4})(a?)\.((?:[\w-]{5})*))?(\.end)?$`);
 
-/** `seq`: the newest entry that was told. `isEnd`: everything was told, to the end. */
+/** `seq`: the newest entry that the watcher has received. `isEnd`: it has received everything, to the end. */
 export function positionText(workItemId: string, { seq, turn, isEnd }: Position): string {
   const ofText = ({ chars, hash }: Told): string => (chars === 0 ? '0' : `${chars}x${hash}`);
   const calls = [...(turn?.calls ?? [])].map(([tag, status]) => tag + status.slice(0, 1)).join('');

@@ -21,7 +21,7 @@ export class Screen {
   #isOpen = false;
   #isPaste = false;
 
-  /** `onKey`: called for each key press; pasted text arrives as the key `paste`, without control characters. */
+  /** `onKey`: called for each key press; pasted text arrives as the key `paste` and never acts as a key. */
   constructor(input: ReadStream, output: WriteStream, onKey: (key: Key) => void) {
     this.#in = input;
     this.#out = output;

@@ -47,7 +47,7 @@ function rowAt(picture, event) {
   return rowsOf(picture)[Math.floor(x / Number(svg.dataset.step))];
 }
 
-/** What the table says about a column: the whole request, what it held, what the cache gave, what left before it. */
+/** The table's description of a column: the whole request, what it held, what the cache gave, what left before it. */
 function said(row) {
   const heads = row.closest('table').tHead.rows[0].cells;
   const cells = [...row.cells].map((cell, i) => ({
