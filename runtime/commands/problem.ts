@@ -1,4 +1,4 @@
-// Errors as people see them: one line with what to do about it, never a stack.
+// Errors as people see them: one line with what to do about it, and a stack only if DEBUG is set.
 
 import { NoConnection } from '../ledger/connection.ts';
 import { LedgerError, messageOf, noRightHint, noWritesWords, sqlState, UsageError } from '../ledger/errors.ts';

@@ -30,8 +30,8 @@ import { checkRights } from './rights.ts';
 import { checkSchemaName } from './schemaName.ts';
 
 /**
- * `upgradedFrom`: the version that the ledger had before; `renamedFrom`: the schema in which its functions looked for it; null: neither
- * applies.
+ * `upgradedFrom`: the version that the ledger had before, null: it was not upgraded. `renamedFrom`: the schema in which its functions
+ * looked for it, null: they looked in the right one.
  */
 export type Installed = {
   schema: string;

@@ -43,7 +43,7 @@ export async function makeScratch(url: string, { isKept = false } = {}): Promise
   try {
     await installLedger(url, schema);
   } catch (error) {
-    await drop().catch(() => {}); // its comment identifies it
+    await drop().catch(() => {}); // if that fails, its comment lets a later program drop it
     throw error;
   }
   return { url, schema, remove: isKept ? async () => clearInterval(beat) : drop };

@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { shownUrl } from './address.ts';
 import { PinnedClient } from './pinned.ts';
 
-/** The database could not be connected to; `cause` is the driver's error. */
+/** Connecting to the database failed; `cause` is the driver's error. */
 export class NoConnection extends Error {
   override name = 'NoConnection';
   /** Its address, fit to be printed. */

@@ -17,7 +17,7 @@ const HEARTBEAT_MS = 60_000;
 
 /** Sends a heartbeat every minute for the program that drives a session, until the returned function is called. */
 export function keepAlive(db: Db, sessionId: string): () => void {
-  const beat = (): void => void db.journal.heartbeat(sessionId).catch(() => {}); // the next one will succeed
+  const beat = (): void => void db.journal.heartbeat(sessionId).catch(() => {}); // the next one suffices
   beat();
   const timer = setInterval(beat, HEARTBEAT_MS).unref();
   return () => clearInterval(timer);

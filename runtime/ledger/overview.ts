@@ -43,19 +43,21 @@ const happened = z.object({
   kind: z.enum(['goes on', 'told', 'said', 'call', 'entry', 'attempt', 'end', 'next']),
   iteration: z.number().nullable(),
   /**
-   * For a call its tool, for an entry its type, for an attempt its faculty; for a message person or agent; for the next item continue or
+   * For a call its tool, for an entry its type, for an attempt its faculty; for told person or agent; for goes on and next continue or
    * retry.
    */
   name: z.string().nullable(),
   /**
-   * The text of a message, response or entry; for a call its input; for the end the summary, or why it failed; for a continuation its
-   * message; for the next item its id.
+   * For told, said and entry the words; for a call its input; for the end the summary or reason; for goes on the message; for next the
+   * item's id.
    */
   text: z.string(),
-  /** For a message also its sender. */
+  /**
+   * For a call its status, for an attempt its outcome, for the end the state; for told the sender; for goes on and next who continued it.
+   */
   status: z.string().nullable(),
   seconds: z.number().nullable(),
-  /** For a failed call, attempt or item: why. For a continuation: the id of the item that it continues. */
+  /** Why a call, attempt or item failed; for goes on the id of the item that it continues. */
   error: z.string().nullable(),
 });
 export type Happened = z.infer<typeof happened>;

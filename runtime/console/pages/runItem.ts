@@ -82,7 +82,7 @@ function compactionWords({ name, status, data, content }: RunBlock): Html {
   return html`compaction (${name}, ${wordOf(data?.['trigger'])})${status === 'not used' ? ', not used' : ''}: ${k(Number(before ?? 0))} tokens${after === undefined ? '' : ` became ${k(Number(after))}`}${content ? html` · <span dir="auto">${brief(content, 300)}</span>` : ''}`;
 }
 
-/** A rule across the page, described from the agent's point of view. */
+/** A rule across the page; `isBad`: it reports a failure. */
 function rule({ view }: Says, row: RunBlock, says: Html, isBad: boolean): Html {
   const where = row.turn_id === null ? '' : html` · <a href="/turn/${row.turn_id}"><u>show</u></a>`;
   return html`<li class="rule${isBad ? ' hard' : ''}" id="${row.id}" data-key="${row.id}" data-mark="${row.mark}" data-row="rule"><span>${says}${where} <a class="sharp" href="${linkTo(view, row)}" aria-label="Link to this">#</a></span></li>`;
