@@ -1,4 +1,4 @@
-// How one begins: a demo, a database with a ledger, a faculty.
+// Commands to get started: try a demo, create a database with a ledger, write a faculty.
 
 import { Option } from 'commander';
 import type { Command } from 'commander';

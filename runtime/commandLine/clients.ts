@@ -1,4 +1,4 @@
-// Agents that have a loop of their own.
+// Commands for agents that run their own loop.
 
 import type { Command } from 'commander';
 
@@ -38,7 +38,7 @@ export function clientsCommands(program: Command): void {
     'mcp --http --token-file token --allow-host ledger.example',
   );
 
-  // Which nobody types: it is not in the help.
+  // Called by programs only, so the help does not list it.
   command(program, 'hook <name>', 'called by an interactive client: session-start, user-prompt, post-tool-use, pre-compact, stop', {
     hidden: true,
   })

@@ -1,11 +1,12 @@
-// Output that nobody reads any more, as in `work-ledger list | head -1`, or that cannot be written, as on a full disk.
+// Handles output whose reader is gone, as in `work-ledger list | head -1`, or that cannot be written, as on a full disk.
 
-/** As a shell says of a program that SIGPIPE has ended. */
+/** The exit code that a shell reports for a program ended by SIGPIPE. */
 const CODE = 141;
 
 /**
- * Ends the command once the reader of stdout or stderr is gone, quietly, or once they cannot be written, with the reason. One that holds leases or has made something gives that back first,
- * as after SIGTERM. A hook still records what it was told, and `mcp` says itself what becomes of it.
+ * Ends the command when the reader of stdout or stderr is gone (quietly) or when they cannot be written (with the reason). A command that
+ * holds leases or has created something gives that back first, as after SIGTERM. `hook` still records its input, and `mcp` handles the case
+ * itself.
  */
 export function endWithReader(command: string | undefined): void {
   let isOver = ['hook', 'mcp'].includes(command ?? '');

@@ -1,4 +1,4 @@
-// What the ledger holds, and what it cost.
+// Commands that show what the ledger holds and what it cost.
 
 import { Option } from 'commander';
 import type { Command } from 'commander';

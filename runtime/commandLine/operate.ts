@@ -1,4 +1,4 @@
-// What whoever runs a ledger does: what is kept and what goes, who decides, where it is.
+// Commands for operators of a ledger: export and erase, retention, people, moving the ledger.
 
 import { Option } from 'commander';
 import type { Command } from 'commander';

@@ -1,4 +1,4 @@
-// What people say to running work.
+// Commands with which people steer running work.
 
 import { Option } from 'commander';
 import type { Command } from 'commander';
@@ -150,7 +150,7 @@ export function peopleCommands(program: Command): void {
   goOnCommands(program);
 }
 
-/** Finished work goes on in a new item. */
+/** Commands that continue finished work in a new item. */
 function goOnCommands(program: Command): void {
   const key = '--idempotency-key <key>';
   const once = 'repeating the command with the same key returns the same item';
@@ -182,7 +182,7 @@ function goOnCommands(program: Command): void {
   );
 }
 
-/** `usage`: name and arguments; `act`: with those that were typed. */
+/** `usage`: name and arguments; `act`: called with the arguments that were typed. */
 type OneOfNotes = (
   usage: string,
   says: string,

@@ -1,4 +1,4 @@
-// The program that the commands belong to, and what their declarations have in common. A command loads what it needs when it is called.
+// The program that all commands belong to, and what their declarations share. A command loads its modules when it is called.
 
 import { Command, CommanderError, Help, InvalidArgumentError, Option } from 'commander';
 
@@ -14,7 +14,7 @@ export function integer(text: string): number {
   return Number(text);
 }
 
-/** A whole number from `least` to `most`. */
+/** A parser for whole numbers from `least` to `most`. */
 export const within =
   (least: number, most: number) =>
   (text: string): number => {
@@ -29,14 +29,17 @@ export function port(text: string): number {
   return n;
 }
 
-/** What nearly every command has: its own options are read first. */
+/** Options that nearly every command has; help lists a command's own options before them. */
 const commonOptions = new Set(['json', 'databaseUrl', 'listenUrl', 'readUrl', 'schema']);
 
-/** The command that is called by this name or alias. */
+/** Finds a command by name or alias. */
 const commandOf = (program: Command, name: string | undefined): Command | undefined =>
   program.commands.find((one) => [one.name(), ...one.aliases()].includes(name ?? ''));
 
-/** What is parsed of what was typed: help of what is no command is refused as that is by itself. Else it would be that of all commands. */
+/**
+ * Returns the words to parse. `help NAME` for an unknown command becomes `NAME`, so that it is rejected like the unknown command; otherwise
+ * commander would print the help of the whole program.
+ */
 export function helpOfNothing(program: Command, argv: readonly string[]): readonly string[] {
   const name = argv[0] === 'help' ? argv[1] : argv[0];
   const isName = name !== undefined && !name.startsWith('-');
@@ -45,7 +48,7 @@ export function helpOfNothing(program: Command, argv: readonly string[]): readon
 
 export function newProgram(argv: readonly string[]): Command {
   const program = new Command('work-ledger');
-  /** The command that was typed, for its help; empty if there is none of that name. */
+  /** The command that was typed, for the hint about its help; empty if there is no such command. */
   const named = (): string => {
     const typed = commandOf(program, argv[0]);
     return typed ? `${typed.name()} ` : '';
@@ -74,7 +77,7 @@ export function newProgram(argv: readonly string[]): Command {
       writeOut: (text) => void io().stdout.write(text),
       writeErr: (text) => void io().stderr.write(text),
       outputError: (text, write) => {
-        // Other programs have a command of that name.
+        // Other programs have a `completion` command.
         const meant = argv[0] === 'completion' ? ' (Did you mean --completion?)' : '';
         write(`${text.trim().replaceAll('\n', ' ')}${meant} (work-ledger ${named()}--help)\n`);
       },
@@ -85,31 +88,31 @@ export function newProgram(argv: readonly string[]): Command {
     );
 }
 
-/** An action; the number that it returns is the exit code. */
+/** Wraps an action whose returned number becomes the exit code. */
 export const ends =
   <Arguments extends unknown[]>(act: (...given: Arguments) => Promise<number>) =>
   async (...given: Arguments): Promise<void> => {
     io().exitCode = await act(...given);
   };
 
-/** Adds to the help of a command what people type. */
+/** Adds example command lines to the help of a command. */
 export const examples = (made: Command, ...lines: string[]): Command =>
   made.addHelpText(
     'after',
     `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  work-ledger ${line}`).join('\n')}`,
   );
 
-/** Of commands whose work is somewhere. */
+/** Option for commands whose work belongs to a project. */
 export const projectOption = (): Option =>
   new Option(
     '--project <name>',
     "the project (default: this directory's: project in work-ledger.toml, else its repository, else its path)",
   ).env('WORK_LEDGER_PROJECT');
 
-/** Of commands that tell of the work of one project, or of all. */
+/** Options for commands that list the work of one project, or of all. */
 export const anywhere = (made: Command): Command => made.addOption(projectOption()).option('--all', 'across all projects');
 
-/** Of commands that work, or look how one would. */
+/** Option for commands that run work or check how a worker would. */
 export const workspaceRootsOption = (): Option =>
   new Option('--workspace-roots <dir...>', 'directories on this machine under which any work item may place its workspace (default: none)')
     .env('WORK_LEDGER_WORKSPACE_ROOTS')
@@ -120,7 +123,7 @@ const located = (made: Command): Command =>
     .addOption(new Option('--database-url <url>', 'the database').env('DATABASE_URL'))
     .addOption(new Option('--listen-url <url>', 'address for LISTEN, if the database is behind a pooler').env('WORK_LEDGER_LISTEN_URL'));
 
-/** A command with the options that locate the ledger. */
+/** Adds a command with the options that locate the ledger. */
 export function command(parent: Command, name: string, description: string, how: { hidden?: boolean } = {}): Command {
   return located(parent.command(name, how).description(description))
     .addOption(
@@ -130,7 +133,7 @@ export function command(parent: Command, name: string, description: string, how:
     .exitOverride();
 }
 
-/** A command with a ledger of its own for as long as it runs: in no schema that anybody names. */
+/** Adds a command that creates its own temporary ledger, in a schema that nobody can choose. */
 export const scratchCommand = (program: Command, name: string, description: string): Command =>
   located(program.command(name).description(description))
     .addOption(
@@ -146,15 +149,17 @@ export const scratchCommand = (program: Command, name: string, description: stri
     .option('--json', 'print JSON')
     .exitOverride();
 
-/** A command that works, and may begin in a database without a ledger. */
+/** Adds `--install` to a command that may start in a database without a ledger. */
 export const installs = (made: Command): Command =>
   made.option('--install', 'install a ledger first if the given database has none (the embedded one always gets one)');
 
-/** A command that reads, and can do so elsewhere than where the ledger is written. */
+/** Adds `--read-url` to a command that only reads, so that it can read from a standby. */
 export const reads = (made: Command): Command =>
   made.addOption(new Option('--read-url <url>', 'address to read from, such as a standby of the database').env('WORK_LEDGER_READ_URL'));
 
-/** Where agents are answered over HTTP: the token itself is never an argument, which everybody on the machine could read. */
+/**
+ * Option for commands that serve MCP over HTTP. The token itself is never an argument, since every user of the machine could read it there.
+ */
 export const tokenFile = (): Option =>
   new Option('--token-file <file>', 'file with the token for MCP over HTTP (default: the token in WORK_LEDGER_MCP_TOKEN)').env(
     'WORK_LEDGER_MCP_TOKEN_FILE',

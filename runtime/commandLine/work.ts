@@ -1,4 +1,4 @@
-// Work: queueing it, doing it, and what becomes of it.
+// Commands that submit work, run it, and show what came of it.
 
 import { Option } from 'commander';
 import type { Command } from 'commander';
@@ -146,7 +146,7 @@ export function workCommands(program: Command): void {
   workspaceCommands(program);
 }
 
-/** Of workspaces in containers. */
+/** Commands for container workspaces. */
 function workspaceCommands(program: Command): void {
   const workspace = examples(
     program

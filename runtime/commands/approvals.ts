@@ -1,5 +1,5 @@
-// Approving in a terminal: what waits, with its whole arguments, and the two answers. An approval is for the arguments that were
-// printed: it sends their hash.
+// Approving calls in a terminal: lists waiting calls with their complete arguments, approves and rejects. An approval applies to the
+// arguments that were printed, since it sends their hash.
 
 import { createInterface } from 'node:readline/promises';
 
@@ -19,7 +19,7 @@ import { withLedger, withReader } from './withLedger.ts';
 
 export type Approval = Awaited<ReturnType<Db['approvals']>>[number];
 
-/** So much of a hash is printed, and so much of one is enough to name it. */
+/** How many characters of a hash are printed, which also suffice to name it. */
 const HASH = 16;
 
 export const approvals = (options: Settings): Promise<number> =>
@@ -46,7 +46,7 @@ export const approve = (toolCallId: string, options: Settings & { hash?: string 
       note('not approved');
       return exit.error;
     }
-    // Of a call that does not wait there was nothing to look at: no arguments are meant, and the ledger says what became of it.
+    // A call that does not wait had no arguments to review: an empty hash matches none, and the ledger reports what became of the call.
     const decision = await db.toolCallApprove(id, asked?.input_hash ?? '');
     print({ decision }, decision, options.json ?? false);
     return exit.ok;
@@ -59,7 +59,7 @@ export const reject = (toolCallId: string, options: Settings & { reason?: string
     return exit.ok;
   });
 
-/** These arguments, by their hash or by whoever reads them now. */
+/** Whether these arguments are meant: their hash was given, or the user confirms them now. */
 async function isWanted(asked: Approval, hash: string | undefined): Promise<boolean> {
   if (hash !== undefined) {
     if (asked.input_hash.startsWith(hash)) return true;
@@ -80,12 +80,12 @@ async function isWanted(asked: Approval, hash: string | undefined): Promise<bool
 const widthOf = ({ isTTY, columns }: Output): number => Math.max(60, (isTTY && columns) || 120);
 
 const NAME = 28;
-/** Of what the model said to it. */
+/** The most characters shown of what the model said with the call. */
 const MOST_SAID = 400;
 
 /**
- * A call that waits: what it is, then every argument in two columns. A bar stands left of each line of a value, so that no value can draw
- * a line that looks like a name; lines are broken here, not by the terminal, which would go on at its edge.
+ * A waiting call: what it is, then every argument in two columns. A bar stands left of each line of a value, so that no value can imitate a
+ * line with a name. Lines are broken here rather than by the terminal, which would continue at its left edge.
  */
 export function approvalText(one: Approval, width: number): string {
   const head = [

@@ -1,6 +1,6 @@
-// How wide text is on a terminal, in cells. What is counted too wide leaves a gap; what is counted too narrow would be out of sight.
+// The width of text on a terminal, in cells. Text measured too wide leaves a gap; text measured too narrow would be cut off.
 
-/** What a terminal draws two cells wide. */
+/** Characters that a terminal draws two cells wide. */
 const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1b000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
 export const cells = (character: string): number => (wide.test(character) ? 2 : 1);
@@ -10,7 +10,7 @@ export const widthOf = (text: string): number =>
 
 export const padded = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));
 
-/** A line in pieces that fit; an empty one is one piece. */
+/** Splits a line into pieces that fit; an empty line is one piece. */
 export function pieces(line: string, width: number): string[] {
   if (/^[ -~]*$/.test(line)) return line.match(new RegExp(`.{1,${width}}`, 'g')) ?? [''];
   const all: string[] = [];
@@ -27,7 +27,7 @@ export function pieces(line: string, width: number): string[] {
   return [...all, piece];
 }
 
-/** A line in pieces that fit and end with whole words; a word that does not fit is broken. */
+/** Splits a line into pieces that fit and end with whole words; a word that does not fit is broken. */
 export function wordPieces(line: string, width: number): string[] {
   const all: string[] = [];
   let piece = '';
@@ -43,13 +43,13 @@ export function wordPieces(line: string, width: number): string[] {
   return [...all, piece];
 }
 
-/** The beginning of a line, with an ellipsis where it is cut. */
+/** The beginning of a line, with an ellipsis if it is cut. */
 export function fitting(line: string, width: number): string {
   if (width <= 0) return '';
   return widthOf(line) <= width ? line : `${pieces(line, width - 1)[0] ?? ''}…`;
 }
 
-/** The end of a text on one line, from the beginning of a word. */
+/** The end of a text on one line, starting at a word. */
 export function ending(text: string, width: number): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
   if (widthOf(line) <= width) return line;

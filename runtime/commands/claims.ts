@@ -1,4 +1,4 @@
-// What work holds for itself now, and taking it away.
+// Lists the claims that work holds now, and releases them by force.
 
 import type { Settings } from '../config.ts';
 import { UsageError } from '../ledger/errors.ts';

@@ -1,8 +1,8 @@
 // Which session of an interactive client a hook and an MCP server belong to.
 
 /**
- * The conversation by which both find it, and the directory that it works in: the client's own id, so that two sessions in one directory
- * are two; a client that tells none has one for each directory. A conversation that was given by name is in no directory.
+ * The conversation by which both find the session, and its directory. The conversation is the client's own id, so that two sessions in one
+ * directory are separate; clients that pass no id get one per directory. A conversation given by name has no directory.
  */
 export function clientSession(
   conversation: string | undefined,

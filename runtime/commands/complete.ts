@@ -1,5 +1,5 @@
-// `work-ledger --complete items|faculties WORD`: what the scripts of `--completion` ask while somebody types: a line for each word, and behind
-// a tab what it is. It starts no server, says nothing of what is wrong, and ends within a second.
+// `work-ledger --complete items|faculties WORD`: called by the scripts of `--completion` while somebody types. Prints a line for each word:
+// the word, a tab, a description. Starts no server, reports no errors, and ends within a second.
 
 import { embeddedUrl } from '../install/embedded.ts';
 import { schemaOn } from '../install/findLedger.ts';
@@ -16,7 +16,7 @@ const NEWEST = 100;
 
 type Word = { word: string; says: string };
 
-/** The lines; empty where there is nothing, or the ledger does not answer in time. */
+/** The lines; empty if there are none, or if the ledger does not answer in time. */
 export async function complete(what: string, typed: string): Promise<string> {
   const words = { items, faculties }[what];
   if (words === undefined) return '';
@@ -40,7 +40,9 @@ export async function complete(what: string, typed: string): Promise<string> {
   }
 }
 
-/** The newest of the project by the end of the id, which is what tells them apart; by the whole id for who has begun to type that. */
+/**
+ * The newest items of the project: by the end of the id, which distinguishes them, or by the whole id if the user has begun to type that.
+ */
 async function items(db: Looking, typed: string): Promise<Word[]> {
   const project = process.env['WORK_LEDGER_PROJECT'];
   const newest = await db.workList(null, await whereOf(project ? { project } : {}), NEWEST);
@@ -50,7 +52,7 @@ async function items(db: Looking, typed: string): Promise<Word[]> {
   });
 }
 
-/** A name that a shell would have to be told apart from two words, or that hides something, is typed by whoever wants it. */
+/** Omits names that a shell would split into words and names with hidden characters; they have to be typed. */
 async function faculties(db: Looking, typed: string): Promise<Word[]> {
   const all = await db.facultyNeeds();
   return [...new Map(all.map(({ name, project }) => [name, project])).entries()]

@@ -1,16 +1,16 @@
-// What a shell completes: the commands, their options, and the words that an option takes, from the program itself; ids of work items and
-// names of faculties from the ledger (complete.ts), where it answers. No shell interprets those: others chose them.
+// The shell completion scripts: commands, options and the words an option accepts come from the program itself, ids of work items and names
+// of faculties from the ledger (complete.ts), if it answers. No shell interprets the latter, since others chose them.
 
 import type { Command, Option } from 'commander';
 
-/** What the ledger is asked for. */
+/** What the script asks the ledger for. */
 type Asked = 'items' | 'faculties';
 type Words = {
   command: string;
   description: string;
   aliases: readonly string[];
   options: readonly Option[];
-  /** Whether what is typed is the id of a work item; else it is a file. */
+  /** Whether the argument is the id of a work item; otherwise it is a file. */
   takesItem: boolean;
 };
 
@@ -37,7 +37,7 @@ const choices = (words: Words): [flag: string, choices: readonly string[]][] =>
 
 const ofItems = ['parent', 'resume', 'workItem'];
 
-/** What the ledger is asked for as the value of an option; null: nothing. */
+/** What the script asks the ledger for as the value of an option; null: nothing. */
 function askedFor(option: Option): Asked | null {
   if (ofItems.includes(option.attributeName())) return 'items';
   return option.attributeName() === 'faculty' && option.flags.includes('<name>') ? 'faculties' : null;
@@ -82,7 +82,7 @@ ${cases.join('\n')}
 complete -o filenames -F _work_ledger work-ledger`;
 }
 
-/** Within single quotes of a shell. */
+/** Escapes a text within single quotes of a shell. */
 const quoted = (text: string): string => text.replaceAll("'", `'\\''`);
 
 function valueInZsh(option: Option): string {

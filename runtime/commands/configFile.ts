@@ -1,6 +1,6 @@
-// work-ledger.toml: settings of a project, in the nearest directory upwards that has one, and of a person, in
-// ~/.config/work-ledger/. For each key: flag, environment, project, person, default. Clients that start `hook` and `mcp` by
-// themselves are in directories of anybody's making, which may not say where what is typed goes: there only the person's counts.
+// work-ledger.toml: settings of a project, in the nearest directory upwards that has one, and of a person, in ~/.config/work-ledger/. Each
+// key is looked up in this order: flag, environment, project, person, default. `hook` and `mcp`, which clients start unasked, may run in a
+// directory that someone else made, and that must not decide where typed text is sent: there only the person's file counts.
 
 import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -13,7 +13,7 @@ export type FileSettings = {
   listenUrl?: string;
   readUrl?: string;
   schema?: string;
-  /** What the project is called; see project.ts. */
+  /** The project's name; see project.ts. */
   project?: string;
   /** The name of this machine, for workers. */
   host?: string;
@@ -24,26 +24,26 @@ export type FileSettings = {
   workspaceRoots?: string[];
   /** Environment variables that hold secrets. */
   secrets?: string[];
-  /** The file that names the database. */
+  /** The file and key that the database's address comes from. */
   databaseFrom?: string;
 };
 
 const fileName = 'work-ledger.toml';
 
-/** What the files say; of a key in both, the project's. Throws UsageError with line and column. */
+/** The settings in the files; for a key in both, the project's. Throws UsageError with line and column. */
 export async function fileSettings({ isTyped }: { isTyped: boolean }): Promise<FileSettings> {
   const home = join(process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'work-ledger', fileName);
   const project = isTyped ? nearest(process.cwd()) : null;
   const { readUrl, ...own } = await settingsIn(home);
   const nearer: FileSettings = project === null ? {} : await settingsIn(project);
-  // A database that the project names is not the one that the person's standby follows.
+  // If the project names its own database, the person's standby does not follow that one.
   return { ...own, ...(readUrl !== undefined && nearer.databaseUrl === undefined && { readUrl }), ...nearer };
 }
 
 /**
- * What the nearest file calls the project of a directory. Unlike a database, a project may be named by a directory of anybody's making; a
- * file that cannot be read names none, which typed commands have complained of. Hooks ask at each call of a tool, so that only this key is
- * looked at: to check the others takes as long as the rest of a hook.
+ * The project that the nearest file names for a directory. Unlike a database, a project may be named by a directory that someone else made.
+ * A file that cannot be read names none; commands that people type report it. Hooks call this at each tool call, so only this key is
+ * checked: checking the others takes as long as the rest of a hook.
  */
 export async function projectNamedIn(directory: string): Promise<string | null> {
   try {
@@ -56,7 +56,7 @@ export async function projectNamedIn(directory: string): Promise<string | null> 
   }
 }
 
-/** Whether a directory, or one above it, has a file of its project's settings. */
+/** Whether a directory, or one above it, has a file with its project's settings. */
 export const isConfigured = (directory: string): boolean => nearest(directory) !== null;
 
 function nearest(directory: string): string | null {
@@ -67,7 +67,7 @@ function nearest(directory: string): string | null {
   }
 }
 
-/** Whoever may write this file decides what we run: in a directory for everybody, such as /tmp, it may be anybody's. */
+/** The owner of this file decides what we run, and in a shared directory such as /tmp anyone may own it. */
 function isOurs(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found?.isFile()) return false;

@@ -1,5 +1,5 @@
-// The keys of work-ledger.toml. Apart from configFile.ts, because most commands run where there is no such file, and reading one takes
-// time.
+// The keys of work-ledger.toml. Separate from configFile.ts, because most commands run where there is no such file, and loading its parser
+// takes time.
 
 import { z } from 'zod';
 

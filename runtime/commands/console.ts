@@ -1,5 +1,5 @@
-// `work-ledger console`: the pages of a ledger, on 127.0.0.1 unless told otherwise, until a signal stops it. Where a token for MCP is set,
-// agents are answered at /mcp of the same address.
+// `work-ledger console`: serves a ledger's pages, on 127.0.0.1 by default, until a signal stops it. If a token for MCP is set, it also
+// serves agents at /mcp of the same address.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -37,13 +37,13 @@ export async function console(options: ConsoleSettings): Promise<number> {
   const place = await findLedger(forReading(options));
   await checkPlace(place);
   if (!options.readUrl) return serveConsole(place, options);
-  // Without a database to write to there is nothing to act on.
+  // Without a database to write to, no actions are possible.
   return options.databaseUrl
     ? serveConsole({ ...place, primaryUrl: (await findDatabase(options)).url }, options)
     : serveConsole(place, { ...options, readOnly: true });
 }
 
-/** Serves until a signal comes. The address with its token is printed once. */
+/** Serves until a signal comes. Prints the address with its token once. */
 export async function serveConsole(place: Place & { primaryUrl?: string }, options: ConsoleSettings): Promise<number> {
   const hostnames = hostnamesOf(options);
   const proxy = proxyOf(options);
@@ -66,7 +66,7 @@ export async function serveConsole(place: Place & { primaryUrl?: string }, optio
   return exit.ok;
 }
 
-/** In whose name whoever opens the address acts. */
+/** Says in whose name visitors of the address act. */
 function wordsOn({ token, osUser, isOpen }: Console, options: ConsoleSettings): string {
   if (options.readOnly) return 'Read-only: nothing can be changed from it.';
   if (options.userHeader !== undefined)
@@ -76,7 +76,7 @@ function wordsOn({ token, osUser, isOpen }: Console, options: ConsoleSettings): 
   return `Whoever opens this address can act in ${osUser === null ? 'your name' : `the name of ${osUser}`}; without the token it is read-only.`;
 }
 
-/** A secret in a file: every user of the machine can read the arguments of a process. */
+/** The secret is in a file, because every user of the machine can read the arguments of a process. */
 function proxyOf({ userHeader, proxySecretFile, proxyAddress = [] }: ConsoleSettings): Proxy | null {
   if (userHeader === undefined) {
     if (proxySecretFile !== undefined || proxyAddress.length > 0)

@@ -1,4 +1,4 @@
-// `work-ledger cost`: what work cost, where its money went, and which models have no price. 80 columns.
+// `work-ledger cost`: what work cost, where the money went, and which models have no price. 80 columns.
 
 import type { Settings } from '../config.ts';
 import type { Cost, CostOfCut } from '../ledger/cost.ts';
@@ -73,7 +73,7 @@ function costLine(name: string, row: Cost): string {
   );
 }
 
-/** What of the total went where, and what the cache did. */
+/** How the total splits up, and what the cache saved. */
 function parts(total: Cost, cache: readonly Cost[]): string[] {
   const spent = (
     [
@@ -89,7 +89,7 @@ function parts(total: Cost, cache: readonly Cost[]): string[] {
   return [...(spent.length > 0 ? wrapped('of that: ', spent) : []), ...wrapped('cache:   ', why)];
 }
 
-/** A list in lines of at most 80 characters. */
+/** Wraps a list into lines of at most 80 characters. */
 function wrapped(head: string, words: readonly string[]): string[] {
   const lines = [head];
   for (const [n, word] of words.entries()) {
@@ -101,7 +101,7 @@ function wrapped(head: string, words: readonly string[]): string[] {
   return lines.map((text) => text.trimEnd());
 }
 
-/** Of each cut what came and, in brackets, what was expected. */
+/** For each cut the actual figures and, in brackets, the expected ones. */
 function cutLines(cuts: readonly CostOfCut[]): string[] {
   const row = (...[what, at, left, rewritten, pays, requests, saved]: [string, string, string, string, string, string, string]): string =>
     `${cut(what, 16).padEnd(16)}${at.padStart(5)}${left.padStart(16)}${rewritten.padStart(16)}${pays.padStart(9)}${requests.padStart(5)}${saved.padStart(13)}`;

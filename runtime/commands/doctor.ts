@@ -1,4 +1,4 @@
-// `work-ledger doctor`: finds and reports what would make the ledger lose or stall work.
+// `work-ledger doctor`: finds and reports anything that would make the ledger lose or stall work.
 
 import { realpath, stat } from 'node:fs/promises';
 
@@ -23,7 +23,7 @@ import { openReader } from './withLedger.ts';
 type Severity = 'error' | 'warning' | 'fine';
 type Check = { check: string; severity: Severity; work_item_id?: string | null; detail: string; remedy?: string | null };
 
-/** A standby that shows nothing of the last minute: its primary was idle, or it does not follow. */
+/** The age from which a standby's data is reported: its primary was idle, or it does not follow. */
 const LATE_SECONDS = 60;
 
 export type DoctorOptions = Settings & { workspaceRoots?: string[] };
@@ -34,7 +34,7 @@ export async function doctor(options: DoctorOptions): Promise<number> {
     await checkLedger(place.url, place.schema, { isWorker: true });
   } catch (error) {
     if (!(error instanceof OtherLedger)) throw error;
-    // Who only looks need not be able to work.
+    // Reading does not require access to the queue.
     if (!(error instanceof NoQueue)) return say([{ check: 'ledger', severity: 'error', detail: error.message }], options);
   }
   const db = await openChecked(place.url, place.schema, { maximumPoolSize: 2 });
@@ -70,7 +70,7 @@ function say(checks: readonly Check[], options: Settings): number {
   return checks.some((c) => c.severity === 'error') ? exit.error : exit.ok;
 }
 
-/** Whether a pooler stands before the database, and whether its notifications are heard all the same. */
+/** Checks whether a pooler is in front of the database, and whether notifications arrive all the same. */
 async function lookAtPooler(url: string): Promise<Check> {
   const check = 'pooler';
   const { isPooled, at } = await hearing(url);
@@ -107,7 +107,7 @@ async function lookAtPooler(url: string): Promise<Check> {
   }
 }
 
-/** Which database it is, of which start of which server. */
+/** Identifies the database, its server and that server's start. */
 const lookAtDatabase = (url: string): Promise<{ name: string; isPooled: boolean }> =>
   withConnection({ connectionString: url }, async (client) => ({
     name:
@@ -116,7 +116,7 @@ const lookAtDatabase = (url: string): Promise<{ name: string; isPooled: boolean 
     isPooled: client.isPooled,
   }));
 
-/** The standby on which the ledger is read. */
+/** Checks the standby from which the ledger is read. */
 async function lookAtReading(options: Settings, db: Db): Promise<Check> {
   const check = 'reading';
   try {
@@ -147,7 +147,7 @@ async function lookAtReading(options: Settings, db: Db): Promise<Check> {
 }
 
 /**
- * Which directories of faculties a worker would serve here; what commands of agents can reach, where they run beside the worker; and what
+ * Checks which faculty directories a worker here would serve, what agents' commands can reach if they run next to the worker, and what
  * cannot be kept from them.
  */
 async function lookAtDirectories(faculties: readonly FacultyNeeds[], served: ServedDirectories): Promise<Check[]> {
@@ -227,7 +227,7 @@ async function lookAtDirectory(directory: string): Promise<Check> {
 }
 
 /**
- * Docker is optional where no faculty needs it: without it there is no code and there are no workspaces in containers. Older versions were
+ * Checks Docker, which is optional if no faculty needs it: without it, code and container workspaces are unavailable. Older versions were
  * never tested.
  */
 async function lookAtDocker(problems: readonly string[]): Promise<Check> {
@@ -250,7 +250,7 @@ async function lookAtDocker(problems: readonly string[]): Promise<Check> {
   }
 }
 
-/** Workspaces at this daemon that no worker of this ledger will ever remove. What is labelled as another ledger's is not looked at. */
+/** Checks for workspaces at this daemon that no worker of this ledger will ever remove. Ignores those labelled as another ledger's. */
 async function lookAtWorkspaces(db: Db): Promise<Check[]> {
   const [all, ledger] = await Promise.all([
     openDocker()
@@ -274,7 +274,7 @@ async function lookAtWorkspaces(db: Db): Promise<Check[]> {
         ];
   return [
     ...said(own, 'of items that this ledger had and does not know any more', 'docker volume rm NAME'),
-    // Nobody can tell a ledger that is gone from one that was moved: a person decides.
+    // A ledger that no longer exists looks the same as one that was moved, so a person decides.
     ...said(
       unlabelled,
       'without the label of a ledger, which earlier versions did not set, of items that this ledger does not know: of another one, or of one that is gone',

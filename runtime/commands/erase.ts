@@ -73,7 +73,7 @@ function eraseText(lines: readonly ErasureLine[]): string {
   ].join('\n');
 }
 
-/** One JSON document a line: {relation, row}. */
+/** One JSON document per line: {relation, row}. */
 export const exportWork = (what: string, options: Settings): Promise<number> =>
   withReader(options, async (db) => {
     for (const row of await db.workExport(await workOf(db, what))) io().stdout.write(`${JSON.stringify(row)}\n`);
@@ -84,7 +84,7 @@ export type RetentionOptions = Settings & { state?: string; faculty?: string; ke
 
 /** `age`: sets a policy, or removes it if it is "never"; without one, shows the policies and what is due. */
 export const retention = (age: string | undefined, options: RetentionOptions): Promise<number> => {
-  // PostgreSQL would take 90 for seconds.
+  // PostgreSQL would read 90 as seconds.
   if (age !== undefined && /^\s*[+-]?[\d.]+\s*$/.test(age))
     throw new UsageError(`"${age}" has no unit: did you mean "${age.trim()} days"? Other ages are "12 hours" and never`);
   return withLedger(options, async (db) => {

@@ -31,8 +31,8 @@ export const faculty = (paths: string[], options: Settings): Promise<number> =>
 export type Saved = { name: string; project: string | null; directory: string | null };
 
 /**
- * Stores the faculties of TOML files or directories, all or none, and says what is accepted but has no effect yet, and which now work
- * somewhere else.
+ * Stores the faculties of TOML files or directories, all or none. Reports keys that are accepted but have no effect yet, and faculties that
+ * now work in another place.
  */
 export async function saveFaculties(db: Db, paths: readonly string[]): Promise<Saved[]> {
   const loaded = await loadFaculties(db, paths, projectNamedIn);

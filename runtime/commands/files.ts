@@ -1,4 +1,4 @@
-// Copies files into and out of workspaces in containers.
+// Copies files to and from container workspaces.
 
 import { mkdir } from 'node:fs/promises';
 
@@ -15,7 +15,7 @@ export type FileOptions = Settings & { image: string; maxSize: string };
 
 const MAX_FILES = 100_000;
 
-/** Copies the files of a work item into a directory, which is created. */
+/** Copies the files of a work item into a directory, which is created if needed. */
 export async function pull(workItemId: string, directory: string, options: FileOptions): Promise<number> {
   const id = await idOf(workItemId, options);
   const docker = await requireDocker();
@@ -26,7 +26,7 @@ export async function pull(workItemId: string, directory: string, options: FileO
   return exit.ok;
 }
 
-/** Copies what is below a directory into the workspace of a work item, which is created. */
+/** Copies the contents of a directory into the workspace of a work item, which is created if needed. */
 export async function push(workItemId: string, directory: string, options: FileOptions): Promise<number> {
   const id = await idOf(workItemId, options);
   await pushFiles(await requireDocker(), id, options.image, directory, limits(options));
@@ -34,7 +34,7 @@ export async function push(workItemId: string, directory: string, options: FileO
   return exit.ok;
 }
 
-/** Files are at the Docker daemon: only who does not name the item by its whole id needs a ledger. */
+/** The files are at the Docker daemon, so a ledger is needed only if the item is not given by its whole id. */
 const idOf = async (typed: string, options: Settings): Promise<string> =>
   isWhole(typed) ? typed : withLooking(options, (db) => itemIdOf(db, typed));
 

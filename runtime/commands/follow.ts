@@ -1,4 +1,4 @@
-// Watches a work item: its entries as they come, and what its agent says and calls, until it ends. Notifications make it prompt, polling
+// Watches a work item until it ends: its entries as they come, and what its agent says and calls. Notifications make it prompt, polling
 // makes it reliable.
 
 import { ActivityReader } from '../ledger/activity.ts';
@@ -10,13 +10,13 @@ import { listen } from '../ledger/listener.ts';
 import { positionText } from '../ledger/position.ts';
 import type { Position, TurnTold } from '../ledger/position.ts';
 
-/** An entry of its ledger, or what its agent says and calls. `position`: follow() goes on behind it, in any process. */
+/** An entry of its ledger, or agent activity. `position`: follow() can continue after it, in any process. */
 export type WorkEvent = ({ kind: 'entry'; entry: LedgerEntry } | ActivityEvent) & { position: string };
 
 /**
- * Yields every entry, once and in order, and the agent's activity: none ('none'), that of the turn under way and later ones ('new'), or all
- * ('all'); and 'looked' after each look, at least once a second. `after`: only what follows that. Returns the item when it is final or
- * paused, or after one more look when `signal` fires.
+ * Yields every entry, once and in order, and the agent's activity: none ('none'), that of the current turn and later ones ('new'), or all
+ * ('all'). Yields 'looked' after each look, at least once a second. `after`: only what follows that position. Returns the item when it is
+ * final or paused, or after one more look when `signal` fires.
  */
 export async function* eventsOf(
   db: Db,
@@ -41,7 +41,7 @@ export async function* eventsOf(
   try {
     if (activity !== 'none') await reader.begin(activity === 'all');
     for (;;) {
-      const isLast = signal.aborted; // what came until then is told
+      const isLast = signal.aborted; // everything up to then is still yielded
       if (performance.now() > watchedUntil) {
         await db.ledgerWatch(workItemId, 60);
         watchedUntil = performance.now() + 30_000;
@@ -51,7 +51,7 @@ export async function* eventsOf(
         timer = setTimeout(resolve, 1000);
       });
       const item = await db.workItem(workItemId);
-      // Read before the entries: no call is told before an entry that was recorded before it ended.
+      // Activity is read before the entries, so that no call is yielded before an entry that was recorded before the call ended.
       let { told } = reader;
       const acts: [ActivityEvent, TurnTold | null][] = [];
       if (activity !== 'none') for await (const act of reader.read()) acts.push([act, reader.told]);
@@ -82,8 +82,8 @@ export async function* eventsOf(
 }
 
 /**
- * A generator that `return()` ends also while it waits for what comes next; by itself it would end only after that. `begin` is given a
- * signal that fires then and when `signal` does, and one that fires then alone.
+ * A generator that `return()` also ends while it waits for its next value; a plain generator would end only after that. `begin` is given
+ * two signals: one that fires on `return()` and when `signal` does, and one that fires only on `return()`.
  */
 export function leavable<T, Last>(
   signal: AbortSignal | undefined,
@@ -99,7 +99,7 @@ export function leavable<T, Last>(
   return events;
 }
 
-/** Both may be of one transaction: then an entry follows the words of the response, and precedes the end of the call that made it. */
+/** Both may be from one transaction: then an entry comes after the text of the response and before the end of the call that made it. */
 function isBefore(entry: LedgerEntry, act: ActivityEvent): boolean {
   const behind = Date.parse(act.at ?? '') - Date.parse(entry.created_at);
   return behind > 0 || (behind === 0 && act.kind === 'call');
@@ -108,7 +108,7 @@ function isBefore(entry: LedgerEntry, act: ActivityEvent): boolean {
 type Handlers = { onEntry?(entry: LedgerEntry): void; onActivity?(event: ActivityEvent): void; onPoll?(workItemId: string): Promise<void> };
 
 /**
- * Passes every entry to `onEntry`, once and in order, and what the agent says and calls meanwhile to `onActivity`; resolves with the item
+ * Passes every entry to `onEntry`, once and in order, and what the agent says and calls meanwhile to `onActivity`. Resolves with the item
  * when it is final or paused, or when `signal` fires.
  */
 export async function follow(
@@ -132,7 +132,7 @@ export async function follow(
   }
 }
 
-/** `follow()` through a conversation: where a later item goes on from the end of one, that is followed next. Resolves with the last one. */
+/** `follow()` through a conversation: if a later item continues one that has ended, it is followed next. Resolves with the last item. */
 export async function followOn(
   db: Db,
   url: string,

@@ -1,4 +1,4 @@
-// `work-ledger follow [PATH…]`: the sessions of other programs in the ledger, while they run, until a signal ends it.
+// `work-ledger follow [PATH…]`: records the sessions of other programs in the ledger while they run, until a signal ends it.
 
 import { basename } from 'node:path';
 

@@ -1,4 +1,4 @@
-// The hooks of a client that starts a process for each (harness/hooks.ts): JSON on stdin, words for the model on stdout.
+// The hooks of a client that starts a process for each hook (harness/hooks.ts): JSON on stdin, text for the model on stdout.
 
 import { parseArgs } from 'node:util';
 
@@ -20,7 +20,7 @@ export type HookOptions = ClientOptions & { harness?: string };
 
 const HOOK_SECONDS = 15;
 
-/** What holds a call up waits so long for a connection, and the check of a change then so long for an answer. */
+/** Time limits of hooks that hold up a call: for the connection, and then, when checking a change, for the answer. */
 const CONNECTED_MS = 300;
 const ANSWERED_MS = 2000;
 
@@ -29,7 +29,7 @@ function complain(error: unknown): '' {
   return '';
 }
 
-/** Reads the client's JSON from stdin; its output is for the model. A ledger that cannot be reached never stops the client. */
+/** Reads the client's JSON from stdin and writes output for the model. A ledger that cannot be reached never stops the client. */
 export async function hook(name: string, options: HookOptions): Promise<number> {
   if (!isHook(name)) throw new UsageError(`there is no hook "${name}": one of ${Object.keys(hooks).join(', ')}`);
   const { harness: by = 'claude-code' } = options;
@@ -43,12 +43,12 @@ export async function hook(name: string, options: HookOptions): Promise<number> 
     const given = (await process.stdin.toArray()).join('');
     const input = harness.read(hookInput(given.trim() === '' ? {} : JSON.parse(given)));
     const project = Promise.resolve(options.project ?? projectOf(input.cwd ?? process.cwd())); // while the database is connected to
-    project.catch(() => {}); // said where it is awaited
+    project.catch(() => {}); // reported where it is awaited
     const { url } = await findDatabase(options);
     const client = await connect({ connectionString: url });
     try {
       clearTimeout(unanswered);
-      // What others said was told when it is read: it is waited for.
+      // Reading messages marks them as told, so hooks that read them wait for the answer.
       if (name === 'pre-tool-use') unanswered = unansweredIn(name, ANSWERED_MS);
       const schema = await schemaOn(client, options);
       await checkLedgerOn(client, schema);
@@ -62,7 +62,7 @@ export async function hook(name: string, options: HookOptions): Promise<number> 
       const answer = harness.answer(name, harness.events[name]?.event ?? name, said);
       if (answer !== '') process.stdout.write(`${answer}\n`);
     } finally {
-      void client.end().catch(() => {}); // the client waits for this process: the server has heard that it is over
+      void client.end().catch(() => {}); // the client waits for this process, and the server already knows that it is done
     }
   } catch (error) {
     complain(error);
@@ -77,7 +77,7 @@ const unansweredWords = {
   'post-tool-use': 'this call is not in the journal, and what is new elsewhere is told later',
 };
 
-/** Lets a call go on for which nothing was heard by then. */
+/** Lets a call proceed if no answer has arrived by then. */
 function unansweredIn(name: keyof typeof unansweredWords, milliseconds: number): NodeJS.Timeout {
   return setTimeout(() => {
     process.stderr.write(`work-ledger: the database does not answer: ${unansweredWords[name]}\n`);
@@ -85,7 +85,9 @@ function unansweredIn(name: keyof typeof unansweredWords, milliseconds: number):
   }, milliseconds);
 }
 
-/** The hook that a command line asks for, read without the parser of all commands; null: that one has something to say about it. */
+/**
+ * The hook in a command line, parsed without the parser of all commands; null: the command line needs that parser, which reports errors.
+ */
 export async function plainHook(words: readonly string[]): Promise<(() => Promise<number>) | null> {
   const text = { type: 'string' } as const;
   try {

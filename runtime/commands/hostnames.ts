@@ -1,5 +1,5 @@
-// The names under which others reach a server over HTTP: requests with any other Host are refused, so that no web page can have
-// its own name lead to a server on its reader's machine.
+// The names under which others reach a server over HTTP. Requests with any other Host are rejected, so that no web page can point its own
+// name at a server on its reader's machine.
 
 import { isIPv6 } from 'node:net';
 
@@ -9,13 +9,13 @@ import { UsageError } from '../ledger/errors.ts';
 export type Reached = { host?: string; allowHost?: string[] };
 
 /**
- * Of an address to listen on and the names allowed besides, as they are written in a URL. One that stands for all addresses is the name of
- * none.
+ * The names for an address to listen on and for the further allowed names, as written in a URL. The address of all interfaces is not a
+ * name.
  */
 export const hostnamesOf = ({ host, allowHost = [] }: Reached): string[] =>
   [...(host === undefined || /^(0\.0\.0\.0|::)$/.test(host) ? [] : [host]), ...allowHost].map(asInAddress);
 
-/** A name or address of a machine as it is written in a URL. */
+/** A host name or address as written in a URL. */
 function asInAddress(name: string): string {
   const url = URL.parse(`http://${isIPv6(name) ? `[${name}]` : name}`);
   if (url === null || url.host !== url.hostname || url.pathname !== '/') throw new UsageError(`"${name}" is not a host name`);

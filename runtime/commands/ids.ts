@@ -15,13 +15,13 @@ const shownBy = {
 
 export const isWhole = (text: string): boolean => z.guid().safeParse(text).success;
 
-/** The id as it was typed; whether there is such a thing, the ledger says. */
+/** The id as it was typed; the ledger checks whether it exists. */
 export function idOf(text: string, what: keyof typeof shownBy = 'work item'): string {
   if (!isWhole(text)) throw new UsageError(`"${text}" is not the id of a ${what}; ${shownBy[what]}`);
   return text;
 }
 
-/** The work item that was typed: its id, a part of it, or "last", which is of the project that commands here tell of. */
+/** The work item that was typed: its id, a part of it, or "last", which refers to the project of this directory or command. */
 export async function itemIdOf(db: Pick<Db, 'workId'>, text: string, where: Where = {}): Promise<string> {
   if (isWhole(text)) return text;
   const project = process.env['WORK_LEDGER_PROJECT'];
@@ -33,7 +33,7 @@ export async function itemIdOf(db: Pick<Db, 'workId'>, text: string, where: Wher
   }
 }
 
-/** What to do where the ledger says that there is no such thing; null: it said something else. */
+/** The hint for the ledger's error that something does not exist; null: it is another error. */
 export function whereItIs(message: string): string | null {
   const what = (Object.keys(shownBy) as (keyof typeof shownBy)[]).find((one) => message.startsWith(`there is no ${one} `));
   return what === undefined ? null : shownBy[what];

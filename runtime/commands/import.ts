@@ -1,4 +1,4 @@
-// `work-ledger import PATH…`: an unreadable file never stops the others.
+// `work-ledger import PATH…`: imports recorded runs. An unreadable file never stops the others.
 
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';

@@ -1,4 +1,4 @@
-// `work-ledger init`: a faculty and its prompt to begin with, in this directory. It asks nothing and overwrites nothing.
+// `work-ledger init`: writes a first faculty and its prompt into this directory. Asks nothing and overwrites nothing.
 
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -23,9 +23,9 @@ export async function init(name: string, options: { dir: string; json?: boolean 
     );
   const pathOf = (file: string): string => join(options.dir, file);
   const project = await projectOf(process.cwd());
-  // One in a directory above counts here; another would take its place, with its database.
+  // A file in a directory above applies here; another one would replace it, with its database.
   const isSettled = !isConfigured(process.cwd());
-  // Once, where both who works here and the faculty's file read it.
+  // Written once, in the file that both the commands run here and the faculty's file read.
   const ownProject = isSettled || (await projectNamedIn(resolve(options.dir))) !== null ? null : project;
   const files: Record<string, string> = {
     [pathOf(`${name}.toml`)]: facultyText(name, hasDocker, ownProject),

@@ -1,4 +1,4 @@
-// `work-ledger install`: a ledger, or a newer one; or the script for whoever may.
+// `work-ledger install`: installs or upgrades a ledger, or prints the script for a role that may.
 
 import type { Settings } from '../config.ts';
 import { findDatabase, findLedger, schemaOn } from '../install/findLedger.ts';
@@ -38,7 +38,7 @@ export async function install(options: InstallOptions): Promise<number> {
   return exit.ok;
 }
 
-/** Without an address, for an empty database: nothing is started or asked. */
+/** Without an address, prints the script for an empty database; starts and queries nothing. */
 async function printScript(options: InstallOptions): Promise<number> {
   const isNamed = Boolean(options.databaseUrl ?? process.env['DATABASE_URL']);
   const { url } = isNamed ? await findDatabase(options) : { url: null };

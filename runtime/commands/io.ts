@@ -1,4 +1,4 @@
-// Where a command reads and writes and how it ends: the process itself, unless main() was called with something else.
+// Where a command reads and writes and how it ends: the process itself, unless main() was called with other streams.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Readable, Writable } from 'node:stream';
@@ -10,7 +10,7 @@ export type Io = { readonly stdin: Input; readonly stdout: Output; readonly stde
 
 const given = new AsyncLocalStorage<Io>();
 
-/** Calls `act`; until what it began has ended, commands use `streams`. */
+/** Calls `act`; commands use `streams` until everything that it started has ended. */
 export const withIo = <Answer>(streams: Io, act: () => Answer): Answer => given.run(streams, act);
 
 export const io = (): Io => given.getStore() ?? process;

@@ -1,4 +1,4 @@
-// The commands that make one query or one change.
+// Commands that make one query or one change.
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -34,9 +34,9 @@ export type SubmitOptions = Settings & {
   idempotencyKey?: string;
   budget?: string[];
   project?: string;
-  /** JSON, or @FILE with it. */
+  /** JSON, or @FILE that contains it. */
   resultSchema?: string;
-  /** Named by work-ledger.toml. */
+  /** From work-ledger.toml. */
   facultiesOfFile?: string[];
 };
 
@@ -76,7 +76,7 @@ export const submit = (description: string, options: SubmitOptions): Promise<num
     return exit.ok;
   });
 
-/** A JSON Schema as it was typed, or @FILE. What it may hold, the ledger says. */
+/** A JSON Schema as it was typed, or @FILE. The ledger checks its keywords. */
 async function resultSchema(given: string): Promise<object> {
   const json = given.startsWith('@') ? await readFile(given.slice(1), 'utf8') : given;
   const schema = parsed(json, '--result-schema');
@@ -107,7 +107,7 @@ export const budget = (workItemId: string, amounts: string[], options: Settings)
     return exit.ok;
   });
 
-/** Of none: shows all that there are. With `none` as an amount there is none any more. */
+/** Without amounts, shows all daily budgets. The amount `none` removes one. */
 export const dailyBudget = (
   amounts: string[],
   { project, faculty, ...options }: Settings & { project?: string; faculty?: string },
@@ -132,13 +132,13 @@ export const dailyBudget = (
     return exit.ok;
   });
 
-/** Whose a budget is that is not the item's own. */
+/** The owner of a budget that is not the item's own. */
 const of = ({ scope, name }: DrawnOn): string => (scope === null ? '' : `  ${scope} ${visible(name ?? '')}`);
 
 const used = (one: { spent: string; amount: string; reserved: string }): string =>
   `${one.spent} of ${one.amount}${one.reserved === '0' ? '' : `, ${one.reserved} held`}`;
 
-/** What an option has as JSON. */
+/** The value of an option, parsed as JSON. */
 function parsed(json: string, option: string): unknown {
   try {
     return jsonOfFile(json);
@@ -173,7 +173,7 @@ export const show = (workItemId: string, options: Settings): Promise<number> =>
       ...budgets.map(
         (one) => `  budget     ${one.resource} ${used(one)}${one.scope === null ? '' : ' a day'}, ${one.remaining} left${of(one)}`,
       ),
-      ...(progress.turns > 0 || item.ledger_count > 0 ? ['', visible(standing)] : []), // else it is the task once more
+      ...(progress.turns > 0 || item.ledger_count > 0 ? ['', visible(standing)] : []), // else it would repeat the task
     ];
     print(
       { ...item, why, turns: progress.turns, tokens: progress.tokens, tool_calls: calls, failed_calls: failures, budgets, standing },
@@ -236,7 +236,7 @@ export const digest = (workItemId: string | undefined, options: Settings & { acr
     const own = await db.awarenessDigest(id);
     if (!options.json) print(null, visible(own), false);
     const linked: string[] = [];
-    // Others are printed as they come: the ledger's own part waits for none of them.
+    // Others are printed as they arrive, and the ledger's own part waits for none of them.
     for (const one of options.across ? await linkedDigests(db, url) : []) {
       linked.push(await one);
       if (!options.json) print(null, `\n${visible(linked.at(-1) ?? '')}`, false);

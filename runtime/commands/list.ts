@@ -49,7 +49,7 @@ export const list = (options: ListOptions): Promise<number> => {
   });
 };
 
-/** What goes on in a line, and what to do about what waits for people. */
+/** Prints what is running in one line, and how to handle what waits for people. */
 function sayUnderWay(now: UnderWay): void {
   const parts = [
     [now.model, 'with the model'],
@@ -63,7 +63,7 @@ function sayUnderWay(now: UnderWay): void {
   if (now.approvals > 0) note(`${now.approvals} ${now.approvals === 1 ? 'call waits' : 'calls wait'} for approval: work-ledger approve`);
 }
 
-/** A header and a line for each item; `width`: of the terminal. */
+/** A header and a line for each item; `width`: that of the terminal. */
 export function table(items: readonly ListedItem[], width: number): string[] {
   const facultyOf = (item: ListedItem): string => cut(visible(item.faculty ?? '–'), 16);
   const room = Math.max(7, ...items.map((item) => facultyOf(item).length));
@@ -80,7 +80,7 @@ export function table(items: readonly ListedItem[], width: number): string[] {
   ];
 }
 
-/** Each item below its parent, if that is shown; the newest tree first, in a tree the oldest first. */
+/** Each item below its parent, if that is shown. The newest tree comes first; within a tree, the oldest item. */
 function inTrees(items: readonly ListedItem[]): { item: ListedItem; depth: number }[] {
   const shown = new Set(items.map((item) => item.id));
   const isTop = (item: ListedItem): boolean => item.parent_id === null || !shown.has(item.parent_id);

@@ -1,4 +1,4 @@
-// A worker's tools: those that come with Work Ledger, and a user's own: modules, commands, MCP servers.
+// A worker's tools: the built-in ones and the user's: modules, commands, MCP servers.
 
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -18,8 +18,8 @@ import type { Tool } from '../tools/tool.ts';
 type LoadedTools = { tools: Tool[]; close(): Promise<void> };
 
 /**
- * From each file: a module's default export (a tool or an array of them), the commands of a .toml, the servers of a .json. A tool with the
- * name of a built-in one replaces it.
+ * Loads tools from each file: a module's default export (a tool or an array of them), the commands of a .toml, the servers of a .json. A
+ * tool with the name of a built-in one replaces it.
  */
 export async function withTools<T>(files: readonly string[], use: (tools: Tool[]) => Promise<T>): Promise<T> {
   const tools = new Map(builtinTools.map((tool) => [tool.name, tool]));

@@ -1,5 +1,5 @@
-// Times as a person reads them: in the zone of this machine, as its other programs write them. The database writes each in a zone of its own
-// session, or of the server.
+// Times for people: in the zone of this machine, in the format of its other programs. The database writes times in the zone of its session
+// or server.
 
 const two = (n: number): string => String(n).padStart(2, '0');
 

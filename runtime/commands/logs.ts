@@ -1,4 +1,4 @@
-// `work-ledger logs`: what happened in a work item, from its rows; with --follow what happens, until it ends.
+// `work-ledger logs`: what happened in a work item, from its rows; with --follow also what happens next, until it ends.
 
 import type { Settings } from '../config.ts';
 import { UsageError } from '../ledger/errors.ts';

@@ -1,5 +1,5 @@
-// An interactive agent beside the workers: `work-ledger mcp` serves it the ledger, `work-ledger hook …` is called by its
-// client at fixed points. Both find their session by the conversation: the client's own id of it, else the directory that it works in.
+// `work-ledger mcp` serves the ledger to an interactive agent, whose client also calls `work-ledger hook …` at fixed points. Both find
+// their session by the conversation: the client's own id of it, else its directory.
 
 import { existsSync, readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -27,10 +27,10 @@ import { exit, note } from './output.ts';
 
 /** How long a client may take to read the end of its answer when the server stops. */
 const GRACE_MS = 2000;
-/** For all clients over HTTP together. */
+/** For all HTTP clients together. */
 export const HTTP_CONNECTIONS = 10;
 
-/** What Claude Code says to the servers that it starts: the session's id, which its hooks are given, too. */
+/** The variable in which Claude Code passes the session's id to servers that it starts; its hooks get the same id. */
 const SESSION_VARIABLE = 'CLAUDE_CODE_SESSION_ID';
 
 export type McpOptions = ClientOptions & { workItem?: string };
@@ -38,7 +38,7 @@ export type McpHttpSettings = McpOptions & Reached & { port: number; tokenFile?:
 
 const serving = <T>(load: () => Promise<T>): Promise<T> => loadPackage('@modelcontextprotocol/server', 'serving MCP', load);
 
-/** Over stdio. The client is answered at once; the code that opens a ledger is loaded and run after that. */
+/** Serves stdio. The client is answered at once; the code that opens a ledger is loaded and run after that. */
 export async function mcp(options: McpOptions): Promise<number> {
   hideEnvironment();
   const { serveMcp } = await serving(() => import('../mcp/stdio.ts'));
@@ -53,7 +53,7 @@ export async function mcp(options: McpOptions): Promise<number> {
       return seatAt(db, updates, identity, read);
     },
     refused.promise,
-    // A client that says with each call which session it is has no item before its first one.
+    // A client that passes its session with each call has no item before its first call.
     isNamed ? {} : { sessionOf: threadOf, ledger: () => ledger.opened() },
   );
   await ledger.close();
@@ -61,7 +61,7 @@ export async function mcp(options: McpOptions): Promise<number> {
   return exit.ok;
 }
 
-/** The work item that was named. The ledger is asked before the client is answered only where that is no whole id. */
+/** The work item that was named. Queries the ledger before answering the client only if the id is not complete. */
 async function itemOf(typed: string, { project }: McpOptions, ledger: OneLedger): Promise<string> {
   const { isWhole, itemIdOf } = await import('./ids.ts');
   if (isWhole(typed)) return typed;
@@ -73,13 +73,13 @@ async function itemOf(typed: string, { project }: McpOptions, ledger: OneLedger)
   }
 }
 
-/** Codex says with each call whose it is; empty: the client does not say. */
+/** Codex passes its thread's id with each call; empty: the client does not. */
 function threadOf(meta: Meta): string {
   const thread = meta?.['threadId'];
   return typeof thread === 'string' && /^[\w-]{1,200}$/.test(thread) ? thread : '';
 }
 
-/** What all sessions of one client read and write; opened when it is first needed, again if that failed. */
+/** The ledger that all sessions of one client read and write. Opened when first needed; retried if that failed. */
 class OneLedger {
   readonly #options: McpOptions;
   readonly #refused: (why: Error) => void;
@@ -124,7 +124,7 @@ class OneLedger {
   }
 }
 
-/** Over HTTP, for clients on other machines, until a signal stops it. */
+/** Serves HTTP clients on other machines until a signal stops it. */
 export async function mcpHttp(options: McpHttpSettings): Promise<number> {
   if (options.conversation !== undefined || options.workItem !== undefined)
     throw new UsageError('over HTTP the address identifies each client: …/mcp?conversation=NAME or …/mcp?work_item=ID');
@@ -175,7 +175,10 @@ export async function mcpHttp(options: McpHttpSettings): Promise<number> {
   return exit.ok;
 }
 
-/** What a web server mounts at /mcp. `read`: where resources come from, the same or a standby. Closes both with itself. */
+/**
+ * The handler that a web server mounts at /mcp. `read`: where resources come from, the same ledger or a standby. Closes both when it
+ * closes.
+ */
 export async function mcpHandler(
   { db }: { db: Db },
   read: { db: Db; url: string },
@@ -207,7 +210,7 @@ async function closed(server: ServerType): Promise<void> {
   clearTimeout(fuse);
 }
 
-/** From WORK_LEDGER_MCP_TOKEN, or from a file; it is never an argument, which everybody on the machine could read. */
+/** The token from WORK_LEDGER_MCP_TOKEN or a file. It is never an argument, which every user of the machine could read. */
 export function mcpToken(file?: string): string {
   if (file && !existsSync(file)) throw new UsageError(`there is no file ${file} with the token for MCP`);
   const token = file ? readFileSync(file, 'utf8').trim() : (process.env['WORK_LEDGER_MCP_TOKEN'] ?? '');
@@ -221,7 +224,7 @@ export function mcpToken(file?: string): string {
   return token;
 }
 
-/** The session of the client that started this server, or the one that it named: its hooks find the same one. */
+/** The session of the client that started this server, or the session that was named; the client's hooks find the same one. */
 async function ownSession({ conversation, project }: McpOptions, session: string): Promise<Identity> {
   const directory = process.cwd();
   return {
@@ -231,8 +234,7 @@ async function ownSession({ conversation, project }: McpOptions, session: string
 }
 
 /**
- * The work item of a client, by its conversation if it has no other; a conversation that is new gets one. `reads`: where resources come
- * from.
+ * The work item of a client, by its conversation if it named none; a new conversation gets a new item. `reads`: where resources come from.
  */
 export async function seatAt(db: Db, updates: Updates, identity: Identity, reads = db): Promise<Seat> {
   if ('workItemId' in identity) {
@@ -242,11 +244,14 @@ export async function seatAt(db: Db, updates: Updates, identity: Identity, reads
   const { keepAlive } = await import('../ledger/journal.ts');
   // Safe to call twice at once: a client starts its server and its first hook at the same moment.
   const workItemId = await db.journal.sessionOpen(identity.conversation, identity.directory ?? null, identity.project ?? null);
-  const stopKeepAlive = keepAlive(db, workItemId); // as long as the client has its server
+  const stopKeepAlive = keepAlive(db, workItemId); // as long as the client keeps its server
   return { db, reads, updates, workItemId, leave: async () => stopKeepAlive() };
 }
 
-/** As for the pages of the console: where others can reach it, reading takes the token; elsewhere it must be asked by this machine's name. */
+/**
+ * The same rule as for the console's pages: if others can reach the server, reading requires the token; otherwise the request must use this
+ * machine's own name.
+ */
 const mayRead = (request: Request, isOpen: boolean, token: string): boolean =>
   isOpen ? isSame(request.headers.get('authorization') ?? '', `Bearer ${token}`) : isOwnHost(request.headers.get('host') ?? '');
 

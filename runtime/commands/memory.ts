@@ -1,4 +1,4 @@
-// Notes of a project: list, show, edit, their history, going back, pinning, erasing, and what might become one.
+// Notes of a project: list, show, edit, history, rollback, pin, erase, and suggestions of new ones.
 
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import { withLedger, withReader } from './withLedger.ts';
 
 export type MemoryOptions = Settings & { project?: string; why?: string; reason?: string; keepNewest?: boolean; replaces?: number };
 
-/** Empty: of no project. */
+/** Empty: the notes that belong to no project. */
 const ofProject = async ({ project }: MemoryOptions): Promise<string | null> => (project ?? (await projectOf(process.cwd()))) || null;
 
 const pathOf = (typed: string | undefined): string => {
@@ -38,7 +38,7 @@ export const list = (options: MemoryOptions): Promise<number> =>
     return exit.ok;
   });
 
-/** What might become a note. */
+/** Entries that might become notes. */
 export const suggest = (options: MemoryOptions): Promise<number> =>
   withReader(options, async (db) => {
     const found = await db.notes.suggest(await ofProject(options), 20);
@@ -82,7 +82,7 @@ export const history = (typed: string | undefined, options: MemoryOptions): Prom
     return exit.ok;
   });
 
-/** What comes in by stdin replaces the version that is named, or makes a note; what $EDITOR leaves replaces the version that it was given. */
+/** Text from stdin replaces the given version, or creates a note; text from $EDITOR replaces the version that was loaded into it. */
 export const edit = (typed: string | undefined, options: MemoryOptions): Promise<number> =>
   withLedger(options, async (db) => {
     const path = pathOf(typed);
@@ -113,7 +113,7 @@ async function typedIn(): Promise<string> {
   return text;
 }
 
-/** EDITOR may have arguments, as other programs take it. What somebody typed there is not lost where it cannot be written. */
+/** EDITOR may have arguments, as other programs allow. Edited text that cannot be written is not lost. */
 async function edited(path: string, content: string, write: (content: string) => Promise<number>): Promise<number> {
   const editor = process.env['VISUAL'] || process.env['EDITOR'];
   if (!editor) throw new UsageError('set EDITOR, or pass the text on stdin: work-ledger memory edit style.md < style.md');

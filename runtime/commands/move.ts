@@ -1,4 +1,4 @@
-// `work-ledger move`: takes the ledger to another server, or takes that back while it is not over.
+// `work-ledger move`: moves the ledger to another server, or undoes that while the move is not final.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -76,14 +76,14 @@ async function carried(order: Omit<MoveOrder, 'say' | 'progress'>, isJson: boole
     return exit.ok;
   } catch (error) {
     if (!order.stopped.aborted) throw error;
-    // What Ctrl-C ended beside the move, a command of the user's, says why it failed.
+    // If Ctrl-C also ended a command of the user's, that command's error says why the move failed.
     if (error !== order.stopped.reason) note(messageOf(error));
     note(`stopped; nothing is lost, ${await standsAt(order)}`);
     return exit.interrupted;
   }
 }
 
-/** A command of the user's, in a shell; what it prints goes to stderr. */
+/** Runs a command of the user's in a shell; its output goes to stderr. */
 const typed = (option: string, command: string | undefined) => async (): Promise<void> => {
   if (command === undefined) return;
   const [code] = (await once(spawn('sh', ['-c', command], { stdio: ['ignore', 2, 2] }), 'exit')) as [number | null];

@@ -1,4 +1,4 @@
-// What faculties need of this machine, found out before their work starts: Docker with an image, and a key for the model.
+// What faculties require of this machine, checked before their work starts: Docker with an image, and a key for the model.
 
 import type Docker from 'dockerode';
 
@@ -10,13 +10,13 @@ import { builtinTools } from '../tools/builtinTools.ts';
 
 const fileTools = new Set(builtinTools.map((tool) => tool.name).filter((name) => name !== 'web_fetch'));
 
-/** The images in whose containers a faculty's files, commands and code are. */
+/** The images whose containers hold a faculty's files, commands and code. */
 export function imagesOf({ engage }: FacultyNeeds): string[] {
   const hasFiles = engage.workspace === 'container' && engage.tools.some((tool) => fileTools.has(tool));
   return [...(hasFiles ? [engage.workspace_image] : []), ...(engage.code_execution ? [engage.code_execution_image] : [])];
 }
 
-/** Whose files and commands cannot work here, and why, as a sentence for each reason. */
+/** Which faculties cannot use files and commands here, and why: one sentence per reason. */
 export async function dockerProblems(faculties: readonly FacultyNeeds[]): Promise<string[]> {
   const wanting = faculties.filter((faculty) => imagesOf(faculty).length > 0);
   if (wanting.length === 0) return [];
@@ -51,7 +51,7 @@ export async function dockerProblems(faculties: readonly FacultyNeeds[]): Promis
   return problems;
 }
 
-/** A client of the daemon. Throws UsageError where none answers. */
+/** A client of the Docker daemon. Throws UsageError if none answers. */
 export async function requireDocker(): Promise<Docker> {
   const docker = await openDocker();
   await docker.ping().catch((error: NodeJS.ErrnoException) => {
@@ -64,5 +64,5 @@ export async function requireDocker(): Promise<Docker> {
   return docker;
 }
 
-/** Whether a faculty can be worked on without the worker's own key. */
+/** Whether a faculty can run without the worker's own key. */
 export const hasOwnModel = ({ engage }: FacultyNeeds): boolean => Boolean(engage.base_url ?? engage.api_key_env);

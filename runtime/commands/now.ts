@@ -1,4 +1,4 @@
-// What one work item does now, as its watchers are told: a line that changes, and each new reason to wait, once.
+// What one work item does now, for its watchers: a line that changes, and each new reason to wait, once.
 
 import type { Db } from '../ledger/db.ts';
 import type { WorkNow } from '../ledger/overview.ts';
@@ -29,21 +29,21 @@ export function nowText(now: WorkNow, words = ''): string {
   ].join(' · ');
 }
 
-/** Why an item waits, each reason once: of a countdown only the first number is said. */
+/** Why an item waits, each reason once; of a countdown, only the first number is shown. */
 export class Waits {
   readonly #said = new Set<string>();
 
-  /** The sentence to say; null: it does not wait, or that was said before. */
+  /** The sentence to show; null: the item does not wait, or the reason was shown before. */
   newReason({ waits_for: waitsFor, why }: WorkNow, isWorkerHere = false): string | null {
     if (why === null || waitsFor === null || (isWorkerHere && waitsFor === 'worker')) return null;
-    const key = why.replaceAll(/\d+/g, '#'); // whatever it waits for: a retry that is due waits for a worker, for the same reason
+    const key = why.replaceAll(/\d+/g, '#'); // without what it waits for: a retry that is due waits for a worker, for the same reason
     if (this.#said.has(key)) return null;
     this.#said.add(key);
     return `${paint('yellow', 'waits:', io().stderr)} ${visible(why)}`;
   }
 }
 
-/** What all of it used, on stderr. */
+/** Prints the total usage on stderr. */
 export async function sayCost(db: Db, workItemId: string, seconds: number | null = null): Promise<void> {
   const [total] = await db.costBy('total', workItemId);
   if (!total || total.requests === 0) return;

@@ -1,4 +1,4 @@
-// What the CLI prints: data on stdout, everything else on stderr. With --json one document, or one line per event.
+// What the command line prints: data on stdout, everything else on stderr. With --json one document, or one line per event.
 
 import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
@@ -8,7 +8,7 @@ import { visible as shown } from '../visible.ts';
 import { io } from './io.ts';
 import { second } from './localTime.ts';
 
-/** Exit codes, as docs/commands.md has them. */
+/** Exit codes, as listed in docs/commands.md. */
 export const exit = { ok: 0, error: 1, usage: 2, workItemFailed: 3, interrupted: 130 } as const;
 
 export function print(data: unknown, text: string, isJson: boolean): void {
@@ -19,12 +19,12 @@ export function note(text: string): void {
   io().stderr.write(`${text}\n`);
 }
 
-/** Text from a ledger must not control the terminal, nor hide in it: what cannot be seen becomes a sign. */
+/** Text from a ledger must not control the terminal, nor hide in it: invisible characters are replaced by visible ones. */
 export const visible = (text: string): string => shown(text).replaceAll('\t', '    ');
 
 type Color = 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'bold';
 
-/** Coloured where a person reads on a terminal; NO_COLOR and FORCE_COLOR are heeded. */
+/** Colours text on a terminal; respects NO_COLOR and FORCE_COLOR. */
 export const paint = (color: Color, text: string, stream: Writable = io().stdout): string => styleText(color, text, { stream });
 
 export const stateColor = (state: string): Color =>
@@ -34,7 +34,7 @@ export const stateColor = (state: string): Color =>
 
 const entryColor: Record<string, Color> = { error: 'red', finding: 'green', decision: 'green', plan: 'cyan', step: 'cyan' };
 
-/** A ledger entry; without a number where its place is plain. */
+/** A ledger entry; without a number if its position is clear. */
 export function entryLine(
   entry: { seq: number | null; entry_type: string; content: string; retracts?: number | null },
   stream: Writable = io().stdout,
@@ -65,7 +65,7 @@ export function span(seconds: number): string {
   return `${Math.max(0, Math.round(n))}${unit}`;
 }
 
-/** The input of a call, JSON, on one line as people would type it; of one that was cut, or is still to come, the beginning. */
+/** A call's JSON input on one line, as people would type it; if the input is cut or incomplete, its beginning. */
 export function argumentsText(input: string): string {
   const short = (value: unknown): string =>
     visible(typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).replaceAll(/\s*\n\s*/g, ' ⏎ ');
@@ -94,7 +94,7 @@ export function outcomeText(status: string, seconds: number | null, stream: Writ
   );
 }
 
-/** A call that has ended, as every command prints it. */
+/** A call that has ended, in the form that every command prints. */
 export function callText(
   { name, input, status, seconds, error }: { name: string; input: string; status: string; seconds: number | null; error: string | null },
   stream: Writable = io().stdout,
@@ -103,7 +103,7 @@ export function callText(
   return `${name} ${argumentsText(input)} ${outcomeText(status, seconds, stream)}${why}`;
 }
 
-/** How every command begins what a person or another agent said to an agent. */
+/** The prefix that every command prints before a message of a person or another agent. */
 export const toldBy = (by: string | null, name: string | null): string =>
   by === 'agent'
     ? `told by ${name === null ? 'another agent' : `work item ${name}`}`
@@ -121,7 +121,7 @@ export function itemLine(item: WorkItem): string {
   return `${item.id}  ${item.state.padEnd(9)}  ${item.work_type}: ${visible(item.description).split('\n')[0]}${reason}`;
 }
 
-/** `why` it waits is told rather than the reason that its state has. */
+/** `why` it waits takes precedence over the reason in its state. */
 export function itemText(item: CountedItem, why: string | null = null): string {
   const reason = why ?? item.state_reason;
   const summary = item.outcome_data?.['summary'] ?? item.outcome_data?.['error'];
@@ -141,7 +141,7 @@ export function itemText(item: CountedItem, why: string | null = null): string {
   ].join('\n');
 }
 
-/** One line that is overwritten again and again, on a terminal only. */
+/** One line that is overwritten repeatedly, on a terminal only. */
 export class StatusLine {
   readonly #stream = io().stderr;
   readonly #isOn = io().stderr.isTTY && !process.env['CI'] && process.env['TERM'] !== 'dumb';
@@ -156,7 +156,7 @@ export class StatusLine {
     this.#shown = true;
   }
 
-  /** "STEP: how far it has come"; elsewhere than on a terminal only that each step has begun. */
+  /** Shows "STEP: progress"; if not on a terminal, prints each step only once, when it begins. */
   step(text: string): void {
     const [step = ''] = text.split(':');
     if (!this.#isOn && step !== this.#step) note(text);

@@ -1,4 +1,4 @@
-// The people who act in a name of their own: on the console, and from anywhere with their token.
+// Manages the people who act under their own names: on the console, and from anywhere with their token.
 
 import type { Settings } from '../config.ts';
 import { day } from './localTime.ts';

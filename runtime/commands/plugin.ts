@@ -1,4 +1,4 @@
-// `work-ledger plugin PROGRAM`: how another agent's program gets the hooks of the ledger, and its tools.
+// `work-ledger plugin PROGRAM`: gives another agent's program the hooks and tools of the ledger.
 
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
@@ -19,18 +19,18 @@ const folder = fileURLToPath(
 );
 
 const quoted = (path: string): string => `'${path.replaceAll("'", `'\\''`)}'`;
-/** What a shell runs: the launcher finds this package, or the one on PATH. */
+/** The command that a shell runs: a launcher that finds this package, or the one on PATH. */
 const program = quoted(join(folder, 'work-ledger'));
 
-/** By which settings are found that this wrote before, wherever the package was then. */
+/** Recognises settings that this command wrote before, wherever the package was then. */
 const ours = /\bhook [a-z-]+ --harness [a-z-]+\b/;
 
 const server = { command: join(folder, 'work-ledger'), args: ['mcp'] };
 
-/** By which a server is found that this wrote before. */
+/** Recognises a server that this command wrote before. */
 const oursServer = /[/\\]plugin[/\\]work-ledger$/;
 
-/** Codex hands a server only what its settings name; the database may be in a file of settings, too. */
+/** Codex passes to a server only the variables that its settings name; the database may also be in a settings file. */
 const codexServer = `[mcp_servers.work-ledger]
 command = ${JSON.stringify(server.command)}
 args = ["mcp"]
@@ -45,7 +45,7 @@ const json = (path: string, settings: Settings): Part => ({
   install: () => change(path, (text) => `${JSON.stringify(merged(parsed(text, path), settings, path), null, 2)}\n`),
 });
 
-/** What goes where in the home of a user. */
+/** The files to change in a user's home, and how. */
 const parts: Record<Exclude<HarnessName, 'claude-code'>, () => Part[]> = {
   codex() {
     const home = process.env['CODEX_HOME'] || join(homedir(), '.codex');
@@ -81,7 +81,10 @@ export async function plugin(name: string, { install = false }: { install?: bool
 
 type Settings = { hooks: Record<string, object[]>; mcpServers?: Record<string, object> };
 
-/** Written however; a server of this name that is not ours stays. Codex does not start with settings that are no TOML. */
+/**
+ * Recognises the server in any TOML spelling. A server of this name that is not ours stays. Codex does not start if its settings are not
+ * valid TOML.
+ */
 function withCodexServer(text: string, path: string): string {
   const command = codexCommand(text, path);
   if (command === server.command || (command !== null && !oursServer.test(command))) return text;
@@ -93,7 +96,7 @@ function withCodexServer(text: string, path: string): string {
   return changed;
 }
 
-/** Of the server of this name; null: there is none. */
+/** The command of the server of this name; null: there is none. */
 function codexCommand(text: string, path: string): string | null {
   let servers: unknown;
   try {
@@ -111,7 +114,7 @@ const notToml = (path: string): UsageError =>
     `${path} was not changed: it is no valid TOML, or has mcp_servers in a form that nothing can be added to. Add by hand what is printed without --install`,
   );
 
-/** Ours are replaced, and whatever else is there stays, also in the same group. */
+/** Replaces our own settings and keeps all others, even in the same group. */
 function merged(settings: Record<string, unknown>, { hooks, mcpServers }: Settings, path: string): Record<string, unknown> {
   const { hooks: before = {}, mcpServers: servers = {} } = settings;
   if (!isObject(before) || !isObject(servers) || Object.values(before).some((groups) => !Array.isArray(groups)))
@@ -128,7 +131,7 @@ function withoutOurs(group: unknown): unknown[] {
   return hooks.length === 0 && group['hooks'].length > 0 ? [] : [{ ...group, hooks }];
 }
 
-/** All of a file or nothing; one that is a link stays one. */
+/** Writes the whole file or nothing; a symbolic link stays one. */
 async function change(path: string, to: (text: string) => string): Promise<void> {
   const file = await realpath(path).catch(() => path);
   const there = await stat(file).catch(() => null);
@@ -143,7 +146,7 @@ function parsed(text: string, path: string): Record<string, unknown> {
     const settings: unknown = jsonOfFile(text.trim() === '' ? '{}' : text);
     if (isObject(settings)) return settings;
   } catch {
-    // said below
+    // reported below
   }
   throw new UsageError(
     `${path} is not plain JSON with an object in it (comments are not supported): nothing was changed. Add by hand what is printed without --install`,

@@ -1,4 +1,4 @@
-// What went wrong, as a person is told: one line with what to do about it, never a stack.
+// Errors as people see them: one line with what to do about it, and a stack only if DEBUG is set.
 
 import { NoConnection } from '../ledger/connection.ts';
 import { LedgerError, messageOf, noRightHint, noWritesWords, sqlState, UsageError } from '../ledger/errors.ts';
@@ -8,7 +8,7 @@ import { whereItIs } from './ids.ts';
 import { exit, note } from './output.ts';
 
 /**
- * Says it on stderr, with DEBUG set also where it happened, and returns the exit code. `addressFrom`: where the database's address was
+ * Prints the error on stderr, with DEBUG set also its stack, and returns the exit code. `addressFrom`: where the database's address was
  * given.
  */
 export function problem(error: unknown, addressFrom: string): number {
@@ -17,7 +17,7 @@ export function problem(error: unknown, addressFrom: string): number {
   return error instanceof UsageError ? exit.usage : exit.error;
 }
 
-/** What to do where the server runs, but takes no connection now. */
+/** What to do if the server runs but accepts no connection now. */
 const BUSY: Record<string, string> = {
   '53300': 'It runs, and has no connection left: end programs that hold some, or raise its max_connections',
   '57P03': 'It starts, stops or recovers: try again in a moment',

@@ -18,7 +18,7 @@ export async function psql(query: string | undefined, options: Settings): Promis
   const place = await findLedger(options);
   await checkPlace(place);
   const url = (await hearing(place.url)).at ?? place.url;
-  // nothing that is set for a session is there for the next statement
+  // through a pooler, session settings do not last until the next statement
   const isShared = await withConnection({ connectionString: url }, async ({ isPooled }) => isPooled);
   const { address, password } = withoutPassword(url); // every user of the machine can read the arguments of a process
   const searchPath = searchPathOf(place.schema);
@@ -29,7 +29,7 @@ export async function psql(query: string | undefined, options: Settings): Promis
   const asked = isShared ? ['-q', '-c', `set local search_path to ${searchPath};\n${query}`] : ['-c', query ?? ''];
   const child = spawn(
     'psql',
-    // Where in the ledger's functions an error arose tells its users nothing.
+    // Users do not need to know where in the ledger's functions an error arose.
     [
       address,
       '-v',
@@ -47,7 +47,7 @@ export async function psql(query: string | undefined, options: Settings): Promis
       },
     },
   );
-  const ignore = (): void => {}; // Ctrl-C breaks off a query, it does not end the session
+  const ignore = (): void => {}; // Ctrl-C cancels a query but does not end the session
   process.on('SIGINT', ignore);
   try {
     const [code] = (await once(child, 'exit')) as [number | null];

@@ -1,5 +1,5 @@
-// `work-ledger resume SESSION --in PROGRAM`: a session goes on in another program, whose own record of it is written where that program looks,
-// or in this ledger, as a fork.
+// `work-ledger resume SESSION --in PROGRAM`: continues a session in another program, by writing a record of it where that program looks for
+// its own, or in this ledger, as a fork.
 
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
@@ -20,7 +20,7 @@ type Record = { [key: string]: unknown };
 const place = z.object({ work_item_id: z.string().nullable(), turn_id: z.string().nullable(), cwd: z.string().nullable() });
 const meta = z.object({ payload: z.object({ id: z.string(), timestamp: z.string() }) });
 
-/** Where a program keeps its sessions, and how one goes on there. */
+/** Where each program keeps its sessions, and the command that continues one. */
 const keptBy: {
   [program in Exclude<Harness, 'work-ledger'>]: (records: Record[], cwd: string) => { id: string; file: string; command: string };
 } = {
@@ -69,7 +69,10 @@ async function forkOf(db: Db, session: string, isJson: boolean): Promise<number>
   return exit.ok;
 }
 
-/** The directory that was asked for, else where the session worked, if that is here, else this one; as programs in it call it. */
+/**
+ * The directory that was requested, else the one where the session worked, if it exists here, else the current one; as programs in it see
+ * its path.
+ */
 async function directory(asked: string | undefined, worked: string | null): Promise<string> {
   const isHere = async (path: string): Promise<boolean> => (await stat(path).catch(() => null))?.isDirectory() ?? false;
   if (asked !== undefined && !(await isHere(asked))) throw new UsageError(`${asked} is not a directory`);
@@ -79,7 +82,7 @@ async function directory(asked: string | undefined, worked: string | null): Prom
   return realpath(process.cwd());
 }
 
-/** Whole or not at all, and never over what is there: somebody may have gone on with it. */
+/** Writes a file completely or not at all, and never over an existing one: the session may have been continued there. */
 async function putNew(file: string, text: string, goesOn: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const draft = join(dirname(file), `.work-ledger-${randomUUID()}`);

@@ -1,4 +1,4 @@
-// `work-ledger run "task"`: submits a work item, works on it here, and shows how it goes.
+// `work-ledger run "task"`: submits a work item, works on it here, and shows its progress.
 
 import { randomUUID } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
@@ -124,8 +124,8 @@ async function submitted(
 }
 
 /**
- * Giving --workspace is what allows the built-in faculty to read, write and run commands there. The directory belongs to the
- * item: the faculty is the same for all, and accepts no work types, so that it never gets other work.
+ * Passing --workspace is what allows the built-in faculty to read, write and run commands there. The directory belongs to the item: the
+ * faculty is the same for all, and accepts no work types, so that it never gets other work.
  */
 async function saveWorkspaceFaculty(db: Db): Promise<string> {
   return db.facultySave({ name: 'run --workspace', engage: { workspace: 'host', tools: builtinTools.map((tool) => tool.name) } });
@@ -148,14 +148,14 @@ type Drive = {
   concurrency: number;
   host?: string;
   workspaceRoots?: string[];
-  /** The one that --workspace names. */
+  /** The directory given by --workspace. */
   ownDirectories?: string[];
   leaseSeconds: number;
   graceSeconds: number;
   logLevel: string;
 };
 
-/** Works in this process on the item and those delegated below it, on nothing else, and shows what happens; Ctrl-C releases the work. */
+/** Runs only the item and those delegated below it in this process, and shows what happens; Ctrl-C releases the work. */
 async function driveHere(item: WorkItem, keeper: string, drive: Drive): Promise<number> {
   const { db } = drive;
   const begun = performance.now();
@@ -163,7 +163,7 @@ async function driveHere(item: WorkItem, keeper: string, drive: Drive): Promise<
     const worker = { ...drive, log: logger(drive.logLevel) };
     const ended = await driven(db, item, keeper, worker, stopped, async (signal) => {
       const last = await shown(item.id, drive, signal);
-      // Root's worker serves what is named to it, and no more.
+      // A worker of root serves only directories that were named to it.
       const where = process.getuid?.() === 0 && drive.ownDirectories ? ` --workspace ${drive.ownDirectories.join()}` : '';
       if (stopped.aborted) note(`stopped; nothing is lost. Continue with: work-ledger run --resume ${item.id}${where}`);
       return last;
@@ -176,7 +176,7 @@ async function driveHere(item: WorkItem, keeper: string, drive: Drive): Promise<
   });
 }
 
-/** Follows the item to its end: a line for each entry and each call, and below them one that says what it does now. */
+/** Follows the item to its end: prints a line for each entry and each call, and below them a status line. */
 async function shown(workItemId: string, { db, url, json }: Drive, signal: AbortSignal): Promise<CountedItem | null> {
   const status = new StatusLine();
   const waits = new Waits();

@@ -8,7 +8,7 @@ import { requireDocker } from './needs.ts';
 import { exit, note, print } from './output.ts';
 
 /**
- * With Docker alone, whose base image is pulled; `debian`: from Debian packages, where nothing can be pulled. What the build says goes to
+ * Builds with Docker, which pulls the base image; `debian`: from Debian packages, where nothing can be pulled. The build's output goes to
  * stderr.
  */
 export async function buildSandboxImage(

@@ -1,11 +1,11 @@
-// Replies written down by a person, for trying a task without a model: a JSON list, one element for each answer of the model.
+// Replies written by a person, to try a task without a model: a JSON list with one element for each answer of the model.
 //
 //   [
 //     {"say": "I look first.", "calls": [{"name": "bash", "input": {"command": "ls"}}]},
 //     {"calls": [{"name": "work_complete", "input": {"summary": "Looked."}}]}
 //   ]
 //
-// The n-th request of a conversation gets the n-th reply, so that a repeated one gets the same; after the last, "Done.".
+// The n-th request of a conversation gets the n-th reply, so that a repeated request gets the same one; after the last, "Done.".
 
 import { readFileSync } from 'node:fs';
 

@@ -1,4 +1,4 @@
-// `work-ledger sessions`: the sessions of other programs whose transcripts are kept here, those that were appended to last first.
+// `work-ledger sessions`: the sessions of other programs whose transcripts are kept here, most recently appended to first.
 
 import type { Settings } from '../config.ts';
 import { UsageError } from '../ledger/errors.ts';

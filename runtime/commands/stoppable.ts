@@ -1,6 +1,6 @@
-// What a person may stop with Ctrl-C and that ends by itself then, where nothing is half done.
+// For operations that stop cleanly at Ctrl-C, at a point where nothing is half done.
 
-/** Fires at the first Ctrl-C or SIGTERM; the next one ends the process at once. */
+/** The signal fires at the first Ctrl-C or SIGTERM; the next one ends the process at once. */
 export async function stoppable<T>(use: (stopped: AbortSignal) => Promise<T>): Promise<T> {
   const stopped = new AbortController();
   const stop = (): void => {

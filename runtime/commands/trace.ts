@@ -42,7 +42,7 @@ export function trace(id: string, options: TraceOptions): Promise<number> {
   });
 }
 
-/** A quote with where the request has it from; what else the request held, and no longer held. */
+/** A quote and where in the request it comes from; what else the request contained, and what it no longer contained. */
 function becauseLine({ kind, part, says, quote, parts, tokens, turn_id, call_id, work_item_id, entry_seq, person }: Because): string {
   if (kind === 'fork')
     return visible(`${kind.padEnd(6)} from turn ${turn_id}${quote === null ? '' : `, before "${quote.replaceAll(/\s+/g, ' ')}" was said`}`);
@@ -52,7 +52,7 @@ function becauseLine({ kind, part, says, quote, parts, tokens, turn_id, call_id,
   return visible(`${kind.padEnd(6)} "${(quote ?? '').replaceAll(/\s+/g, ' ')}" (${origin.join(', ')})`);
 }
 
-/** What a bar is made of. */
+/** The character that fills a bar. */
 const fill: Record<FallRow['kind'], string> = {
   item: '─',
   agent: '─',
@@ -68,7 +68,7 @@ const fill: Record<FallRow['kind'], string> = {
 const took = (seconds: number): string =>
   seconds < 0.1 ? `${Math.round(seconds * 1000)} ms` : seconds < 600 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds / 60)} min`;
 
-/** A line for each row: tree, bar, what it took and cost; * is the critical path. Below them what the bars mean, and the sums. */
+/** A line for each row: tree, bar, duration and cost; * marks the critical path. A legend and the sums follow. */
 export function drawWaterfall({ rows, root, kinds }: FallWindow, width: number): string[] {
   const start = Date.parse(root.started_at);
   const all = Math.max(root.seconds, ...rows.map((row) => (Date.parse(row.started_at) - start) / 1000 + row.seconds), 0.001);

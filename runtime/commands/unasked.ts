@@ -1,4 +1,4 @@
-// `work-ledger` and nothing else: in a project that has a work-ledger.toml its newest work, elsewhere what there is to type.
+// `work-ledger` without arguments: in a project that has a work-ledger.toml its newest work, elsewhere how to begin.
 
 import { isConfigured } from './configFile.ts';
 import { note } from './output.ts';

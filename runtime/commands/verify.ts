@@ -1,4 +1,5 @@
-// Whether anybody changed what was recorded: the ledger's code against this package, then its chains, then heads that were kept elsewhere.
+// Checks whether anybody changed what was recorded: compares the ledger's code with this package, verifies its chains, then compares heads
+// that were kept elsewhere.
 
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
@@ -39,7 +40,7 @@ export async function verify(id: string | undefined, options: VerifyOptions): Pr
     ).finally(() => status.clear());
     const found = [
       ...(code ?? []).map((one) => ({ work_item_id: null, ...one })),
-      // The ledger's own look at its code finds the same as ours, and could be replaced.
+      // The ledger's own check of its code finds the same as ours, and could itself have been replaced.
       ...ofItems.filter((one) => code === null || one.work_item_id !== null),
     ];
     const checked = kept === null ? '' : `, and ${kept.length} heads fit`;
@@ -55,7 +56,7 @@ export async function verify(id: string | undefined, options: VerifyOptions): Pr
   });
 }
 
-/** One JSON document a line. */
+/** One JSON document per line. */
 const heads = (id: string | undefined, options: Settings): Promise<number> =>
   withReader(options, async (db) => {
     for (const one of await db.ledgerHead(id === undefined ? null : await itemIdOf(db, id))) io().stdout.write(`${JSON.stringify(one)}\n`);

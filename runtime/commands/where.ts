@@ -1,4 +1,4 @@
-// Of which project a command tells: that of the directory in which it is typed, or all.
+// The project that a command shows: that of the current directory, or all.
 
 import { projectOf } from '../project.ts';
 

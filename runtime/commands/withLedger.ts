@@ -13,7 +13,7 @@ import type { PinnedClient } from '../ledger/pinned.ts';
 import { checkStandby } from '../ledger/standby.ts';
 import { note, span } from './output.ts';
 
-/** Throws unless this program can work with the ledger there. An embedded database gets one from the first command that wants it. */
+/** Throws unless this program can work with the ledger there. The first command that needs a ledger in an embedded database creates it. */
 export async function checkPlace({ url, schema, isEmbedded }: Place, check = (): Promise<void> => checkLedger(url, schema)): Promise<void> {
   try {
     await check();
@@ -24,13 +24,13 @@ export async function checkPlace({ url, schema, isEmbedded }: Place, check = ():
   }
 }
 
-/** For commands that start to work: an embedded database gets a ledger where there is none, another one only where that was asked for. */
+/** For commands that run work: an embedded database without a ledger gets one, any other database only if that was requested. */
 export async function readyPlace({ url, schema, isEmbedded }: Place, isAsked = false): Promise<void> {
   await (await import('../install/installLedger.ts')).readyLedger(url, schema, { mayInstall: isEmbedded || isAsked });
 }
 
 type Open<Ledger> = (url: string, schema: string, maximumPoolSize: number, open: PinnedClient) => Promise<Ledger>;
-/** Loads what opens the ledger. */
+/** Loads the code that opens the ledger. */
 type Loading<Ledger> = () => Promise<Open<Ledger>>;
 const openDb: Loading<Db> = async () => {
   const { openChecked } = await import('../ledger/db.ts');
@@ -45,12 +45,12 @@ const openLooking: Loading<Looking> = async () => {
 export const openLedger = (settings: Settings, maximumPoolSize = 3): Promise<{ db: Db; url: string }> =>
   openBy(openDb, settings, maximumPoolSize);
 
-/** What it asks first goes by the connection that the ledger was checked on. */
+/** The first queries use the connection on which the ledger was checked. */
 async function openBy<Ledger>(load: Loading<Ledger>, settings: Settings, maximumPoolSize: number): Promise<{ db: Ledger; url: string }> {
   const { url, isEmbedded } = await findDatabase(settings);
   const connecting = connect(configOfCalls(url));
-  const loading = load(); // while the server is waited for
-  loading.catch(() => {}); // told below
+  const loading = load(); // while waiting for the server
+  loading.catch(() => {}); // reported below
   const connection = await connecting;
   try {
     const schema = await schemaOn(connection, settings);
@@ -62,11 +62,11 @@ async function openBy<Ledger>(load: Loading<Ledger>, settings: Settings, maximum
   }
 }
 
-/** The settings of somebody who only reads. */
+/** The settings for a command that only reads. */
 export const forReading = <Given extends Settings>(settings: Given): Given =>
   settings.readUrl ? { ...settings, databaseUrl: settings.readUrl } : settings;
 
-/** Where the ledger is read that was opened for writing: there, unless the settings name a standby of it, which the caller closes. */
+/** Where to read a ledger that was opened for writing: the same one, unless the settings name a standby, which the caller closes. */
 export async function openReader(
   settings: Settings,
   written: { db: Db; url: string },
@@ -83,10 +83,10 @@ export async function openReader(
   }
 }
 
-/** Opens the ledger for the duration of one command that only reads, and says how old it is what a standby shows. */
+/** Opens the ledger for one command that only reads. Reports how old the data of a standby is. */
 export const withReader = <T>(settings: Settings, use: (db: Db, url: string) => Promise<T>): Promise<T> => readBy(openDb, settings, use);
 
-/** The same for a command that shows work and ends: with what it reads alone, which is there sooner. */
+/** The same for a command that only shows work: loads just the queries for that, so that it answers sooner. */
 export const withLooking = <T>(settings: Settings, use: (db: Looking) => Promise<T>): Promise<T> => readBy(openLooking, settings, use);
 
 const readBy = <Groups extends Pick<Db, 'behind'>, T>(
@@ -101,7 +101,7 @@ const readBy = <Groups extends Pick<Db, 'behind'>, T>(
     return use(db, url);
   });
 
-/** Opens the ledger for the duration of one command, which acts in the name of whose token is set. */
+/** Opens the ledger for one command, which acts in the name of the person whose token is set. */
 export const withLedger = <T>(settings: Settings, use: (db: Db, url: string) => Promise<T>): Promise<T> => useBy(openDb, settings, use);
 
 async function useBy<Groups, T>(

@@ -11,12 +11,12 @@ import type { Output } from './io.ts';
 import { clock } from './localTime.ts';
 import { callText, entryLine, paint, toldBy, tokensText, visible } from './output.ts';
 
-/** Below the time. */
+/** To align with the text after the time. */
 const INDENT = ' '.repeat(10);
-/** A longer word is written as it comes. */
+/** A longer word is written as it arrives. */
 const LONGEST = 60;
 
-/** A line that grows by whole words; on a terminal none of them is broken at its edge. */
+/** A line that grows by whole words; on a terminal, no word is broken at its edge. */
 export class GrowingLine {
   readonly #out: Output;
   #column = 0;
@@ -66,13 +66,16 @@ export class GrowingLine {
   #width = (text: string): number => widthOf(stripVTControlCharacters(text));
 }
 
-/** Words grow on a line of their own, which ends with what the response cost; what was told, an entry and a call that has ended get a line each. */
+/**
+ * The agent's text grows on its own line, which ends with the cost of the response. A message, an entry and a call that has ended get a
+ * line each.
+ */
 export class Words {
   readonly #line = new GrowingLine(io().stdout);
-  /** The turn whose words grow, and whether they are thought or said. */
+  /** The turn whose text is growing, and whether it is thinking or speech. */
   #open = '';
 
-  /** A line has begun that may grow. */
+  /** Whether a line has begun that may still grow. */
   get isOpen(): boolean {
     return this.#open !== '';
   }
@@ -98,7 +101,7 @@ export class Words {
         break;
       }
       case 'answered': {
-        if (event.input_tokens + event.output_tokens === 0) return; // nobody counted
+        if (event.input_tokens + event.output_tokens === 0) return; // the tokens were not counted
         const used = usedText(event);
         if (this.#open.startsWith(event.turn_id)) this.#line.more(` ${paint('dim', `(${used})`)}`);
         else this.#whole(event.at, paint('dim', `${turn}: ${used}`));
@@ -107,13 +110,13 @@ export class Words {
       case 'broken_off':
         return this.#whole(event.at, `${turn}: the response broke off`);
       case 'call':
-        // Until it has ended the line of what goes on now tells of it; an entry is told as an entry.
+        // Until a call has ended, the status line shows it; an entry appears as an entry.
         if (['running', 'waiting'].includes(event.status) || event.name === 'ledger_append') return;
         return this.#whole(event.at, `${event.parent_call_id === null ? '' : '  '}${callText(event)}`);
     }
   }
 
-  /** Before anything else is printed. */
+  /** Called before anything else is printed. */
   end(): void {
     if (this.isOpen) this.#line.end();
     this.#open = '';

@@ -1,4 +1,4 @@
-// `work-ledger work`: a worker in the foreground until a signal stops it.
+// `work-ledger work`: runs a worker in the foreground until a signal stops it.
 
 import { pino } from 'pino';
 import type { Logger } from 'pino';
@@ -31,10 +31,10 @@ import { readyPlace } from './withLedger.ts';
 
 export type WorkOptions = Settings & {
   faculty?: string[];
-  /** Named by work-ledger.toml. */
+  /** From work-ledger.toml. */
   facultiesOfFile?: string[];
   tools?: string[];
-  /** A ledger, where the database that is named has none. */
+  /** Install a ledger if the given database has none. */
   install?: boolean;
   concurrency: number;
   host?: string;
@@ -49,7 +49,7 @@ export type WorkOptions = Settings & {
 };
 
 /**
- * Logs go to stderr: for a person on a terminal as lines, else as JSON. Of an error only its message: the whole object may hold
+ * Logs go to stderr: on a terminal as lines for people, else as JSON. Of an error only the message is logged: the whole object may hold
  * connections, requests and keys.
  */
 export const logger = (level: string): Logger =>
@@ -66,7 +66,7 @@ const levels: Record<number, ['dim' | 'yellow' | 'red', string]> = {
   60: ['red', 'error '],
 };
 
-/** "12:03:04 item begun  engineer attempt=1  019…", of one JSON line. */
+/** "12:03:04 item begun  engineer attempt=1  019…", from one JSON line. */
 export function logLine(json: string): string {
   const { time, level, msg, err, workItemId, ...rest } = z
     .looseObject({
@@ -94,7 +94,7 @@ function briefly(error: unknown): unknown {
   return { name: error.name, message: error.message, ...(typeof code === 'string' && { code }) };
 }
 
-/** The client for the worker's own key. Without a key it says so, and there must be a faculty that brings its own. */
+/** The client for the worker's own key. Without a key it says so, and some faculty must have its own. */
 export function modelClient(faculties: readonly FacultyNeeds[]): ModelClient {
   const access = modelAccess();
   if (access) return createModelClient(access);
@@ -121,7 +121,7 @@ async function workWith(tools: Tool[], options: WorkOptions): Promise<number> {
   for (const problem of await dockerProblems(faculties)) log.warn(problem);
   const open = faculties.some(({ engage }) => engage.workspace === 'host') ? await uncontained() : null;
   if (open !== null) log.warn(open);
-  // From here on leases may be held, which only a worker that stops gives back.
+  // From here on leases may be held, which only a clean stop of the worker releases.
   const signalled = new Promise<NodeJS.Signals>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve);
   });
@@ -134,7 +134,7 @@ async function workWith(tools: Tool[], options: WorkOptions): Promise<number> {
   );
   const missing = await dbOf(worker.client)
     .missingTools()
-    .catch(() => []); // the database went away: not the moment to warn about tools
+    .catch(() => []); // the database is unreachable: no time to warn about tools
   for (const { faculty, tool } of missing.filter((one) => isOurs(one.project)))
     log.warn({ faculty, tool }, 'a faculty names a tool that nobody has registered');
   const signal = await Promise.race([signalled, worker.ended]);
@@ -144,7 +144,7 @@ async function workWith(tools: Tool[], options: WorkOptions): Promise<number> {
   return exit.ok;
 }
 
-/** Everything to be done before the worker opens its own connections. */
+/** Everything to do before the worker opens its own connections. */
 async function prepare(options: WorkOptions): Promise<{ place: Place; faculties: readonly FacultyNeeds[] }> {
   const place = await findLedger(options);
   await readyPlace(place, options.install);

@@ -1,4 +1,4 @@
-// What a person changes: one public function of the ledger for each form. Where it goes afterwards is what each returns.
+// What people can change: each form calls one public function of the ledger. An action returns where to go afterwards.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { notePath } from '../ledger/notes.ts';
 import { uuid } from './page.ts';
 
 type Fields = Record<string, unknown>;
-/** The address to go to; null: back to where the form was. */
+/** Returns the address to go to; null: back to where the form was. */
 type Action = (db: Db, id: string, fields: Fields) => Promise<string | null>;
 
 const textOf = (fields: Fields, name: string): string => (typeof fields[name] === 'string' ? fields[name].trim() : '');
@@ -24,7 +24,7 @@ function needed(fields: Fields, name: string, says: string): string {
   return text;
 }
 
-/** As a form has it: with every character, those too that a page shows as signs. */
+/** The text as sent in the form: with every character, including those that a page replaces by visible ones. */
 function decoded(text: string, what: string): string {
   try {
     return decodeURIComponent(text);
@@ -98,10 +98,10 @@ const onTurn: Record<string, Action> = {
 
 const onEntry: Record<string, Action> = { delete: (db, id, fields) => done(db.console.entryDelete(id, orNull(textOf(fields, 'reason')))) };
 
-/** As it was typed; a browser sends lines with carriage returns. */
+/** The text as it was typed; browsers send carriage returns at line ends. */
 const noteText = (fields: Fields): string => (typeof fields['content'] === 'string' ? fields['content'].replaceAll('\r\n', '\n') : '');
 
-/** Where a note is. One that was deleted is there for its path, as long as no other has it. */
+/** Where a note is. A deleted note can be reached by its path, as long as no other note has it. */
 async function placeOf(db: Db, id: string): Promise<{ path: string; project: string | null }> {
   const note = await db.console.note(id);
   if (note === null) throw new LedgerError('WL001', 'there is no such note', '', '');
@@ -135,7 +135,7 @@ const onNote: Record<string, Action> = {
   },
 };
 
-/** A new note: at a path and in a project that were typed and chosen. */
+/** Creates a note, at the path and in the project that the form gives. */
 async function writeNote(db: Db, fields: Fields): Promise<string> {
   const path = notePath(needed(fields, 'path', 'a note needs a path'));
   const project = orNull(decoded(textOf(fields, 'of'), 'the name of a project'));
@@ -144,7 +144,7 @@ async function writeNote(db: Db, fields: Fields): Promise<string> {
   return written ? `/note/${written.file_id}` : '/notes';
 }
 
-/** Of whom, of what and how much is chosen and typed; nothing typed: none any more. */
+/** Owner, resource and amount come from the form; an empty amount removes the budget. */
 async function setDailyBudget(db: Db, fields: Fields): Promise<null> {
   const [, scope, name] = /^(project|faculty):(.*)$/.exec(needed(fields, 'of', 'of which project or faculty is missing')) ?? [];
   if (name === undefined) throw new LedgerError('WL002', 'that is neither a project nor a faculty', '', '');
@@ -168,7 +168,7 @@ export function actionAt(path: string): ((db: Db, fields: Fields) => Promise<str
   return action ? (db, fields) => action(db, id, fields) : null;
 }
 
-/** Stores recorded sessions; what cannot be read is refused, and what could be stays. */
+/** Imports recorded sessions. Files that cannot be read are rejected; the others are kept. */
 async function importDropped(db: Db, fields: Fields): Promise<string | null> {
   const files = [fields['file']].flat().filter((file) => file instanceof File && file.size > 0) as File[];
   if (files.length === 0) throw new LedgerError('WL002', 'no file was chosen', '', '');

@@ -1,5 +1,5 @@
-// A call that waits for approval: what it would do, whole, and the two answers. Without a script the arguments stand above the buttons
-// and the form sends the hash of what it shows; with one, assets/approvals.js says when a button works, and what it does.
+// A call that waits for approval: everything it would do, and the two answers. Without a script the arguments precede the buttons, and the
+// form sends the hash of what it shows; with one, assets/approvals.js decides when a button works and what it does.
 
 import { argumentsOf } from './arguments.ts';
 import { sign } from './draw.ts';
@@ -14,12 +14,12 @@ type Approval = Awaited<ReturnType<View['db']['console']['approvals']>>[number];
 /** Longer arguments are read, and approved, on a page of their own. */
 export const MOST_IN_A_LIST = 12_000;
 
-/** The list of what waits; while a reader has it in hand, what is new waits behind the line. */
+/** The list of waiting calls; while the reader is using it, new ones are held back behind a line. */
 export const approvalList = (asked: readonly Html[]): Html =>
   html`<div class="stack" aria-live="polite" aria-relevant="additions" data-asks>${asked}</div>
 <p class="newer" data-waits hidden><button class="btn" type="button"></button></p>`;
 
-/** Enter in the field takes the first button of the form, the hidden one: whoever says why rejects. */
+/** Enter in the field presses the first button of the form, the hidden one: typing a reason means to reject. */
 export function approvalPanel(view: View, one: Approval): Html {
   const isWhole = one.input_json !== null;
   return html`<section class="panel ask lead" aria-label="Waits for approval: ${one.tool_name}" tabindex="0"

@@ -1,5 +1,6 @@
-// The arguments of a call on a page: names in one column, values in another, from the first character to the last. A line of a value is
-// a box of its own behind its number: no line feed draws a row that looks like an argument, no mark paints over another line.
+// The arguments of a call on a page: names in one column, values in another, from the first character to the last. Each line of a value is
+// a separate box next to its number: no line feed can draw a row that looks like an argument, and no combining mark can paint over another
+// line.
 
 import { literal, literalName } from '../visible.ts';
 import { wholeArguments } from '../wholeArguments.ts';
@@ -8,14 +9,14 @@ import { count, num } from './format.ts';
 import { escaped, html, markup } from './html.ts';
 import type { Html } from './html.ts';
 
-/** A line that is longer is broken into pieces, which a browser lays out one by one. */
+/** Longer lines are broken into pieces, which a browser lays out one by one. */
 const PIECE = 4000;
-/** So many lines are laid out together, and only once they come near the screen. */
+/** This many lines are laid out together, and only once they come near the screen. */
 const TOGETHER = 100;
-/** Beyond so many lines a number for each would be most of the page. */
+/** With more lines than this, numbering each would make up most of the page. */
 const MOST_NUMBERED = 20_000;
 
-/** `json`: as the ledger has them. The mark at the end says that there is nothing more. */
+/** `json`: the arguments as the ledger has them. The mark at the end shows that nothing is missing. */
 export function argumentsOf(json: string): Html {
   const given = wholeArguments(json);
   return html`<div class="args" tabindex="0" role="group" aria-label="Arguments">
@@ -36,7 +37,7 @@ export function linesOf(text: string, isDiff: boolean): Html {
   return together(lines, TOGETHER, (some, from) => some.map((line, i) => numbered(line, numberOf(from + i + 1), classOf(line))).join(''));
 }
 
-/** The line breaks between the boxes are for whoever copies them, or reads without styles. */
+/** The line breaks between the boxes serve copying, and reading without styles. */
 function together(lines: readonly string[], size: number, rendered: (some: string[], from: number) => string): Html {
   const groups: string[] = [];
   for (let from = 0; from < lines.length; from += size) groups.push(rendered(lines.slice(from, from + size), from));

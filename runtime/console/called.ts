@@ -1,4 +1,4 @@
-// A call with what came of it, in one box: a line that says what it was about and what it cost; open, it shows what it is.
+// A call and its outcome in one box: a line that says what it was about and what it cost; opened, it shows everything.
 
 import type { RunBlock } from '../ledger/consoleRun.ts';
 import { codeOf, differenceOf, isDiff, jsonOf, languageOf } from './code.ts';
@@ -14,7 +14,7 @@ type Child = { id: string; description: string; state: string; outcome: string |
 const str = (value: unknown): string =>
   typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
 
-/** What a call is about, in a line. */
+/** What a call is about, in one line. */
 export function aboutOf(input: unknown): string {
   if (input === null || typeof input !== 'object') return str(input);
   return Object.values(input)
@@ -29,7 +29,7 @@ const first = (input: Input, names: readonly string[]): string | null => {
 
 const pathOf = (input: Input): string => first(input, ['path', 'file_path', 'filePath', 'filename', 'notebook_path']) ?? '';
 
-/** What it changes in a file, line by line; null: it changes none that can be seen. */
+/** The change it makes to a file, line by line; null: it makes none that can be shown. */
 function changeOf(input: Input): Html | null {
   const path = pathOf(input);
   const edits = Array.isArray(input['edits']) ? input['edits'] : [input];
@@ -49,10 +49,10 @@ function changeOf(input: Input): Html | null {
   return patch !== null && isDiff(patch) ? codeOf(patch, 'diff') : null;
 }
 
-/** Changes of a few lines are read at once. */
+/** A change of a few lines is shown opened. */
 const isShortChange = (input: Input | null, json: string): boolean => input !== null && json.length < 3000 && changeOf(input) !== null;
 
-/** A command as it was typed; null: it is none. */
+/** A command as it was typed; null: it is not a command. */
 function commandOf(input: Input): Html | null {
   const typed = first(input, ['command', 'cmd', 'script', 'bash']);
   const words = Array.isArray(input['command']) ? input['command'].map(str).join(' ') : typed;
@@ -79,11 +79,11 @@ function parsed(json: string): Input | null {
     const input: unknown = JSON.parse(json);
     return input !== null && typeof input === 'object' && !Array.isArray(input) ? (input as Input) : null;
   } catch {
-    return null; // cut, because it is long: as it stands
+    return null; // cut because of its length: shown unchanged
   }
 }
 
-/** With which code a command ended, as its tool says it. */
+/** The exit code of a command, as its tool reports it. */
 const exitOf = (content: string): string | null =>
   /\[?exit(?:ed with)?(?: code|_code)?[": ]+(-?\d{1,3})/i.exec(content.slice(-400))?.[1] ?? null;
 
@@ -104,7 +104,7 @@ function result(block: RunBlock, input: Input | null): Html {
   return html`${content === '' ? '' : shown}${images.map(imageOf)}${left > 0 ? html`<p class="small pad"><a class="accent" href="/call/${block.source_id}">all ${num(block.chars ?? 0)} characters</a></p>` : ''}`;
 }
 
-/** Who was asked, what they said and when. */
+/** Who was asked, what they answered and when. */
 function approval(block: RunBlock): Html {
   const one = block.data?.['approval'] as Record<string, string | undefined> | undefined;
   if (!one) return html``;

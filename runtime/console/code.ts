@@ -1,5 +1,5 @@
-// Code, differences and JSON as what they are, a line at a time. Colour says what came and what went; the words of a program are not
-// coloured: a highlighter for all languages is larger than the rest of the client, and would read what agents wrote at every look.
+// Code, diffs and JSON, a line at a time. Colour shows what was added and removed; syntax is not coloured: a highlighter for all languages
+// is larger than the rest of the client, and would parse what agents wrote at every look.
 
 import { literal } from '../visible.ts';
 import { exactJson } from '../wholeArguments.ts';
@@ -12,7 +12,7 @@ const MOST_LINES = 400;
 
 export const isDiff = (text: string): boolean => /^(?:diff --git |@@ -?\d|--- \S.*\n\+\+\+ \S|\*\*\* Begin Patch)/m.test(text);
 
-/** In a fixed font, with its language where that is known. */
+/** In a fixed-width font, with its language if that is known. */
 export const codeOf = (text: string, language: string | null): Html =>
   language === 'diff' || (language === 'patch' && text !== '') || (language === null && isDiff(text))
     ? diffed(text)
@@ -31,13 +31,13 @@ const languages: Record<string, string> = {
   yml: 'YAML',
 };
 
-/** By the name of a file. */
+/** The language of a file, by its name. */
 export function languageOf(path: string): string | null {
   const ending = /\.(\w{1,8})$/.exec(path)?.[1]?.toLowerCase();
   return ending === undefined ? null : (languages[ending] ?? ending.toUpperCase());
 }
 
-/** What became of a text, with up to three lines around it that stayed. */
+/** The difference of two texts, with up to three unchanged lines around each change. */
 export function differenceOf(before: string, after: string, where: string): Html {
   const [was, is] = [before, after].map((text) => (text === '' ? [] : text.split('\n'))) as [string[], string[]];
   let head = 0;
@@ -63,7 +63,7 @@ const MOST_KEYS = 200;
 /** A longer value is folded. */
 const LONG = 240;
 
-/** JSON by its keys, what is long folded; null: it is none. */
+/** JSON by its keys, with long values folded; null: it is not JSON. */
 export function jsonOf(text: string): Html | null {
   if (!/^\s*[[{]/.test(text)) return null;
   try {
@@ -83,7 +83,7 @@ function valueOf(value: unknown, depth: number): Html {
   return html`<dl>${some.map(([key, one]) => html`<div><dt>${key}</dt><dd>${folded(one, depth + 1)}</dd></div>`)}${more > 0 ? html`<div><dt></dt><dd class="faint">${num(more)} more</dd></div>` : ''}</dl>`;
 }
 
-/** A number that keeps every digit is an object to JavaScript, and has no keys. */
+/** A number that keeps every digit is a JavaScript object without keys. */
 const isWalked = (value: object, depth: number): boolean =>
   depth < DEEPEST && (Array.isArray(value) || Object.getPrototypeOf(value) !== null);
 

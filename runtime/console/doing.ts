@@ -1,12 +1,12 @@
-// What a work item under way does now, in one line, as pieces: a page draws them as HTML, the terminal as text.
+// What a running work item does now, in one line, as pieces: a page draws them as HTML, the terminal as text.
 
 import type { UnderWay } from '../ledger/consoleNow.ts';
 import { brief, count, k, withShortIds } from './format.ts';
 
-/** as: the words that say what it does, the name of a tool, what an agent or a person wrote. */
+/** as: the phrase for what it does, the name of a tool, or text from an agent or a person. */
 export type Piece = { text: string; as?: 'kind' | 'ask' | 'tool'; isTheirs?: true; href?: string };
 
-/** Whose worker is lost looks like what crashed, not like what runs. */
+/** An item whose worker is lost looks like one that crashed, not like one that runs. */
 export function stateNow(one: Pick<UnderWay, 'waits_for' | 'doing' | 'state'>): string {
   if (one.waits_for === 'approval') return 'approval';
   if (one.doing === 'waits' && one.waits_for === 'worker' && one.state !== 'waiting') return 'crashed';
@@ -19,7 +19,7 @@ const theirs = (text: string): Piece => ({ text, isTheirs: true });
 const tool = (text: string): Piece => ({ text, as: 'tool' });
 const says = (why: string | null, length: number): Piece[] => (why ? [plain(' · '), theirs(brief(why, length))] : []);
 
-/** `isShort`: without what the head of an item's page says anyhow. */
+/** `isShort`: without what the head of an item's page shows anyway. */
 export function doingOf(one: UnderWay, isShort = false): Piece[] {
   const context = one.context_tokens && one.context_window ? ` · context ${k(one.context_tokens)} of ${k(one.context_window)}` : '';
   const attempt = (one.attempt ?? 1) > 1 ? ` · attempt ${one.attempt}` : '';

@@ -1,5 +1,5 @@
-// Small pictures, as pure functions from figures to SVG. Colours come from classes and sizes are attributes, so that light, dark
-// and a strict content policy need nothing else.
+// Small pictures, as pure functions from figures to SVG. Colours come from classes and sizes are attributes, so that light and dark themes
+// and a strict content security policy need nothing else.
 
 import { markup } from './html.ts';
 import type { Html } from './html.ts';
@@ -12,7 +12,7 @@ export function nice(value: number): number {
   return [10, 5, 2.5, 2, 1].map((m) => m * power).find((m) => m <= value * 1.1) ?? power;
 }
 
-/** A bar: what is used, what is held for calls under way, what is left; parts of 1. */
+/** A bar of what is used, what is reserved for running calls, and what is left; as fractions of 1. */
 export function bar(used: number, held = 0): Html {
   const at = (v: number): number => r(Math.min(Math.max(v, 0), 1) * 200);
   const width = at(used);
@@ -43,7 +43,7 @@ const shapes: Record<string, string> = {
 const alike: Record<string, string> = { claimed: 'running', dead: 'failed', created: 'queued', active: 'running' };
 export const shapeOf = (state: string): string => alike[state] ?? state;
 
-/** The sign of a state: a shape each, so that colour is never the only difference. */
+/** The sign of a state: each has a different shape, so that colour is never the only difference. */
 export const sign = (state: string): Html =>
   markup(`<svg class="sign" viewBox="0 0 12 12" aria-hidden="true">${shapes[shapeOf(state)] ?? shapes['queued']}</svg>`);
 

@@ -1,14 +1,15 @@
-// A row of the waterfall as a bar over the time that the page shows: by kind, waits hatched, the critical path as a thin bar below.
+// A row of the waterfall as a bar within the period that the page shows: coloured by kind, waits hatched, the critical path as a thin bar
+// below.
 
 import type { FallRow } from '../ledger/answers.ts';
 import { nice, r } from './draw.ts';
 import { markup } from './html.ts';
 import type { Html } from './html.ts';
 
-/** From when until when the page shows, in milliseconds. */
+/** The period that the page shows, in milliseconds. */
 export type Shown = { from: number; until: number };
 
-/** What a bar is drawn as. */
+/** The class of a bar. */
 const bars: Record<FallRow['kind'], string> = {
   item: 'whole',
   agent: 'whole',
@@ -24,13 +25,13 @@ const bars: Record<FallRow['kind'], string> = {
 const H = 24;
 const W = 1000;
 
-/** How waits are hatched; once in a page. */
+/** The hatching of waits; once per page. */
 export const hatch = (): Html =>
   markup(
     '<svg class="fall-defs" width="0" height="0" aria-hidden="true"><defs><pattern id="fall-hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="stripe" width="3" height="6"/></pattern></defs></svg>',
   );
 
-/** Round seconds between the beginning and the end of what is shown, counted from `start`. */
+/** Round seconds within the period shown, counted from `start`. */
 export function ticks({ from, until }: Shown, start: number): { at: number; seconds: number }[] {
   const unit = nice((until - from) / 1000 / 5);
   const first = Math.ceil((from - start) / 1000 / unit);

@@ -1,4 +1,4 @@
-// Two pictures of a time, as pure functions from figures to SVG: what was spent in each step of it, and how long things took.
+// Two pictures of a period, as pure functions from figures to SVG: what was spent in each step of it, and how long things took.
 
 import { nice, r } from './draw.ts';
 import { escaped, markup } from './html.ts';
@@ -10,10 +10,12 @@ const LEFT = 58;
 const BOTTOM = 156;
 const TOP = 12;
 
-/** A step of time, by its label. */
+/** A step of the period, by its label. */
 export type Column = { label: string; values: readonly number[] };
 
-/** A bar for each step, made of the values in their order; the first four have a colour each. `says`: what a value is called on the axis. */
+/**
+ * A bar for each step, stacked from its values in their order; the first four have distinct colours. `says`: formats a value for the axis.
+ */
 export function drawBars(columns: readonly Column[], names: readonly string[], says: (value: number) => string, title: string): Html {
   const most = Math.max(...columns.map(({ values }) => values.reduce((sum, one) => sum + one, 0)), 0);
   const { axis, y } = scaleOf(most, says);
@@ -33,7 +35,7 @@ export function drawBars(columns: readonly Column[], names: readonly string[], s
   return chart(title, axis + bars.join('') + labels(columns, step));
 }
 
-/** A line for each value; nothing is drawn where there was nothing to measure. `lines`: the class and the name of each. */
+/** A line for each value; gaps where there was nothing to measure. `lines`: the class and the name of each. */
 export function drawLines(
   columns: readonly { label: string; values: readonly (number | null)[] }[],
   lines: readonly [className: string, name: string][],
@@ -76,7 +78,7 @@ function scaleOf(most: number, says: (value: number) => string): { axis: string;
   return { axis: axis.join(''), y };
 }
 
-/** As many as there is room for. */
+/** As many labels as there is room for. */
 function labels(columns: readonly { label: string }[], step: number): string {
   const every = Math.ceil(66 / step);
   return columns

@@ -1,13 +1,13 @@
-// The context timeline: three rows over one axis, one column for each model call. All that was ever said, oldest lowest, so that
-// a cut is a flat layer; what each request held, in request order; what the prompt cache gave. The second and third row alone, on
-// one scale with another picture, compare two policies.
+// The context timeline: three rows over one axis, one column for each model call. Everything ever said, oldest lowest, so that a cut is a
+// flat layer; what each request held, in request order; what the prompt cache gave. Two pictures with only the second and third row, on one
+// scale, compare two policies.
 
 import { nice, r } from './draw.ts';
 import { k } from './format.ts';
 import { escaped, markup } from './html.ts';
 import type { Html } from './html.ts';
 
-/** The layers of a column, from the bottom up: what stands first in a request stands lowest. */
+/** The layers of a column, from the bottom up, in the order of the request. */
 export const layers = [
   ['system', 'System and tools'],
   ['task', 'Task, digest'],
@@ -20,14 +20,14 @@ export const layers = [
 export type Layer = (typeof layers)[number][0];
 
 /**
- * n: of its first call; sent, cut, said: tokens of the request, of what is left out, of all that was said by then. written: to the cache,
- * null if nobody knows.
+ * n: the number of its first call; sent, cut, said: tokens of the request, of what is left out, of everything said by then. written: to the
+ * cache; null if unknown.
  */
 export type Column = { n: number; at: Record<Layer, number>; sent: number; cut: number; said: number; written: number | null };
 export type Cut = { n: number; out: number; blocks: string; isCompaction: boolean };
 /**
- * beside: only what each request held and what the cache gave, on a scale up to the largest request of two pictures; `name` tells them
- * apart.
+ * beside: only what each request held and what the cache gave, on a scale up to the largest request of two pictures; `name` distinguishes
+ * them.
  */
 export type TimelinePicture = {
   columns: readonly Column[];
@@ -35,7 +35,7 @@ export type TimelinePicture = {
   selected: number | null;
   width: number;
   beside?: { name: string; largest: number };
-  /** Numbers of the requests that failed: none of them is a column. */
+  /** Numbers of the requests that failed: none of them has a column. */
   failed?: readonly number[];
 };
 
@@ -71,7 +71,7 @@ class Drawing {
     this.#right = this.#isNarrow ? 2 : 8;
     this.#step = (width - this.#left - this.#right) / Math.max(columns.length, 1);
     this.#gap = this.#step > 4 ? 1 : 0;
-    // The headline stands over the first columns: where those are high the scale leaves it room.
+    // The headline is drawn over the first columns: if those are high, the scale leaves room for it.
     const under = columns.filter((_, i) => this.#left + i * this.#step < this.#left + (this.#hasLegend ? 440 : 240)).map((c) => c.said);
     this.#saidMax = Math.max(
       Math.max(...columns.map((c) => Math.max(c.said, c.sent)), 1) * 1.03,
@@ -105,7 +105,7 @@ class Drawing {
     return `<title id="t-${this.#id}">${title}</title><desc id="d-${this.#id}">${columns.length} columns of model calls.${more} ${cuts.length} cuts. The last request has ${k(columns.at(-1)?.sent ?? 0)} tokens. The table below has the same figures.</desc>`;
   }
 
-  /** All that was ever said. */
+  /** Everything that was ever said. */
   #history(): void {
     this.#put(
       this.#described('Context timeline', ` Without cuts the last request would have ${k(this.#p.columns.at(-1)?.said ?? 0)} tokens.`),
@@ -113,7 +113,7 @@ class Drawing {
     this.#put(
       `<defs><pattern id="hatch-${this.#id}" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line class="hatchline" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>`,
     );
-    this.#grid(this.#saidMax, this.#ySaid, 3); // above them stands the headline
+    this.#grid(this.#saidMax, this.#ySaid, 3); // the headline is above them
     this.#allThatWasSaid();
     this.#headline();
     this.#put(`<text class="lab" x="${this.#left}" y="${heldRow.top - 18}">What each request held</text>`);
@@ -143,7 +143,7 @@ class Drawing {
     for (let n = 1; n <= most && n * unit < max; n++) this.#line(y(n * unit), k(n * unit));
   }
 
-  /** Between two levels, in the columns from first to before last, clipped to what was said by then. */
+  /** Between two levels, in the columns from `first` up to but without `last`, clipped to what was said by then. */
   #piece(from: number, to: number, first: number, last: number): string {
     const inside = this.#p.columns.map((c, i) => ({ c, i })).filter(({ c, i }) => i >= first && i < last && c.said > from);
     const start = inside[0];
@@ -245,8 +245,8 @@ class Drawing {
         const tokens = c.at[name];
         if (tokens <= 0) continue;
         const exact = (tokens / this.#heldMax) * heldRow.h;
-        const h = name === 'stubs' ? Math.max(exact, 2) : exact; // never thinner than can be seen
-        const w = name === 'system' ? this.#step + 0.2 : this.#step - this.#gap; // what never changes is one calm band
+        const h = name === 'stubs' ? Math.max(exact, 2) : exact; // never too thin to be seen
+        const w = name === 'system' ? this.#step + 0.2 : this.#step - this.#gap; // what never changes is one unbroken band
         paths.get(name)?.push(`M${r(this.#x(i))} ${r(y - h)}h${r(w)}v${r(h)}h${r(-w)}z`);
         y -= h;
       }
@@ -255,12 +255,12 @@ class Drawing {
     this.#line(this.#yHeld(0), '0', true);
   }
 
-  /** A red cross where a request stood that was not answered: before the column of the one that was, or behind the last. */
+  /** A red cross for each request that was not answered: before the column of the one that was, or after the last column. */
   #failures(): void {
     const { columns, failed = [], width } = this.#p;
     for (const n of failed) {
       const i = columns.findIndex((column) => column.n >= n);
-      if (i === 0 && (columns[0]?.n ?? 0) > n) continue; // of an earlier page
+      if (i === 0 && (columns[0]?.n ?? 0) > n) continue; // on an earlier page
       const x = Math.min(r(i === -1 ? this.#x(columns.length) : this.#x(i)), width - 5);
       const y = heldRow.top + 6;
       this.#put(
@@ -277,7 +277,7 @@ class Drawing {
       const here = i === undefined ? undefined : columns[i];
       if (i === undefined || !here) return;
       if (cut.out === 0) {
-        // nothing is known of it but that it was
+        // nothing is known about it except that it happened
         this.#put(`<circle class="cutdot" cx="${r(this.#x(i) + this.#step / 2)}" cy="${r(this.#yHeld(here.sent)) - 4}" r="1.25"/>`);
         return;
       }
@@ -287,7 +287,7 @@ class Drawing {
       const line = (at: number): string => `<path class="cutline" d="M${r(at)} ${y + 2}V${r(this.#yHeld(here.sent))}"/>`;
       this.#put(`${line(x)}${cut.isCompaction ? line(x + 3) : ''}<circle class="cutdot" cx="${x}" cy="${y}" r="${isSelected ? 4 : 2.5}"/>`);
       if (isSelected) this.#put(`<circle class="seldot" cx="${x}" cy="${y}" r="7"/>`);
-      const next = cuts[n + 1]; // a label gives way to the left where the next cut is close
+      const next = cuts[n + 1]; // a label is drawn at the left if the next cut is close
       const isEnd = x > width - 60 || (next !== undefined && this.#x(this.#index.get(next.n) ?? 0) - x < 46);
       if (!isSelected && (this.#isNarrow || x - (isEnd ? 44 : 0) <= until)) return;
       this.#put(
@@ -311,7 +311,7 @@ class Drawing {
         `<path class="f-read" d="${columns.map((c, i) => `M${r(this.#x(i))} ${r(this.#yCache(c.sent))}h${r(w + 0.2)}V${cacheRow.top + cacheRow.h}h${r(-w - 0.2)}z`).join('')}"/>`,
       );
       const written = columns.map((c, i) => {
-        // a recorded count may be of another request
+        // a recorded count may belong to another request
         const h = Math.min(Math.max(((c.written ?? 0) / this.#heldMax) * cacheRow.h, 1), cacheRow.top + cacheRow.h - this.#yCache(c.sent));
         return `M${r(this.#x(i))} ${r(this.#yCache(c.sent))}h${r(w - this.#gap)}v${r(h)}h${r(this.#gap - w)}z`;
       });

@@ -13,10 +13,10 @@ const LANE = 62;
 
 type Placed = TurnNode & { x: number; y: number };
 
-/** A request that failed for good: it is below the turn that it would have continued. */
+/** A request that failed for good, drawn below the turn that it would have continued. */
 export type Failed = { id: string; attempt: number | null; iteration: number | null; error: string | null };
 
-/** `contextOf`: the address of a turn's request, `itemOf` of a work item that was forked from here. */
+/** `contextOf`: the address of a turn's request, `itemOf`: of a work item that was forked from here. */
 export function drawTurns(
   nodes: readonly TurnNode[],
   isLive: boolean,
@@ -58,10 +58,10 @@ function placeFailures(placed: readonly Placed[], failed: readonly Failed[]): Pl
 const failure = ({ id, iteration, error, x, y, fromX, fromY }: PlacedFailure, contextOf: (turnId: string) => string): string =>
   `<path class="edge" d="M${r(fromX)} ${fromY}C${r(fromX + 24)} ${fromY} ${r(x - 24)} ${y} ${r(x)} ${y}"/><a href="${contextOf(id)}" aria-label="request failed, call ${iteration ?? ''}: ${escaped(brief(error ?? '', 80))}"><circle class="node err" cx="${r(x)}" cy="${y}" r="6"/><text class="err" x="${r(x + 12)}" y="${y + 4}">request failed</text></a>`;
 
-/** From left to right by how far a node is from its root; a lane each for branches. */
+/** Places nodes from left to right by their distance from the root, with one lane per branch. */
 function place(nodes: readonly TurnNode[]): Placed[] {
   const byId = new Map<string, Placed>();
-  const ends: number[] = []; // of each row, where it ends
+  const ends: number[] = []; // where each row ends
   const rowOf = new Map<string, number>();
   for (const node of nodes) {
     const parent = byId.get(node.parent_node_id ?? '');

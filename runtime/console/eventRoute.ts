@@ -1,4 +1,4 @@
-// The stream of an open page: which of its parts have changed, and the words of the agents that it shows.
+// The stream of an open page: which of its parts have changed, and the text of the agents that it shows.
 
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Hono } from 'hono';
@@ -14,7 +14,7 @@ import { Streams } from './streams.ts';
 import type { Pace } from './streams.ts';
 import type { Visitors } from './visitors.ts';
 
-/** `looks`: where open pages look for what has changed. */
+/** `looks`: the ledger from which open pages read what has changed. */
 export const eventRoute = (
   app: Hono,
   {
@@ -53,7 +53,7 @@ export const eventRoute = (
           },
           agents: async (changed: ReadonlySet<string>) =>
             page.watchesWith === undefined || changed.has(page.watchesWith)
-              ? (page.watches?.({ ...view }) ?? []) // what a page reads once is read once for each look
+              ? (page.watches?.({ ...view }) ?? []) // a fresh view for each look, since what a page reads once is cached by its view
               : null,
         };
         try {

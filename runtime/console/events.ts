@@ -1,7 +1,7 @@
-// What an open page is told: the versions of its parts, when one has changed, at most four times a second; and the words of
-// running agents as they arrive. The page fetches the parts whose version is not its own: nothing is rendered for a page where
-// nothing changes. One connection listens to the ledger for all pages. A notification is only a hint: the versions are also
-// read every few seconds, so that a page is right where nothing can be listened to (a standby).
+// What an open page is sent: the versions of its parts, when one has changed, at most four times a second; and the text of running agents
+// as it arrives. The page fetches the parts whose version differs from its own: nothing is rendered for a page while nothing changes. One
+// connection listens to the ledger for all pages. A notification is only a hint: the versions are also read every few seconds, so that a
+// page is correct even where no notifications arrive (a standby).
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -43,7 +43,7 @@ export class Hints {
 }
 
 /**
- * What one page is told, until the signal is raised. `versions`: of its parts, without those that are not to be fetched yet; `agents`: the
+ * Yields the events of one page, until the signal fires. `versions`: those of its parts, without those not to be fetched yet; `agents`: the
  * items whose agents it shows, null: the same as before.
  */
 export async function* follow(
@@ -61,14 +61,14 @@ export async function* follow(
   const known = new Map<string, string>();
   let items: readonly string[] = [];
   let hinted = Promise.withResolvers<void>();
-  const active = new Set<string>(); // whose agents have said something, as far as was heard
+  const active = new Set<string>(); // agents that have said something, as far as notifications tell
   const unsubscribe = hints.subscribe((channel, id) => {
     if (channel === 'work_activity') active.add(id);
     hinted.resolve();
   });
   let watchedUntil = 0;
   const watched = new Set<string>();
-  /** Nobody waits for it: whoever writes to an item in a long transaction holds it up. */
+  /** Not awaited: a long transaction that writes to the item would delay it. */
   const watch = (id: string): void => {
     watched.add(id);
     db.ledgerWatch(id, WATCH_SECONDS).catch(() => {});
@@ -79,20 +79,20 @@ export async function* follow(
       try {
         const versions = await page.versions();
         const now = JSON.stringify([...versions]);
-        // first of all: nothing about an agent keeps a page from being live
+        // first of all: nothing about an agent may keep a page from being live
         yield now === told ? { event: 'alive', data: {} } : { event: 'parts', data: { versions: Object.fromEntries(versions) } };
         const changed = new Set([...versions].filter(([part, version]) => known.get(part) !== version).map(([part]) => part));
         if (changed.size > 0) items = (await page.agents(changed)) ?? items;
         for (const [part, version] of versions) known.set(part, version);
         told = now;
       } catch (error) {
-        yield { event: 'alive', data: { isBroken: true, why: errorWords(error) } }; // mostly the database is away: the next look says everything
+        yield { event: 'alive', data: { isBroken: true, why: errorWords(error) } }; // usually the database is unreachable; the next look sends all
       }
       if (performance.now() > watchedUntil) {
         watched.clear();
         watchedUntil = performance.now() + (WATCH_SECONDS * 1000) / 2;
       }
-      // a reader may not: then the page is looked at every few seconds
+      // a reader may not watch: such a page is updated every few seconds
       for (const id of page.isReadOnly ? [] : items) if (!watched.has(id)) watch(id);
       for (const id of words.keys()) if (!items.includes(id)) words.delete(id);
       const isRound = performance.now() - lookedAt > LOOK_MS;
@@ -103,7 +103,7 @@ export async function* follow(
         const one = words.get(id) ?? new Words(db, id);
         if (words.has(id) && !isRound && !heard.has(id)) continue;
         words.set(id, one);
-        const data = await one.read().catch(() => null); // in the next round
+        const data = await one.read().catch(() => null); // retried in the next round
         if (data) yield { event: 'words', data };
       }
       await Promise.race([sleep(LOOK_MS, undefined, { signal, ref: false }), hinted.promise]).catch(() => {});
@@ -115,7 +115,7 @@ export async function* follow(
   }
 }
 
-/** The last words of one agent: only their end is sent, with where it stands in the whole. */
+/** The last text of one agent: only its end is sent, with its position in the whole. */
 class Words {
   readonly #reader: ActivityReader;
   readonly #workItemId: string;

@@ -1,4 +1,4 @@
-// The forms: what a person changes, in their name, and where they come out; what was refused is said next to its control.
+// The forms: makes a person's change in their name and redirects; a rejection is shown next to its control.
 
 import type { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
@@ -13,7 +13,7 @@ import type { Visitors } from './visitors.ts';
 
 const MOST_BYTES = 512 * 1024 * 1024;
 
-/** `primary`: where the ledger is changed, if elsewhere than where it is read. */
+/** `primary`: where the ledger is changed, if it is read elsewhere. */
 export function formRoute(
   app: Hono,
   { db, primary, serving: { show, shellOf }, visitors }: { db: Db; primary: Primary | null; serving: Serving; visitors: Visitors },
@@ -28,7 +28,7 @@ export function formRoute(
       const from = new URL(back(), 'http://127.0.0.1');
       return status === 409 ? show(c, from.pathname, from.searchParams, 409, { action: path, says, fields }) : c.text(`${says}\n`, status);
     };
-    // Nothing of a request is read before it is known to come from a page of the console.
+    // The body of a request is not read before it is known to come from a page of the console.
     const visitor = visitors.of(c);
     const early = visitors.objection(c, { form_token: visitor?.formToken });
     let fields: Record<string, unknown> = {};

@@ -1,4 +1,4 @@
-// How figures, times and ids are written.
+// Formats figures, times and ids.
 
 /** 950, 12.3k, 280k, 1.23M. */
 export function k(n: number): string {
@@ -13,16 +13,16 @@ export const num = (n: number): string => n.toLocaleString('en-US');
 export const percent = (part: number, whole: number, digits = 0): string =>
   whole > 0 ? `${((100 * part) / whole).toFixed(digits)} %` : '–';
 
-/** 20:39:27, in UTC: times.ts says why. */
+/** 20:39:27 in UTC; times.ts says why. */
 export const clock = (at: string): string => new Date(at).toISOString().slice(11, 19);
 
-// To make one of these takes a thousand times as long as to use it, and a page has hundreds of times.
+// Making a formatter takes a thousand times as long as using it, and a page has hundreds of times.
 const format = (how: Intl.DateTimeFormatOptions): Intl.DateTimeFormat => new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', ...how });
 const dayFormat = format({ day: 'numeric', month: 'short' });
 const dayOfYearFormat = format({ day: 'numeric', month: 'short', year: 'numeric' });
 const exactFormat = format({ dateStyle: 'long', timeStyle: 'medium' });
 
-/** 22 Nov, with the year where it is another one; today: empty. */
+/** 22 Nov, with the year if it is not this year; today: empty. */
 export function day(at: string, now = new Date()): string {
   const iso = new Date(at).toISOString();
   if (iso.slice(0, 10) === now.toISOString().slice(0, 10)) return '';
@@ -32,7 +32,7 @@ export function day(at: string, now = new Date()): string {
 /** 20:39 today, 22 Nov before. */
 export const moment = (at: string): string => day(at) || clock(at).slice(0, 5);
 
-/** 22 November 2026 at 20:39:27 UTC: for the title of a short one. */
+/** 22 November 2026 at 20:39:27 UTC: for the tooltip of a short time. */
 export const exactly = (at: string): string => `${exactFormat.format(new Date(at))} UTC`;
 
 /** 14 s, 5 min, 2 h 59 min, 3 d. */
@@ -54,7 +54,7 @@ export function brief(text: string, length: number): string {
   return shortened(text.slice(0, length * 4).replaceAll(/\s+/g, ' '), length);
 }
 
-/** Text with its lines, as many as can be looked at together. */
+/** A text with its line breaks, cut to what can be viewed at once. */
 export function inLines(text: string, length: number): string {
   const all = text
     .slice(0, length * 4)
@@ -87,5 +87,5 @@ const sources: Record<string, string> = {
   web: 'from outside',
 };
 
-/** What fed an entry (its `trust`), as the digest says it. */
+/** The source of an entry (its `trust`), in the digest's words. */
 export const trustWords = (trust: string): string => sources[trust] ?? trust;

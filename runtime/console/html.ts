@@ -1,5 +1,5 @@
-// HTML as text. Whatever is put into a template is escaped, and what would hide or turn text around is shown as signs:
-// nothing that an agent wrote can be anything but text in a page.
+// HTML as text. Every value put into a template is escaped, and characters that would hide or reorder text are replaced by visible ones:
+// whatever an agent wrote can only be text in a page.
 
 import { html as template, raw } from 'hono/html';
 
@@ -8,7 +8,7 @@ import { visible } from '../visible.ts';
 export type Html = ReturnType<typeof raw>;
 type Value = string | number | null | undefined | false | Html | readonly Value[];
 
-/** Escapes every value; what was made by html`…` itself, or by `markup`, is put in as it is. */
+/** Escapes every value, except what was made by html`…` itself or by `markup`. */
 export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
   return template(strings, ...values.map(shown)) as Html;
 }

@@ -1,4 +1,4 @@
-// Addresses that lead to a page, or are no page: a turn, the next mark of a run, a request as it was sent, an image, a journal.
+// Addresses that redirect to a page, or are not pages: a turn, the next mark of a run, a request as it was sent, an image, a journal.
 
 import type { Hono } from 'hono';
 

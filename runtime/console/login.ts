@@ -1,4 +1,4 @@
-// Logging in with a token of one's own, and out.
+// Logging in with a personal token, and out.
 
 import type { Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
@@ -9,7 +9,7 @@ import type { Visitors } from './visitors.ts';
 
 const MOST_BYTES = 4096;
 
-/** Before everything that only those see who are known. */
+/** Must come before every route that requires a known visitor. */
 export function loginRoutes(app: Hono, visitors: Visitors): void {
   app.get('/login', (c) => c.html(loginPage(c.req.query('back') ?? '/', false)));
   app.post('/login', bodyLimit({ maxSize: MOST_BYTES }), async (c) => {
@@ -27,7 +27,7 @@ export function loginRoutes(app: Hono, visitors: Visitors): void {
   });
 }
 
-/** What whoever is not known sees of a console that others can reach. */
+/** What an unknown visitor sees of a console that others can reach. */
 export const stranger = (c: Context, visitors: Visitors): Response | Promise<Response> =>
   c.req.header('accept')?.includes('text/html') === true
     ? c.html(loginPage(new URL(c.req.url).pathname, false), 403)
@@ -38,7 +38,7 @@ export const stranger = (c: Context, visitors: Visitors): Response | Promise<Res
         403,
       );
 
-/** Loads nothing: a stranger gets nothing else. */
+/** Loads nothing: an unknown visitor gets nothing else. */
 const loginPage = (back: string, isWrong: boolean): Html => html`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Log in · Work Ledger</title></head>
@@ -56,7 +56,7 @@ ${isWrong ? html`<p role="alert">This token is wrong or was revoked.</p>` : ''}
 </html>
 `;
 
-/** An address of this console: no other host, whatever was asked for. */
+/** An address within this console: never another host, whatever was requested. */
 function withinHere(back: string): string {
   const url = URL.parse(back, 'http://127.0.0.1');
   return url === null ? '/' : `${url.pathname.replace(/^\/+/, '/')}${url.search}`;

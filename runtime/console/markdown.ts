@@ -1,5 +1,5 @@
-// Words of agents and people as Markdown. marked reads it; what is HTML in it stays text, pictures are named and never fetched, and a
-// link goes to the web or nowhere, with its address beside it.
+// Text from agents and people as Markdown. marked parses it; HTML in it stays text, images are named and never fetched, and links lead to
+// web addresses only, with the address shown next to them.
 
 import { Marked } from 'marked';
 import type { Tokens } from 'marked';
@@ -9,7 +9,7 @@ import { codeOf } from './code.ts';
 import { escaped, markup } from './html.ts';
 import type { Html } from './html.ts';
 
-/** More than that is shown as it is written. */
+/** Longer text is shown unformatted. */
 const MOST = 100_000;
 
 const isWeb = /^(?:https?:\/\/|mailto:)[^\s"'<>]+$/i;

@@ -1,5 +1,5 @@
-// A page: where it is, what it is made of, and what of it changes while it is looked at. A part is rendered alone when it changed,
-// with the same function that renders it in the page.
+// A page: its address, its parts, and which of them change while it is open. A changed part is rendered alone, with the same function that
+// renders it in the page.
 
 import { createHash } from 'node:crypto';
 
@@ -17,37 +17,37 @@ import { clockTime } from './times.ts';
 export type View = {
   db: Db;
   path: string;
-  /** The id in the address, where there is one. */
+  /** The id in the address, if there is one. */
   id: string;
   query: URLSearchParams;
-  /** The one whose work is looked at. */
+  /** The project whose work is shown. */
   project: Project;
   /** The token for forms; null: nothing can be changed from here. */
   formToken: string | null;
-  /** What was refused just now, to be said beside its control, with what was typed there. */
+  /** What was just rejected, to be shown next to its control, with what was typed there. */
   refused: { action: string; says: string; fields: Record<string, unknown> } | null;
 };
 
 export type Part = (view: View) => Promise<Html>;
 /**
- * What a part is made from: of its work item (in the address, or `watched`), of the ledger, the time, because it says how long something
- * has lasted, or what is found out for this page alone.
+ * What a part is made from: inputs of its work item (the one in the address, or `itemOf`) or of the ledger, the time (because it shows how
+ * long something has lasted), or a text computed for this page alone.
  */
 export type Input = ItemInput | LedgerInput | 'every 10 s' | 'every 30 s' | ((view: View) => Promise<string>);
 export type Page = {
   pattern: RegExp;
-  /** Which link of the sidebar it belongs to. */
+  /** The link of the sidebar that it belongs to. */
   section: 'now' | 'work' | 'fleet' | 'sessions' | 'knowledge' | 'notes' | 'keys';
   parts: Record<string, Part>;
-  /** Of each part that changes while it is looked at. */
+  /** For each part that changes while the page is open. */
   inputs: Partial<Record<string, readonly Input[]>>;
-  /** The work item that its inputs are of, where that is not the one in the address. */
+  /** The work item that its inputs belong to, if that is not the one in the address. */
   itemOf?(view: View): Promise<string | null>;
-  /** The whole page; `part(name)` is one of its parts. Null: there is no such thing. */
+  /** The whole page; `part(name)` renders one of its parts. Null: there is no such thing. */
   whole(view: View, part: (name: string) => Promise<Html>): Promise<{ title: string; body: Html } | null>;
-  /** The work items whose agents are listened to while the page is open; asked for again when a version has changed. */
+  /** The work items whose agents are followed while the page is open; queried again when a version has changed. */
   watches?(view: View): Promise<readonly string[]>;
-  /** The part that shows them: they are asked for again when its version has changed. None: that of any part. */
+  /** The part that shows them: they are queried again when its version has changed. Without it: when any version has. */
   watchesWith?: string;
 };
 
@@ -55,7 +55,7 @@ export const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 
 const ofLedger = new Set<Input>(['underWay', 'queue', 'over', 'asks', 'workers', 'written', 'newest']);
 
-/** A version for each part that changes: another one when an input of the part has changed. Nothing is rendered for it. */
+/** A version for each part that changes, which differs when an input of the part has changed. Nothing is rendered for it. */
 export async function versionsOf(page: Page, view: View): Promise<Map<string, string>> {
   const inputs = Object.entries(page.inputs);
   const all = inputs.flatMap(([, names = []]) => names);
@@ -87,7 +87,10 @@ export async function versionsOf(page: Page, view: View): Promise<Map<string, st
 const slot = (seconds: number): string => String(Math.floor(Date.now() / 1000 / seconds));
 export const digest = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 12);
 
-/** A part of a page, with the version that its inputs had before it was read. One that fails says so in its place, and the page stays. */
+/**
+ * Renders a part of a page, with the version that its inputs had before it was read. If that fails, the error appears in its place, and the
+ * rest of the page stays.
+ */
 export async function renderPart(page: Page, name: string, view: View, versions: Map<string, string>): Promise<Html> {
   try {
     const body = await page.parts[name]?.(view);
@@ -103,7 +106,7 @@ const failed = (
 ): Html => html`<section class="panel failed-part"><header><h2 class="bad">This part could not be read</h2><span class="quiet">${name}</span></header>
 <div class="body"><p>${errorWords(error)}</p></div></section>`;
 
-/** What failed, in the words of the database, with its code and what to do. */
+/** An error in the database's words, with its code and what to do. */
 export function errorWords(error: unknown): string {
   const code = error instanceof LedgerError ? error.code : sqlState(error);
   const deepest = error instanceof LedgerError ? error.message : rootMessage(error);
@@ -133,14 +136,14 @@ export type Shell = {
   approvals: number;
   open: number;
   resumable: number;
-  /** Who looks, where they are known by a name. */
+  /** The visitor's name, if known. */
   who: string | null;
-  /** The token of the form that logs out; null: whoever looks did not log in. */
+  /** The token of the form that logs out; null: the visitor did not log in. */
   leaves: string | null;
   mayEnter: boolean;
 };
 
-/** What a standby shows is older than the time beside it. */
+/** The data of a standby is older than the time next to it. */
 const behindText = ({ is_standby: isStandby, seconds }: Shell): Html | string =>
   !isStandby || seconds === 0
     ? ''
@@ -186,7 +189,7 @@ ${body}
 `;
 }
 
-/** A form that changes something. `action` is its address; what was refused is said beside its controls. One that sends files says so. */
+/** A form that changes something. `action` is its address; a rejection is shown next to its controls. `hasFiles`: it uploads files. */
 export function form(view: View, action: string, fields: Html, options: { hasFiles?: boolean } = {}): Html {
   if (view.formToken === null) return html``;
   const refused = view.refused?.action === action ? view.refused.says : '';

@@ -1,12 +1,12 @@
-// The primary of a standby whose pages are read.
+// The primary of a standby from which pages are read.
 
 import { openDb } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import { checkStandby, isCaughtUp } from '../ledger/standby.ts';
 
 /**
- * Where a console acts whose pages are read on a standby. It is connected to with the first action: until then, and when it is down, the
- * pages do without it.
+ * The ledger on which a console acts if its pages are read on a standby. Connects at the first action: until then, and while it is down,
+ * the pages do without it.
  */
 export class Primary {
   readonly #url: string;
@@ -18,7 +18,7 @@ export class Primary {
     this.#standby = standby;
   }
 
-  /** Resolves when the standby shows what was done; else the page says how far it is behind. */
+  /** Resolves when the standby shows the action's effect, or after a time limit; then the page says how far it is behind. */
   async act<T>(action: (db: Db) => Promise<T>): Promise<T> {
     const db = await (this.#opening ??= this.#open().catch((error: unknown) => {
       this.#opening = null;

@@ -1,5 +1,5 @@
-// Which project is looked at: held in the address (?project=NAME; empty: work in no project; absent: all), and kept by every link,
-// form and redirection of a page.
+// The project that is shown: held in the address (?project=NAME; empty: work without a project; absent: all), and kept by every link, form
+// and redirection of a page.
 
 import type { Project } from '../ledger/consoleShapes.ts';
 import type { Db } from '../ledger/db.ts';
@@ -7,19 +7,19 @@ import { html, markup } from './html.ts';
 import type { Html } from './html.ts';
 import type { View } from './page.ts';
 
-/** Longer ones are not shown whole. */
+/** Longer names are shortened. */
 const LONG = 80;
-/** What of an address is a place among the work of a project, and means nothing in another. */
+/** Parameters that are a position within the work of one project, and mean nothing in another. */
 const places = ['before', 'after', 'imported', 'packet', 'as'];
 
-/** Whether a ledger knows it by any name: nothing else of what stands in an address is asked of the database. */
+/** Whether the ledger knows the project by any of its names: no other text from an address is used in queries. */
 export const isProject = async (db: Db, project: Project): Promise<boolean> =>
   project === null || project === '' || (await db.console.projects()).some((one) => isCalled(one, project));
 
 type Named = { project: string; earlier_names: readonly string[] };
 const isCalled = ({ project, earlier_names: earlier }: Named, name: string): boolean => project === name || earlier.includes(name);
 
-/** The switch: nothing where there is only one project and none is chosen. */
+/** The project switch: empty if there is only one project and none is chosen. */
 export async function projectSwitch(view: View): Promise<Html> {
   const all = await view.db.console.projects();
   const { project } = view;
@@ -33,14 +33,14 @@ export async function projectSwitch(view: View): Promise<Html> {
   }`;
 }
 
-/** What is told of a project that is not there. */
+/** The page of a project that does not exist. */
 export const unknownProject = (name: string): Html =>
   html`<header class="head"><h1>There is no such project</h1><p class="quiet">No work of this ledger is in <span class="strong" dir="auto">${ended(name, 500)}</span>.</p><p class="actions"><a class="btn" href="?">All projects</a></p></header>`;
 
 /** Paths differ at their ends. */
 const ended = (name: string, length = LONG): string => (name.length > length ? `…${name.slice(1 - length)}` : name);
 
-/** The same page of another project. It is relative, and so no link that keeps the project. */
+/** The same page of another project. The link is relative, so that `keeping` does not add the current project. */
 function addressIn(view: View, project: Project): string {
   const query = new URLSearchParams([...view.query].filter(([name]) => name !== 'project' && !places.includes(name)));
   if (project !== null) query.set('project', project);
@@ -55,8 +55,8 @@ export function inProject(address: string, project: Project): string {
 }
 
 /**
- * A page whose links and forms that lead to pages keep its project. Text has no quotation marks in markup, so that nothing else is
- * taken for a link.
+ * Adds the project to the links and forms of a page that lead to pages. Text in markup contains no quotation marks, so nothing else is
+ * mistaken for a link.
  */
 export function keeping(page: Html, project: Project): Html {
   if (project === null) return page;

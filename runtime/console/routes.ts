@@ -1,4 +1,4 @@
-// Every address of the console, in the order in which they are asked: who may ask comes before what is there.
+// Every address of the console, in matching order: who may ask is checked before what is there.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -26,15 +26,15 @@ import type { Visitors } from './visitors.ts';
 
 export type Parts = {
   db: Db;
-  /** Where open pages look for what has changed. */
+  /** The ledger from which open pages read what has changed. */
   streamed: Db;
-  /** Where the ledger is changed, if elsewhere than where it is read. */
+  /** Where the ledger is changed, if it is read elsewhere. */
   primary: Primary | null;
   hints: Hints;
   visitors: Visitors;
   schema: string;
   isReadOnly: boolean;
-  /** Others can reach it: reading takes the token. */
+  /** Others can reach it: reading requires the token. */
   isOpen: boolean;
   hostnames: readonly string[];
   mcp: ((request: Request) => Response | Promise<Response>) | undefined;
@@ -48,7 +48,7 @@ export function routes(given: Parts): Hono {
   const { looks, looked } = sharedLooks(streamed, pace);
   if (mcp) app.all('/mcp', (c) => mcp(c.req.raw));
   const health = healthOf({ db, isStopping: () => over.aborted });
-  // A probe knows no name of this console, and is told nothing that is worth one.
+  // A probe knows no host name of this console, and learns nothing worth protecting.
   for (const path of ['/healthz', '/readyz']) app.get(path, async (c) => (await health.answer(path)) ?? c.notFound());
   app.use(onlyUnder(hostnames), withHeaders, visitors.identify);
   app.get('/metrics', async (c) =>
@@ -82,7 +82,7 @@ export function routes(given: Parts): Hono {
   return app;
 }
 
-/** Pages, and their parts by themselves. */
+/** Pages, and single parts of them. */
 function partRoute(
   app: Hono,
   {

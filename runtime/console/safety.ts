@@ -1,4 +1,4 @@
-// Under which names the console answers, and what a browser may do with its pages. visitors.ts says who may do what.
+// The host names under which the console answers, and what a browser may do with its pages. visitors.ts says who may do what.
 
 import type { MiddlewareHandler } from 'hono';
 
@@ -8,7 +8,8 @@ export const contentPolicy =
   "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
 /**
- * Refuses any other name than these and this machine's own: a page of somebody else's whose name resolves to this address is not read here.
+ * Rejects any host other than these and this machine's own, so that a foreign page whose name resolves to this address cannot read anything
+ * here.
  */
 export const onlyUnder =
   (hostnames: readonly string[]): MiddlewareHandler =>
@@ -22,7 +23,7 @@ export const withHeaders: MiddlewareHandler = async (c, next) => {
   await next();
   c.header('content-security-policy', contentPolicy);
   c.header('x-content-type-options', 'nosniff');
-  // Not no-referrer: with that, a browser names no origin when it posts a form.
+  // Not no-referrer, with which browsers send no origin when they post a form.
   c.header('referrer-policy', 'same-origin');
   c.header('cross-origin-opener-policy', 'same-origin');
   c.header('cross-origin-resource-policy', 'same-origin');

@@ -1,4 +1,5 @@
-// The console's server: where it listens, and what it opens and closes. routes.ts has what is at its addresses, safety.ts who may do what.
+// The console's server: where it listens, and what it opens and closes. routes.ts has its addresses, safety.ts and visitors.ts say who may
+// do what.
 
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
@@ -19,22 +20,22 @@ import type { Proxy } from './visitors.ts';
 
 export type ConsoleOptions = {
   url: string;
-  /** What is changed is changed there; `url` is read, and is a standby of it. Default: the same. */
+  /** Changes are made there; `url` is read, and is a standby of it. Default: the same. */
   primaryUrl?: string;
   schema: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   port: number;
-  /** The address to listen on (default: 127.0.0.1). At any but this machine's own, reading takes the token, too. */
+  /** The address to listen on (default: 127.0.0.1). On any but a loopback address, reading requires the token, too. */
   host?: string;
-  /** Other names under which it is reached, as they are written in a URL; then reading takes the token, too. */
+  /** Other host names under which it is reached, as written in a URL; then reading requires the token, too. */
   hostnames?: readonly string[];
   /** Nothing can be changed from this console, whatever the database would allow. */
   isReadOnly?: boolean;
-  /** There is no token for everybody: each logs in with one of their own. */
+  /** There is no shared token: each person logs in with their own. */
   hasPeople?: boolean;
-  /** There is a proxy that says who is logged in, and nobody else is let in. */
+  /** A proxy says who is logged in, and nobody else is let in. */
   proxy?: Proxy;
-  /** Answers at /mcp; it checks for itself who asks. */
+  /** Answers at /mcp; it checks callers itself. */
   mcp?: (request: Request) => Response | Promise<Response>;
 };
 
@@ -42,24 +43,24 @@ export type Console = {
   port: number;
   /** Without the token. */
   address: string;
-  /** For everybody; empty: there is none. */
+  /** The shared token; empty: there is none. */
   token: string;
-  /** In whose name whoever has that token acts; null: in nobody's. */
+  /** In whose name the holder of that token acts; null: in nobody's. */
   osUser: string | null;
-  /** Others can reach it: reading takes the token. */
+  /** Others can reach it: reading requires the token. */
   isOpen: boolean;
-  /** Resolves with the reason when the ledger was upgraded and does not serve this program any more. */
+  /** Resolves with the reason when the ledger was upgraded and no longer serves this program. */
   refused: Promise<Error>;
   close(): Promise<void>;
 };
 
-/** Of those for pages: a new one needs a tenth of a second to compile what assembles a request. */
+/** Connections for pages to warm up: a new one needs a tenth of a second to compile what assembles a request. */
 const WARM_CONNECTIONS = 2;
 
 /** Serves the console until it is closed. */
 export async function startConsole(options: ConsoleOptions): Promise<Console> {
   const db = await openChecked(options.url, options.schema, { maximumPoolSize: 4 });
-  const streamed = await openChecked(options.url, options.schema, { maximumPoolSize: 2 }); // no page waits for those that are open
+  const streamed = await openChecked(options.url, options.schema, { maximumPoolSize: 2 }); // loading a page does not wait for open streams
   const primary = options.primaryUrl === undefined ? null : new Primary(options.primaryUrl, db);
   const hints = new Hints(options.url);
   const over = new AbortController();
@@ -96,7 +97,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
   }
   const { port } = server.address() as AddressInfo;
   const visitors = new Visitors({ token, osUser, port, hostnames, proxy: options.proxy ?? null, nameOf });
-  void db.warm(WARM_CONNECTIONS, 'look').catch(() => {}); // a ledger without a request, or a database that is away: then the first look compiles
+  void db.warm(WARM_CONNECTIONS, 'look').catch(() => {}); // without a request, or a database, the first look compiles it
   const { schema, isReadOnly = false, mcp } = options;
   app = routes({ db, streamed, primary, hints, visitors, schema, isReadOnly, isOpen, hostnames, mcp, over: over.signal });
   return {
@@ -120,6 +121,6 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
   };
 }
 
-/** For a browser of this machine; one that listens everywhere is there on 127.0.0.1, too. */
+/** The address for a browser on this machine; a server that listens everywhere is reached on 127.0.0.1, too. */
 const addressOf = ({ address, family, port }: AddressInfo): string =>
   `http://${/^(0\.0\.0\.0|::)$/.test(address) ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address}:${port}/`;

@@ -1,4 +1,4 @@
-// What a request is answered with: the page at its address, for its visitor and the project that is looked at.
+// Answers a request: with the page at its address, for its visitor and the project that is shown.
 
 import type { Context } from 'hono';
 
@@ -46,15 +46,15 @@ const pages: readonly Page[] = [
   editNote,
   keys,
 ];
-/** What is at every other address: it is live, too, and has nothing that changes. */
+/** The page at every other address: it is live, too, and has no parts that change. */
 const nowhere: Page = { pattern: /^/, section: 'keys', parts: {}, inputs: {}, whole: async () => null };
 
-/** What a part of the page at an address is called. */
+/** The name of a part of the page at an address. */
 export const partAt = (path: string, query: URLSearchParams, part: string): string => `${path}?${query.toString()} ${part}`;
 
 export type Serving = ReturnType<typeof serving>;
 
-/** `isReadOnly`: nothing can be changed from this console; `hasPrimary`: what is changed is changed elsewhere than where it is read. */
+/** `isReadOnly`: nothing can be changed from this console; `hasPrimary`: changes are made on another server than the one that is read. */
 export function serving({
   db,
   visitors,
@@ -98,7 +98,7 @@ export function serving({
     id: page.pattern.exec(path)?.groups?.['id'] ?? '',
     formToken: shell.is_read_only ? null : (visitors.of(c)?.formToken ?? null),
   });
-  /** The page at an address, and the project that it is looked at for; null: all, and nothing is there of one that is unknown. */
+  /** The page at an address, and the project that it shows; null: all projects. An unknown project has no pages. */
   const pageAt = async (path: string, query: URLSearchParams): Promise<{ page: Page; project: Project; isKnown: boolean }> => {
     const project = query.get('project');
     const isKnown = await isProject(db, project);
@@ -137,7 +137,7 @@ export function serving({
         404,
       );
     }
-    // Its control may be gone by now: a finished item is not spoken to.
+    // Its control may be gone by now: finished items accept no messages.
     const isSaid = refused === null || String(whole.body).includes(`action="${refused.action}"`);
     return c.html(
       keeping(

@@ -1,4 +1,4 @@
-// Many open pages are cheap: there are at most so many streams, and what several of them ask at the same time is asked once.
+// Keeps many open pages cheap: limits the number of streams, and shares the answer when several of them read the same at the same time.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -6,7 +6,7 @@ import type { Project } from '../ledger/consoleShapes.ts';
 import type { UnderWayPage } from '../ledger/consoleNow.ts';
 import type { Db } from '../ledger/db.ts';
 
-/** At once: of one visitor, of all who are not known, of the whole console. A browser keeps one for each page that is on screen. */
+/** The most streams at once: of one visitor, of all unknown visitors, of the whole console. A browser keeps one for each visible page. */
 export const MOST_STREAMS = { visitor: 48, strangers: 64, all: 256 };
 
 /** Counts the open streams. */
@@ -15,7 +15,9 @@ export class Streams {
   #all = 0;
   #strangers = 0;
 
-  /** Null: there are too many. Else call what it returns when the stream ends. `who`: the visitor, or the address of a stranger. */
+  /**
+   * Returns null if there are too many, else a function to call when the stream ends. `who`: the visitor, or the address of an unknown one.
+   */
   open(who: string, isKnown: boolean): (() => void) | null {
     const own = this.#open.get(who) ?? 0;
     if (own >= MOST_STREAMS.visitor || this.#all >= MOST_STREAMS.all || (!isKnown && this.#strangers >= MOST_STREAMS.strangers))
@@ -36,28 +38,31 @@ export class Streams {
   }
 }
 
-/** Of the time, what the looks of open pages may take together of the database, unless a change would be shown later than LATEST_MS after the last. */
+/**
+ * The share of time for which the looks of open pages may keep the database busy together, unless that would delay a change by more than
+ * LATEST_MS after the last look.
+ */
 const SHARE = 0.005;
 const LATEST_MS = 5000;
 /**
- * Of the time, what reading one part of a page anew may take, and how late that makes it at most. It is taken to cost the least of its last few
- * readings: the others waited for something.
+ * The share of time that reading one part of a page may take, and the longest delay that this causes. Its cost is taken to be the least of
+ * its last few readings: the others waited for something.
  */
 const PART_SHARE = 0.002;
 const PART_LATEST_MS = 30_000;
 const READINGS = 5;
-/** Parts that are remembered. */
+/** How many parts are remembered. */
 const MOST_PARTS = 1000;
 
 /**
- * How soon open pages look again for what has changed, and how soon they are told of a part again: in a ledger with thousands of items each
- * look, and what is then read anew, costs something. What is read in an instant is told with the next look.
+ * Decides how soon open pages look again for changes, and how soon they are told of a part again: in a ledger with thousands of items, each
+ * look, and what is then read, is expensive. What is read in an instant is told with the next look.
  */
 export class Pace {
   readonly #now: () => number;
   #looked = -Infinity;
   #spent = 0;
-  /** What a part took of late, by its address; the one that was read last is last. */
+  /** Recent durations of reading a part, by its address; the most recently read part is last. */
   readonly #parts = new Map<string, number[]>();
 
   constructor(now = (): number => performance.now()) {
@@ -74,19 +79,19 @@ export class Pace {
     }
   }
 
-  /** Until the next look, in ms; what is spent meanwhile makes it later. */
+  /** The time until the next look, in ms; further spending delays it. */
   get left(): number {
     return this.#looked + Math.min(LATEST_MS, this.#spent / SHARE) - this.#now();
   }
 
-  /** Begins a look when it may. */
+  /** Runs a look as soon as that is allowed. */
   async look<T>(run: () => Promise<T>): Promise<T> {
     while (this.left > 0) await sleep(this.left);
     [this.#looked, this.#spent] = [this.#now(), 0];
     return this.spend(run);
   }
 
-  /** Reads a part anew for an open page, and counts how long that takes. */
+  /** Reads a part for an open page, and counts how long that takes. */
   async read<T>(part: string, run: () => Promise<T>): Promise<T> {
     const began = this.#now();
     try {
@@ -102,7 +107,7 @@ export class Pace {
     }
   }
 
-  /** For how long a page that was told of a part is not told of it again, in ms: the longer it takes to read, the longer it rests. */
+  /** How long after a page was told of a part it is not told of it again, in ms: the longer the part takes to read, the longer. */
   restOf(part: string): number {
     const took = this.#parts.get(part);
     if (took === undefined) return 0;
@@ -110,8 +115,8 @@ export class Pace {
   }
 
   /**
-   * What one open page may be told: of the versions that its parts have now those that it knows, and those that are new of parts which do
-   * not rest for it. A page is told of everything first, since it may come back from where nobody saw it; what others read holds nothing up.
+   * Returns a filter for the versions that one open page is told: those it already knows, and new ones of parts that do not rest for it. At
+   * first a page is told everything, since it may just have become visible again; readings for other pages hold nothing back.
    */
   forPage(addressOf: (part: string) => string): (versions: Iterable<[string, string]>) => Map<string, string> {
     const told = new Map<string, { version: string; restsUntil: number }>();
@@ -129,8 +134,8 @@ export class Pace {
 }
 
 /**
- * The same ledger for the looks of all streams: at any time one of them asks, and all who come meanwhile share what is asked next.
- * `looked`: for the parts that pages fetch then. Their versions are of the newest look, which was before they are read.
+ * The ledger for the looks of all streams: at any time one of them queries, and all that come meanwhile share the next query. `looked`: the
+ * ledger for the parts that pages then fetch. Their versions are from the newest look, which was before they are read.
  */
 export function sharedLooks(db: Db, pace: Pace): { looks: Db; looked: (at: Db) => Db } {
   const { shell, ledgerInputs, itemInputs, underWayAsked } = db.console;
@@ -140,7 +145,7 @@ export function sharedLooks(db: Db, pace: Pace): { looks: Db; looked: (at: Db) =
     new Map<string, () => ReturnType<typeof underWayAsked>>(),
   ];
   const newestInputs = kept(ledgerInputs);
-  /** Of each project that somebody looks at: only those that the ledger knows are asked for. */
+  /** One for each project that is shown: only projects that the ledger knows are queried. */
   const shellIn = (
     project: Project,
   ): { ask: () => ReturnType<typeof shell>; or: ReturnType<typeof kept<Awaited<ReturnType<typeof shell>>>>['or'] } => {
@@ -172,7 +177,7 @@ export function sharedLooks(db: Db, pace: Pace): { looks: Db; looked: (at: Db) =
   return { looks, looked };
 }
 
-/** The newest answer, for whoever need not ask anew; one that is older than two looks counts no more. */
+/** Keeps the newest answer for readers that need no fresh one; an answer older than two looks is not used. */
 function kept<T>(ask: () => Promise<T>): { ask: () => Promise<T>; or: (other: () => Promise<T>) => () => Promise<T> } {
   let newest: { answer: T; at: number } | null = null;
   return {
@@ -185,14 +190,14 @@ function kept<T>(ask: () => Promise<T>): { ask: () => Promise<T>; or: (other: ()
   };
 }
 
-/** Shared by all who ask for the same, as long as anybody asks. */
+/** Shares a query among all who ask the same, as long as anybody asks. */
 function once<Key, T>(asked: Map<Key, () => Promise<T>>, key: Key, ask: () => Promise<T>): Promise<T> {
   const one = asked.get(key) ?? shared(ask, () => asked.delete(key));
   asked.set(key, one);
   return one();
 }
 
-/** An answer is of what was there when somebody asked, or later: whoever comes while it is asked waits for the next one. */
+/** An answer is never older than its request: a caller that comes while a query runs waits for the next one. */
 export function shared<T>(ask: () => Promise<T>, onIdle: () => void = () => {}): () => Promise<T> {
   let running: Promise<T> | null = null;
   let next: Promise<T> | null = null;

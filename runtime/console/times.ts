@@ -1,5 +1,5 @@
-// Times as the server writes them: the instant, in UTC. With a script, assets/times.js says them in the zone of the browser; which zone
-// it is stands in the head of a page.
+// Times as the server writes them: the instant, in UTC. With a script, assets/times.js converts them to the browser's zone; the head of a
+// page names the zone.
 
 import { clock, day, exactly, moment } from './format.ts';
 import { html } from './html.ts';
@@ -22,10 +22,12 @@ export const momentTime = (at: string): Html => time(at, 'moment');
 /** 20:39:27 today, 22 Nov 20:39:27 before. */
 export const exactTime = (at: string): Html => time(at, 'dated');
 
-/** Which zone the times of the page are in. */
+/** The zone of the page's times. */
 export const zone = html`<span class="faint" data-zone>times in UTC</span>`;
 
-/** Where a run is at a moment, as work_run() takes it: before all that happened then. Times of the ledger have microseconds. */
+/**
+ * The position of a run at a moment, as work_run() expects it: before everything that happened then. Times of the ledger have microseconds.
+ */
 export function runPlace(at: string): string {
   const fraction = /\.(\d+)/.exec(at)?.[1] ?? '';
   return `${Math.floor(Date.parse(at.replace(/\.\d+/, '')) / 1000)}${fraction.padEnd(6, '0').slice(0, 6)}/-2/0/0/`;

@@ -1,7 +1,7 @@
-// Who may do what, and in whose name. A page is read by programs on this machine only or, where others can reach it, by whoever is
-// known; what changes something is done by whoever is known, with a form that the console itself made for them. Three ways to be known:
-// the token that was printed when the console began, a token of one's own (work-ledger person add), or the word of a proxy.
-// The ledger verifies a name again in the transaction that writes it.
+// Who may do what, and in whose name. A page is read by programs on this machine only or, if others can reach it, by known visitors.
+// Changes are made by known visitors, with a form that the console itself made for them. There are three ways to be known: the token
+// printed when the console starts, a personal token (work-ledger person add), or the name given by a proxy. The ledger verifies a name
+// again in the transaction that writes it.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { userInfo } from 'node:os';
@@ -16,35 +16,35 @@ import type { Person } from '../ledger/pool.ts';
 import { isSame } from '../secrets/isSame.ts';
 
 /**
- * A proxy that says in a header who is logged in. It proves itself by a secret: every program of a machine can connect to its loopback
- * address.
+ * A proxy that says in a header who is logged in. It proves itself by a secret, since every program on a machine can connect to its
+ * loopback address.
  */
 export type Proxy = { header: string; secret: string; addresses: readonly string[] };
 
-/** Whoever a request is from. `person`: in whose name the ledger is written; null: in nobody's. */
+/** The sender of a request. `person`: in whose name the ledger is written; null: in nobody's. */
 export type Visitor = { name: string | null; person: Person | null; formToken: string; session: string | null };
 
 export const PROXY_SECRET = 'x-work-ledger-proxy';
 const tokenForm = /^wlp_[\w-]{43}$/;
 const loopbackPeer = /^(?:127\.|::1$|::ffff:127\.)/;
-/** How long the ledger's word on a token holds for reading. */
+/** How long the ledger's verification of a token holds for reading. */
 const KNOWN_MS = 5000;
 const MOST_SESSIONS = 1000;
-/** Tokens that are looked up at once: strangers do not keep the database busy. */
+/** How many tokens are looked up at once: unknown visitors must not keep the database busy. */
 const MOST_LOOKUPS = 2;
 
 type Session = { person: Person; name: string; knownUntil: number };
 
 export class Visitors {
-  /** For everybody; null: each has one of their own. */
+  /** The shared token; null: each person has their own. */
   readonly token: string | null;
   readonly #run = randomBytes(24).toString('base64url');
-  /** What the token for everybody stands for. */
+  /** The visitor whom the shared token identifies. */
   readonly #shared: Omit<Visitor, 'formToken' | 'session'>;
   readonly #cookie: string;
   readonly #hostnames: readonly string[];
   readonly #proxy: Proxy | null;
-  /** The name of the person whom the ledger knows by a proof; null: nobody. */
+  /** The name of the person whom the ledger finds by a proof; null: nobody. */
   readonly #nameOf: (person: Person) => Promise<string | null>;
   readonly #sessions = new Map<string, Session>();
   #lookups = 0;
@@ -59,13 +59,13 @@ export class Visitors {
   }) {
     this.token = options.token;
     this.#shared = { name: options.osUser, person: options.osUser === null ? null : { name: options.osUser } };
-    this.#cookie = `work_ledger_console_${options.port}`; // cookies are not told apart by port
+    this.#cookie = `work_ledger_console_${options.port}`; // cookies do not depend on the port
     this.#hostnames = options.hostnames;
     this.#proxy = options.proxy;
     this.#nameOf = options.nameOf;
   }
 
-  /** Finds out who it is, and takes a token out of the address. */
+  /** Identifies the visitor, and removes a token from the address. */
   readonly identify: MiddlewareHandler = async (c, next) => {
     const given = c.req.query('token');
     if (c.req.method !== 'GET' || given === undefined) {
@@ -78,14 +78,14 @@ export class Visitors {
     return c.redirect(pathname.replace(/^\/+/, '/') + (searchParams.size > 0 ? `?${searchParams.toString()}` : ''), 303);
   };
 
-  /** Whether a token is somebody's: then a cookie stands for it from now on, in this run of the console. */
+  /** Checks whether a token belongs to somebody; if so, a cookie replaces it from now on, until the console ends. */
   async enter(c: Context, given: string): Promise<boolean> {
     const cookie = await this.#cookieFor(given);
     if (cookie !== null) setCookie(c, this.#cookie, cookie, { httpOnly: true, sameSite: 'Strict', path: '/' });
     return cookie !== null;
   }
 
-  /** Whether a program sends a token that is somebody's, without a session. */
+  /** Whether a program sends somebody's token, without a session. */
   async bears(c: Context): Promise<boolean> {
     const given = /^Bearer (\S+)$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? '';
     if (this.token !== null && isSame(given, this.token)) return true;
@@ -101,7 +101,7 @@ export class Visitors {
     return (c.get('visitor') as Visitor | null | undefined) ?? null;
   }
 
-  /** Whether a visitor is who they were: a token may have been revoked meanwhile. */
+  /** Whether a visitor still has a valid session: a token may have been revoked meanwhile. */
   async isStill({ session }: Visitor): Promise<boolean> {
     return session === null || (await this.#known(session)) !== null;
   }
@@ -116,7 +116,7 @@ export class Visitors {
     return null;
   }
 
-  /** A proxy with TLS before the console has an allowed name, and may pass on another. */
+  /** A TLS proxy in front of the console has an allowed host name, and may pass on another one. */
   isOwnPage(c: Context): boolean {
     const origin = c.req.header('origin') ?? '';
     const url = URL.parse(origin);
@@ -133,13 +133,13 @@ export class Visitors {
     return known && { name: known.name, person: known.person, formToken: this.#formToken(`session ${cookie}`), session: cookie };
   }
 
-  /** Whom the proxy names; null: nobody, or it is not the proxy. */
+  /** The person named by the proxy; null: nobody, or it is not the proxy. */
   #proxied(c: Context): string | null {
     if (this.#proxy === null) return null;
     const { header, secret, addresses } = this.#proxy;
     if (!isProxyAt(getConnInfo(c).remote.address ?? '', addresses)) return null;
     if (!isSame(c.req.header(PROXY_SECRET) ?? '', secret)) return null;
-    // Two of them arrive as one with a comma: what a browser sent was not taken out, so none is believed.
+    // Two headers arrive as one with a comma: the proxy did not remove what a browser sent, so neither is believed.
     const named = Buffer.from(c.req.header(header)?.trim() ?? '', 'latin1').toString();
     return named === '' || named.includes(',') ? null : named;
   }
@@ -168,7 +168,7 @@ export class Visitors {
     return cookie;
   }
 
-  /** Whose token it is; null: nobody's. */
+  /** The owner of a token; null: nobody. */
   async #personOf(given: string): Promise<Pick<Session, 'person' | 'name'> | null> {
     if (!tokenForm.test(given) || this.#proxy !== null || this.#lookups >= MOST_LOOKUPS) return null;
     this.#lookups++;
@@ -186,11 +186,11 @@ export class Visitors {
   }
 }
 
-/** Whether a proxy may connect from there: from this machine, or an address that was named. */
+/** Whether a proxy may connect from there: from this machine, or from a configured address. */
 export const isProxyAt = (peer: string, addresses: readonly string[]): boolean =>
   loopbackPeer.test(peer) || addresses.includes(peer.replace(/^::ffff:/, ''));
 
-/** Who started the console: whoever has its token on this machine is taken for that person. */
+/** The user who started the console: the holder of its token on this machine is assumed to be that person. */
 export function nameOfUser(): string {
   try {
     return userInfo().username;

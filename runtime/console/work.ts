@@ -1,4 +1,4 @@
-// How a work item and a state are shown, wherever they are.
+// How a work item and a state are shown, wherever they appear.
 
 import type { Listed } from '../ledger/consoleWork.ts';
 import { money } from '../money.ts';
@@ -8,7 +8,7 @@ import { html } from './html.ts';
 import type { Html } from './html.ts';
 import { momentTime } from './times.ts';
 
-/** A time that has lasted: the page counts it on by itself. */
+/** A duration that the page keeps counting. */
 export const counting = (at: string | null): Html | string =>
   at === null ? '' : html`<time data-since="${at}">${lasting(since(at))}</time>`;
 
@@ -42,7 +42,7 @@ ${row.now ? html`<div class="now">${row.now}</div>` : ''}</li>`;
 export const colhead = (last: string): Html =>
   html`<li class="work colhead" aria-hidden="true"><span>Work</span><span class="n">Tokens</span><span class="n">Cost</span><span class="n">${last}</span></li>`;
 
-/** A work item of a list, with how it ended. */
+/** A work item in a list, with how it ended. */
 export function listedRow(item: Listed): Html {
   const { isBad, says } = endOf(item);
   return workRow({
@@ -59,7 +59,7 @@ export function listedRow(item: Listed): Html {
   });
 }
 
-/** In one line, with what it took. */
+/** On one line, with what it used. */
 export function denseRow(item: Listed): Html {
   const { isBad, says } = endOf(item);
   const from = item.origin === null || item.origin === 'work-ledger' ? '' : ` · ${item.origin}`;
@@ -77,8 +77,8 @@ function endOf(item: Listed): { isBad: boolean; says: string | null } {
 }
 
 /**
- * The form that lets it go on: a session of another program is active again, and no worker takes it; a task of Agent OS goes on when its
- * program saves it.
+ * The form that continues it. A session of another program becomes active again, and no worker takes it; a task of Agent OS continues when
+ * its program saves it.
  */
 export function resumption({ state, work_type: type }: { state: string; work_type: string }): 'resume' | 'continue' | null {
   if (type === 'ldg:task') return null;

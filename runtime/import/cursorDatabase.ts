@@ -8,8 +8,8 @@ import { field, stringOf } from '../../plv8/readers/reading.ts';
 import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
 
 /**
- * Each conversation in it; `leave` is told of the empty ones. `isNew`: whether one is wanted, by what Cursor stores of it without its words,
- * which changes with each of them. Throws if it is not a database of Cursor's.
+ * Yields each conversation in it; `leave` is called for the empty ones. `isNew`: whether a conversation is wanted, judged by the record
+ * that Cursor stores of it apart from its messages, which changes with each of them. Throws if it is not a database of Cursor's.
  */
 export function* cursorRuns(
   file: string,
@@ -18,7 +18,7 @@ export function* cursorRuns(
 ): Generator<RecordedRun> {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
-    // A plain table, whose values are in the file: what is computed while it is read may be of any size.
+    // It must be a plain table, whose values are in the file: computed values could be of any size.
     if (
       !database
         .prepare(

@@ -1,4 +1,5 @@
-// A subagent that was erased while the record of its session still holds its lines: it stays erased, and the session is read on.
+// A subagent that was erased while the record of its session still contains its lines: it stays erased, and the rest of the session is
+// read.
 
 import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
 import { sqlState } from '../ledger/errors.ts';

@@ -1,5 +1,5 @@
-// Follows the sessions of other programs: what they write is stored soon after, once, in the one work item that each session has. What was
-// read is noted in the ledger, so that nothing is read again after a restart; a ledger that is away is waited for.
+// Follows the sessions of other programs: stores what they write soon after, once, in the one work item of each session. The ledger notes
+// what was read, so that nothing is read again after a restart. If the ledger is unreachable, waits for it.
 
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,16 +13,16 @@ import type { ImportedSession } from './importFile.ts';
 import type { SessionFolder } from './sessionFolders.ts';
 import { FolderWatch } from './watchFolders.ts';
 
-/** What comes within this time after a change is read with it. */
+/** Changes within this time after the first are read together with it. */
 const GATHER_MS = 200;
-/** Files whose readers are kept, to go on where they are. */
+/** How many files keep their readers open, to continue where they are. */
 const MAX_OPEN = 100;
-/** After a file was read it rests for so many times as long as that took: what takes long is not read all the time. */
+/** After a file was read, it rests for this many times as long as reading took, so that a slow file is not read all the time. */
 const BUSY_SHARE = 3;
-/** Two who store the same at once may wait for each other, and one of them is sent away. */
+/** Two processes that store the same at once may wait for each other, and one of them is rolled back. */
 const again = new Set(['40001', '40P01', '55P03']);
 const MAX_TRIES = 5;
-/** How long what is under way at the end may take. */
+/** How long running reads may take at the end. */
 const END_MS = 5000;
 
 export type FollowEvent =
@@ -46,12 +46,12 @@ export class SessionFollower {
   readonly #files = new Map<string, Waiting>();
   readonly #problems = new Map<string, string>();
   readonly #projects = new Map<string, string>();
-  /** What there was at the beginning, in the order in which it is read; and what has changed since. */
+  /** The files at the beginning, in reading order; and those that have changed since. */
   #backlog: { path: string; quietSeconds: number }[] = [];
   #pending = new Set<string>();
   #count = { files: 0, read: 0, asBefore: 0 };
   #away: Promise<void> | undefined;
-  /** Until when each session counts as alive, by its mark; and the file that it is in. */
+  /** Until when each session counts as alive, by its mark; and its file. */
   readonly #alive = new Map<string, { until: number; path: string }>();
   #restTimer: NodeJS.Timeout | undefined;
   readonly #looks = new Set<Promise<void>>();
@@ -70,7 +70,7 @@ export class SessionFollower {
     this.#watches = folders.map((folder) => new FolderWatch(folder, watched));
   }
 
-  /** Until the signal fires. Throws where the ledger serves this program no more. */
+  /** Runs until the signal fires. Throws if the ledger no longer serves this program. */
   async run(): Promise<void> {
     const stop = Promise.withResolvers<void>();
     this.#signal.addEventListener('abort', () => stop.resolve());
@@ -86,7 +86,7 @@ export class SessionFollower {
       for (const watch of this.#watches) watch.close();
       for (const { timer } of this.#files.values()) clearTimeout(timer);
       clearTimeout(this.#restTimer);
-      await Promise.race([Promise.allSettled(this.#looks), sleep(END_MS, undefined, { ref: false })]); // what is being stored
+      await Promise.race([Promise.allSettled(this.#looks), sleep(END_MS, undefined, { ref: false })]); // finish what is being stored
     }
   }
 
@@ -107,7 +107,7 @@ export class SessionFollower {
     this.#wake.resolve();
   }
 
-  /** What there was before, the newest first. */
+  /** Reads the files that existed before, newest first. */
   async #readBacklog(): Promise<void> {
     for (const path of this.#files.keys()) {
       const standing = await standingOf(path);
@@ -126,11 +126,11 @@ export class SessionFollower {
     this.#backlog = [];
     if (this.#signal.aborted) return;
     this.#tell({ event: 'ready', ...this.#count });
-    await this.#pauseResting(); // those that ended while nobody looked
+    await this.#pauseResting(); // those that ended while nothing followed them
     this.#pauseAfter('', ALIVE_SECONDS, ''); // and those that were alive until then
   }
 
-  /** What changes, as it changes: the first pass may take long. */
+  /** Reads changes as they happen, since the first pass may take long. */
   async #readPending(): Promise<never> {
     for (;;) {
       await this.#wake.promise;
@@ -175,7 +175,7 @@ export class SessionFollower {
         this.#problems.delete(path);
         return;
       } catch (error) {
-        this.#open.delete(path); // it is read from its beginning
+        this.#open.delete(path); // read from its beginning next time
         if (this.#signal.aborted) return;
         if (isServedNoMore(error)) return this.#failed.reject(error);
         if (isConnectionLost(error) && isOfDatabase(error)) {
@@ -186,7 +186,7 @@ export class SessionFollower {
     }
   }
 
-  /** What was read of a file is noted; what was stored is told. */
+  /** Notes in the ledger what was read of a file, and reports what was stored. */
   async #note(path: string, { report, marks }: Growth): Promise<void> {
     for (const mark of marks) {
       await this.#mark(path, mark);
@@ -203,7 +203,7 @@ export class SessionFollower {
     this.#read.set(key, state);
   }
 
-  /** What is in it cannot be stored: it is not read again as it is. One that cannot be read may be readable soon. */
+  /** A file whose content cannot be stored is not read again unless it changes. A file that cannot be read may be readable soon. */
   async #refused(path: string, { state }: Standing, error: unknown): Promise<void> {
     this.#problem(path, messageOf(error));
     const isOfFile = sqlState(error) === null || error instanceof LedgerError || sqlState(error) === '42501';
@@ -231,7 +231,7 @@ export class SessionFollower {
     this.#problems.delete(path);
   }
 
-  /** A session is paused when nothing was heard of it for so long: one timer for all, and none while none is alive. */
+  /** Pauses a session that was silent for this long: one timer for all, and none while none is alive. */
   #pauseAfter(key: string, seconds: number, path: string): void {
     this.#alive.set(key, { until: performance.now() + (seconds + 2) * 1000, path });
     this.#pauseNext();
@@ -249,7 +249,7 @@ export class SessionFollower {
       for (const [key, { until, path }] of this.#alive) {
         if (until > performance.now()) continue;
         this.#alive.delete(key);
-        if (this.#open.has(path)) await this.#look(path, true); // what waited for more
+        if (this.#open.has(path)) await this.#look(path, true); // stores what was waiting for more
       }
       const ids = (await this.#db.transcripts.rest()).map(({ followed_sessions_rest: id }) => id);
       if (ids.length > 0) this.#tell({ event: 'rest', work_item_ids: ids });
@@ -260,7 +260,7 @@ export class SessionFollower {
     }
   }
 
-  /** The ledger is asked until it answers: once for all who wait. */
+  /** Retries until the ledger answers: once for all that wait. */
   #untilBack(error: unknown): Promise<void> {
     return (this.#away ??= (async () => {
       this.#tell({ event: 'waiting', problem: messageOf(error) });
@@ -278,7 +278,7 @@ export class SessionFollower {
   }
 }
 
-/** What a file is known by in the ledger, without a word of its path; or a conversation of several in it. */
+/** The key of a file in the ledger, which does not reveal its path; or of one conversation, if the file has several. */
 const keyOf = (path: string, of: string | null = null): string =>
   createHash('sha256')
     .update(of === null ? path : `${path}\0${of}`)
@@ -286,5 +286,5 @@ const keyOf = (path: string, of: string | null = null): string =>
 
 const isServedNoMore = (error: unknown): boolean => error instanceof LedgerError && ['WL010', 'WL011'].includes(error.code);
 
-/** A file that is gone has an error of the same code as a server's socket that is. */
+/** A missing file has an error with the same code as the missing socket of a server. */
 const isOfDatabase = (error: unknown): boolean => !(error instanceof Error && 'path' in error);

@@ -1,5 +1,5 @@
-// A session's file that its program is writing: each time what is new in it is stored, its newest exchange as it is so far. One that was cut,
-// replaced or written anew is read from its beginning: what is in the ledger already is not stored twice.
+// A session's file that its program is still writing: each read stores what is new in it, including the newest exchange as far as it is
+// known. A file that was truncated, replaced or rewritten is read from its beginning; what the ledger already has is not stored twice.
 
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -14,18 +14,18 @@ import { isSqlite, MAX_LINE_BYTES, ownSessionId, Report } from './importFile.ts'
 /** How much is read before the result so far is stored. */
 const PART_BYTES = 8_000_000;
 const CHUNK_BYTES = 1 << 20;
-/** So much before the place where reading goes on is compared: else it is another file. */
+/** This much before the position is compared before reading continues; if it differs, it is another file. */
 const TAIL_BYTES = 4096;
-/** A program that wrote last so long ago is at rest; in the middle of a call it may take longer. */
+/** A program that has not written for this long is at rest; in the middle of a call it may take longer. */
 export const ALIVE_SECONDS = 300;
 export const WAITING_SECONDS = 1800;
 
-/** What is at a path; null: nothing that can be read. `state`: changes with whatever is written. */
+/** The file at a path; null: nothing that can be read. `state` changes with every write. */
 export type Standing = { state: string; isRegular: boolean; quietSeconds: number };
 export async function standingOf(path: string): Promise<Standing | null> {
   const found = await lstat(path, { bigint: true }).catch(() => null);
   if (!found) return null;
-  // What SQLite wrote beside its file is in it.
+  // The write-ahead log next to an SQLite file belongs to it.
   const beside = path.endsWith('.vscdb') ? await lstat(`${path}-wal`, { bigint: true }).catch(() => null) : null;
   const writtenMs = Math.max(Number(found.mtimeMs), Number(beside?.mtimeMs ?? 0));
   return {
@@ -36,30 +36,30 @@ export async function standingOf(path: string): Promise<Standing | null> {
 }
 
 /**
- * What is in a file: its session, or a conversation of several (`of`). `aliveSeconds`: for how long its program counts as alive; null: it is
- * at rest.
+ * The content of a file: its session, or one conversation of several (`of`). `aliveSeconds`: how long its program counts as alive; null: it
+ * is at rest.
  */
 export type Mark = { of: string | null; state: string; workItemId: string | null; aliveSeconds: number | null };
 export type Growth = { report: Report; marks: Mark[] };
 
-/** `sessionIds`: those that its own session was taken to have. */
+/** `sessionIds`: the ids that the file's own session was assumed to have. */
 type Parts = { reader: LinesReader; sessionIds: Set<string> };
 
 export class GrowingFile {
   readonly #db: Db;
   readonly #path: string;
   readonly #projects: Map<string, string>;
-  /** Of a file with several conversations: in which state one was read. */
+  /** The state in which a conversation was last read, for a file with several. */
   readonly #stateOf: (conversation: string) => string | undefined;
   #parts: Parts | undefined;
   #inode: bigint | undefined;
-  /** Where the first line begins that is not read yet, and up to where its end was looked for. */
+  /** Where the first unread line begins, and how far its end was searched for. */
   #at = 0;
   #searched = 0;
   #tail = Buffer.alloc(0);
   #stored = 0;
   #workItemId: string | null = null;
-  /** Of conversations that are going on, the time until when they are. */
+  /** Until when conversations count as ongoing. */
   readonly #going = new Map<string, number>();
 
   constructor(db: Db, path: string, projects: Map<string, string>, stateOf: (conversation: string) => string | undefined) {
@@ -69,10 +69,12 @@ export class GrowingFile {
     this.#stateOf = stateOf;
   }
 
-  /** Stores what is new. Throws where the file cannot be read, or what is in it is not stored: then it is read from its beginning. */
+  /**
+   * Stores what is new. Throws if the file cannot be read or its content cannot be stored; then the next read starts from the beginning.
+   */
   async readOn({ state, quietSeconds }: Standing): Promise<Growth> {
     const report = new Report(this.#db, this.#path, this.#projects);
-    // Neither a link nor a pipe that took its place meanwhile.
+    // Does not open a link or a pipe that has replaced it meanwhile.
     const handle = await open(this.#path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const { size, ino, isRegular } = await handle.stat({ bigint: true }).then((found) => ({ ...found, isRegular: found.isFile() }));
@@ -126,7 +128,7 @@ export class GrowingFile {
     if (this.#at === from && how.isLive && !this.#isDocument) return 0;
     const id = lastSessionId(newest);
     if (id !== undefined && this.#parts.reader.isTold && !this.#parts.sessionIds.has(id)) {
-      // What was read until now is a copy of another session, with which this one begins.
+      // What was read so far is a copy of another session, with which this one begins.
       const known = this.#parts.sessionIds;
       this.#begin();
       this.#parts = partsOf(id, known);
@@ -137,32 +139,32 @@ export class GrowingFile {
     reader.read(rest, true);
     if (reader.isTold) {
       await report.storeAll(reader.take(false), this.#path, how);
-      // Without an id a session is known by its first exchange, which must be whole.
+      // A session without an id is identified by its first exchange, which must be complete.
       const waiting = reader.peek(!how.isLive).filter((run) => run.sessionId !== undefined && isSession(run));
       await report.storeAll(waiting, this.#path, how);
       this.#stored = this.#at;
     } else if (this.#isDocument) await report.storeAll(parseRecordedRuns(await readFile(handle, 'utf8')), this.#path, how);
     const bytes = this.#isDocument ? size : this.#at - from;
-    if (rest !== '') this.#begin(); // should it go on all the same, it is read anew
+    if (rest !== '') this.#begin(); // if it continues after all, it is read again
     return bytes;
   }
 
-  /** A last line whose end is not written: who wrote it is gone, or writes no more line breaks. */
+  /** A last line without a line break: its writer is gone, or writes no final line break. */
   async #restOf(handle: FileHandle, size: number): Promise<string> {
     const rest = Buffer.alloc(Math.max(0, size - this.#at));
     const { bytesRead } = await handle.read(rest, 0, rest.length, this.#at);
     return rest.toString('utf8', 0, bytesRead);
   }
 
-  /** Written whole each time. */
+  /** Rewritten as a whole each time. */
   get #isDocument(): boolean {
     return /\.(json|traj)$/.test(this.#path) && this.#parts?.reader.isTold !== true;
   }
 
-  /** The lines that have ended since the last time, in batches. */
+  /** The lines completed since the last read, in batches. */
   async *#newLines(handle: FileHandle, size: number): AsyncGenerator<string[]> {
     let rest: Buffer[] = [];
-    // Where the end of a long line was looked for in vain it is not looked for again.
+    // The end of a long line is not searched for again where it was not found.
     if (this.#searched > this.#at && !(await this.#hasEnd(handle, size))) return;
     for (let place = this.#at; place < size;) {
       const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, size - place));
@@ -201,7 +203,7 @@ export class GrowingFile {
     return false;
   }
 
-  /** Those of Cursor's that changed, or are going on: a word may come after all that tells of it. */
+  /** Reads the conversations of Cursor that have changed or are ongoing: a message may be stored after the record that announces it. */
   async #readConversations(report: Report, state: string, quietSeconds: number): Promise<Growth> {
     const { cursorRuns } = await import('./cursorDatabase.ts');
     const [now, isWritten] = [performance.now(), quietSeconds < ALIVE_SECONDS];
@@ -233,6 +235,6 @@ const partsOf = (sessionId: string | undefined, before: ReadonlySet<string> = ne
   sessionIds: new Set([...before, ...(sessionId === undefined ? [] : [sessionId])]),
 });
 
-/** Something was answered, or a person asked something. */
+/** Whether something was answered, or a person asked something. */
 const isSession = ({ exchanges, prompt, isPromptByHarness, task }: RecordedRun): boolean =>
   exchanges.length > 0 || task !== undefined || (isPromptByHarness !== true && prompt.trim() !== '');

@@ -1,5 +1,5 @@
-// Stores a recorded run of another agent in the ledger. Its file is read in parts, so that its size does not matter; importing again adds
-// only what is new.
+// Stores a recorded run of another agent in the ledger. The file is read in parts, so that its size does not matter; importing it again
+// adds only what is new.
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -31,13 +31,13 @@ export type FileReport = {
 
 type ReadOptions = {
   onProgress?: (percent: number) => void;
-  /** What the file is called, where it is not read from its own place. */
+  /** The file's name, if it is not read from its own place. */
   name?: string;
   /** How much of a file is read before the result so far is stored. */
   partBytes?: number;
 };
 
-/** The longest that is read into one text; no recorder writes a hundredth of it. */
+/** The longest text that is read at once; no recorder writes even a hundredth of that. */
 export const MAX_LINE_BYTES = 256e6;
 const MAX_META_BYTES = 1e6;
 
@@ -76,7 +76,7 @@ export async function importFile(
   }
 }
 
-/** What a file has yielded so far. `projects`: those of directories that are known already. */
+/** What a file has yielded so far. `projects`: a cache of projects by directory. */
 export class Report {
   readonly #db: Db;
   readonly #file: string;
@@ -93,7 +93,7 @@ export class Report {
     this.#projects = projects;
   }
 
-  /** The runs of a file that is read at `place`; of one without an id the first exchange must be whole. */
+  /** Stores the runs of a file that is read at `place`; the first exchange of a run without an id must be complete. */
   async storeAll(runs: readonly RecordedRun[], place: string, how: How = {}): Promise<void> {
     this.#identity ??= runs[0] && identityOf(this.#file, runs[0]);
     const spawnedBy = runs.length > 0 ? await spawnOf(place) : undefined;
@@ -136,7 +136,7 @@ export class Report {
     return added.work_item_id;
   }
 
-  /** A directory that is not here, because the run was recorded elsewhere, is named by its path. */
+  /** A directory that does not exist here, because the run was recorded elsewhere, counts by its path. */
   async #projectOf(directory: string): Promise<string> {
     const project = this.#projects.get(directory) ?? (await projectOf(directory));
     this.#projects.set(directory, project);
@@ -165,12 +165,12 @@ export class Report {
   }
 }
 
-/** `isFollowed`: the file is read as it grows. `isLive`: the program that writes it runs. */
+/** `isFollowed`: the file is read as it grows. `isLive`: the program that writes it is running. */
 export type How = { isFollowed?: true; isLive?: boolean };
 
 export const isSqlite = (beginning: Buffer): boolean => beginning.toString('latin1', 0, 15) === 'SQLite format 3';
 
-/** Throws for what has no end, or is only there once: a device, a pipe. */
+/** Throws for what has no end or can be read only once: a device, a pipe. */
 async function sizeOf(file: string): Promise<number> {
   const found = await stat(file);
   if (!found.isFile()) throw new Error('it is no regular file');
@@ -178,7 +178,7 @@ async function sizeOf(file: string): Promise<number> {
 }
 
 /**
- * The lines of a file. The last one may be unfinished: it has no newline. Throws where a line does not end: a file may be nothing but a
+ * The lines of a file. The last one may be unfinished: it has no newline. Throws if a line does not end, since a file may be one large
  * hole.
  */
 async function* linesIn(file: string): AsyncGenerator<{ text: string; bytes: number; isUnfinished: boolean }> {
@@ -219,7 +219,7 @@ export async function ownSessionId(file: string, size: number): Promise<string |
   return undefined;
 }
 
-/** What Claude Code stores beside a subagent's file: the call that started it, even if that call was interrupted. */
+/** The id, stored next to a subagent's file by Claude Code, of the call that started it, even if that call was interrupted. */
 async function spawnOf(file: string): Promise<string | undefined> {
   if (!/^agent-.*\.jsonl$/.test(basename(file))) return undefined;
   const beside = file.replace(/\.jsonl$/, '.meta.json');
@@ -232,7 +232,7 @@ async function spawnOf(file: string): Promise<string | undefined> {
   }
 }
 
-/** Where Gemini CLI worked whose session this is: it says so beside the folder of its sessions. */
+/** The directory of a Gemini CLI session, which Gemini CLI stores next to the folder of its sessions. */
 async function geminiDirectory(file: string): Promise<string | undefined> {
   for (let at = dirname(file), depth = 0; depth < 3; at = dirname(at), depth++) {
     if (basename(at) !== 'chats') continue;
@@ -244,7 +244,7 @@ async function geminiDirectory(file: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** The identity of a record without an id: its file's name, what was asked and the first answer, which stay when it grows. */
+/** The identity of a record without an id: its file's name, the prompt and the first answer, which do not change when it grows. */
 const identityOf = (file: string, { prompt, exchanges: [first] }: RecordedRun): string =>
   `${basename(file).replace(/\.(traj\.json|traj|jsonl|json)$/, '')}-${createHash('sha256')
     .update(JSON.stringify([prompt, first?.text, first?.calls.map(({ input }) => input)]))

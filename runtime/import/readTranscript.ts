@@ -1,5 +1,5 @@
-// Reads transcripts that are kept in the ledger into turns and calls, as files are imported: what is new in them, as often as there is
-// something new. The newest exchange is stored as it is so far; a reader that is not there any more is made again from the first entry.
+// Reads transcripts that are stored in the ledger into turns and calls, as files are imported: what is new in them, whenever there is
+// something new. The newest exchange is stored as far as it is known; a reader that is gone is rebuilt from the first entry.
 
 import { LinesReader } from '../../plv8/readers/recordedRun.ts';
 import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
@@ -10,7 +10,7 @@ import type { TranscriptKey } from '../ledger/transcripts.ts';
 import { asTaken } from '../project.ts';
 import { isErasedSubagent } from './erasedSubagent.ts';
 
-/** How long after the database could not be reached it is tried again, if nothing is appended before. */
+/** How soon it is tried again after the database was unreachable, if nothing is appended before. */
 const RECONNECT_MS = 5000;
 
 export class TranscriptReader {
@@ -19,14 +19,14 @@ export class TranscriptReader {
   readonly #isLive: boolean;
   #reader: LinesReader;
   #seq = 0;
-  /** Up to there somebody has read it, who stored what it says; null: that was not asked yet. */
+  /** How far the transcript has been read and stored, by any process; null: not queried yet. */
   #understood: number | null = null;
-  /** Until then it is not tried again. */
+  /** No further attempt before this time. */
   #retryAt = 0;
   /** The work item of the session itself, once it is known. */
   workItemId: string | null = null;
 
-  /** `isLive`: the program whose transcript it is runs. */
+  /** `isLive`: the program that writes the transcript is running. */
   constructor(db: Db, key: TranscriptKey, { isLive = false }: { isLive?: boolean } = {}) {
     this.#db = db;
     this.#key = key;
@@ -35,8 +35,8 @@ export class TranscriptReader {
   }
 
   /**
-   * Stores what was appended since the last time; once the signal fires a part of it. What goes wrong is noted with the transcript, and not
-   * tried again for a while. Returns after how many milliseconds it is to be tried again; 0: nothing went wrong.
+   * Stores what was appended since the last time, or a part of it if the signal fires. An error is noted with the transcript, which is then
+   * not read for a while. Returns in how many milliseconds to try again; 0: nothing went wrong.
    */
   async readOn(signal?: AbortSignal): Promise<number> {
     const wait = this.#retryAt - performance.now();
@@ -46,7 +46,7 @@ export class TranscriptReader {
     } catch (error) {
       const at = this.#seq;
       [this.#reader, this.#seq, this.#understood] = [this.#newReader(), 0, null];
-      if (sqlState(error) === 'WL003') return 0; // an erased session takes nothing more
+      if (sqlState(error) === 'WL003') return 0; // an erased session accepts nothing more
       const noted = await this.#db.transcripts.understood(this.#key, at, messageOf(error)).catch(() => null);
       return noted === null ? RECONNECT_MS : this.#waits(noted.wait_seconds);
     }
@@ -79,13 +79,13 @@ export class TranscriptReader {
 
   async #store(runs: RecordedRun[]): Promise<void> {
     for (const run of runs) {
-      // Records that are not read are kept where they came from.
+      // Records that were not understood remain in the transcript.
       const { raw: _, ...rest } = run;
       const stored = await this.#db
         .sessionImport({
           ...rest,
           sessionId: run.sessionId ?? this.#key.sessionId,
-          // Where its own process named no project. What is on this host's disk says nothing: it may have run on another one.
+          // Applies if its own process named no project. This host's disk says nothing about it: the session may have run on another host.
           ...(run.cwd?.startsWith('/') && { project: asTaken(run.cwd) }),
           transcript: this.#key,
           ...(this.#isLive && { isLive: true }),
@@ -100,10 +100,10 @@ export class TranscriptReader {
   #newReader = (): LinesReader => new LinesReader(this.#key.sessionId);
 }
 
-/** Reads what programs appended that ended before it was read, until the signal fires. Returns how many transcripts that were. */
+/** Reads what was appended by programs that ended before it was read, until the signal fires. Returns how many transcripts that were. */
 export async function readLeftTranscripts(db: Db, signal?: AbortSignal): Promise<number> {
   for (let count = 0; ; count++) {
-    // One at a time: what is taken and not read others wait for.
+    // One at a time: others wait for a transcript that was taken and not read.
     const [left] = signal?.aborted ? [] : await db.transcripts.take(1);
     if (left === undefined) return count;
     const { project_key: projectKey, session_id: sessionId, subpath } = left;

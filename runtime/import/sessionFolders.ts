@@ -4,18 +4,18 @@ import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** `is`: whether a file, by its path below the folder, is one to be read. `isFlat`: there are none in folders below it. */
+/** `is`: whether a file, given by its path below the folder, is to be read. `isFlat`: subfolders contain none. */
 export type SessionFolder = { folder: string; is: (below: string) => boolean; isFlat?: true };
 
 export const claudeHome = (): string => process.env['CLAUDE_CONFIG_DIR'] || join(homedir(), '.claude');
 export const codexHome = (): string => process.env['CODEX_HOME'] || join(homedir(), '.codex');
 
-/** Of any program. */
+/** A recording of any program. */
 export const isRecording = (file: string): boolean => /\.(jsonl|traj|json|vscdb)$/.test(file) && !file.endsWith('.meta.json');
 
 const isLines = (file: string): boolean => file.endsWith('.jsonl');
 
-/** Those of the programs that are known, whether they are there or not. */
+/** The session folders of the supported programs, whether they exist or not. */
 export function sessionFolders(): SessionFolder[] {
   const home = homedir();
   const settings = process.env['XDG_CONFIG_HOME'] || join(home, '.config');
@@ -30,7 +30,7 @@ export function sessionFolders(): SessionFolder[] {
   ];
 }
 
-/** A file or a folder that somebody names; it may come later. */
+/** A file or a folder that was named; it need not exist yet. */
 export async function folderAt(path: string): Promise<SessionFolder> {
   const [whole, name] = [resolve(path), basename(path)];
   const isFolder = (await stat(whole).catch(() => null))?.isDirectory() ?? !isRecording(name);

@@ -1,5 +1,5 @@
-// Watches folders and all that is in them, by what the system tells: nothing is looked at again while nothing happens. A folder may come
-// later, go, and come back.
+// Watches folders and everything in them by the system's notifications: nothing is read while nothing happens. A folder may be created
+// later, disappear, and come back.
 
 import { watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
@@ -10,7 +10,7 @@ import { messageOf } from '../ledger/errors.ts';
 import type { SessionFolder } from './sessionFolders.ts';
 
 export type Watched = {
-  /** A file is there, or was written, moved or removed. */
+  /** A file exists, or was written, moved or removed. */
   onFile: (path: string, isFirst: boolean) => void;
   onProblem: (path: string, problem: string) => void;
 };
@@ -18,7 +18,7 @@ export type Watched = {
 export class FolderWatch {
   readonly #folder: SessionFolder;
   readonly #watched: Watched;
-  /** By folder; '': of what is above. */
+  /** By folder; '': the watcher of the folder above. */
   readonly #watchers = new Map<string, FSWatcher>();
   #root: string | undefined;
   #looking: Promise<void> = Promise.resolve();
@@ -29,7 +29,7 @@ export class FolderWatch {
     this.#watched = watched;
   }
 
-  /** Resolves when every file that is there was told. */
+  /** Resolves when every existing file was reported. */
   start(): Promise<void> {
     return this.#then(() => this.#find(true));
   }
@@ -40,7 +40,7 @@ export class FolderWatch {
     this.#watchers.clear();
   }
 
-  /** One look after the other: each sees what the one before it watches. */
+  /** Runs one look after the other, so that each sees what the previous one watches. */
   #then(look: () => Promise<void>): Promise<void> {
     const before = this.#looking;
     this.#looking = (async () => {
@@ -50,14 +50,14 @@ export class FolderWatch {
     return this.#looking;
   }
 
-  /** Finds the folder; while it is not there, what is nearest above it is watched. */
+  /** Finds the folder; while it does not exist, watches the nearest existing folder above it. */
   async #find(isFirst = false): Promise<void> {
     const { folder } = this.#folder;
     const root = await realpath(folder).catch(() => null);
     this.#root = root ?? undefined;
     if (root !== null) {
       const above = dirname(root);
-      // It, or what it is in, is another one than before, or is gone: each tells of itself by its own name.
+      // The folder or its parent was replaced or is gone; each is reported under its own name.
       this.#watch(
         above,
         (event, name) => void (event === 'rename' && [basename(root), basename(above)].includes(name ?? '') && this.#findAgain()),
@@ -70,7 +70,7 @@ export class FolderWatch {
         if (name === basename(at) || (await isThere(below)) || !(await isThere(at))) await this.#find();
       };
       if (this.#watch(at, (_event, name) => void this.#then(() => look(name)), '')) {
-        // It may have come while the watch began.
+        // It may have been created before the watch began.
         if (await isThere(below)) await this.#find();
         return;
       }
@@ -85,7 +85,7 @@ export class FolderWatch {
     });
   }
 
-  /** Watches a folder, then looks what is in it: nothing falls between the two. Links lead nowhere. */
+  /** Watches a folder, then looks what is in it, so that nothing is missed in between. Does not follow links. */
   async #enter(folder: string, isFirst = false): Promise<void> {
     if (!this.#watch(folder, (event, name) => this.#changed(folder, event, name))) return;
     for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
@@ -102,7 +102,7 @@ export class FolderWatch {
     void this.#then(async () => {
       const found = await lstat(path).catch(() => null);
       if (!found?.isDirectory()) this.#leave(path);
-      // It may be another one than that of this name before.
+      // It may have replaced an earlier folder of that name.
       else if (this.#folder.isFlat !== true && (event === 'rename' || !this.#watchers.has(path))) await this.#enter(path);
     });
   }
@@ -121,7 +121,7 @@ export class FolderWatch {
     }
   }
 
-  /** False: it cannot be watched. Whoever watches it again replaces what was there. */
+  /** Returns false if the folder cannot be watched. Watching it again replaces the earlier watcher. */
   #watch(folder: string, onChange: (event: string, name: string | null) => void, key = folder): boolean {
     this.#watchers.get(key)?.close();
     this.#watchers.delete(key);

@@ -1,18 +1,18 @@
-// One command at a time installs or moves a ledger: by an advisory lock, since a new ledger has no row to lock yet, and a transaction
-// that stayed open would hold up what a move begins with, a replication slot. Any login can take an advisory lock and keep it. So one
-// that is held only by roles that could not run such a command counts for nothing.
+// Lets only one command at a time install or move a ledger, by an advisory lock: a new ledger has no row to lock yet, and a transaction
+// that stayed open would delay what a move begins with, a replication slot. Any login can take an advisory lock and keep it, so a lock held
+// only by roles that could not run such a command is ignored.
 
 import type pg from 'pg';
 
 import { sqlState } from '../ledger/errors.ts';
 
 /**
- * Waits for its lock as long as the client's lock_timeout allows, for the transaction or for the session; throws 55P03 if a role that may
- * create in this database, or owns the schema, holds it longer.
+ * Waits for the command's lock as long as the client's lock_timeout allows; holds it for the transaction or for the session. Throws 55P03
+ * if a role that may create in this database, or owns the schema, still holds it.
  */
 export async function alone(client: pg.Client, command: 'install' | 'move', schema: string, isForTransaction: boolean): Promise<void> {
   const key = command === 'install' ? 'work_ledger install' : `work_ledger move ${schema}`;
-  // Released, whatever comes of it: what is made under a savepoint does not count as made by this transaction, see
+  // The savepoint is always released: what is created under a savepoint does not count as created by this transaction, see
   // 98_roles/roles_privileges.sql.
   if (isForTransaction) await client.query('savepoint alone');
   try {
@@ -25,7 +25,7 @@ export async function alone(client: pg.Client, command: 'install' | 'move', sche
   }
 }
 
-/** Whether one of those who hold the lock could be running such a command. */
+/** Whether any holder of the lock could be running such a command. */
 async function isHeldByOne(client: pg.Client, key: string, schema: string): Promise<boolean> {
   const { rowCount } = await client.query(
     `

@@ -1,5 +1,5 @@
-// The code of a ledger against that of this package: the owner of a ledger can replace each of its functions, those that verify it,
-// too. The package's own are installed beside it in a schema that is rolled back, so that the same server writes both definitions.
+// Compares the code of a ledger with that of this package: the owner of a ledger can replace each of its functions, including those that
+// verify it. The package's own are installed in a second schema, which is rolled back, so that the same server writes out both definitions.
 
 import { randomBytes } from 'node:crypto';
 
@@ -9,7 +9,9 @@ import { plainScript } from '../../sql/extensionSource.ts';
 import { withConnection } from '../ledger/connection.ts';
 import { sqlState } from '../ledger/errors.ts';
 
-/** What differs, each as {place, problem}; null: this role, or this server, lets no schema be made, and nothing was compared. */
+/**
+ * The differences, each as {place, problem}. Null: this role, or this server, does not allow creating a schema, and nothing was compared.
+ */
 export function comparedCode(url: string, schema: string): Promise<{ place: string; problem: string }[] | null> {
   return withConnection({ connectionString: url }, async (client) => {
     const beside = `verify_${randomBytes(8).toString('hex')}`;
@@ -20,7 +22,7 @@ export function comparedCode(url: string, schema: string): Promise<{ place: stri
       if (['42501', '25006'].includes(sqlState(error) ?? '')) return null;
       throw error;
     }
-    // A script quotes the schema's name always, an extension only where it must.
+    // A script always quotes the schema's name, an extension only if necessary.
     const unquoted = (text: string): string => text.replaceAll(client.escapeIdentifier(schema), () => schema);
     const ours = await definitions(client, beside, (text) =>
       unquoted(text.replaceAll(`"${beside}"`, () => schema).replaceAll(beside, () => schema)),
@@ -41,7 +43,7 @@ export function comparedCode(url: string, schema: string): Promise<{ place: stri
   });
 }
 
-/** Functions, triggers and views by kind and name, as the server writes them. Functions in JavaScript have no source here. */
+/** Functions, triggers and views by kind and name, as the server writes them out. Functions in JavaScript have no source here. */
 async function definitions(client: pg.Client, schema: string, renamed: (text: string) => string): Promise<Map<string, string>> {
   await client.query(`select set_config('search_path', 'pg_catalog, ' || quote_ident($1) || ', pg_temp', true)`, [schema]);
   const { rows } = await client.query<{ name: string; definition: string }>(

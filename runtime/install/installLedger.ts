@@ -1,7 +1,7 @@
-// Installs the ledger as a plain script, for servers where extension files cannot be added: the same sources that
-// `create extension work_ledger` runs; and upgrades it in either form. In one transaction: whoever is interrupted has done
-// nothing. Only `work-ledger install` changes an existing ledger; every other command compares it with its own version and
-// sources, and works with it or says what to do.
+// Installs the ledger as a plain script, for servers where extension files cannot be added, from the same sources that `create extension
+// work_ledger` runs; upgrades it in either form. Everything happens in one transaction, so that an interruption leaves nothing. Only
+// `work-ledger install` changes an existing ledger; every other command compares it with its own version and sources, and works with it or
+// says what to do.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -29,7 +29,10 @@ import { renamedScript } from './renamedScript.ts';
 import { checkRights } from './rights.ts';
 import { checkSchemaName } from './schemaName.ts';
 
-/** `upgradedFrom`: the version that the ledger had; `renamedFrom`: the schema in which its functions looked for it; null: it was not. */
+/**
+ * `upgradedFrom`: the version that the ledger had before, null: it was not upgraded. `renamedFrom`: the schema in which its functions
+ * looked for it, null: they looked in the right one.
+ */
 export type Installed = {
   schema: string;
   version: string;
@@ -40,8 +43,8 @@ export type Installed = {
 };
 
 /**
- * Installs graphile-worker's schema and the ledger in the database. An earlier release is upgraded, one whose schema was renamed follows
- * it; a ledger of this version is renewed if only its functions differ.
+ * Installs graphile-worker's schema and the ledger in the database. Upgrades an earlier release; adapts a ledger whose schema was renamed;
+ * renews a ledger of this version if only its functions differ.
  */
 export async function installLedger(url: string, schema: string): Promise<Installed> {
   checkSchemaName(schema);
@@ -64,8 +67,8 @@ export async function installLedger(url: string, schema: string): Promise<Instal
 }
 
 /**
- * For commands that start to work: installs a ledger if there is none, unless it may not. An existing one is not touched: it fits, or
- * OtherLedger is thrown.
+ * For commands that run work: installs a ledger if there is none, unless `mayInstall` is false. Does not touch an existing one; throws
+ * OtherLedger if it does not fit.
  */
 export async function readyLedger(url: string, schema: string, { mayInstall = true } = {}): Promise<void> {
   const found = await standing(url, schema);
@@ -78,7 +81,7 @@ export async function readyLedger(url: string, schema: string, { mayInstall = tr
   await checkLedger(url, schema, { isWorker: true });
 }
 
-/** Throws if the database or the rights of this role do not allow it. `found`: null: this role may not even look. */
+/** Throws if the database or the rights of this role do not allow it. `found` null: this role may not even look. */
 const checkInstallable = (url: string, schema: string, found: Standing | null): Promise<void> =>
   withConnection({ connectionString: url }, async (client) => {
     if (found?.ledger === null) await client.query(encodingCheck());
@@ -87,7 +90,7 @@ const checkInstallable = (url: string, schema: string, found: Standing | null): 
     await checkRights(client, schema, found);
   });
 
-/** Brings graphile-worker's schema up; false: it is. */
+/** Brings graphile-worker's schema up to date; false: it already was. */
 async function readyQueue(url: string, { queue }: Standing): Promise<boolean> {
   const isOld = queue !== null && queue < QUEUE_MIGRATION;
   if (isOld) await patiently(url, () => migrateQueue(url));
@@ -95,12 +98,13 @@ async function readyQueue(url: string, { queue }: Standing): Promise<boolean> {
 }
 
 /**
- * Short, so that no transaction that queues behind us waits longer, and under deadlock_timeout, so that none is rolled back because of us.
+ * Short, so that no transaction that queues behind this one waits longer, and less than deadlock_timeout, so that none is rolled back
+ * because of it.
  */
 const LOCK_TIMEOUT_MS = 500;
 const PATIENCE_MS = 60_000;
 
-/** Repeats `use` as long as it cannot get a lock, for a minute. */
+/** Repeats `use` for up to a minute while it cannot get a lock. */
 export async function patiently<T>(url: string, use: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
@@ -126,7 +130,7 @@ async function whoIsInTheWay(url: string): Promise<string> {
     : '';
 }
 
-/** Begins a transaction; of two installers at once the second finds the work done. */
+/** Begins a transaction; the second of two concurrent installers finds the work done. */
 async function begin(client: pg.Client, schema: string): Promise<void> {
   await client.query(`begin; set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
   await alone(client, 'install', schema, true);
@@ -144,13 +148,13 @@ function migrateQueue(url: string): Promise<void> {
   });
 }
 
-/** Who owns a schema and nothing else may not create one, not even one that exists. */
+/** A role that owns a schema and nothing else may not create one, not even one that exists. */
 async function createSchema(client: pg.Client, name: string): Promise<void> {
   if ((await client.query('select from pg_namespace where nspname = $1', [name])).rowCount === 0)
     await client.query(`create schema ${client.escapeIdentifier(name)}`);
 }
 
-/** Makes the ledger, upgrades it, or replaces its functions, in one transaction. False: another installer was faster. */
+/** Creates the ledger, upgrades it, or replaces its functions, in one transaction. False: another installer was faster. */
 function runScript(url: string, schema: string): Promise<boolean> {
   return withConnection({ connectionString: url }, async (client) => {
     await begin(client, schema);
@@ -171,7 +175,7 @@ function runScript(url: string, schema: string): Promise<boolean> {
   });
 }
 
-/** What users made of what has to go; null: that is not what is wrong. */
+/** Names the users' objects that depend on what has to be dropped; null: the error is another one. */
 function standsInTheWay(error: unknown): Error | null {
   if (sqlState(error) !== '2BP01' || !(error instanceof Error) || !('detail' in error)) return null;
   const dependents = String(error.detail).replaceAll('\n', '; ');
@@ -181,13 +185,13 @@ function standsInTheWay(error: unknown): Error | null {
   );
 }
 
-/** Lets a ledger that is there become what this program wants. */
+/** Turns an existing ledger into the one that this program requires. */
 async function change(client: pg.Client, now: Found, schema: string): Promise<void> {
   if (now.form === 'script') await replace(client, now, schema);
   else if (!isMadeByUs(now)) await updateExtension(client, now, schema);
-  // No update leads from a version to itself: its members are replaced one by one, and stay members.
+  // No update leads from a version to itself: the extension's members are replaced one by one, and stay members.
   else if (now.ledger?.isOfServer === false) await client.query(plainScript(schema, version()));
-  // Last: what has not been replaced is users' own.
+  // Last, since functions that have not been replaced by now are the users' own.
   const former = now.ledger?.formerSchema ?? null;
   if (former !== null) await client.query(renamedScript(former, schema));
 }
@@ -197,7 +201,7 @@ async function replace(client: pg.Client, now: Found, schema: string): Promise<v
     await client.query(plainScript(schema, now.ledger?.version ?? null));
     await dropOverloads(client, client.escapeIdentifier(schema));
   } catch (error) {
-    // The sources of a version under development changed in a way that takes more than new functions.
+    // The sources of a version under development changed in a way that requires more than new functions.
     if (isUpgradable(now) || !['42P13', '42P16', '2BP01'].includes(sqlState(error) ?? '')) throw error;
     throw otherLedger(now, schema, `They cannot be renewed in place: ${(error as Error).message}. `);
   }
@@ -213,7 +217,7 @@ async function updateExtension(client: pg.Client, now: Found, schema: string): P
   await client.query(`alter extension work_ledger update to '${version()}'`);
 }
 
-/** A function whose arguments changed would stay beside its old version and make calls ambiguous. */
+/** A function whose arguments changed would otherwise remain as an overload and make calls ambiguous. */
 async function dropOverloads(client: pg.Client, quoted: string): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `
@@ -227,14 +231,14 @@ async function dropOverloads(client: pg.Client, quoted: string): Promise<void> {
 }
 
 /**
- * Takes every lock that the change needs before anything is changed: once it has them nothing waits any more, so that there is no deadlock.
- * It waits only for the first lock (fences, which whoever writes to work locks first), when it holds nothing: then nobody who writes is
- * under way or can begin. Those who read are done in a moment: it looks again and again whether it can have all the rest at once. If not,
- * since somebody who waits for it has some of that, everything is released, and tried again.
+ * Takes every lock that the change needs before changing anything: from then on nothing waits, so that there is no deadlock. It waits only
+ * for the first lock (fences, which every writer of work locks first), while it holds nothing: after that no writer is active or can begin.
+ * Readers finish in a moment: it tries repeatedly to get all other locks at once. If it cannot, because a session that waits for it holds
+ * some of them, it releases everything, and the caller tries again.
  */
 async function lockFirst(client: pg.Client, quoted: string): Promise<void> {
   await client.query(`lock table ${quoted}.fences in exclusive mode`);
-  // A view cannot be locked without its tables except by changing it.
+  // A view cannot be locked without its tables, except by changing it.
   await client.query(`
     set local lock_timeout = 20;
     do $do$

@@ -1,4 +1,4 @@
-// What `install` would do, as a script that somebody with more rights reads and runs in psql.
+// What `install` would do, as a script for somebody with more rights to read and run in psql.
 
 import pg from 'pg';
 
@@ -10,8 +10,8 @@ import { renamedScript } from './renamedScript.ts';
 import { checkSchemaName } from './schemaName.ts';
 
 /**
- * In one transaction; null: nothing is missing. `found`: what is there; null: nothing at all. `owner`: whom everything new belongs to;
- * null: to who runs it.
+ * In one transaction; null: nothing is missing. `found`: what is there; null: nothing at all. `owner`: the role that everything new belongs
+ * to; null: the role that runs the script.
  */
 export async function installScript(found: Standing | null, schema: string, owner: string | null): Promise<string | null> {
   checkSchemaName(schema);
@@ -34,7 +34,7 @@ export async function installScript(found: Standing | null, schema: string, owne
   ].join('\n');
 }
 
-/** `role`: who acts from here on, in this transaction; null: who runs the script. */
+/** `role`: the role that acts from here on, in this transaction; null: the role that runs the script. */
 const as = (role: string | null): string => (role === null ? 'reset role;' : `set local role ${pg.escapeIdentifier(role)};`);
 
 const created = (schema: string, owner: string | null): string =>
@@ -74,7 +74,7 @@ function ledgerParts(found: Standing | null, schema: string, owner: string | nul
   ];
 }
 
-/** As the owner of a table. */
+/** Continues as the owner of a table. */
 const asOwner = (table: string): string => `do $do$
 begin
   execute format('set local role %I', (select pg_get_userbyid(relowner) from pg_class where oid = to_regclass(${pg.escapeLiteral(table)})));

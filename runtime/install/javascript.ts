@@ -1,4 +1,4 @@
-// The functions that need a JavaScript engine, if the database has one.
+// Installs the functions that need a JavaScript engine, if the database has one.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +26,7 @@ export async function installJavascript(url: string, schema: string): Promise<(t
   });
 }
 
-/** As built with the package, else built from the sources. */
+/** The script built with the package, else built from the sources. */
 async function functionsSql(): Promise<string> {
   const built = fileURLToPath(new URL('../../plv8/functions.sql', import.meta.url));
   if (existsSync(built)) return readFileSync(built, 'utf8');

@@ -1,5 +1,5 @@
-// Which process made something that outlives it, so that another one can tell later whether it still runs. A process id alone does not
-// say: it is given again, and every host and container has its own.
+// Marks which process made something that outlives it, so that another one can tell later whether it still runs. A process id alone does
+// not suffice: ids are reused, and every host and container has its own.
 
 import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
@@ -8,11 +8,11 @@ import { z } from 'zod';
 
 import { isAlive } from '../../sandbox/isAlive.ts';
 
-/** `machine`: null where nothing tells one machine from another; `started`: when it was started, in ticks of that machine; 0: unknown. */
+/** `machine`: null if machines cannot be told apart; `started`: when the process started, in clock ticks of its machine; 0: unknown. */
 export const processMark = z.object({ machine: z.string().nullable(), pid: z.number(), started: z.number() });
 export type ProcessMark = z.infer<typeof processMark>;
 
-/** The host since it was booted, and the processes in it that see each other. */
+/** The host since it was booted, and its PID namespace. */
 function thisMachine(): string | null {
   try {
     const seen = `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')} ${readlinkSync('/proc/self/ns/pid')}`;

@@ -1,5 +1,5 @@
-// graphile-worker's schema. Its migrations are its own: it tells them to a connection that only listens, and they are run in a
-// transaction of ours, in a schema that may be there already, or printed.
+// graphile-worker's schema. Its migrations are its own: they are sent to a fake connection that only records them, and then run in our
+// transaction, in a schema that may already exist, or printed.
 
 import { EventEmitter } from 'node:events';
 
@@ -7,9 +7,9 @@ import pg from 'pg';
 
 type Query = string | { text: string; values?: unknown[] };
 
-/** The statements that bring graphile-worker's tables up from a migration; 0: its schema has none yet. */
+/** The statements that bring graphile-worker's tables up to date from a migration; 0: its schema has no tables yet. */
 export async function queueScript(since: number): Promise<string> {
-  const { Logger, runMigrations } = await import('graphile-worker'); // every command comes through here, few install
+  const { Logger, runMigrations } = await import('graphile-worker'); // every command loads this file, but few install
   const statements: string[] = [];
   const query = async (asked: Query, given?: unknown[]): Promise<{ rows: object[] }> => {
     const { text, values = [] } = typeof asked === 'string' ? { text: asked, values: given } : asked;
@@ -34,10 +34,10 @@ export async function queueScript(since: number): Promise<string> {
   return statements.join('\n\n');
 }
 
-/** One statement, or what stands between: comments, quoted texts and bodies are passed over whole. */
+/** One statement; comments, quoted texts and bodies in between are skipped as a whole. */
 const statementForm = /(?:--.*|\/\*[^]*?\*\/|'(?:[^']|'')*'|"[^"]*"|(\$\w*\$)[^]*?\1|[^;])+;/g;
 
-/** The same without answers, which psql would print: a query is performed. */
+/** The same script without results, which psql would print: each select becomes a perform. */
 export const silent = (script: string): string =>
   script.replaceAll(statementForm, (statement) =>
     statement.replace(
@@ -54,10 +54,7 @@ function literal(value: unknown): string {
   return typeof value === 'string' ? pg.escapeLiteral(value) : String(value);
 }
 
-/**
- * Lets a role work with the jobs that are there, as work_roles_create() does; for their owner to run, who need not trust the ledger's
- * functions.
- */
+/** Lets a role use the existing jobs, as work_roles_create() does; for their owner to run, who need not trust the ledger's functions. */
 export function queueGrants(role: string): string {
   const [quoted, named] = [pg.escapeIdentifier(role), pg.escapeLiteral(role)];
   return `grant usage on schema graphile_worker to ${quoted};

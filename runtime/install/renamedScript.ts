@@ -1,11 +1,11 @@
-// What names the schema of a ledger, and does not follow when it is renamed: the search paths of functions, the names of functions
-// in rows, and graphile-worker's task. Everything else is bound to the tables themselves.
+// Adapts what mentions a ledger's schema by name, and so does not follow when it is renamed: search paths of functions, function names in
+// rows, and graphile-worker's task. Everything else is bound to the tables themselves.
 
 import pg from 'pg';
 
 /**
- * Says the new name wherever the old one stands, in users' functions, too; run by the ledger's owner, in one transaction, on functions of
- * this version.
+ * Replaces the old name by the new one, in users' functions, too. To be run by the ledger's owner, in one transaction, on functions of this
+ * version.
  */
 export const renamedScript = (from: string, to: string): string => `
 do $renamed$
@@ -49,7 +49,7 @@ end
 $renamed$;
 `;
 
-/** The qualified names of functions that stand in rows. */
+/** The qualified names of functions that are stored in rows. */
 function renamedRows(from: string, to: string): string {
   const [old, now] = [pg.escapeLiteral(from), pg.escapeLiteral(to)];
   const renamed = (table: string, column: string): string => `update ${pg.escapeIdentifier(to)}.${table}

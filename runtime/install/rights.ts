@@ -1,11 +1,11 @@
-// What a role lacks that is to install a ledger: asked for before anything is changed, so that it is one sentence that says it.
+// Checks which rights a role lacks for installing a ledger, before anything is changed, so that one sentence can say it.
 
 import type pg from 'pg';
 
 import { isInstallable, isOurs, printCommand, QUEUE_MIGRATION } from '../ledger/checkLedger.ts';
 import type { Standing } from '../ledger/checkLedger.ts';
 
-/** This role may not do what an installation takes; the message says who may, and how. */
+/** This role may not do what an installation requires; the message says who may, and how. */
 export class MissingRight extends Error {
   override name = 'MissingRight';
 }
@@ -15,17 +15,17 @@ type Rights = {
   database: string;
   /** It may create schemas. */
   creates: boolean;
-  /** It may create something in a schema; null: there is no such schema. */
+  /** It may create objects in the schema; null: there is no such schema. */
   fills: boolean | null;
   fills_queue: boolean | null;
-  /** Who owns what this role does not. */
+  /** The owner, if this role is not a member of it. */
   owner: string | null;
   queue_owner: string | null;
 };
 
 /**
- * Throws MissingRight if this role cannot bring the ledger, and graphile-worker's schema, to what this program wants. `found`: null: it may
- * not even look.
+ * Throws MissingRight if this role cannot bring the ledger and graphile-worker's schema to the state that this program requires. `found`
+ * null: it may not even look.
  */
 export async function checkRights(client: pg.Client, schema: string, found: Standing | null): Promise<void> {
   const {

@@ -1,13 +1,13 @@
-// What the schema of a ledger may be called, and how psql is told of it.
+// The valid names for a ledger's schema, and its search path for psql.
 
 import pg from 'pg';
 
 import { UsageError } from '../ledger/errors.ts';
 
-/** PostgreSQL cuts off what is longer. */
+/** PostgreSQL truncates longer names. */
 const MAX_BYTES = 63;
 
-/** Throws UsageError for a name under which no ledger is made. */
+/** Throws UsageError if a ledger's schema cannot have this name. */
 export function checkSchemaName(schema: string): void {
   const why =
     Buffer.byteLength(schema) > MAX_BYTES
@@ -20,5 +20,5 @@ export function checkSchemaName(schema: string): void {
   if (why !== null) throw new UsageError(`no ledger can be in schema "${schema}": ${why}. Name another one with --schema`);
 }
 
-/** What makes a ledger's functions and tables known by their names, in `set search_path to …`. */
+/** The value for `set search_path to …` with which a ledger's functions and tables need no schema. */
 export const searchPathOf = (schema: string): string => `${pg.escapeIdentifier(schema)}, public`;

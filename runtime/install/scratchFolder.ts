@@ -1,4 +1,4 @@
-// Temporary folders that are gone when the process that made them is: it removes its own, and those of processes that were killed.
+// Temporary folders that do not outlive the process that made them: it removes its own, and those of processes that were killed.
 
 import { chmod, lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { ownMark, runs } from './processMark.ts';
 
 /**
- * Makes one whose name says whose it is, and which any user may pass through; whoever made it removes it. With `isKept` nobody else does.
+ * Creates one whose name identifies its process, and which any user may traverse; the process that created it must remove it. With `isKept`
+ * no other process does.
  */
 export async function scratchFolder({ isKept = false } = {}): Promise<string> {
   await removeLeft();
@@ -24,7 +25,7 @@ async function removeLeft(): Promise<void> {
       continue;
     const path = join(tmpdir(), name);
     const found = await lstat(path).catch(() => null);
-    // Anybody may make a folder of any name there.
+    // Any user can create a folder of any name there.
     if (found?.isDirectory() && found.uid === process.getuid?.()) await rm(path, { recursive: true, force: true }).catch(() => {});
   }
 }

@@ -1,6 +1,6 @@
-// A ledger that a program makes for itself and drops when it ends: a schema of a name that nobody uses, whose comment says which process
-// made it. Whoever makes another one drops those whose process is gone, and nothing else: not one without such a comment under the name
-// that it says, none that runs, none that was kept.
+// A temporary ledger that a program creates for itself and drops when it ends, in a schema with a random name, whose comment says which
+// process created it. A program that creates another one drops those whose process is gone, and nothing else: none whose comment is missing
+// or names another schema, none that is in use, none that was kept.
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,24 +13,23 @@ import { sqlState } from '../ledger/errors.ts';
 import { installLedger } from './installLedger.ts';
 import { ownMark, processMark, runs } from './processMark.ts';
 
-export type Scratch = { url: string; schema: string; /** Drops it, or lets it be where it is to be kept. */ remove(): Promise<void> };
+export type Scratch = { url: string; schema: string; /** Drops it, unless it is to be kept. */ remove(): Promise<void> };
 
 const said = processMark.extend({ work_ledger: z.literal('scratch'), schema: z.string(), kept: z.boolean(), at: z.string() });
 const names = String.raw`^work_ledger_demo_[0-9a-f]{16}$`;
 
-/** How often its process says that it is there, for others that cannot see it, and when they believe that it is not. */
+/** How often its process reports that it is alive, for others that cannot see it, and after how long they consider it dead. */
 const BEAT_MS = 60_000;
 const SILENT_MS = 3_600_000;
 
 /**
- * Makes one, and drops what dead programs left. With `isKept` it stays when it is removed. Ends with a ledger that is ready, or with
- * nothing.
+ * Creates one, and drops what dead programs left. With `isKept`, `remove()` keeps it. Ends with a ledger that is ready, or with nothing.
  */
 export async function makeScratch(url: string, { isKept = false } = {}): Promise<Scratch> {
   const schema = `work_ledger_demo_${randomBytes(8).toString('hex')}`;
   await withConnection({ connectionString: url }, async (client) => {
     await dropLeft(client);
-    // With its comment at once: there is no moment at which nobody could tell whose it is.
+    // Created with its comment, so that its process can be identified at any moment.
     await client.query(`begin; create schema ${schema}; ${commentOn(client, schema, isKept)}; commit`);
   });
   const beat = setInterval(
@@ -44,7 +43,7 @@ export async function makeScratch(url: string, { isKept = false } = {}): Promise
   try {
     await installLedger(url, schema);
   } catch (error) {
-    await drop().catch(() => {}); // it says whose it is
+    await drop().catch(() => {}); // if that fails, its comment lets a later program drop it
     throw error;
   }
   return { url, schema, remove: isKept ? async () => clearInterval(beat) : drop };
@@ -53,9 +52,9 @@ export async function makeScratch(url: string, { isKept = false } = {}): Promise
 const commentOn = (client: pg.Client, schema: string, kept: boolean): string =>
   `do $do$ begin execute format('comment on schema ${schema} is %L', jsonb_build_object('at', now()) || ${client.escapeLiteral(JSON.stringify({ work_ledger: 'scratch', schema, kept, ...ownMark() }))}); end $do$`;
 
-/** Drops the schemas of programs that are gone, as far as it may; never throws for one that cannot be dropped. */
+/** Drops the schemas of programs that are gone, as far as this role may; never throws for one that cannot be dropped. */
 export async function dropLeft(client: pg.Client): Promise<void> {
-  // Only its owner comments on a schema: so none says so of itself but by who may drop it anyhow.
+  // Only its owner can comment on a schema, so a comment can only invite those who may drop it anyway.
   const { rows } = await client.query<{ schema: string; comment: string; now: Date }>(
     `
     select n.nspname as schema, d.description as comment, now() as now
@@ -81,7 +80,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** With its jobs: those of its tasks alone, other ledgers of the database have tasks of their own. */
+/** Drops the schema with the jobs of its own tasks: other ledgers of the database have their own tasks. */
 async function dropSchema(client: pg.Client, schema: string, tries: number): Promise<void> {
   const quoted = client.escapeIdentifier(schema);
   const tasks = `select id from graphile_worker._private_tasks where starts_with(identifier, ${client.escapeLiteral(`${schema}/`)})`;
@@ -97,7 +96,7 @@ async function dropSchema(client: pg.Client, schema: string, tries: number): Pro
       return;
     } catch (error) {
       await client.query('rollback');
-      // A statement that nobody waits for any more may still hold a table of it.
+      // An abandoned statement may still hold a lock on one of its tables.
       if (left <= 1 || !['55P03', '40P01'].includes(sqlState(error) ?? '')) throw error;
     }
     await sleep(500);

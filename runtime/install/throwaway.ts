@@ -1,4 +1,4 @@
-// An embedded PostgreSQL in a directory of its own, both gone when the process that started it is.
+// An embedded PostgreSQL in a temporary directory; both go when the process that started them does.
 
 import { spawn } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { ensureEmbedded, stopEmbedded } from './embedded.ts';
 import type { Embedded } from './embedded.ts';
 
-/** Stop it with `stop()`; where the process is killed and cannot, a keeper does. */
+/** Stop it with `stop()`; if the process is killed and cannot, a keeper process does. */
 export async function startThrowaway(options: { isDurable: boolean }): Promise<Embedded & { stop: () => Promise<void> }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'wl-test-'));
   await chmod(dataDir, 0o755);

@@ -1,26 +1,26 @@
-// What the agent of a work item does, as events: what it is told, words as they arrive, calls as they begin and end. Derived from what
-// work_activity() shows each time it is read, so that nothing is lost or doubled however rarely it is read.
+// What the agent of a work item does, as events: messages to it, text as it arrives, calls as they begin and end. Each read derives them
+// from what work_activity() returns, so that nothing is lost or repeated, however rarely it is read.
 
 import type { Activity } from './answers.ts';
 import type { Db } from './db.ts';
 import { callTag, NOTHING_TOLD, toldOf } from './position.ts';
 import type { TurnTold } from './position.ts';
 
-/** `at`: when, as the database says it. */
+/** `at`: when, by the database's clock. */
 type Where = { turn_id: string; iteration: number | null; at: string | null };
 export type ActivityEvent = Where &
-  /** A person or another agent says something to it. name: the person, or that one's work item; null: not known. */
+  /** A person or another agent sends it a message. name: the person, or the other agent's work item; null: unknown. */
   (
     | { kind: 'told'; by: 'person' | 'agent'; name: string | null; text: string }
-    /** The next piece of what the model thinks or says. */
+    /** The next piece of the model's thinking or text. */
     | { kind: 'thinking' | 'said'; text: string }
     /** The response broke off; what follows in this turn is a new response. */
     | { kind: 'broken_off' }
-    /** The response is complete; cost: null without prices. */
+    /** The response is complete. cost: null if there are no prices. */
     | { kind: 'answered'; input_tokens: number; output_tokens: number; cost: number | null }
     /**
-     * status: running, waiting (for approval, for children), then completed, failed or uncertain. seconds: how long it ran; error: what a
-     * failed one returned, on one line.
+     * status: running, waiting (for approval or children), then completed, failed or uncertain. seconds: how long it ran. error: what a
+     * failed call returned, on one line.
      */
     | {
         kind: 'call';
@@ -34,7 +34,7 @@ export type ActivityEvent = Where &
       }
   );
 
-/** Ids of turns are larger. */
+/** Smaller than any turn id. */
 export const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 const nothingOf = (turnId: string): TurnTold => ({
@@ -51,27 +51,30 @@ export class ActivityReader {
   readonly #workItemId: string;
   #told: TurnTold | null;
 
-  /** `told`: goes on behind what was told of that turn, as another reader's `told` says. */
+  /** `told`: continue where another reader stopped, as given by its `told`. */
   constructor(db: Db, workItemId: string, told: TurnTold | null = null) {
     this.#db = db;
     this.#workItemId = workItemId;
     this.#told = told;
   }
 
-  /** What was told as of the newest event; null before begin() and the first read. */
+  /** What has been delivered, up to and including the newest event; null before begin() and the first read. */
   get told(): TurnTold | null {
     return this.#told;
   }
 
   /**
-   * From now on no turn is missed, however many there are until the first read; with `isWhole` none of those before either. Does nothing
-   * when called again, or where the reader goes on from what was told.
+   * From now on no turn is missed, however many there are until the first read; with `isWhole`, no earlier turn either. Does nothing if
+   * called again or if the reader continues from another's `told`.
    */
   async begin(isWhole = false): Promise<void> {
     this.#told ??= nothingOf((isWhole ? null : (await this.#db.workActivity(this.#workItemId, null)).at(-1)?.turn_id) ?? BEFORE_ALL);
   }
 
-  /** What is new since the last read; at first the turn that was the newest one at begin() or, without that, is now, from its beginning. */
+  /**
+   * Yields what is new since the last read. The first read starts with the beginning of the turn that was the newest at begin() or, without
+   * begin(), is the newest now.
+   */
   async *read(): AsyncGenerator<ActivityEvent> {
     for (;;) {
       const before = this.#told?.turnId ?? null;
@@ -81,7 +84,7 @@ export class ActivityReader {
     }
   }
 
-  /** What was told is noted before it is yielded: `told` is then that of the event. */
+  /** Notes each event before yielding it, so that `told` includes it. */
   *#newOf(turn: Activity): Generator<ActivityEvent> {
     const { turn_id, iteration, updated_at: at } = turn;
     let told = this.#told?.turnId === turn_id ? this.#told : nothingOf(turn_id);

@@ -1,13 +1,13 @@
-// Addresses of databases, in every spelling that somebody may use: URLs (several hosts, IPv6, percent-encoded or not, the password before
-// the host or as a parameter) and key=value. Loads nothing.
+// Database addresses in every accepted spelling: URLs (several hosts, IPv6, percent-encoded or not, the password before the host or as a
+// parameter) and key=value. Imports nothing.
 
 const isSecretKey = (key: string): boolean => /password|passwd/i.test(decoded(key));
 const parameter = /([?&]([^=&#\s]*)=)([^&#\s]*)/g;
 const pair = /(\b(?:\w*password|PGPASSWORD)\s*=\s*)('(?:[^'\\]|\\.)*'|(?:\\.|[^\s\\])*)/gi;
-/** Up to the last @ before the parameters: a password may hold @, / and ? although it should not. */
+/** Up to the last @ before the parameters: a password may contain @, / and ?, although it should not. */
 const userInfo = /^(\w[\w+.-]*:\/\/[^:@/?#]*):((?:(?![?&][\w.%-]+=)[^])*)(@)/;
 
-/** An address as it may be printed: without its passwords. */
+/** The address without its passwords, fit to be printed. */
 export function shownUrl(address: string): string {
   const url = address
     .replace(userInfo, '$1:***$3')
@@ -15,7 +15,7 @@ export function shownUrl(address: string): string {
   return isUrl(address) ? url : url.replace(/^([^\s:/=]*):\S*@/, '$1:***@').replaceAll(pair, '$1***');
 }
 
-/** The address without its passwords, for the arguments of a program, and the one before its host. */
+/** The address without its passwords, for the arguments of a program, and the password that stood before its host. */
 export function withoutPassword(address: string): { address: string; password: string | null } {
   const given = userInfo.exec(address)?.[2];
   const parameters = [...address.matchAll(parameter)].filter(([, , key = '']) => isSecretKey(key));
@@ -27,7 +27,7 @@ export function withoutPassword(address: string): { address: string; password: s
   return { address: bare, password: password === undefined ? null : decoded(password) };
 }
 
-/** What is secret in an address: its passwords as they are written and as they are meant. None for a text that is no address. */
+/** The secrets in an address: its passwords as written and as decoded. Empty for a text that is not an address. */
 export function passwordsOf(address: string): string[] {
   const found = isUrl(address)
     ? [
@@ -42,12 +42,12 @@ export function passwordsOf(address: string): string[] {
 
 const wishes = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const;
 
-/** What an address wants of the server that is taken, as libpq's target_session_attrs. */
+/** Which kind of server an address asks for, as in libpq's target_session_attrs. */
 export type Wanted = (typeof wishes)[number];
 
 /**
- * The servers of an address, in order, each with an address of its own, and what is wanted of the one that is taken. Null: it names one and
- * wants nothing of it.
+ * The servers of an address, in order, each with its own address, and which kind is wanted. Null: it names a single server and has no such
+ * wish.
  */
 export function serversOf(address: string): { servers: { name: string; address: string }[]; wanted: Wanted } | null {
   const [, head = '', authority = '', tail = ''] = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^@/?#]*)([^]*)$/.exec(address) ?? [];
@@ -69,7 +69,7 @@ export function serversOf(address: string): { servers: { name: string; address: 
 
 const isWish = (text: string): text is Wanted => (wishes as readonly string[]).includes(text);
 
-/** A part of an address with its parameters, but for some. */
+/** The last part of an address, without the given parameters. */
 function without(tail: string, keys: readonly string[]): string {
   const [path = '', query = ''] = tail.split(/\?(.*)/s);
   const kept = query.split('&').filter((one) => one !== '' && !keys.includes(decoded(one.split('=')[0] ?? '')));

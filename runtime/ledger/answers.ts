@@ -1,4 +1,4 @@
-// The answers of the database, as schemas: JSON and rows are parsed with them where they arrive, and are typed from there on.
+// Schemas of the database's answers. JSON and rows are parsed with them on arrival and are typed from there on.
 
 import { z } from 'zod';
 
@@ -36,7 +36,7 @@ export const claim = z.discriminatedUnion('kind', [
     attempt: z.number(),
     iteration: z.number(),
     faculty,
-    /** The workspace_dir of the item or its faculty, and the role that named it. */
+    /** The workspace_dir of the item or its faculty, and the role that set it. */
     directory: z.object({ path: z.string(), named_by: z.string().nullable(), is_administered: z.boolean() }).nullish(),
   }),
   z.object({ kind: z.literal('busy'), lease_owner: z.string() }),
@@ -45,9 +45,9 @@ export const claim = z.discriminatedUnion('kind', [
     kind: z.literal('not_due'),
     state: z.string(),
     run_at: z.string(),
-    /** Why this worker may not drive it. */
+    /** Why this worker may not run the item. */
     reason: z.string().optional(),
-    /** Where its job went then; null: no worker lives where it may be driven. */
+    /** The host that its job was moved to; null: no worker is alive where the item may run. */
     host: z.string().nullish(),
   }),
   z.object({ kind: z.literal('unroutable'), work_type: z.string() }),
@@ -55,19 +55,19 @@ export const claim = z.discriminatedUnion('kind', [
 
 export const call = z.object({
   id: z.string(),
-  /** Its place among the calls of the response, or of the code that made it. */
+  /** Its position among the calls of the response, or of the code that made it. */
   ordinal: z.number(),
   name: z.string(),
-  /** It began when the response was stored. */
+  /** Whether it began when the response was stored. */
   is_begun: z.boolean(),
   input: z.unknown(),
-  /** Its before_tool hook has already allowed it. */
+  /** Whether its before_tool hook has already allowed it. */
   is_cleared: z.boolean(),
   input_schema: json,
   implementation: z.enum(['engine', 'sql', 'runtime']),
-  /** The calls that have to end before it begins. */
+  /** The calls that must end before it begins. */
   behind: z.array(z.string()),
-  /** For execute_code: the tools that code may call. */
+  /** For execute_code: the tools that its code may call. */
   code_tools: z.array(z.object({ name: z.string(), description: z.string(), input_schema: json })).nullable(),
 });
 
@@ -93,8 +93,8 @@ const callModel = z.object({
   turn_id: z.string(),
   is_watched: z.boolean(),
   /**
-   * The tools whose calls may run before the response is recorded: the name in the request, and ours; null: the database runs its calls with
-   * the response.
+   * The tools whose calls may run before the response is recorded, as name in the request → our name; null: the database runs these calls
+   * itself, with the response.
    */
   early: z.record(z.string(), z.string().nullable()),
   request: json,
@@ -110,7 +110,7 @@ const otherBegins = [
 
 export const begin = z.discriminatedUnion('kind', [callModel, ...otherBegins]);
 
-/** A beginning as it is sent to whoever keeps the request before it: `since` is what comes after the messages of that one. */
+/** A `begin` as sent to a worker that kept the previous request: `since` is what follows that request's messages. */
 const beginSent = z.discriminatedUnion('kind', [
   callModel.extend({ request: json.nullable(), since: z.array(json).nullish() }),
   ...otherBegins,
@@ -120,7 +120,7 @@ export const activity = z.object({
   turn_id: z.string(),
   iteration: z.number().nullable(),
   status: z.enum(['pending', 'streaming', 'completed', 'failed']),
-  /** What people and other agents said to it. */
+  /** Messages from people and other agents. */
   told: z.array(z.object({ by: z.enum(['person', 'agent']), name: z.string().nullable(), text: z.string(), told_at: z.string() })),
   thinking: z.string().nullable(),
   said: z.string().nullable(),
@@ -137,17 +137,17 @@ export const activity = z.object({
     }),
   ),
   updated_at: z.string().nullable(),
-  /** Null: it is not answered. */
+  /** Null: not answered. */
   input_tokens: z.number().nullable(),
   output_tokens: z.number().nullable(),
-  /** Null also without prices. */
+  /** Null also if there are no prices. */
   cost: z.number().nullable(),
 });
 
 export const step = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('continued'), iteration: z.number(), next: beginSent.optional() }),
   z.object({ kind: z.literal('parked'), until: z.string() }),
-  /** calls: to be run now; waiting: for a person, or behind one that does. */
+  /** calls: to run now; waiting: those that wait for a person, or for a call that does. */
   z.object({
     kind: z.literal('run_tools'),
     turn_id: z.string(),
@@ -171,7 +171,7 @@ export const failure = z.discriminatedUnion('kind', [
   z.object({ ...ended }),
 ]);
 
-/** A work item as a function returns it: its row. */
+/** A work item as functions return it: its row. */
 export const workItem = z.object({
   id: z.string(),
   parent_id: z.string().nullable(),
@@ -189,20 +189,23 @@ export const workItem = z.object({
   outcome_data: json.nullable(),
 });
 
-/** A work item as it is read, with the number of its entries, which its fence counts, and its neighbours in a conversation of several. */
+/**
+ * A work item as views show it: with the number of its entries (counted by its fence) and its neighbours in a conversation of several
+ * items.
+ */
 export const countedItem = workItem.extend({
   ledger_count: z.number(),
-  /** From whose end it goes on. */
+  /** The item that it continues. */
   continues_id: z.string().nullable(),
-  /** Which goes on from its end. */
+  /** The item that continues it. */
   next_id: z.string().nullable(),
 });
 
-/** In the order in which an item meets them, as _work_states() has them. */
+/** In the order in which an item reaches them, as in _work_states(). */
 const states = ['created', 'queued', 'claimed', 'running', 'waiting', 'paused', 'completed', 'failed', 'dead', 'cancelled'];
 const finalStates = new Set(states.slice(states.indexOf('completed')));
 
-/** Says which of these is no state of a work item; null: all are. */
+/** Returns the first of these that is not a state of a work item; null: all are. */
 export function unknownState(given: readonly string[]): string | null {
   const unknown = given.find((state) => !states.includes(state));
   return unknown === undefined ? null : `there is no state "${unknown}": one of ${states.join(', ')}`;
@@ -243,7 +246,7 @@ export const journalSession = z.object({
 });
 
 export const journalEntry = z.object({
-  /** Stable, even if other entries commit late. */
+  /** Stable even if other entries commit late. */
   id: z.string(),
   sessionId: z.string(),
   /** Increases with time, with gaps. */
@@ -313,14 +316,14 @@ export const fallRow = z.object({
   critical_until: instant.nullable(),
 });
 
-/** Some rows of a waterfall; of all of them, how many there are and what they sum up to. */
+/** A window of a waterfall's rows, with their number and their sums. */
 export const fallWindow = z.object({
   rows: z.array(fallRow),
-  /** How many the window has, those that are not among `rows` as well. */
+  /** How many rows the window has, including those not in `rows`. */
   found: z.number(),
   all: z.number(),
   root: fallRow,
-  /** Of each kind: how many, how many seconds of its own in all, and on the critical path. */
+  /** For each kind: its rows, its seconds without those of nested rows, and its seconds on the critical path. */
   kinds: z.array(z.object({ kind: z.string(), rows: z.number(), seconds: z.number(), critical: z.number() })),
 });
 
@@ -357,7 +360,7 @@ export const resumptionContext = z.object({
   tokenCount: z.number(),
 });
 
-/** A session that can be resumed, with the packet for that. */
+/** A session that can be resumed, with its resumption packet. */
 export const resumableSession = journalSession.extend({ packet: resumptionContext });
 
 export type ResumableSession = z.infer<typeof resumableSession>;
@@ -370,7 +373,7 @@ export type Claimed = Extract<Claim, { kind: 'claimed' }>;
 export type Activity = z.infer<typeof activity>;
 export type Begin = z.infer<typeof begin>;
 type StepSent = z.infer<typeof step>;
-/** With the next request whole. */
+/** A step whose next request is complete. */
 export type Step = Exclude<StepSent, { kind: 'continued' }> | (Omit<Extract<StepSent, { kind: 'continued' }>, 'next'> & { next?: Begin });
 export type Request = Extract<Begin, { kind: 'call_model' }>;
 export type Failure = z.infer<typeof failure>;

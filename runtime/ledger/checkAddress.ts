@@ -1,9 +1,9 @@
-// What can be the address of a database.
+// Checks that a text can be the address of a database.
 
 import { shownUrl } from './address.ts';
 import { UsageError } from './errors.ts';
 
-/** Throws UsageError for what can be no address of a database. */
+/** Throws UsageError if the text cannot be the address of a database. */
 export function checkAddress(address: string): void {
   if (!/^(postgres(ql)?:\/\/|socket:|\/)/.test(address))
     throw new UsageError(`"${shownUrl(address)}" is not the address of a database, such as postgresql://user@host:5432/database`);

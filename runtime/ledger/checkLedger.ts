@@ -1,24 +1,25 @@
-// Which ledger the database has, and whether this program can work with it: compared with its own sources, read-only.
+// Determines which ledger the database has, and whether this program can work with it, by comparing it with the program's own sources.
+// Read-only.
 
 import type pg from 'pg';
 
 import { build, isUpgradable as isOfRelease, tables, tablesOf, version } from '../../sql/extensionSource.ts';
 import { withConnection } from './connection.ts';
 
-/** What is asked of a connection. */
+/** What this file needs of a connection. */
 type Asking = Pick<pg.ClientBase, 'query' | 'escapeIdentifier'>;
 
-/** This program cannot work with the ledger that is there; the message says why, and what to do. */
+/** This program cannot work with the ledger there; the message says why, and what to do. */
 export class OtherLedger extends Error {
   override name = 'OtherLedger';
 }
 
-/** There is none in that schema. */
+/** The schema has no ledger. */
 export class NoLedger extends OtherLedger {
   override name = 'NoLedger';
 }
 
-/** This role may not work with graphile-worker's jobs. */
+/** This role may not use graphile-worker's jobs. */
 export class NoQueue extends OtherLedger {
   override name = 'NoQueue';
 }
@@ -27,10 +28,9 @@ export class NoQueue extends OtherLedger {
 export type Found = {
   form: 'extension' | 'script';
   /**
-   * Null: there is no ledger. `isServing`: it is of a later version, and serves programs of this one, too. `formerSchema`: where its
-   * functions still look for it, since somebody renamed its schema; null: they are right. `isOfServer`: its functions were installed on
-   * this major version
-   * of PostgreSQL, or this role may not look.
+   * Null: there is no ledger. `isServing`: it has a later version, which serves programs of this version, too. `formerSchema`: the schema
+   * where its functions still look for it, because its schema was renamed; null: they look in the right one. `isOfServer`: its functions
+   * were installed on this major version of PostgreSQL, or this role may not look.
    */
   ledger: {
     version: string;
@@ -40,25 +40,25 @@ export type Found = {
     formerSchema: string | null;
     isOfServer: boolean;
   } | null;
-  /** A schema name that is not in use; of a ledger that this program can work with it is empty. */
+  /** An unused schema name to suggest; empty if this program can work with the ledger. */
   free: string;
 };
 
-/** `queue`: the newest migration of graphile-worker; 0: it has no tables; null: we may not work with them. */
+/** `queue`: the newest migration of graphile-worker; 0: it has no tables; null: this role may not use them. */
 export type Standing = Found & { queue: number | null };
 
-/** The newest migration of the graphile-worker that this program has. */
+/** The newest migration in this program's graphile-worker. */
 export const QUEUE_MIGRATION = 20;
 
 /**
- * Throws OtherLedger if there is no ledger that this program can work with or, for a worker, if graphile-worker's schema is missing, old or
- * not for this role. Reads only.
+ * Throws OtherLedger if there is no ledger that this program can work with or, for a worker, if graphile-worker's schema is missing,
+ * outdated or closed to this role. Only reads.
  */
 export async function checkLedger(url: string, schema: string, options: { isWorker?: boolean } = {}): Promise<void> {
   await withConnection({ connectionString: url }, (client) => checkLedgerOn(client, schema, options));
 }
 
-/** The same, by a connection that is open. */
+/** The same, on an open connection. */
 export async function checkLedgerOn(client: Asking, schema: string, { isWorker = false } = {}): Promise<void> {
   const found = await ledgerOn(client, schema);
   if (found.ledger === null) throw new NoLedger(`there is no ledger in schema "${schema}". Install one: ${installCommand(schema)}`);
@@ -80,7 +80,7 @@ export async function checkLedgerOn(client: Asking, schema: string, { isWorker =
   }
 }
 
-/** What the database has under that name. */
+/** What the database has in that schema, with the state of its queue. */
 export const standing = (url: string, schema: string): Promise<Standing> =>
   withConnection({ connectionString: url }, async (client) => ({ ...(await ledgerOn(client, schema)), queue: await queueOn(client) }));
 
@@ -113,7 +113,7 @@ export async function ledgerOn(client: Asking, schema: string): Promise<Found> {
     schema,
     tables(),
   );
-  // It is asked for only where another ledger may be wanted: to look for it takes as long as all that was asked until here.
+  // Queried only where another schema may be suggested: this search takes as long as everything before it.
   const free = async (): Promise<string> =>
     (
       await ask<{ name: string }>(
@@ -163,17 +163,17 @@ export async function queueOn(client: Asking): Promise<Standing['queue']> {
   return (await client.query<{ id: number }>('select coalesce(max(id), 0) as id from graphile_worker.migrations')).rows[0]?.id ?? 0;
 }
 
-/** Whether it was made from this program's sources, wherever it is now. */
+/** Whether it was made from this program's sources, even if its schema was renamed since. */
 export const isMadeByUs = ({ ledger }: Found): boolean =>
   ledger?.version === version() && ledger.build === build() && ledger.missingTables.length === 0;
 
 /** Whether this program can work with it as it is. */
 export const isOurs = (found: Found): boolean => isMadeByUs(found) && found.ledger?.formerSchema === null;
 
-/** Whether nothing is to be installed: it is ours, and on the major version of PostgreSQL that its functions are for. */
+/** Whether there is nothing to install: the ledger is ours, and its functions were installed on this major version of PostgreSQL. */
 export const isInPlace = (found: Found): boolean => isOurs(found) && found.ledger?.isOfServer === true;
 
-/** Functions alone differ, and can be replaced: the tables are ours. An extension changes with its version only. */
+/** Whether only functions differ and can be replaced, since the tables are ours. An extension changes only with its version. */
 const isRenewable = ({ form, ledger }: Found): boolean =>
   form === 'script' &&
   ledger !== null &&
@@ -181,14 +181,14 @@ const isRenewable = ({ form, ledger }: Found): boolean =>
   ledger.version === version() &&
   tablesOf(ledger.build) === tablesOf(build());
 
-/** It is an earlier release. */
+/** Whether it is an earlier release. */
 export const isUpgradable = ({ ledger }: Found): boolean => ledger !== null && isOfRelease(ledger);
 
 /** Whether an installer can make it ours. A newer ledger is never downgraded. */
 export const isInstallable = (found: Found): boolean =>
   found.ledger === null || isMadeByUs(found) || isRenewable(found) || isUpgradable(found);
 
-/** What to do about it, as an error; `why` comes before it. */
+/** An error that says what to do about it; `why` is its first part. */
 export function otherLedger(found: Found, schema: string, why = ''): OtherLedger {
   const there = found.ledger ?? {
     version: 'unknown',
@@ -221,10 +221,10 @@ export function otherLedger(found: Found, schema: string, why = ''): OtherLedger
 
 const installCommand = (schema: string): string => `work-ledger install --schema ${word(schema)}`;
 
-/** What prints, for somebody with more rights, how the ledger is installed for a role. */
+/** The command that prints, for somebody with more rights, how to install the ledger for a role. */
 export const printCommand = (schema: string, role: string): string => `${installCommand(schema)} --print --owner ${word(role)}`;
 
-/** As one word of a shell. */
+/** Quotes a text as one word of a shell. */
 const word = (text: string): string => (/^[\w-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
 
 function isNewer(there: string): boolean {

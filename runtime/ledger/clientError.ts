@@ -1,4 +1,4 @@
-// What went wrong in a call of a program, as one of three classes: LedgerError, NoConnection, OtherLedger.
+// Errors of a program's calls, as one of three classes: LedgerError, NoConnection, OtherLedger.
 
 import { UnexpectedStateError } from 'slonik';
 
@@ -8,7 +8,7 @@ import { NoConnection } from './connection.ts';
 import { LedgerError, messageOf, noRightHint, sqlState, UsageError } from './errors.ts';
 import { isConnectionLost, refusalOf } from './reachable.ts';
 
-/** What to do about an error that says it not itself; sql/README.md tells more of the ledger's own. */
+/** Hints for errors that have none; sql/README.md says more about the ledger's own codes. */
 const hints: Record<string, string> = {
   WL001: 'Check the id, and that databaseUrl and schema are those of the ledger that has it.',
   WL002: 'The message names the argument.',
@@ -29,7 +29,10 @@ const hints: Record<string, string> = {
 const NO_VALUE_HINT = 'The message has the argument, which is not of the type that the method takes.';
 const ANY_HINT = 'The code is one of PostgreSQL; its appendix "Error Codes" says what it means.';
 
-/** The error of a call as its caller gets it; what is none of the database's, such as an aborted signal, as it is. `url`: of the database. */
+/**
+ * The error of a call as its caller gets it. Errors that do not come from the database, such as an aborted signal, are returned as they
+ * are. `url`: the database's address.
+ */
 export function clientError(error: unknown, url: string): unknown {
   if (error instanceof LedgerError)
     return error.hint === '' ? new LedgerError(error.code, error.message, error.detail, hints[error.code] ?? ANY_HINT) : error;
@@ -49,6 +52,6 @@ export function clientError(error: unknown, url: string): unknown {
   if (code === null || !/^[0-9A-Z]{5}$/.test(code)) return error;
   const said = refusalOf(error);
   const { detail, hint } = said as { detail?: string; hint?: string };
-  const isOfId = code !== '22P02' || /\buuid\b/.test(messageOf(said)); // numbers and words of a list have the same code
+  const isOfId = code !== '22P02' || /\buuid\b/.test(messageOf(said)); // unreadable numbers and list members have the same code
   return new LedgerError(code, messageOf(said), detail ?? '', hint ?? (isOfId ? hints[code] : NO_VALUE_HINT) ?? ANY_HINT);
 }

@@ -1,15 +1,15 @@
-// Single connections to the server. A connection without a listener for its errors ends the process when the server goes
-// away, so single connections are made here only.
+// Single connections to the server. A connection without an error listener ends the process when the server goes away, so all single
+// connections are made here.
 
 import type pg from 'pg';
 
 import { shownUrl } from './address.ts';
 import { PinnedClient } from './pinned.ts';
 
-/** The database does not let us in; `cause` is what the driver said. */
+/** Connecting to the database failed; `cause` is the driver's error. */
 export class NoConnection extends Error {
   override name = 'NoConnection';
-  /** Its address as it may be printed. */
+  /** Its address, fit to be printed. */
   readonly url: string;
 
   constructor(url: string, cause: unknown) {
@@ -22,7 +22,7 @@ export class NoConnection extends Error {
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '');
 
-/** Where a name has several addresses, the driver's error is a list of errors without a message of its own. */
+/** If a name has several addresses, the driver throws a list of errors without a message of its own. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '')
     return [...new Set(error.errors.map((one: unknown) => reasonOf(one)))].join(', ');
@@ -37,17 +37,17 @@ function reasonOf(error: unknown): string {
   return error.message || code;
 }
 
-/** How long a statement may take. */
+/** The time limit of a statement. */
 const STATEMENT_MS = 60_000;
 
-/** Of a connection by which the ledger's functions are called. */
+/** The configuration of a connection that calls the ledger's functions. */
 export const configOfCalls = (connectionString: string): pg.ClientConfig => ({
   connectionString,
   statement_timeout: STATEMENT_MS,
   keepAlive: true,
 });
 
-/** Opens a connection; the caller ends it. A connection that breaks rejects its open queries, and does nothing else. */
+/** Opens a connection, which the caller must end. If it breaks, its open queries reject and nothing else happens. */
 export async function connect(options: pg.ClientConfig): Promise<PinnedClient> {
   const client = new PinnedClient(options);
   client.on('error', () => {});

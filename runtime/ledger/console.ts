@@ -1,4 +1,4 @@
-// What the console reads of a ledger, and the changes that only it makes.
+// The console's queries, and the changes that only it makes.
 
 import { consoleActions } from './consoleActions.ts';
 import { consoleContext } from './consoleContext.ts';

@@ -15,7 +15,7 @@ export function consoleActions({ call, row }: Calls) {
     reject: (toolCallId: string, reason: string | null) =>
       row('tool_call_reject', [toolCallId, reason], z.object({ work_item_id: z.string() })),
 
-    /** Null, or why nothing would be gained. */
+    /** Returns null, or why compacting would gain nothing. */
     compact: (workItemId: string, instructions: string | null) =>
       call('context_compact', [workItemId, instructions], z.string().nullable()),
 

@@ -1,4 +1,4 @@
-// What the console reads of a conversation: its calls as a timeline, another policy beside it, and requests part by part.
+// The console's queries about a conversation: its calls as a timeline, the same under another policy, and requests part by part.
 
 import { sql } from 'slonik';
 import { z } from 'zod';
@@ -50,8 +50,8 @@ const column = z.object({
 export type ContextColumn = z.infer<typeof column>;
 
 /**
- * Neighbouring calls as one: the parts are those of its largest request, counts and sums are of all. n, last: its first and its last call.
- * Marks say at which call they are. is_recorded: replayed from a recording, whose provider counted the recorded request.
+ * Neighbouring calls as one column. The parts are those of its largest request; counts and sums cover all its calls. n, last: its first and
+ * last call. Marks carry the number of their call. is_recorded: replayed from a recording whose provider counted the recorded request.
  */
 const bucket = column.extend({
   last: z.number(),
@@ -106,8 +106,8 @@ export type TurnOptions = z.infer<typeof turnOptions>;
 export function consoleContext({ call, run, named, invoked }: Calls) {
   return {
     /**
-     * Calls from..to of a session, `each` of them together. A cut is never averaged away. policy: as they would have been under another
-     * one; null: as they were.
+     * Calls from..to of a session, `each` of them per column. A cut is never averaged away. policy: as the calls would have been under it;
+     * null: as they were.
      */
     timeline: (session: string, from: number, to: number, each: number, policy: object | null = null) =>
       run(
@@ -133,7 +133,7 @@ export function consoleContext({ call, run, named, invoked }: Calls) {
        order by g.n`,
       ),
 
-    /** How many model calls a session has had; the number of one of them. */
+    /** How many model calls a session has had, or the number of one of its turns. */
     callCount: async (session: string) =>
       (
         await run(
@@ -151,11 +151,11 @@ export function consoleContext({ call, run, named, invoked }: Calls) {
         )
       )[0]?.n ?? null,
 
-    /** Of the `limit` calls after call `after` only; null: from the beginning, to the end. */
+    /** Covers only the `limit` calls after call `after`; null: from the beginning, or to the end. */
     requestParts: (turnId: string, after: number | null, limit: number | null) =>
       run(() => sql.type(requestPart)`select * from ${invoked('context_parts', [turnId, after, limit])} order by n`),
 
-    /** What the request of a turn held that led to its answer, or to one call of it. */
+    /** What the turn's request contained that led to its answer, or to one call in it. */
     because: (turnId: string, toolCallId: string | null) =>
       run(() => sql.type(because)`select * from ${invoked('work_because', [turnId, toolCallId])}`),
 

@@ -1,4 +1,4 @@
-// What the console reads of forks: where one could begin, which there are, and how two sessions differ.
+// The console's queries about forks: where one could begin, which exist, and how two sessions differ.
 
 import { sql } from 'slonik';
 import { z } from 'zod';

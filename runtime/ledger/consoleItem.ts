@@ -1,4 +1,4 @@
-// What the console reads of one work item: its rows, journal, ledger, turns, cost and forks.
+// The console's queries about one work item: its rows, journal, ledger, turns, cost and forks.
 
 import { sql } from 'slonik';
 import { z } from 'zod';
@@ -97,10 +97,10 @@ const held = z.object({
 export function consoleItem({ row, run, one, named }: Calls) {
   const usage = usageOf(named);
   return {
-    /** What the pages of an item are made from: each a text that is another one after a change. Read without reading what is over. */
+    /** What the pages of an item are made from: one text per input, which differs after a change. Does not read finished history. */
     itemInputs: (workItemId: string) => row('work_changes', [workItemId], itemInputs),
 
-    /** The item, and what stands at the top of its page. */
+    /** The item, and what the top of its page shows. */
     item: async (workItemId: string) =>
       (
         await run(
@@ -131,7 +131,7 @@ export function consoleItem({ row, run, one, named }: Calls) {
       select count(distinct w.work_item_id)::int as items, sum(u.total_tokens) as tokens, sum(u.cost) as cost from tree w ${usage}`,
       ),
 
-    /** A call, with its result in full. */
+    /** A call, with its complete result. */
     callWhole: async (toolCallId: string) =>
       (
         await run(
@@ -191,7 +191,7 @@ export function consoleItem({ row, run, one, named }: Calls) {
        order by array_position(array['money', 'tokens', 'calls', 'seconds', 'children'], resource::text)`,
       ),
 
-    /** Those by day of its project and its faculty, which it draws on, too. */
+    /** The daily budgets of its project and its faculty, which it also draws on. */
     dailyBudgets: (workItemId: string) =>
       run(
         () => sql.type(
@@ -201,7 +201,7 @@ export function consoleItem({ row, run, one, named }: Calls) {
        order by scope desc, name, array_position(array['money', 'tokens', 'calls', 'seconds'], resource::text)`,
       ),
 
-    /** What it holds now, the newest first. */
+    /** The claims that it holds now, newest first. */
     claims: (workItemId: string) =>
       run(
         () => sql.type(held)`

@@ -1,4 +1,4 @@
-// What the console reads of an item's journal.
+// The console's queries about an item's journal.
 
 import { sql } from 'slonik';
 import { z } from 'zod';
@@ -39,7 +39,7 @@ export function consoleJournal({ rows, run, named }: Calls) {
         journalRow,
       ),
 
-    /** How many entries of each type the journal has; null: more than are counted. */
+    /** How many entries of each type the journal has; null: too many to count. */
     journalCounts: async (workItemId: string) => {
       const counts = await run(
         () => sql.type(z.object({ entry_type: z.string(), n: z.number() }))`

@@ -1,4 +1,4 @@
-// What the console reads of what is known: the search, findings, and who was told of them.
+// The console's queries about knowledge: the search, findings, and which agents were told of them.
 
 import { sql } from 'slonik';
 import { z } from 'zod';
@@ -23,16 +23,16 @@ const found = z.object({
   description: z.string(),
 });
 
-/** Null: any. */
+/** Null: no restriction. */
 export type Filter = { project: Project; faculty: string | null; since: string | null };
 
 export function consoleKnowledge(calls: Calls) {
   const { call, run, named } = calls;
   return {
-    /** Another text when something was written that a search finds, as far as the newest of all that was written tells. */
+    /** A text that differs after something was written that the search finds, judged by the newest of everything written. */
     newestHit: (query: string) => call('ledger_search_newest', [query], z.string()),
 
-    /** Of the newest findings those that somebody was told of. */
+    /** Those of the newest findings that at least one agent was told of. */
     toldOfFindings: async (project: Project, limit: number) => {
       const names = await namesOf(calls, project);
       return run(

@@ -1,4 +1,4 @@
-// What the console reads of notes: those of a project, one with its lines and readers, its history.
+// The console's queries about notes: those of a project, one note with its lines and readers, its history.
 
 import { sql } from 'slonik';
 import { z } from 'zod';
@@ -68,7 +68,7 @@ export function consoleNotes({ run, named, invoked }: Calls) {
     select version, command, path, written_by, work_item_id, left(why, 300) as why, created_at, is_erased, content, changes
       from ${named('v_memory_versions')} where file_id = ${fileId}::uuid`;
   return {
-    /** In the order of projects and paths; `after`: the id of the last one that is known. */
+    /** Ordered by project and path; `after`: the id of the last note already known. */
     notesPage: (project: Project, after: string | null, limit: number) =>
       run(
         () => sql.type(listed)`
@@ -81,7 +81,7 @@ export function consoleNotes({ run, named, invoked }: Calls) {
        order by coalesce(project, '') collate "C", path collate "C" limit ${limit}`,
       ),
 
-    /** As it is now, or was when it was deleted. Null: there is no such note. */
+    /** The note as it is now, or as it was when it was deleted. Null: there is no such note. */
     note: async (fileId: string) =>
       (
         await run(
@@ -94,7 +94,7 @@ export function consoleNotes({ run, named, invoked }: Calls) {
         )
       )[0] ?? null,
 
-    /** Another text after a change of a note, of what is pinned, or of who was shown it. */
+    /** A text that differs after a change of a note, of what is pinned, or of who was shown it. */
     noteChanges: async (fileId: string) => {
       const [now] = await run(
         () => sql.type(z.object({ now: z.string() }))`

@@ -1,4 +1,4 @@
-// What the console reads of what goes on now: work under way, the queue, workers and slots.
+// The console's queries about current activity: running work, the queue, workers and slots.
 
 import { sql } from 'slonik';
 import { z } from 'zod';
@@ -42,13 +42,13 @@ export const underWay = z.object({
   claim_of: text,
 });
 export type UnderWay = z.infer<typeof underWay>;
-/** What `underWay` reads of v_now, here v. */
+/** The columns of v_now (alias v) that `underWay` reads. */
 const underWayColumns = sql.fragment`
   v.work_item_id, v.parent_id, v.root_id, v.depth, v.work_type, v.description, v.state, v.state_reason, v.faculty, v.attempt, v.iteration, v.model, v.doing,
   v.waits_for, v.why, v.open_calls, v.last_step, v.last_words, v.context_tokens, v.context_window, v.compacts_at, v.tokens, v.cost, v.model_calls,
   v.worker_id, v.lease_expires_at, v.started_at, v.attempt_started_at, v.active_at, v.claims, v.claim_of`;
 
-/** `tree_under_way`: items of its tree that are under way, shown or not; `trees`: all trees, shown or not. */
+/** `tree_under_way`: running items in its tree, shown or not; `trees`: all trees, shown or not. */
 const underWayOfTree = underWay.extend({ tree_under_way: z.number(), trees: z.number() });
 export type UnderWayOfTree = z.infer<typeof underWayOfTree>;
 export type UnderWayPage = { project: Project; trees: number; skipped: number; items: number };
@@ -107,7 +107,10 @@ export function consoleNow(calls: Calls) {
                     row_number() over (partition by t.root_id order by d.depth, d.started_at nulls last, d.work_item_id) as nth
                from trees t join ${named('v_under_way')} d using (root_id))`;
   return {
-    /** `trees` of them after `skipped`, those that wait for approval first, then the oldest; of each the first `items`, parents first. */
+    /**
+     * `trees` trees after the first `skipped`: those that wait for approval first, then the oldest. Of each tree the first `items`, parents
+     * first.
+     */
     underWay: async (page: UnderWayPage) => {
       const names = await namesOf(calls, page.project);
       return run(
@@ -122,7 +125,7 @@ export function consoleNow(calls: Calls) {
       );
     },
 
-    /** Of the items that `underWay` shows those whose model is asked, and nothing else of them. */
+    /** Those of the items shown by `underWay` whose model is being called; nothing else is read about them. */
     underWayAsked: async (page: UnderWayPage) => {
       const names = await namesOf(calls, page.project);
       return run(
@@ -132,7 +135,7 @@ export function consoleNow(calls: Calls) {
       );
     },
 
-    /** All that is under way, in figures. */
+    /** Sums over all running work. */
     underWaySums: (project: Project) =>
       one(
         () => sql.type(underWaySums)`
@@ -169,7 +172,7 @@ export function consoleNow(calls: Calls) {
        where sample_count > 0 or cooldown_ends_at is not null order by cooldown_ends_at nulls last, updated_at desc limit 12`,
       ),
 
-    /** What it says of no item in particular is of every project. */
+    /** Findings that concern no particular item belong to every project. */
     doctor: (project: Project) =>
       run(
         () => sql.type(finding)`

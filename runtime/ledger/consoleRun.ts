@@ -1,4 +1,4 @@
-// What the console reads of a work item as the conversation that it was.
+// The console's queries that show a work item as a conversation.
 
 import { sql } from 'slonik';
 import { z } from 'zod';
@@ -19,16 +19,16 @@ const block = z.object({
   status: text,
   mark: text,
   content: text,
-  /** Of the whole content. */
+  /** Length of the complete content. */
   chars: z.number().nullable(),
-  /** Of a recorded session, what its client put around the content, with it. */
+  /** For a recorded session: the content together with what its client put around it. */
   wrapped: text,
-  /** JSON, as it was given. */
+  /** JSON as it was given. */
   input: text,
   input_chars: z.number().nullable(),
   data: json.nullable(),
 });
-/** One without an id only says where the next page begins. */
+/** A block without an id only says where the next page begins. */
 export type RunBlock = z.infer<typeof block>;
 
 const failed = z.object({ id: z.string(), call_number: number, attempt: number, iteration: number, error: text, completed_at: text });
@@ -52,16 +52,16 @@ export type RunWindow = {
   before?: string | null;
   marks?: readonly string[] | null;
   query?: string | null;
-  /** The block that is wanted whole. */
+  /** The block to return in full. */
   whole?: string | null;
 };
 
-/** So much of a block's words is read for a page that shows many. */
+/** The most characters of a block that are read for a page with many blocks. */
 const MOST = 12_000;
 
 export function consoleRun({ run, invoked, named }: Calls) {
   return {
-    /** In the order in which work_run() has them: after a position oldest first, before one newest first. */
+    /** Ordered as in work_run(): after a position oldest first, before one newest first. */
     run: (workItemId: string, { after = null, before = null, marks = null, query = null, whole = null }: RunWindow, limit: number) =>
       run(
         () => sql.type(block)`
@@ -74,7 +74,7 @@ export function consoleRun({ run, invoked, named }: Calls) {
         from ${invoked('work_run', [workItemId, after, before, limit, marks && sql.array([...marks], 'text'), query])} r`,
       ),
 
-    /** A request with its answer: what was said and called, whole, or what the provider said instead. */
+    /** A request with its answer in full: text and calls, or the provider's error. */
     runOfTurn: (workItemId: string, turnId: string) =>
       run(
         () => sql.type(block)`
@@ -94,7 +94,7 @@ export function consoleRun({ run, invoked, named }: Calls) {
        where f.work_item_id = ${workItemId}::uuid and t.turn_type = 'normal' order by t.turn_id desc limit 20`,
       ),
 
-    /** The children of an item that are among these. */
+    /** The items with these ids, for the children in a conversation. */
     childrenAmong: (ids: readonly string[]) =>
       run(
         () => sql.type(z.object({ id: z.string(), description: z.string(), state: z.string(), outcome: text }))`

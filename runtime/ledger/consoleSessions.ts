@@ -1,4 +1,4 @@
-// What the console reads of sessions: those that can be taken up again, those of other programs, who was told what.
+// The console's queries about sessions: those that can be resumed, those of other programs, which agents were told what.
 
 import { sql } from 'slonik';
 import { z } from 'zod';
@@ -25,7 +25,7 @@ export function consoleSessions(calls: Calls) {
   const { run, named } = calls;
   const usage = usageOf(named);
   return {
-    /** Paused, dead, failed or with an expired lease; without counting journals. */
+    /** Paused, dead, failed or with an expired lease. Does not count journals. */
     sessions: async (project: Project, limit: number) => {
       const names = await namesOf(calls, project);
       return run(
@@ -73,7 +73,7 @@ export function consoleSessions(calls: Calls) {
       );
     },
 
-    /** Whom a digest can be looked at as: the newest open items. */
+    /** The newest open items, whose digests can be viewed. */
     readers: async (project: Project, limit: number) => {
       const names = await namesOf(calls, project);
       return run(

@@ -1,4 +1,4 @@
-// What the console's queries have in common.
+// Shared parts of the console's queries.
 
 import { sql } from 'slonik';
 import type { FragmentSqlToken } from 'slonik';
@@ -14,26 +14,29 @@ export const figure = z
   .nullable()
   .transform((value) => (value === null ? null : Number(value)));
 
-/** What is looked at of the ledger: a project, by any of its names, with what is in none; '': what is in none; null: all. */
+/**
+ * The part of the ledger to show: a project, by any of its names, together with work without a project; '': only work without a project;
+ * null: everything.
+ */
 export type Project = string | null;
 
-/** That a row is of it, `column` being that of its project; of few rows. Nothing is asked of a ledger that is looked at as a whole. */
+/** A condition that a row belongs to the project whose name is in `column`; for few rows. Always true if the whole ledger is shown. */
 export const isOf = (invoked: Calls['invoked'], project: Project, column: string): FragmentSqlToken =>
   project === null ? sql.fragment`true` : invoked('project_has', [project, sql.fragment`${sql.identifier(column.split('.'))}`]);
 
-/** As what its work is stored; null: all. To be asked for first, so that the planner knows how much that is. */
+/** The names under which a project's work is stored; null: everything. Query them first, so that the planner knows how many there are. */
 export type Names = readonly string[] | null;
 export const namesOf = ({ call }: Calls, project: Project): Promise<Names> =>
   project === null ? Promise.resolve(null) : call('project_names', [project], z.array(z.string()));
 
-/** `isOf` of many rows, by the index on `stored_project`. */
+/** Like `isOf`, for many rows: uses the index on `stored_project`. */
 export const isStoredAs = (names: Names): FragmentSqlToken =>
   names === null ? sql.fragment`true` : sql.fragment`stored_project = any (${sql.array([...names], 'text')})`;
 
-/** So many parts of a query are planned for their order; of more names all rows are read. */
+/** Up to this many names, each gets its own ordered subquery; with more, all rows are read. */
 const PARTS = 20;
 
-/** The first rows in an order, of `rows`, which have `stored_project`: those of each name by index, whatever there is of others. */
+/** The first of `rows`, which have `stored_project`, in an order. Reads those of each name by index, however many rows others have. */
 export const firstOf = (names: Names, rows: FragmentSqlToken, order: FragmentSqlToken, limit: number): FragmentSqlToken => {
   const first = (of: FragmentSqlToken) => sql.fragment`select * from (${rows}) r where ${of} order by ${order} limit ${limit}`;
   if (names === null || names.length > PARTS) return first(isStoredAs(names));
@@ -43,6 +46,6 @@ export const firstOf = (names: Names, rows: FragmentSqlToken, order: FragmentSql
 
 export const newestFirst = sql.fragment`created_at desc, work_item_id desc`;
 
-/** u: what w has used. */
+/** Joins v_usage as u to w: what the item has used. */
 export const usageOf = (named: Calls['named']) =>
   sql.fragment`left join lateral (select * from ${named('v_usage')} u where u.work_item_id = w.work_item_id) u on true`;

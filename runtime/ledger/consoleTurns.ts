@@ -1,4 +1,4 @@
-// What the console reads of an item's turns: the tree of them, what was cut, what they cost.
+// The console's queries about an item's turns: their tree, what was cut, what they cost.
 
 import { sql } from 'slonik';
 import { z } from 'zod';
@@ -72,7 +72,7 @@ const compaction = z.object({
 
 export function consoleTurns({ rows, run, named }: Calls) {
   return {
-    /** Where a turn's request is shown: its item, and the session whose timeline has it. */
+    /** Where a turn's request is shown: its item, and the session whose timeline contains it. */
     turnAt: async (turnId: string) =>
       (
         await run(
@@ -84,7 +84,7 @@ export function consoleTurns({ rows, run, named }: Calls) {
 
     turnTree: (workItemId: string, around: string | null, limit: number) => rows('turn_tree', [workItemId, around, limit], node),
 
-    /** Attempts that are not in the tree, because no model has answered in them. */
+    /** Attempts that are missing from the tree because no model answered in them. */
     attemptsWithoutTurn: (workItemId: string) =>
       run(
         () => sql.type(attempt)`

@@ -1,4 +1,4 @@
-// What the console reads of all work: what is under way, queued and over, workers, approvals, sessions that can be taken up.
+// The console's queries about all work: running, queued and finished items, workers, approvals, sessions that can be resumed.
 
 import { sql } from 'slonik';
 import type { FragmentSqlToken } from 'slonik';
@@ -52,7 +52,7 @@ const listed = z.object({
   turns: figure,
 });
 export type Listed = z.infer<typeof listed>;
-/** `words`: in its description or outcome; `before`: in the order of `newest`, an item's id. */
+/** `words`: in its description or outcome; `before`: an item's id, in the order of `newest`. */
 type WorkFilter = {
   project: Project;
   state: string | null;
@@ -66,7 +66,7 @@ type WorkFilter = {
 
 export const workOrders = ['newest', 'longest', 'dearest'] as const;
 export type WorkOrder = (typeof workOrders)[number];
-/** So many of the newest that match are put in another order: what took or cost how much is in no index. */
+/** Other orders sort only this many of the newest matches: no index holds how long items took or what they cost. */
 export const ORDERED = 1000;
 
 const workOrder = {
@@ -75,7 +75,7 @@ const workOrder = {
   dearest: sql.fragment`u.cost desc nulls last, u.total_tokens desc nulls last, w.created_at desc, w.work_item_id desc`,
 } satisfies Record<WorkOrder, FragmentSqlToken>;
 
-/** What `listed` reads of v_work_list, v_usage and v_work_times, here w, u and l. */
+/** The columns of v_work_list, v_usage and v_work_times (aliases w, u and l) that `listed` reads. */
 const listedColumns = sql.fragment`
   w.work_item_id as id, w.parent_id, w.work_type, left(w.description, 300) as description, w.faculty, w.state, left(w.state_reason, 300) as state_reason,
   w.created_at, w.resolved_at, w.origin, left(w.outcome, 400) as outcome, l.seconds, u.total_tokens as tokens, u.cost, u.turns`;
@@ -97,14 +97,17 @@ export function consoleWork(calls: Calls) {
       );
     },
 
-    /** The same of the pages about all work. */
+    /** Like `itemInputs`, for the pages about all work. */
     ledgerInputs: () =>
       one(
         () => sql.type(ledgerInputs)`
       select under_way as "underWay", queued as queue, ended as over, approvals as asks, workers, written, newest from ${invoked('ledger_changes', [])}`,
       ),
 
-    /** Of all work, of a project's, of one item, or one call; with what the model said before it. `input_json`: null where it is longer than `longest`. */
+    /**
+     * Approvals of all work, a project, one item or one call, with what the model said before the call. `input_json`: null if longer than
+     * `longest`.
+     */
     approvals: (
       workItemId: string | null,
       {
@@ -174,7 +177,7 @@ export function consoleWork(calls: Calls) {
       select distinct name from ${named('v_faculties')} where ${of(project, 'project')} order by name`,
       ),
 
-    /** By their names of today, with the earlier ones. */
+    /** By their current names, with their earlier ones. */
     projects: () =>
       run(
         () => sql.type(z.object({ project: z.string(), earlier_names: z.array(z.string()) }))`

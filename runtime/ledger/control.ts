@@ -18,7 +18,7 @@ const approval = z.object({
   input_hash: z.string(),
   requested_at: z.string(),
   expires_at: z.string(),
-  /** What the model said in the response that has the call. */
+  /** What the model said in the response that contains the call. */
   said: z.string().nullable(),
 });
 const claim = z.object({
@@ -39,7 +39,7 @@ const taken = z.discriminatedUnion('kind', [
     key: z.string(),
     mode: z.string(),
     ends_at: z.string(),
-    /** Of others that are at it without a claim that binds; null: nobody is. */
+    /** About others that work on it without a binding claim; null: nobody does. */
     says: z.string().nullable(),
   }),
   z.object({ kind: z.literal('taken'), key: z.string(), work_item_id: z.string(), ends_at: z.string(), says: z.string() }),
@@ -47,9 +47,9 @@ const taken = z.discriminatedUnion('kind', [
 const told = z.object({
   work_item_id: z.string(),
   name: z.string(),
-  /** Null: it was not told. */
+  /** Null: no message was sent to it. */
   message_id: z.string().nullable(),
-  /** When it will read it. */
+  /** When it will read the message. */
   reads: z.string(),
 });
 export type HeldClaim = z.infer<typeof claim>;
@@ -57,13 +57,13 @@ export type ClaimTaken = z.infer<typeof taken>;
 export type AgentTold = z.infer<typeof told>;
 export type Approval = z.infer<typeof approval>;
 export type ClaimOptions = {
-  /** Default: exclusive; shared: others may claim it so, too. */
+  /** Default: exclusive; shared: others may hold shared claims, too. */
   mode?: 'exclusive' | 'shared';
-  /** After so many seconds it lapses; default: 3600, at most 604,800. */
+  /** Lifetime in seconds; default: 3600, at most 604,800. */
   seconds?: number;
-  /** What for. */
+  /** The purpose. */
   why?: string;
-  /** Of the worker that drives the item, while one does. */
+  /** The lease of the worker that drives the item, while one does. */
   lease?: string;
 };
 
@@ -72,7 +72,7 @@ const decided = z.object({ decision: z.string() });
 export const control = ({ call, row, rows, run, named }: Calls) => ({
   workCancel: (workItemId: string, reason: string | null) => rows('work_cancel', [workItemId, reason], workItem),
 
-  /** `result`: the answer as JSON, which must fit the schema of the item or its faculty, if there is one. */
+  /** `result`: the answer as JSON, which must match the schema of the item or its faculty, if there is one. */
   workComplete: (workItemId: string, summary: string, evidence: readonly string[], result?: unknown) =>
     row(
       'work_complete',
@@ -94,7 +94,7 @@ export const control = ({ call, row, rows, run, named }: Calls) => ({
   workMessage: async (workItemId: string, content: string, isInterrupt: boolean) =>
     (await row('work_message', [workItemId, content, isInterrupt], z.object({ id: z.string() }))).id,
 
-  /** What waits for approval, or that one call; `input_json`: the arguments as the ledger has them, every digit. */
+  /** The calls that wait for approval, or the given call. `input_json`: the arguments exactly as the ledger has them, every digit. */
   approvals: (toolCallId: string | null = null) =>
     run(
       () => sql.type(approval)`
@@ -102,7 +102,7 @@ export const control = ({ call, row, rows, run, named }: Calls) => ({
         from ${named('v_approvals')} where ${toolCallId}::uuid is null or tool_call_id = ${toolCallId}::uuid order by requested_at`,
     ),
 
-  /** `inputHash`: of the arguments that were looked at; without it the call is approved with whatever arguments it has. */
+  /** `inputHash`: hash of the arguments that were reviewed; without it, the call is approved whatever its arguments are. */
   toolCallApprove: async (toolCallId: string, inputHash: string | null = null) =>
     (await row('tool_call_approve', [toolCallId, inputHash], decided)).decision,
 

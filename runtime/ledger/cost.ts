@@ -1,4 +1,4 @@
-// What work cost, and what a worker counts of it.
+// What work cost, and a worker's metrics.
 
 import { sql } from 'slonik';
 import { z } from 'zod';
@@ -50,7 +50,7 @@ export const metric = z.object({
 export type Metric = z.infer<typeof metric>;
 
 const gauge = z.object({ metric: z.string(), labels: z.record(z.string(), z.string()), value: z.number() });
-/** How one gauge or total stands. */
+/** The value of one gauge or total. */
 export type Gauge = z.infer<typeof gauge>;
 
 const totals = z.object({
@@ -79,7 +79,7 @@ const totals = z.object({
   expired_leases: z.number(),
 });
 export type Totals = z.infer<typeof totals>;
-/** What is added up; times are ISO 8601, `-infinity` and `infinity`. */
+/** What to add up; times are ISO 8601, `-infinity` or `infinity`. */
 export type TotalsAsked = { by: string; from?: string; until?: string; step?: 'hour' | 'day' | null; project?: string | null };
 
 export const costs = ({ run, once, invoked, named }: Calls) => ({
@@ -112,10 +112,10 @@ export const costs = ({ run, once, invoked, named }: Calls) => ({
         from ${invoked('work_totals', [by, from, until, step, project])}`,
     ),
 
-  /** Adds what was done since to the sums of its hours; until when they are whole. */
+  /** Adds what was done since the last call to the hourly sums; returns the time until which they are complete. */
   workHoursSum: () => once.call('work_hours_sum', [], z.string().nullable()),
 
-  /** Never repeated: what an answer that was lost gave out is not given out again. */
+  /** Never repeated: counts in an answer that was lost are not handed out again. */
   workMetricsTake: () =>
     once.rows(
       'work_metrics_take',

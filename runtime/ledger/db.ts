@@ -1,5 +1,5 @@
-// The ledger from TypeScript: one function for each SQL function that the runtime calls, by stage. No other folder queries a
-// ledger in SQL; install/ creates it, move/ takes it to another server.
+// The ledger from TypeScript: one function for each SQL function that the runtime calls, by stage. No other folder queries a ledger in SQL,
+// except that install/ creates it and move/ moves it to another server.
 
 import { checkLedgerOn } from './checkLedger.ts';
 import { configOfCalls, connect } from './connection.ts';
@@ -30,8 +30,7 @@ export type Db = Opened<ReturnType<typeof callsOf>>;
 export type OpenOptions = PoolOptions & { maximumPoolSize?: number };
 
 /**
- * Opens the ledger in `schema` of the database at `url`. Close it with `close()`. Throws OtherLedger if this program cannot work with what
- * is there.
+ * Opens the ledger in `schema` of the database at `url`. Close it with `close()`. Throws OtherLedger if this program cannot work with it.
  */
 export async function openDb(url: string, schema: string, options: OpenOptions = {}): Promise<Db> {
   const open = await connect(configOfCalls(url));
@@ -44,7 +43,7 @@ export async function openDb(url: string, schema: string, options: OpenOptions =
   }
 }
 
-/** The same where that has been checked. */
+/** The same, if that has already been checked. */
 export const openChecked = (url: string, schema: string, { maximumPoolSize = 10, ...options }: OpenOptions = {}): Promise<Db> =>
   openGroups(url, schema, maximumPoolSize, callsOf, options);
 

@@ -1,4 +1,4 @@
-// slonik's way to the server by connections of ours.
+// A slonik driver that uses our connections.
 
 import { BackendTerminatedError, createDriverFactory } from 'slonik';
 import type { DriverCommand, DriverFactory, DriverTypeParser } from 'slonik';
@@ -7,7 +7,7 @@ import pg from 'pg';
 import { configOfCalls } from './connection.ts';
 import { PinnedClient } from './pinned.ts';
 
-/** The types whose parsers slonik is given, by name; and of arrays of them. */
+/** The types for which slonik is given parsers, by name, with the ids of their array types. */
 const typeIds: Record<string, [type: number, array: number]> = {
   int8: [20, 1016],
   date: [1082, 1182],
@@ -18,8 +18,8 @@ const typeIds: Record<string, [type: number, array: number]> = {
 };
 
 /**
- * `holdsProcess`: false: a program may end while connections are open, but not while one is in use. `open`: a connection made with
- * configOfCalls(), which is the first.
+ * `holdsProcess` false: the process may end while connections are open, but not while one is in use. `open`: a connection made with
+ * configOfCalls(), which is used first.
  */
 export const pinnedDriver = ({ holdsProcess, open }: { holdsProcess: boolean; open: PinnedClient | undefined }): DriverFactory =>
   createDriverFactory(async ({ driverConfiguration: { connectionUri, connectionTimeout, typeParsers } }) => {
@@ -72,13 +72,13 @@ export const pinnedDriver = ({ holdsProcess, open }: { holdsProcess: boolean; op
     };
   });
 
-/** What slonik takes for the end of a connection. */
+/** An error that slonik recognises as the end of a connection. */
 const wrapped = (error: unknown): Error =>
   error instanceof Error && (error.message.startsWith('Connection terminated') || ('code' in error && error.code === '57P01'))
     ? new BackendTerminatedError(error)
     : (error as Error);
 
-/** The elements of an array, as text. */
+/** Parses an array into its elements, as text. */
 const texts = pg.types.getTypeParser(1009 as number) as (value: string) => (string | null)[];
 
 function typesOf(parsers: readonly DriverTypeParser[]): (id: number) => (value: string) => unknown {

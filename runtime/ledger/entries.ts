@@ -1,4 +1,4 @@
-// The entries of work items, and what an agent is told of other items.
+// The entries of work items, and what agents are told about other items.
 
 import { randomUUID } from 'node:crypto';
 
@@ -17,41 +17,41 @@ const LOCK_NOT_AVAILABLE = '55P03';
 export type AppendOptions = {
   /** Values for programs, up to 64 KiB of JSON. */
   data?: Record<string, unknown>;
-  /** Of a step: names whose newest content the agent still needs, at most 20. */
+  /** For a step: names whose newest content the agent still needs, at most 20. */
   keep?: readonly string[];
-  /** Of a plan: its items. */
+  /** For a plan: its items. */
   items?: readonly { text: string; state?: 'open' | 'doing' | 'done' | 'dropped' }[];
-  /** Of a step: the numbers of the plan's items that are done now. */
+  /** For a step: the numbers of the plan's items that are now done. */
   done?: readonly number[];
-  /** Of a step: the number of the item that is begun. */
+  /** For a step: the number of the plan's item that is being started. */
   doing?: number;
-  /** The same call repeated with it returns the same entry. */
+  /** Idempotency key: repeating the call with it returns the same entry. */
   key?: string;
-  /** Of the worker that drives the item, while one does. */
+  /** The lease of the worker that drives the item, while one does. */
   lease?: string;
 };
 
 const hit = z.object({
-  /** For `before`: the next page. */
+  /** Pass it as `before` to get the next page. */
   position: z.string(),
   /** ledger, journal, message (of a person or another agent), work (a description) or outcome. */
   source: z.string(),
   work_item_id: z.string().nullable(),
   entry_id: z.string().nullable(),
-  /** Of ledger entries. */
+  /** Only for ledger entries. */
   seq: z.number().nullable(),
   entry_type: z.string().nullable(),
   created_at: z.string().nullable(),
-  /** One line of about 300 characters; what was found stands between U+0002 and U+0003. */
+  /** One line of about 300 characters; matches are enclosed in U+0002 and U+0003. */
   snippet: z.string(),
-  /** Of the work item, in one line. */
+  /** The work item's description, on one line. */
   description: z.string().nullable(),
 });
 export type SearchHit = z.infer<typeof hit>;
 const planItem = z.object({ n: z.number(), text: z.string(), state: z.enum(['open', 'doing', 'done', 'dropped']) });
 export type PlanItem = z.infer<typeof planItem>;
 export type SearchOptions = {
-  /** The position of the last hit of the page before. */
+  /** The position of the last hit of the previous page. */
   before?: string | null;
   /** 1 to 100; default: 20. */
   limit?: number;
@@ -60,7 +60,7 @@ export type SearchOptions = {
   faculty?: string | null;
   /** ISO 8601. */
   since?: string | null;
-  /** Only in this project and in none ('': in none); null: in all. */
+  /** Only work of this project and work without a project ('': only the latter); null: all work. */
   project?: string | null;
 };
 
@@ -88,7 +88,7 @@ export const entries = ({ call, row, rows, run, named }: Calls) => ({
       entry,
     ),
 
-  /** The best first; of equal ones the newest. */
+  /** Best match first, equal ones newest first. */
   ledgerSearch: (query: string, options: SearchOptions = {}) =>
     rows(
       'ledger_search',
@@ -105,7 +105,7 @@ export const entries = ({ call, row, rows, run, named }: Calls) => ({
       hit,
     ),
 
-  /** Takes an entry back; the row of the retraction. */
+  /** Retracts an entry; returns the row of the retraction. */
   ledgerRetract: (workItemId: string, seq: number, reason: string) => row('ledger_retract', [workItemId, seq, reason], entry),
 
   ledgerRead: (workItemId: string, entryType: string | null, lastN: number | null) =>
@@ -121,7 +121,7 @@ export const entries = ({ call, row, rows, run, named }: Calls) => ({
            order by l.seq`,
     ),
 
-  /** Where the newest plan of its ledger stands. */
+  /** The state of the newest plan in its ledger. */
   planItems: (workItemId: string) =>
     run(
       () =>
@@ -131,8 +131,8 @@ export const entries = ({ call, row, rows, run, named }: Calls) => ({
     ),
 
   /**
-   * Null: a standby, which cannot be told to notify, or an item that an open transaction has written to; whoever watches reads again every
-   * few seconds.
+   * Returns null for a standby, which cannot be asked to notify, and for an item that an open transaction has written to. Watchers also
+   * read every few seconds.
    */
   ledgerWatch: (workItemId: string, seconds: number): Promise<string | null> =>
     call('ledger_watch', [workItemId, seconds], z.string()).catch((error: unknown) => {
@@ -142,16 +142,19 @@ export const entries = ({ call, row, rows, run, named }: Calls) => ({
 
   ledgerReadFormatted: (workItemId: string) => call('ledger_read_formatted', [workItemId], z.string()),
 
-  /** For an item, or for new work: of a project ('': of none), or of all. */
+  /** The digest for an item, or for new work in a project ('': in none) or anywhere. */
   awarenessDigest: (workItemId: string | null, project: string | null = null) =>
     call('awareness_digest', project === null ? [workItemId] : [workItemId, project], z.string()),
 
   ledgerLinks: () => run(() => sql.type(z.object({ name: z.string() }))`select name from ${named('v_ledger_links')} order by name`),
 
-  /** That of a linked ledger which did not answer: linkedDigests() asks. */
+  /**
+   * What is shown for a linked ledger that did not answer: its last digest, if recent, else why there is none. linkedDigests() queries the
+   * ledgers.
+   */
   awarenessDigestLinked: (name: string) => call('awareness_digest_linked', [name, false], z.string()),
 
-  /** requests_before: how many requests of the reader began after the entry was recorded, and did not tell it. */
+  /** requests_before: how many requests of the reader began after the entry was recorded without telling it. */
   awarenessShown: (workItemId: string) =>
     run(
       () => sql.type(z.object({ iteration: z.number(), kind: z.string(), content: z.string(), requests_before: z.number() }))`

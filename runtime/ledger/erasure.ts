@@ -1,11 +1,11 @@
-// What was stored can go: erasing by hand, by policy, and what to keep elsewhere first.
+// Removing stored data: erasing by hand, by policy, and exporting it first.
 
 import { sql } from 'slonik';
 import { z } from 'zod';
 
 import type { Calls } from './pool.ts';
 
-/** A line of what an erasure takes, or of what stands in its way, see work_erase(). */
+/** One line about what an erasure removes, or what prevents it; see work_erase(). */
 export type ErasureLine = z.infer<typeof erasureLine>;
 const erasureLine = z.object({
   kind: z.enum(['item', 'not over', 'fork', 'quoted in', 'note', 'table']),
@@ -35,14 +35,14 @@ const retentionStep = z.object({
 });
 
 export const erasure = ({ call, rows, run, once, named }: Calls) => ({
-  /** Never repeated: a second one finds that the first has erased. */
+  /** Never repeated: a second call would find that the first has erased everything. */
   workErase: (workItemId: string, { reason, isDryRun, withForks }: { reason: string; isDryRun: boolean; withForks: boolean }) =>
     once.rows('work_erase', [workItemId, reason, isDryRun, withForks], erasureLine),
 
-  /** The root of the work to which a session belongs. */
+  /** The root of the work that a session belongs to. */
   sessionWork: (session: string) => call('session_work', [session], z.string().nullable()),
 
-  /** Every row of a work item and of what is below it. */
+  /** Every row of a work item and its descendants. */
   workExport: (workItemId: string) => rows('work_export', [workItemId], z.object({ relation: z.string(), row: z.unknown() })),
 
   retentionPolicies: () =>
@@ -57,6 +57,6 @@ export const erasure = ({ call, rows, run, once, named }: Calls) => ({
 
   retentionDue: async () => (await call('work_retention_run', [true], z.object({ due: z.array(due) }))).due,
 
-  /** One short transaction; again until is_done. */
+  /** One short transaction; call it again until is_done. */
   retentionRun: () => call('work_retention_run', [], retentionStep),
 });

@@ -1,4 +1,4 @@
-// Whether the ledger is as it was written, and the ends of its chains, to be kept elsewhere.
+// Verifies that the ledger is as it was written, and reads the ends of its chains, to be kept elsewhere.
 
 import { z } from 'zod';
 
@@ -6,7 +6,7 @@ import { withConnection } from './connection.ts';
 import { translate } from './pool.ts';
 import type { Calls } from './pool.ts';
 
-/** The ends of a work item's chains, see ledger_head(). */
+/** The ends of a work item's chains; see ledger_head(). */
 export type Head = z.infer<typeof head>;
 export const head = z.object({
   work_item_id: z.guid(),
@@ -21,15 +21,15 @@ export type Problem = z.infer<typeof problem>;
 const problem = z.object({ work_item_id: z.string().nullable(), place: z.string(), problem: z.string() });
 
 export const evidence = ({ rows }: Calls) => ({
-  /** `workItemId` null: of all work items. */
+  /** `workItemId` null: all work items. */
   ledgerHead: (workItemId: string | null) => rows('ledger_head', [workItemId], head),
 
-  /** What is not as it was written; `heads`: what was kept elsewhere. */
+  /** Differences from what was written; `heads`: chain ends that were kept elsewhere. */
   ledgerVerify: (workItemId: string | null, heads: readonly Head[] | null) =>
     rows('ledger_verify', [workItemId, heads === null ? null : JSON.stringify(heads)], problem),
 });
 
-/** The same, and how far it has come after each work item, on a connection of its own. */
+/** The same, with progress after each work item, on a separate connection. */
 export const verifyAloud = (
   url: string,
   schema: string,

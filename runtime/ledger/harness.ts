@@ -1,4 +1,4 @@
-// What the hooks of a harness call, by name and position: see harness/hooks.ts, which a single connection serves as well.
+// The functions called by the hooks of a harness, by name and position; see harness/hooks.ts. A single connection can provide them as well.
 
 import { z } from 'zod';
 

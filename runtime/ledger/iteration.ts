@@ -1,4 +1,4 @@
-// The stages of an iteration, in order: one call each, which takes the lease and returns the next step.
+// The stages of an iteration, in order: each is one call, which is given the lease and returns the next step.
 
 import { z } from 'zod';
 
@@ -8,10 +8,10 @@ import type { Request, Step } from './answers.ts';
 import { begin, claim, failure, hookRecorded, nestedCall, step, toolHookRecorded } from './answers.ts';
 import type { Calls } from './pool.ts';
 
-/** The right to write for one work item. */
+/** The right to write to one work item. */
 export type Lease = { work_item_id: string; lease: string };
 
-/** An image for the model, at most 5 MiB in base64. */
+/** An image for the model, at most 5 MiB as base64. */
 export type ToolImage = { media_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'; data: string };
 
 /** The outcome of a tool call. */
@@ -28,12 +28,12 @@ export type ToolOutcome = {
 export type CallResult = { id: string; outcome: ToolOutcome };
 
 /**
- * A call that began before its response was recorded; null: its result is not there yet. is_entry: one of ledger_append whose input fits
- * its schema, for the database to run.
+ * A call that began before its response was recorded. outcome null: it has not ended yet. is_entry: a ledger_append whose input matches its
+ * schema, which the database runs.
  */
 export type EarlyCall = { ordinal: number; id: string; outcome: ToolOutcome | null; is_entry?: true };
 
-/** How the code of an execute_code call ran; bytes_seen by it, bytes_returned to the model. */
+/** How the code of an execute_code call ran: bytes_seen by it, bytes_returned to the model. */
 export type CodeRun = {
   verdict: string;
   calls: number;
@@ -56,7 +56,7 @@ export type HookResult = {
   error: string | null;
 };
 
-/** The request that follows one that is kept. */
+/** The request that extends a kept one. */
 function extended(kept: Request | null, since: readonly unknown[] | null | undefined): Record<string, unknown> {
   const messages = kept?.request['messages'];
   if (!since || !Array.isArray(messages)) throw new Error('the database sent the end of a request whose beginning is not here');
@@ -69,19 +69,19 @@ export const iteration = ({ call, once }: Calls) => ({
   focusClaim: (workItemId: string, workerId: string, leaseSeconds: number) =>
     call('focus_claim', [workItemId, workerId, leaseSeconds], claim),
 
-  /** begin: null where there is no claim, or iterationBegin() is still to be called. */
+  /** begin: null if there is no claim, or if iterationBegin() must still be called. */
   focusBegin: (workItemId: string, workerId: string, leaseSeconds: number) =>
     call('focus_begin', [workItemId, workerId, leaseSeconds], z.object({ claim, begin: begin.nullable() })),
 
   iterationBegin: ({ work_item_id, lease }: Lease) => call('iteration_begin', [work_item_id, lease], begin),
 
-  /** Not repeated: the next call sends everything again. False: nobody watches. */
+  /** Not repeated: the next call sends everything again. Returns false if nobody watches. */
   turnStream: ({ work_item_id, lease }: Lease, turnId: string, content: readonly ContentBlock[]) =>
     once.call('turn_stream', [work_item_id, lease, turnId, storableJson(content)], z.boolean()),
 
   /**
-   * `driven`: the iteration, and for how long this worker has driven the item; null: it gives the item back. `kept`: the request of the
-   * iteration: of the next one, the database then sends only what it adds to that.
+   * `driven`: the iteration, and how long this worker has driven the item; null: it releases the item. `kept`: the iteration's request, so
+   * that the database sends only what the next request adds to it.
    */
   async iterationStep(
     { work_item_id, lease }: Lease,
@@ -119,10 +119,10 @@ export const iteration = ({ call, once }: Calls) => ({
   summaryRecord: ({ work_item_id, lease }: Lease, turnId: string, response: ModelResponse) =>
     call('summary_record', [work_item_id, lease, turnId, responseJson(response)], z.boolean()),
 
-  /** Returns the calls that have to end first; none: the call has begun. */
+  /** Returns the calls that must end first; empty: the call has begun. */
   toolCallBegin: ({ work_item_id, lease }: Lease, toolCallId: string) => call('tool_call_begin', [work_item_id, lease, toolCallId], ids),
 
-  /** `whole`: the text that the content was made from, kept as an artifact. */
+  /** `whole`: the complete text that the content was made from, stored as an artifact. */
   toolCallSettle: (
     { work_item_id, lease }: Lease,
     toolCallId: string,
@@ -152,7 +152,7 @@ export const iteration = ({ call, once }: Calls) => ({
   toolCallSuspend: ({ work_item_id, lease }: Lease, toolCallId: string) =>
     call('tool_call_suspend', [work_item_id, lease, toolCallId], z.unknown()),
 
-  /** Returns the calls that have to end first; none: the call has run. */
+  /** Returns the calls that must end first; empty: the call has run. */
   toolCallExecute: ({ work_item_id, lease }: Lease, toolCallId: string) =>
     call('tool_call_execute', [work_item_id, lease, toolCallId], ids),
 
@@ -197,7 +197,7 @@ export const iteration = ({ call, once }: Calls) => ({
       failure,
     ),
 
-  /** Null: the files of the item are at this daemon, or will be; else the host where they are. */
+  /** Returns null if the item's files are, or will be, at this daemon; else the host where they are. */
   workspaceBind: ({ work_item_id, lease }: Lease, daemon: string) =>
     call('workspace_bind', [work_item_id, lease, daemon], z.string().nullable()),
 

@@ -1,4 +1,4 @@
-// The journal from TypeScript.
+// The journal for TypeScript programs.
 
 import { askChecked } from '../model/askChecked.ts';
 import type { ModelClient } from '../model/message.ts';
@@ -17,31 +17,31 @@ const HEARTBEAT_MS = 60_000;
 
 /** Sends a heartbeat every minute for the program that drives a session, until the returned function is called. */
 export function keepAlive(db: Db, sessionId: string): () => void {
-  const beat = (): void => void db.journal.heartbeat(sessionId).catch(() => {}); // the next one will do
+  const beat = (): void => void db.journal.heartbeat(sessionId).catch(() => {}); // the next one suffices
   beat();
   const timer = setInterval(beat, HEARTBEAT_MS).unref();
   return () => clearInterval(timer);
 }
 
-/** Every method rejects as those of LedgerClient do. */
+/** Every method rejects with the same errors as those of LedgerClient. */
 export class WorkJournal {
   readonly #db: Db;
   readonly #url: string;
   readonly #model: ModelClient | null;
 
-  /** `url`: the database of `db`, to listen to. `model`: the model that writes summaries. */
+  /** `url`: the address of the database of `db`, for notifications. `model`: the model that writes summaries. */
   constructor(db: Db, url: string, options: { model?: ModelClient } = {}) {
     this.#db = db;
     this.#url = url;
     this.#model = options.model ?? null;
   }
 
-  /** A session that this program drives itself. `project`: where its work is, see projectOf(); default: nowhere in particular. */
+  /** Creates a session that this program drives itself. `project`: where its work belongs, see projectOf(); default: no project. */
   createSession(conversationId: string, originalPrompt: string, { project }: { project?: string } = {}): Promise<JournalSession> {
     return this.#ask((journal) => journal.sessionCreate(conversationId, originalPrompt, project ?? null));
   }
 
-  /** Any work item is one. */
+  /** Every work item is a session, too. */
   getSession(sessionId: string): Promise<JournalSession | null> {
     return this.#ask((journal) => journal.session(sessionId));
   }
@@ -64,12 +64,12 @@ export class WorkJournal {
     return keepAlive(this.#db, sessionId);
   }
 
-  /** Paused and crashed sessions, the newest first, each with its packet. */
+  /** Paused and crashed sessions, newest first, each with its resumption packet. */
   getResumableSessions(options: { conversationId?: string; targetTokens?: number } = {}): Promise<readonly ResumableSession[]> {
     return this.#ask((journal) => journal.resumable(options.conversationId ?? null, options.targetTokens ?? 4000));
   }
 
-  /** Throws LedgerError WL002 if the content does not fit the type. */
+  /** Throws LedgerError WL002 if the content does not match the type. */
   logEntry(
     sessionId: string,
     entryType: EntryType,
@@ -86,7 +86,7 @@ export class WorkJournal {
     return this.#ask((journal) => journal.read(sessionId, options.since ?? 0, options.limit ?? null, options.importance ?? null));
   }
 
-  /** `manual`: a person asked for it; false: this program made it by itself. */
+  /** `manual`: a person asked for it; false: this program created it unasked. */
   createCheckpoint(sessionId: string, { manual = true }: { manual?: boolean } = {}): Promise<Checkpoint> {
     return this.#ask((journal) => journal.checkpointCreate(sessionId, manual ? 'manual' : 'automatic'));
   }
@@ -103,7 +103,7 @@ export class WorkJournal {
     return this.#ask((journal) => journal.sessionSummary(sessionId));
   }
 
-  /** A summary by a model, which is journaled too. `model`: its name; default: the session's own. */
+  /** A summary written by a model; the journal records it as well. `model`: its name; default: the session's model. */
   async summarizeSession(sessionId: string, options: { model?: string; signal?: AbortSignal } = {}): Promise<string> {
     if (this.#model === null)
       throw new LedgerError('WL002', 'this journal was made without a model', '', 'Pass a model: journal({ model: createModelClient() }).');
@@ -133,9 +133,9 @@ export class WorkJournal {
   }
 
   /**
-   * Passes on every entry from now on, each once (those written just before may come, too, where the database is slow to answer);
-   * `onActivity`: what the agent thinks, says and calls meanwhile, from the beginning of its newest turn. Returns a function that ends
-   * it. Notifications only make it faster.
+   * Calls `callback` for every entry from now on, once each (entries written just before may come, too, if the database answers slowly).
+   * `onActivity` gets what the agent thinks, says and calls meanwhile, from the beginning of its newest turn. Returns a function that ends
+   * the subscription. It does not depend on notifications; they only make it faster.
    */
   subscribe(sessionId: string, callback: (entry: JournalEntry) => void, onActivity?: (event: ActivityEvent) => void): () => void {
     return subscribe(this.#db, this.#url, sessionId, callback, onActivity);

@@ -15,7 +15,7 @@ const id = z.object({ id: z.string() });
 /** Unix milliseconds. */
 const ms = (at: FragmentSqlToken) => sql.fragment`floor(extract(epoch from ${at}) * 1000)::int8`;
 
-/** Functions that write get an id of their own, so that a repetition after a broken connection is harmless. */
+/** Writing functions get a fresh id, so that repeating them after a broken connection is harmless. */
 export function journalQueries({ call, row, rows, one, run, named, invoked }: Calls) {
   const sessionOf = sql.fragment`
     s.id, s.conversation_id as "conversationId", s.original_prompt as "originalPrompt", s.status, ${ms(sql.fragment`s.created_at`)} as "createdAt",
@@ -76,7 +76,7 @@ export function journalQueries({ call, row, rows, one, run, named, invoked }: Ca
         select ${entryOf} from ${invoked('journal_read', [sessionId, sql.fragment`to_timestamp(${since} / 1000.0)`, limit, importance && sql.array(importance, 'text')])} j`,
       ),
 
-    /** The time of the database, in milliseconds: what is written from now on is not older. */
+    /** The database's time in milliseconds: nothing written from now on is older. */
     now: async () => (await one(() => sql.type(z.object({ now: z.number() }))`select ${ms(sql.fragment`clock_timestamp()`)} as now`)).now,
 
     heartbeat: (sessionId: string) => call('journal_heartbeat', [sessionId], z.unknown()),

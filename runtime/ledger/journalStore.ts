@@ -1,4 +1,4 @@
-// The state of one journal session for a user interface of any framework.
+// The state of one journal session, for a user interface in any framework.
 
 import type { Checkpoint, JournalEntry, JournalSession, ResumptionContext } from './answers.ts';
 import { messageOf } from './errors.ts';
@@ -26,7 +26,7 @@ export class JournalStore {
     this.#conversationId = conversationId;
   }
 
-  /** Loads the active session of the conversation, and follows it. */
+  /** Loads the active session of the conversation and follows it. */
   async load(): Promise<void> {
     await this.#act(async () => this.#follow(await this.#journal.getActiveSession(this.#conversationId)));
   }
@@ -72,7 +72,7 @@ export class JournalStore {
     return this.state.entries.reduce((sum, entry) => sum + entry.tokenEstimate, 0);
   }
 
-  /** `threshold`: the fraction of `contextWindow` tokens from which it is true. */
+  /** `threshold`: the fraction of `contextWindow` (tokens) from which it returns true. */
   isApproachingLimit(threshold = 0.8, contextWindow = 200_000): boolean {
     return this.getTokenEstimate() >= threshold * contextWindow;
   }
@@ -97,7 +97,7 @@ export class JournalStore {
     this.#leave();
     this.#set({ session, entries: [], latestCheckpoint: null });
     if (!session) return;
-    // Subscribes before it reads, so that no entry is missed; an entry that comes both ways is added once.
+    // Subscribes before it reads, so that no entry is missed; an entry that arrives both ways is added once.
     this.#unsubscribe = this.#journal.subscribe(session.id, (entry) => this.#add([entry]));
     this.#add(await this.#journal.getEntries(session.id));
     this.#set({ latestCheckpoint: await this.#journal.getLatestCheckpoint(session.id) });

@@ -1,4 +1,4 @@
-// A subscription to a session's journal that neither loses nor doubles an entry, however late it commits.
+// A subscription to a session's journal that neither loses nor repeats an entry, however late it commits.
 
 import { ActivityReader } from './activity.ts';
 import type { ActivityEvent } from './activity.ts';
@@ -6,9 +6,7 @@ import type { JournalEntry } from './answers.ts';
 import type { Db } from './db.ts';
 import { listen } from './listener.ts';
 
-/**
- * Entries may become visible in another order than they were written: so much of the past is read again by a poll, and so much at a hint.
- */
+/** Entries may become visible out of order, so a poll reads this much of the past again, and a notification this much. */
 const OVERLAP_MS = 60_000;
 const HINT_OVERLAP_MS = 1000;
 const POLL_MS = 2000;
@@ -27,7 +25,7 @@ export function subscribe(
   let watchedUntil = 0;
   let isOver = false;
   let isReading = false;
-  /** What the next read reads again, while one is under way; null: none is wanted. */
+  /** The overlap of the read that follows the current one; null: none is wanted. */
   let wanted: number | null = null;
   const read = async (overlapMs: number): Promise<void> => {
     if (isOver) return;
@@ -89,14 +87,17 @@ class NewEntries {
     this.#sessionId = sessionId;
   }
 
-  /** Sets the start, once: by the clock of the database, when it was subscribed or, as far as the answer took time, a little before. */
+  /** Sets the start once: the time of the subscription by the database's clock, or a little earlier by as long as the answer took. */
   async begin(): Promise<void> {
     if (this.#began !== null) return;
     const now = await this.#db.journal.now();
     this.#began = this.#since = now - (performance.now() - this.#subscribedAt);
   }
 
-  /** What is new, among what was written since so long before the newest entry; the first read looks at all that a later one may. */
+  /**
+   * Yields what is new among entries written up to `overlapMs` before the newest one. The first read covers everything that a later one may
+   * read again.
+   */
   async *read(overlapMs: number): AsyncGenerator<JournalEntry> {
     for (const entry of await this.#db.journal.read(this.#sessionId, this.#since - (this.#isPrimed ? overlapMs : OVERLAP_MS), null, null)) {
       const isNew = !this.#seen.has(entry.id) && (this.#isPrimed || entry.timestamp >= (this.#began ?? 0));

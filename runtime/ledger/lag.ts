@@ -6,10 +6,9 @@ import { z } from 'zod';
 import type { Calls } from './pool.ts';
 
 /**
- * How old what a server shows may be. 0: of a primary, and of a standby that is connected and has replayed what was sent to it; else the
- * age of the
- * newest transaction that it shows: it is at most that far behind, since nothing may have been written meanwhile. Null: it has replayed
- * none since it was started.
+ * How old a server's data may be, in seconds. 0 for a primary, and for a standby that is connected and has replayed everything it received.
+ * Otherwise the age of the newest transaction it shows: an upper bound, since nothing may have been written since. Null: it has replayed
+ * none since it started.
  */
 export const behind = z.object({ is_standby: z.boolean(), seconds: z.number().nullable() });
 export const behindColumns = sql.fragment`
@@ -20,11 +19,11 @@ export const behindColumns = sql.fragment`
 export const lag = ({ one, once }: Calls) => ({
   behind: () => one(() => sql.type(behind)`select ${behindColumns}`),
 
-  /** The end of what has been written here, for hasReplayed() of a standby. */
+  /** The current end of the write-ahead log, for hasReplayed() of a standby. */
   writtenEnd: async () =>
     (await once.one(() => sql.type(z.object({ lsn: z.string() }))`select pg_current_wal_insert_lsn()::text as lsn`)).lsn,
 
-  /** Whether it shows what its primary had written then; one that was promoted does not wait for it. */
+  /** Whether it shows what its primary had written at that position; a promoted standby does not wait for it. */
   hasReplayed: async (lsn: string) =>
     (
       await once.one(
@@ -32,7 +31,7 @@ export const lag = ({ one, once }: Calls) => ({
       )
     ).is,
 
-  /** The same of a server and of its standbys; null: it does not tell. */
+  /** The same for a server and its standbys; null: it does not tell. */
   serverName: () =>
     once
       .one(

@@ -1,4 +1,4 @@
-// The notes of a project as the six handlers that betaMemoryTool() of Anthropic's SDK takes.
+// The notes of a project as the six handlers that betaMemoryTool() of Anthropic's SDK expects.
 
 import { randomUUID } from 'node:crypto';
 
@@ -15,15 +15,15 @@ type Commands = {
   rename: { command: 'rename'; old_path: string; new_path: string };
 };
 
-/** What betaMemoryTool() takes: MemoryToolHandlers. */
+/** The handlers that betaMemoryTool() expects: MemoryToolHandlers. */
 export type LedgerMemory = { [Name in keyof Commands]: (command: Commands[Name]) => Promise<string> };
 
 /**
- * The notes of a project, which outlast work: `betaMemoryTool(client.memory({ project: 'github.com/acme/shop' }))`. `project`: any name
- * of it, see projectOf(); null: the notes of work that is in no project. `workItemId`, with its `lease` while it is driven: the item
- * for which the agent works, whose project then counts. What this agent was shown is remembered by the item, else by `reader`, a name of
- * your choice (default: a new one for each call of this function); what others change meanwhile it cannot write over. The message of a
- * LedgerError is what the model is to read.
+ * The notes of a project, which outlive its work: `betaMemoryTool(client.memory({ project: 'github.com/acme/shop' }))`. `project`: any of
+ * its names, see projectOf(); null: the notes of work that belongs to no project. `workItemId`: the item for which the agent works, whose
+ * project then applies; with its `lease` while a worker drives it. What this agent was shown is remembered by the item, or else by
+ * `reader`, a name of your choice (default: a new one for each call of this function), so that it cannot overwrite what others change
+ * meanwhile. The message of a LedgerError is meant for the model.
  */
 export function ledgerMemory(
   ask: (use: (db: Pick<Db, 'notes'>) => Promise<string>) => Promise<string>,
@@ -36,7 +36,7 @@ export function ledgerMemory(
   const run = (command: object): Promise<string> =>
     ask((db) =>
       db.notes.command(command, hand, randomUUID()).catch((error: unknown) => {
-        // The helper of the SDK tells the model the message alone: the ledger's own hint, which is for models, is in it.
+        // The SDK's helper passes only the message to the model, so the ledger's hint, which is written for models, is added to it.
         if (!(error instanceof LedgerError) || error.hint === '') throw error;
         throw new LedgerError(error.code, `${error.message}\n${error.hint}`, error.detail, error.hint);
       }),

@@ -1,5 +1,5 @@
-// What linked ledgers say, each asked by a connection of its own with a limit of its own: one that hangs costs nobody else anything, and
-// its reader no more than that limit, whatever the server does with the statement that nobody waits for any more.
+// Digests of linked ledgers. Each is queried on its own connection with its own time limit: a ledger that hangs delays no other, and delays
+// the reader by no more than the limit, whatever the server does with the abandoned statement.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -8,10 +8,10 @@ import { messageOf } from './errors.ts';
 import { oneConnection } from './oneConnection.ts';
 import { PinnedClient } from './pinned.ts';
 
-/** More than a link's connect_timeout of 3 s, after which its server says itself what is wrong. */
+/** More than a link's connect_timeout of 3 s, after which its server reports the error itself. */
 const LIMIT_MS = 5000;
 
-/** The digest of each linked ledger, or a sentence that says why there is none, in the order of their names. Never later than its limit. */
+/** The digest of each linked ledger, or a sentence that says why there is none, ordered by name. Never takes longer than the limit. */
 export async function linkedDigests(
   db: Pick<Db, 'ledgerLinks' | 'awarenessDigestLinked' | 'schema'>,
   url: string,
@@ -22,13 +22,13 @@ export async function linkedDigests(
 
 async function linkedDigest(db: Pick<Db, 'awarenessDigestLinked' | 'schema'>, url: string, name: string, limitMs: number): Promise<string> {
   const client = new PinnedClient({ connectionString: url, statement_timeout: limitMs, connectionTimeoutMillis: limitMs });
-  client.on('error', () => {}); // whoever asks hears of it
+  client.on('error', () => {}); // the pending call reports it
   const over = new AbortController();
   const asked = (async (): Promise<string> => {
     await client.connect();
     return oneConnection(client, db.schema).text('awareness_digest_linked', 'awareness_digest_linked', name);
   })();
-  // A second later, so that what the statement says when its time is up is heard.
+  // A second later, so that the statement's own timeout error arrives first.
   const late = sleep(limitMs + 1000, null, { signal: over.signal }).catch(() => null);
   try {
     const says = await Promise.race([asked, late]);
@@ -38,6 +38,6 @@ async function linkedDigest(db: Pick<Db, 'awarenessDigestLinked' | 'schema'>, ur
   } finally {
     over.abort();
     asked.catch(() => {});
-    client.abandon(); // a goodbye would wait for the statement
+    client.abandon(); // a regular end would wait for the statement
   }
 }

@@ -1,8 +1,8 @@
-// LISTEN with reconnection. A notification is only a hint: a listener reads again after each hint, after each
-// (re)connection, since hints may have been missed, and every few seconds as well. A standby has no hints: there the connection
-// waits until it is promoted. A pooler has none either: there it polls, unless it was told where the server itself is (listenAt).
-// An item hints at its appends ten times a second at most: what is appended within 100 ms of a hint has none of its own, on a busy
-// server within a second. So a hint of appends comes twice more, and nobody stays behind the last of a burst until the next poll.
+// LISTEN with reconnection. A notification is only a hint: a listener reads again after each hint and each (re)connection, since hints may
+// have been missed, and every few seconds as well. A standby sends no notifications: there the connection waits until it is promoted. Nor
+// does a pooler: there the listener polls, unless it knows the server's own address (listenAt). An item sends at most ten hints of appends
+// a second: what is appended within 100 ms of a hint (on a busy server, within a second) gets none of its own. So each hint of appends is
+// repeated twice, and the end of a burst is not delayed until the next poll.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -17,28 +17,28 @@ const POLL_MS = 2000;
 
 export type Listener = { close(): Promise<void> };
 
-/** A little more than the times in which appends may have no hint of their own. */
+/** Slightly longer than the intervals in which appends may get no hint of their own. */
 const AGAIN_MS = [200, 1200];
 
-/** Where the notifications of a database are listened to, if not at its own address. */
+/** The addresses where the notifications of a database are received, if not at its own. */
 const addresses = new Map<string, string>();
 
 /**
- * From now on the notifications of the database at `url`, a pooler's, are listened to at `address`: the server's own, or that of a pooler
- * in session mode.
+ * From now on the notifications of the database at `url`, a pooler, are received at `address`: the server's own, or that of a pooler in
+ * session mode.
  */
 export function listenAt(url: string, address: string): void {
   passwordsOf(address).forEach(keepSecret);
   addresses.set(url, address);
 }
 
-/** Whether a pooler stands before the database, and where its notifications are listened to; null: nowhere, it is polled. */
+/** Whether a pooler is in front of the database, and where its notifications are received; null: nowhere, it is polled. */
 export const hearing = (url: string): Promise<{ isPooled: boolean; at: string | null }> =>
   withConnection({ connectionString: url }, async ({ isPooled }) => ({ isPooled, at: addresses.get(url) ?? (isPooled ? null : url) }));
 
 /**
- * Listens until closed. Calls `onNotification(channel, payload)` at each hint, `onConnected()` whenever hints may have been missed: where
- * it polls every 2 s.
+ * Listens until closed. Calls `onNotification(channel, payload)` at each hint, and `onConnected()` whenever hints may have been missed
+ * (while polling, every 2 s).
  */
 export function listen(
   url: string,
@@ -80,7 +80,7 @@ export function listen(
           await ended;
         }
       } catch {
-        // refused or broken: again below
+        // refused or broken: retried below
       }
       await client?.end().catch(() => {});
       await sleep(delay, undefined, { signal }).catch(() => {});

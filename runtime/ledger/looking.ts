@@ -1,4 +1,4 @@
-// What short commands read that show work and end. Of the groups of db.ts these alone, so that nothing else is loaded for them.
+// The queries of short commands that only show work. It has only these of the groups in db.ts, so that such commands load nothing else.
 
 import { lag } from './lag.ts';
 import { openGroups } from './opened.ts';

@@ -1,4 +1,4 @@
-// Notes that last: files of a project, which outlive the work that wrote them.
+// Notes: files of a project that outlive the work that wrote them.
 
 import { sql } from 'slonik';
 import { z } from 'zod';
@@ -40,20 +40,20 @@ const suggestion = z.object({
 
 export type Note = z.infer<typeof note>;
 
-/** A path as a person types it: below /memories, which need not be typed. */
+/** The path that a person typed, below /memories, which need not be typed. */
 export const notePath = (typed: string): string =>
   /^\/*memories(\/|$)/.test(typed) ? `/${typed.replace(/^\/+/, '')}` : `/memories/${typed.replace(/^\/+/, '')}`;
 
-/** Whose notes, and who reads or writes them: see memory_command(). */
+/** Whose notes these are, and who reads or writes them; see memory_command(). */
 export type MemoryHand = { project: string | null; workItemId: string | null; lease: string | null; reader: string | null };
 
 export const notes = ({ call, rows, run, named }: Calls) => ({
   notes: {
-    /** A command of the memory tool; `key`: the same one again does nothing again. */
+    /** Runs a command of the memory tool; repeating it with the same `key` does nothing. */
     command: (input: object, { project, workItemId, lease, reader }: MemoryHand, key: string | null) =>
       call('memory_command', [storableJson(input), project, workItemId, lease, reader, key], z.string()),
 
-    /** What several agents were told of and no note quotes, the most told first. */
+    /** Entries that several agents were told of and that no note quotes, most often told first. */
     suggest: (project: string | null, limit: number) => rows('memory_suggest', [project, limit], suggestion),
 
     list: (project: string | null) =>
@@ -63,7 +63,7 @@ export const notes = ({ call, rows, run, named }: Calls) => ({
           from ${named('v_memory_files')} where project is not distinct from ${named('project_name')}(${project}) order by path collate "C"`,
       ),
 
-    /** Undefined: there is none. */
+    /** Undefined: there is no such note. */
     read: async (path: string, project: string | null) =>
       (
         await run(
@@ -73,7 +73,7 @@ export const notes = ({ call, rows, run, named }: Calls) => ({
         )
       )[0],
 
-    /** The newest first; also of files that had this path and were deleted or renamed. */
+    /** Newest version first; includes files that had this path and were deleted or renamed. */
     history: (path: string, project: string | null) =>
       run(
         () => sql.type(noteVersion)`
@@ -86,11 +86,11 @@ export const notes = ({ call, rows, run, named }: Calls) => ({
          limit 1000`,
       ),
 
-    /** `version`: the one that it replaces, as it was read; null: there is none. */
+    /** `version`: the version to replace, as it was read; null: there is none yet. */
     write: (path: string, content: string, project: string | null, version: number | null, why: string | null) =>
       call('memory_write', [path, content, project, version, why], z.number()),
 
-    /** `replaces`: the version that it has, as it was read; null: whichever it is. */
+    /** `replaces`: the current version, as it was read; null: whichever it is. */
     rollback: (path: string, version: number, project: string | null, why: string | null, replaces: number | null = null) =>
       call('memory_rollback', [path, version, project, replaces, why], z.number()),
 

@@ -1,4 +1,4 @@
-// The SQL functions by one open connection, for programs that somebody waits for: no pool, no schemas of rows, nothing is repeated.
+// Calls the SQL functions on one open connection, for programs that must answer quickly: no pool, no row schemas, no repetition.
 
 import type pg from 'pg';
 
@@ -8,7 +8,7 @@ type Row = Record<string, unknown>;
 type Argument = string | number | null;
 export type OneConnection = ReturnType<typeof oneConnection>;
 
-/** Calls functions of the ledger in `schema`, by position; the types of a function's parameters decide how a text is read. */
+/** Calls functions of the ledger in `schema`, by position. The types of a function's parameters decide how a text is parsed. */
 export function oneConnection(client: pg.Client, schema: string) {
   const rows = async (name: string, ...args: Argument[]): Promise<Row[]> => {
     const given = args.map((_, n) => `$${n + 1}`).join(', ');
@@ -19,7 +19,7 @@ export function oneConnection(client: pg.Client, schema: string) {
   return {
     /** The rows that a function returns. */
     rows,
-    /** The text that it returns, or that the first row has in this column. */
+    /** The text that it returns, or that this column of the first row contains. */
     text: async (name: string, column: string, ...args: Argument[]): Promise<string> => {
       const value = (await rows(name, ...args))[0]?.[column];
       if (typeof value !== 'string') throw new Error(`${name}() of the ledger returned no text`);

@@ -1,4 +1,4 @@
-// A ledger that is open: groups of its functions by the same connections.
+// An open ledger: groups of its functions that share connections.
 
 import { openPool } from './pool.ts';
 import type { Calls, Person, PoolOptions } from './pool.ts';
@@ -7,11 +7,11 @@ type Pool = Awaited<ReturnType<typeof openPool>>;
 export type Opened<Groups> = Groups &
   Pick<Pool, 'ask' | 'warm' | 'close'> & {
     schema: string;
-    /** The same, each call in the name of a person, whom the ledger verifies. */
+    /** The same, with each call made in the name of a person, whom the ledger verifies. */
     as(person: Person): Opened<Groups>;
   };
 
-/** Opens the ledger in `schema` of the database at `url`, which this program can work with. Close it with `close()`. */
+/** Opens the ledger in `schema` of the database at `url`, which must be one that this program can work with. Close it with `close()`. */
 export async function openGroups<Groups extends object>(
   url: string,
   schema: string,

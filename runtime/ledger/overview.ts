@@ -15,14 +15,14 @@ export type ListedItem = z.infer<typeof listed>;
 
 const now = z.object({
   state: z.string(),
-  /** model, tools, waits, paused, next; null: no attempt is under way. */
+  /** model, tools, waits, paused or next; null: no attempt is running. */
   doing: z.string().nullable(),
   waits_for: z.string().nullable(),
   why: z.string().nullable(),
   iteration: z.number().nullable(),
   tokens: z.number().nullable(),
   open_calls: z.array(z.object({ tool: z.string(), label: z.string(), status: z.string() })).nullable(),
-  /** Since the newest sign of work. */
+  /** Since the newest sign of activity. */
   seconds: z.number().nullable(),
   tree_items: z.number().nullable(),
 });
@@ -42,14 +42,22 @@ const happened = z.object({
   at: z.string(),
   kind: z.enum(['goes on', 'told', 'said', 'call', 'entry', 'attempt', 'end', 'next']),
   iteration: z.number().nullable(),
-  /** Of a call its tool, of an entry its type, of an attempt its faculty; person or agent told it; continue or retry. */
+  /**
+   * For a call its tool, for an entry its type, for an attempt its faculty; for told person or agent; for goes on and next continue or
+   * retry.
+   */
   name: z.string().nullable(),
-  /** What was told, said or entered; of a call its input; of the end the summary, or why; the message with which it goes on, the id of the next item. */
+  /**
+   * For told, said and entry the words; for a call its input; for the end the summary or reason; for goes on the message; for next the
+   * item's id.
+   */
   text: z.string(),
-  /** Of what was told also who said it. */
+  /**
+   * For a call its status, for an attempt its outcome, for the end the state; for told the sender; for goes on and next who continued it.
+   */
   status: z.string().nullable(),
   seconds: z.number().nullable(),
-  /** Of a failed call, attempt or item; the id of the item from whose end it goes on. */
+  /** Why a call, attempt or item failed; for goes on the id of the item that it continues. */
   error: z.string().nullable(),
 });
 export type Happened = z.infer<typeof happened>;
@@ -88,7 +96,7 @@ export type SavedFaculty = z.infer<typeof savedFaculty>;
 const kept = z.object({
   session_id: z.string(),
   project_key: z.string(),
-  /** Null: it was not read yet, which its own process is about to do. */
+  /** Null: it has not been read yet; its own process is about to do so. */
   work_item_id: z.string().nullable(),
   project: z.string().nullable(),
   description: z.string().nullable(),
@@ -113,7 +121,7 @@ function inStates(states: readonly string[] | null): FragmentSqlToken {
 export const overview = (calls: Calls) => {
   const { call, run, one, named, invoked } = calls;
   return {
-    /** The newest items, of these states if any are named, and of one project and of none; faculty: the one that works on it, or would. */
+    /** The newest items in these states (null: any), of one project and of none. faculty: the one that works on it, or would. */
     workList: async (states: readonly string[] | null, project: string | null, limit: number) => {
       const names = await namesOf(calls, project);
       return run(
@@ -124,7 +132,7 @@ export const overview = (calls: Calls) => {
       );
     },
 
-    /** How many items of a project (null: of all) are under way, and what they do. */
+    /** How many items of a project (null: of all) are running, and what they do. */
     underWay: async (project: string | null) => {
       const names = await namesOf(calls, project);
       const sums = ['under_way', 'model', 'tools', 'waits', 'paused', 'approvals'].map(
@@ -136,7 +144,7 @@ export const overview = (calls: Calls) => {
       );
     },
 
-    /** How many of the newest 10,000 are in other projects; 1000: that many or more. */
+    /** How many of the newest 10,000 items are in other projects; 1000 means that many or more. */
     workCountBeyond: async (states: readonly string[] | null, project: string) => {
       const names = await namesOf(calls, project);
       return (
@@ -151,7 +159,7 @@ export const overview = (calls: Calls) => {
       ).n;
     },
 
-    /** Sessions of other programs whose transcripts are kept, of one project and of none, those that were appended to last first. */
+    /** Sessions of other programs whose transcripts are kept, of one project and of none, most recently appended to first. */
     keptSessions: (project: string | null, limit: number) =>
       run(
         () => sql.type(kept)`
@@ -176,7 +184,7 @@ export const overview = (calls: Calls) => {
         )
       )[0] ?? null,
 
-    /** What happened in a conversation up to the end of an item, the newest `limit` of it, the oldest first. */
+    /** The newest `limit` events of a conversation, up to the end of an item, oldest first. */
     workLog: (workItemId: string, limit: number) =>
       run(
         () => sql.type(happened)`
@@ -192,10 +200,10 @@ export const overview = (calls: Calls) => {
       select happened_at as at, kind, iteration, name, text, status, seconds, error from newest order by happened_at, work_item_id, rank, ordinal`,
       ),
 
-    /** Where a work item stands, as its agent is told. */
+    /** The state of a work item, as its agent is told. */
     standing: (workItemId: string) => call('standing', [workItemId, null], z.string()),
 
-    /** Calls that failed, by tool and by what they said, most first. */
+    /** Failed calls, by tool and error, most frequent first. */
     failedCalls: (workItemId: string) =>
       run(
         () => sql.type(z.object({ tool: z.string(), says: z.string().nullable(), times: z.number() }))`
@@ -203,7 +211,7 @@ export const overview = (calls: Calls) => {
        where work_item_id = ${workItemId}::uuid order by times desc, first_at limit 5`,
       ),
 
-    /** The faculty that works on an item, or would; null: none does. */
+    /** The faculty that works on an item, or would; null: none. */
     facultyOf: async (workItemId: string) =>
       (
         await one(
@@ -222,7 +230,7 @@ export const overview = (calls: Calls) => {
         )
       ).id,
 
-    /** The living worker that drives an item at this moment, or keeps its tree. */
+    /** The live worker that drives an item at this moment, or keeps its tree. */
     driverOf: async (workItemId: string) =>
       (
         await run(
@@ -234,14 +242,13 @@ export const overview = (calls: Calls) => {
         )
       )[0] ?? null,
 
-    /** The current faculties. */
     faculties: () =>
       run(
         () => sql.type(savedFaculty)`
       select name, project, config, saved_by, created_at from ${named('v_faculties')} order by name, project`,
       ),
 
-    /** What each current faculty needs of the machine that its items are worked on at. */
+    /** What each current faculty requires of the machine where its items run. */
     facultyNeeds: () =>
       run(
         () => sql.type(facultyNeeds)`

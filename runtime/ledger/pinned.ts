@@ -1,10 +1,10 @@
-// A connection on which what the ledger needs is set, whatever the defaults of role and database are, and whether it leads to the
-// server itself or to a pooler.
+// A connection with the settings that the ledger requires, whatever the defaults of role and database are. It detects whether it leads to
+// the server itself or to a pooler.
 //
-// A server says at the start of a connection which of its processes will answer. Where another one answers, something stands
-// between that shares its connections, and each transaction may be in another process (PgBouncer with pool_mode = transaction).
-// There nothing outlives a transaction: each statement is sent as one with its settings, in one go, without waiting for answers
-// between; no statement is prepared under a name. Parameters at startup are left out everywhere, since poolers refuse them.
+// At the start of a connection a server announces which of its processes will answer. If another one answers, something in between shares
+// connections, and each transaction may run in another process (PgBouncer with pool_mode = transaction). There nothing outlives a
+// transaction: each statement is sent together with its settings as one transaction, in one go, without waiting for answers in between, and
+// no statement is prepared under a name. Startup parameters are never sent, since poolers reject them.
 
 import type pg from 'pg';
 
@@ -12,24 +12,24 @@ import { Client } from './servers.ts';
 
 type Ask = (query: string | pg.QueryConfig, values?: unknown[]) => Promise<pg.QueryResult>;
 type Callback = (error: unknown, result?: unknown) => void;
-/** What pg does not declare. */
+/** Fields that pg does not declare. */
 type Inner = { processID: number | null; pipeline: boolean; connection: { stream: { destroy(): void; ref(): void; unref(): void } } };
 
 const CONNECT_MS = 10_000;
 const IDLE_IN_TRANSACTION_MS = 60_000;
-/** So much later than the server should have ended a statement, its answer does not come any more. */
+/** If a server has not answered this long after it should have ended a statement, the answer is not coming. */
 const SILENCE_MS = 10_000;
 
 export class PinnedClient extends Client {
-  /** Whether something stands between that gives each transaction to any of its connections. Known once it is connected. */
+  /** Whether something in between gives each transaction any of its connections. Known once connected. */
   isPooled = false;
 
-  /** Gives it up at once, whatever it waits for. */
+  /** Drops the connection at once, whatever it waits for. */
   abandon(): void {
     (this as unknown as Inner).connection.stream.destroy();
   }
 
-  /** Whether the process has to go on for it. */
+  /** Sets whether it keeps the process alive. */
   hold(isHeld: boolean): void {
     const { stream } = (this as unknown as Inner).connection;
     if (isHeld) stream.ref();
@@ -37,8 +37,8 @@ export class PinnedClient extends Client {
   }
 
   /**
-   * `statement_timeout` and `lock_timeout` in ms, default: none; `connectionTimeoutMillis`, default: 10 s, also for a pooler that has no
-   * connection.
+   * `statement_timeout` and `lock_timeout` in ms, default: none; `connectionTimeoutMillis`, default: 10 s, which also applies to a pooler
+   * that has no free connection.
    */
   constructor({ statement_timeout, lock_timeout, idle_in_transaction_session_timeout, ...config }: pg.ClientConfig = {}) {
     const limit = statement_timeout || 0;
@@ -49,12 +49,12 @@ export class PinnedClient extends Client {
       idle_in_transaction_session_timeout: idle_in_transaction_session_timeout ?? IDLE_IN_TRANSACTION_MS,
       transaction_timeout: 0,
       standard_conforming_strings: 'on',
-      row_security: 'on', // off, queries of graphile-worker's tables are refused instead of following its policies
+      row_security: 'on', // if off, queries of graphile-worker's tables are rejected instead of following its policies
       DateStyle: 'ISO, MDY',
       IntervalStyle: 'postgres',
-      jit: 'off', // what is asked is short, and compiling a plan that only looks dear takes longer than running it
+      jit: 'off', // queries are short, and compiling a plan that only looks expensive takes longer than running it
     };
-    this.on('error', () => {}); // a pool listens only when it has the connection, and it may break before
+    this.on('error', () => {}); // a pool adds its listener only once it has the connection, which may break before
     const inner = this as unknown as Inner;
     const open = super.connect.bind(this);
     const send = super.query.bind(this) as Ask;
@@ -64,7 +64,7 @@ export class PinnedClient extends Client {
       try {
         return await send(query, values);
       } catch (error) {
-        if (isSilence(error)) inner.connection.stream.destroy(); // whatever comes later is not for the next query
+        if (isSilence(error)) inner.connection.stream.destroy(); // a late answer must not reach the next query
         throw error;
       }
     };
@@ -106,7 +106,7 @@ export class PinnedClient extends Client {
     }) as pg.Client['query'];
     const close = super.end.bind(this);
     this.end = ((callback?: Callback) => {
-      // Whoever waits for the end of a connection does not wait for ever, even if nothing else holds the process.
+      // Waiting for the end of a connection must not last forever if nothing else keeps the process alive.
       inner.connection.stream.ref();
       this.hold = () => {};
       return answered(close(), callback);
@@ -114,12 +114,12 @@ export class PinnedClient extends Client {
   }
 }
 
-/** The server, or what stands between, did not answer in time. */
+/** The server, or something in between, did not answer in time. */
 export const isSilence = (error: unknown): boolean => error instanceof Error && error.message === 'Query read timeout';
 
 const opensTransaction = /^\s*(?:begin|start transaction)\s*(?=;|$)/i;
 
-/** An expression that sets what this version of PostgreSQL knows: for the session, or for the transaction. */
+/** An expression that applies the settings that this version of PostgreSQL knows: for the session, or for the transaction. */
 function settings(pins: Record<string, string | number>, isLocal: boolean): string {
   const set = ([name, value]: [string, string | number]): string =>
     `case when current_setting('${name}', true) is not null then set_config('${name}', '${value}', ${isLocal}) end`;

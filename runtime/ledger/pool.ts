@@ -1,6 +1,6 @@
-// The way to the SQL functions: connections, and call(name, args, schema). Rows are parsed by their schema as they arrive (answers.ts);
-// the results are typed. Every call is safe to repeat (the SQL side is idempotent), so a call whose connection died, or that a
-// deadlock rolled back or an upgrade caught, is repeated until it succeeds or PATIENCE_MS is over.
+// Access to the SQL functions: connections, and call(name, args, schema). Rows are parsed by their schema on arrival (answers.ts), and the
+// results are typed. Every call is safe to repeat (the SQL side is idempotent), so a call whose connection died, or that was rolled back by
+// a deadlock or caught by an upgrade, is repeated until it succeeds or PATIENCE_MS has passed.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -19,7 +19,7 @@ import { errorCodes, LedgerError, messageOf, noWritesWords, sqlState } from './e
 import type { PinnedClient } from './pinned.ts';
 import { isConnectionLost, refusalOf } from './reachable.ts';
 
-/** By position, or by name; the types of the function's parameters decide how a text is read. */
+/** By position, or by name; the types of the function's parameters decide how a text is parsed. */
 type Arguments = readonly ValueExpression[] | Record<string, ValueExpression>;
 type ValueRow<T> = z.ZodObject<{ value: z.ZodType<T> }>;
 type Run = <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>) => Promise<readonly z.output<Schema>[]>;
@@ -30,15 +30,18 @@ export type Calls = ReturnType<typeof callsOf> & {
   once: ReturnType<typeof callsOf>;
 };
 
-/** Who acts: whoever has a token, of which this is the SHA-256 in hexadecimal; or a name, for which the role that is logged in vouches. */
+/** Who acts: the holder of a token, given as the token's SHA-256 in hexadecimal; or a name for which the login role vouches. */
 export type Person = { token: string } | { name: string };
 
-/** How long a call is repeated while the server cannot be reached: under the lease, so that a worker gives up before another takes over. */
+/**
+ * How long a call is repeated while the server is unreachable: less than the lease, so that a worker gives up before another takes over.
+ */
 const PATIENCE_MS = 20_000;
 
 /**
- * `holdsProcess`: false: a program may end while the pool is open, but not in the middle of a call. `patienceMs`: how long a call is repeated
- * while the server cannot be reached; default: 20,000. `open`: a connection that was made with configOfCalls(): the first, and closed with the pool.
+ * `holdsProcess` false: the process may end while the pool is open, but not in the middle of a call. `patienceMs`: how long a call is
+ * repeated while the server is unreachable; default: 20,000. `open`: a connection made with configOfCalls(), which is used first and closed
+ * with the pool.
  */
 export type PoolOptions = { holdsProcess?: boolean; patienceMs?: number; open?: PinnedClient };
 
@@ -68,14 +71,14 @@ export async function openPool(
         int8AsNumber,
       ],
       queryRetryLimit: 0,
-      // A new connection has everything to compile and to plan: those that there are, are kept.
+      // A new connection has to compile and plan everything again, so existing ones are kept.
       idleTimeout: 'DISABLE_TIMEOUT',
       maximumConnectionAge: 'DISABLE_TIMEOUT',
       // Nothing here changes session state, so a connection is returned as it is (saves 0.24 ms a call).
       resetConnection: async () => {},
     });
-  open?.hold(false); // as if there were none yet: whoever asks nothing may end
-  const others = Array.from({ length: maximumPoolSize - 1 }, () => poolOf()); // each connects when it is first used
+  open?.hold(false); // as if there were none yet, so that a program that makes no call can end
+  const others = Array.from({ length: maximumPoolSize - 1 }, () => poolOf()); // each connects at first use
   const pools = await Promise.all([...others, poolOf(open)]); // the last is used first
   for (const pool of pools) pool.on('error', () => {}); // an idle connection died: the next call gets a new one
   const inLine = lastUsedFirst(pools);
@@ -110,8 +113,8 @@ export async function openPool(
       }
     };
   /**
-   * Opens so many connections, all without a number. For `work` each has a dry run of what an iteration calls; for `look` it has read the
-   * newest request, if there is one.
+   * Opens that many connections, all of them by default. For `work`, each does a dry run of what an iteration calls; for `look`, each reads
+   * the newest request, if there is one.
    */
   const warm = async (connections: number, what: 'work' | 'look' = 'work'): Promise<void> => {
     const named = (name: string) => sql.identifier([schema, name]);
@@ -123,7 +126,7 @@ export async function openPool(
         from (select turn_id from ${named('v_turns')} where call_number is not null order by turn_id desc limit 1) t`;
     await Promise.all(Array.from({ length: connections }, () => inLine((pool) => pool.query(dryRun))));
   };
-  /** In a transaction that is in a person's name: the ledger verifies it there, before anything else is done. */
+  /** Runs queries in a transaction in a person's name, which the ledger verifies there before anything else. */
   const asPerson =
     (person: Person): Run =>
     async <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>) => {
@@ -144,7 +147,7 @@ export async function openPool(
     warm,
     close: async () => {
       await Promise.all(pools.map((pool) => pool.end()));
-      await open?.end(); // nobody may have asked anything
+      await open?.end(); // perhaps no call was made
     },
   };
 }
@@ -181,12 +184,15 @@ function callsOf(schema: string, run: Run) {
   };
 }
 
-/** A query with its arguments. What cannot be one, such as a Date or a list where a text belongs, is said as what it is: its caller's mistake. */
+/**
+ * Makes a query with its arguments. An argument of the wrong type, such as a Date or a list in place of text, is reported as the caller's
+ * mistake.
+ */
 function made<Query>(query: () => Query): Query {
   try {
     return query();
   } catch (error) {
-    if (error instanceof RangeError || error instanceof LedgerError) throw error; // too deep, or said already
+    if (error instanceof RangeError || error instanceof LedgerError) throw error; // too deep, or already reported
     throw new LedgerError(
       'WL002',
       `an argument cannot be used: ${messageOf(error)}`,
@@ -203,7 +209,7 @@ function theOnly<T>([row]: readonly T[]): T {
   return row;
 }
 
-/** slonik has no row validation of its own; this checks every row against the schema of its query. */
+/** slonik does not validate rows; this checks every row against the schema of its query. */
 const validateRows: Interceptor = {
   name: 'validate rows',
   transformRowAsync: async (context, query, row) => {
@@ -215,7 +221,7 @@ const validateRows: Interceptor = {
 };
 
 /**
- * Makes arguments from models, tools, code and people storable as text in Postgres, without secrets that this process knows. JSON goes
+ * Makes arguments from models, tools, code and people storable as text in Postgres, without the secrets that this process knows. JSON goes
  * through storableJson().
  */
 const storableArguments: Interceptor = {
@@ -232,9 +238,10 @@ const isoTimestamps = ['timestamptz', 'timestamp'].map((name) => ({ name, parse:
 const int8AsNumber = { name: 'int8', parse: Number };
 
 /**
- * Each call gets the connection that was used last: there its functions are compiled and its statements planned, which takes a new one many
- * times as long as running them. The others wait in order. Pools of slonik's have one connection each, since one with several hands out
- * that which was idle longest, so that calls in a row go through all of them; and its queue forgets who waits for one that cannot be opened.
+ * Gives each call the most recently used connection: there its functions are compiled and its statements planned, which takes a new
+ * connection many times as long as running them. Other callers wait in order. Each slonik pool has a single connection, since a pool with
+ * several hands out the one that was idle longest, so that successive calls go through all of them; and its queue forgets callers that wait
+ * for a connection that cannot be opened.
  */
 function lastUsedFirst<Pool>(pools: readonly Pool[]): <T>(use: (pool: Pool) => Promise<T>) => Promise<T> {
   const idle = [...pools];
@@ -262,8 +269,8 @@ function isRolledBack(error: unknown): boolean {
 }
 
 /**
- * What a statement may fail with that waited for an upgrade: it has begun with functions that are replaced or gone, and rows that have other
- * columns now. It changed nothing; made again, once, it calls what there is.
+ * Errors of a statement that waited for an upgrade: it began with functions that are now replaced or gone, and rows whose columns have
+ * changed. It changed nothing; repeated once, it calls the new functions.
  */
 function isCaughtByUpgrade(error: unknown): boolean {
   const code = sqlState(error);
@@ -274,14 +281,14 @@ function isCaughtByUpgrade(error: unknown): boolean {
   );
 }
 
-/** What to say if the ledger was upgraded meanwhile and does not serve this program any more. */
+/** The error to report if the ledger was upgraded meanwhile and no longer serves this program. */
 const refusal = (url: string, schema: string): Promise<OtherLedger | null> =>
   checkLedger(url, schema).then(
     () => null,
     (error: unknown) => (error instanceof OtherLedger ? error : null),
   );
 
-/** What the program asked for is not in the database. */
+/** Something that the program asked for is not in the database. */
 const isSomethingMissing = (error: unknown): boolean => ['42P01', '42703', '42883', '3F000'].includes(sqlState(error) ?? '');
 
 export function translate(error: unknown): unknown {

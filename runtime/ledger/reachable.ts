@@ -24,7 +24,7 @@ const unreachable = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
 ]);
-/** Error codes of a connection for which waiting cannot help: a wrong password, a database that does not exist. */
+/** Connection errors for which waiting cannot help: a wrong password, a database that does not exist. */
 const refused = /^(28|3D|42)/;
 
 /**
@@ -45,7 +45,7 @@ export function isConnectionLost(error: unknown): boolean {
   );
 }
 
-/** What the server said of a statement, where the library that sent it says less. */
+/** The server's own error for a statement, if the library that sent it says less. */
 export const refusalOf = (error: unknown): unknown => (error instanceof SlonikError && error.cause instanceof Error ? error.cause : error);
 
 /**

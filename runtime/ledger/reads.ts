@@ -10,7 +10,7 @@ const turnOfWork = z.object({
   turn_id: z.string(),
   attempt: z.number().nullable(),
   iteration: z.number().nullable(),
-  /** normal, or compaction: it asked for a summary of what leaves the context. */
+  /** normal, or compaction: a request for a summary of what leaves the context. */
   turn_type: z.string(),
   /** pending, streaming, completed or failed. */
   status: z.string(),
@@ -19,18 +19,18 @@ const turnOfWork = z.object({
   input_tokens: z.number().nullable(),
   cached_input_tokens: z.number().nullable(),
   output_tokens: z.number().nullable(),
-  /** At today's prices, in their currency; null: there is no price. */
+  /** At current prices, in their currency; null: there is no price. */
   cost: z.number().nullable(),
   duration_ms: z.number().nullable(),
   started_at: z.string().nullable(),
-  /** The words of the response. */
+  /** The text of the response. */
   said: z.string().nullable(),
   calls: z.array(z.object({ tool: z.string(), status: z.string() })).nullable(),
 });
 export type TurnOfWork = z.infer<typeof turnOfWork>;
 
 const drawnOn = z.object({
-  /** project or faculty, of a budget by day; null: the item's own, for it and what is below it. */
+  /** project or faculty, for a daily budget; null: the item's own, for it and its descendants. */
   scope: z.string().nullable(),
   name: z.string().nullable(),
   resource: z.string(),
@@ -41,7 +41,7 @@ const drawnOn = z.object({
 });
 export type DrawnOn = z.infer<typeof drawnOn>;
 
-/** What `countedItem` reads of v_work_list, here w. */
+/** The columns of v_work_list (alias w) that `countedItem` reads. */
 export const itemColumns = sql.fragment`
   w.work_item_id as id, w.parent_id, w.root_id, w.depth, w.work_type, w.description, w.faculty, w.priority, w.state, w.state_reason,
   w.attempts, w.run_at, w.created_at, w.resolved_at, w.erased_at, w.outcome_data, w.ledger_count, w.continues_id, w.next_id`;
@@ -54,7 +54,10 @@ export const reads = ({ call, rows, one, run, named, invoked }: Calls) => ({
       )
     )[0] ?? null,
 
-  /** The work item that a person means: an id, a part of one, "last"; see work_id() in SQL. `project`: whose newest is meant; null: of all. */
+  /**
+   * The work item that a person means: an id, a part of one, "last"; see work_id() in SQL. `project`: the project whose newest items count;
+   * null: all projects.
+   */
   workId: (name: string, project: string | null) => call('work_id', [name, project], z.string()),
 
   /** The items of these trees, each after its parent. */
@@ -65,14 +68,14 @@ export const reads = ({ call, rows, one, run, named, invoked }: Calls) => ({
        where w.root_id = any (${sql.array(rootIds, 'uuid')}) order by w.root_id, w.depth, w.created_at`,
     ),
 
-  /** The items that were delegated by this one, the oldest first. */
+  /** The items that this one delegated, oldest first. */
   workChildren: (workItemId: string) =>
     run(
       () => sql.type(countedItem)`
       select ${itemColumns} from ${named('v_work_list')} w where w.parent_id = ${workItemId}::uuid order by w.created_at, w.work_item_id`,
     ),
 
-  /** Its newest turns, the oldest of them first. */
+  /** Its newest turns, oldest of them first. */
   workTurns: (workItemId: string, limit: number) =>
     run(
       () => sql.type(turnOfWork)`
@@ -103,7 +106,7 @@ export const reads = ({ call, rows, one, run, named, invoked }: Calls) => ({
        where w.work_item_id = ${workItemId}::uuid`,
     ),
 
-  /** From `fromTurnId` on, or the newest turn. */
+  /** From `fromTurnId` on, or only the newest turn. */
   workActivity: (workItemId: string, fromTurnId: string | null) =>
     run(
       () => sql.type(activity)`
@@ -116,7 +119,7 @@ export const reads = ({ call, rows, one, run, named, invoked }: Calls) => ({
        order by a.turn_id`,
     ),
 
-  /** The budgets of an item, then those by day that it draws on, too. */
+  /** The budgets of an item, then the daily ones that it also draws on. */
   budgetsDrawnOn: (workItemId: string) =>
     run(
       () => sql.type(drawnOn)`
@@ -134,7 +137,7 @@ export const reads = ({ call, rows, one, run, named, invoked }: Calls) => ({
       select tool_name, status, attempts, input from ${named('v_calls')} where work_item_id = ${workItemId}::uuid order by created_at, ordinal`,
     ),
 
-  /** Calls of execute_code, each before the calls that its code made; chars: the length of everything that they returned. */
+  /** Calls of execute_code, each before the calls that its code made; chars: the total length of what those returned. */
   codeCalls: (workItemId: string) =>
     run(
       () => sql.type(

@@ -1,4 +1,4 @@
-// Programs that stay connected: whether the ledger was upgraded beneath them to a version that does not serve them any more.
+// For programs that stay connected: detects an upgrade of the ledger to a version that no longer serves them.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -7,7 +7,7 @@ import type { Db } from './db.ts';
 
 const LOOK_MS = 5000;
 
-/** Resolves with what to say when the ledger does not serve this program any more; looks until the signal fires. */
+/** Resolves with the error to report when the ledger no longer serves this program; checks until the signal fires. */
 export async function untilRefused(db: Pick<Db, 'serves' | 'version'>, signal: AbortSignal): Promise<OtherLedger> {
   while (await sleep(LOOK_MS, true, { signal, ref: false }).catch(() => false)) {
     if (!(await db.serves().catch(() => true)))

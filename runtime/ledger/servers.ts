@@ -1,9 +1,8 @@
-// Which server an address leads to. It may name several, and what is wanted of the one that is taken, as libpq reads it:
-// postgresql://a,b/ledger?target_session_attrs=read-write. pg does not read that, so each connection asks here:
-// all servers are asked at once, and the first in order that fits is taken.
-// libpq stops there. But an old primary that was frozen, or cut off, while a standby was promoted takes writes, too, when it comes
-// back. Its timeline is the earlier one: no connection is made to it any more, and those that there are, also those that hang, are
-// broken off.
+// Finds the server that an address leads to. As in libpq, an address may name several servers and ask for a kind of server:
+// postgresql://a,b/ledger?target_session_attrs=read-write. pg does not support that, so each connection asks here: all servers are queried
+// at once, and the first in order that fits is taken.
+// libpq stops there. But an old primary that was frozen or cut off while a standby was promoted also accepts writes when it comes back. It
+// is recognised by its earlier timeline: no more connections are made to it, and existing ones, including those that hang, are dropped.
 
 import { callbackify } from 'node:util';
 
@@ -15,21 +14,21 @@ import { messageOf, sqlState } from './errors.ts';
 
 /** How long a server may take to say what it is. */
 const ANSWER_MS = 3000;
-/** How long the others are waited for when one fits: a server that is frozen does not even refuse. */
+/** How long to wait for the others once one fits: a frozen server does not even refuse. */
 const GRACE_MS = 500;
-/** How often, while there are connections, it is asked whether another server has taken over. */
+/** How often, while there are connections, to check whether another server has taken over. */
 const LOOK_MS = 5000;
 
-/** `timeline`: of a server that takes writes; 0: it does not tell. Timelines of one `system` can be compared. */
+/** `timeline`: that of a server that accepts writes; 0: unknown. Only timelines of the same `system` can be compared. */
 type Server = { address: string; host: string; port: number; isStandby: boolean; isReadOnly: boolean; system: string; timeline: number };
 
-/** None of the servers of an address is what is wanted now; it may help to wait. */
+/** No server of an address is of the wanted kind now; waiting may help. */
 class NoServer extends Error {
   override name = 'NoServer';
   readonly code = '57P03'; // cannot connect now
 }
 
-/** Those of one address, for all connections of this process. */
+/** The servers of one address, for all connections of this process. */
 class Servers {
   readonly #named: readonly { name: string; address: string }[];
   readonly #wanted: Wanted;
@@ -43,7 +42,7 @@ class Servers {
     this.#wanted = wanted;
   }
 
-  /** The address of one of them, for what all have in common. */
+  /** The address of one of them, for what they all share. */
   get any(): string {
     return this.#named[0]?.address ?? '';
   }
@@ -53,7 +52,7 @@ class Servers {
     return (this.#finding ??= this.#find().finally(() => (this.#finding = undefined)));
   }
 
-  /** From now on `breakOff` is called when the server turns out to be overtaken; until the function that this returns is. */
+  /** From now on calls `breakOff` when the server turns out to be overtaken, until the returned function is called. */
   keep(server: Server, breakOff: () => void): () => void {
     this.#connections.set(breakOff, server);
     if (this.#named.length > 1) this.#looking ??= setInterval(() => void this.find().catch(() => {}), LOOK_MS).unref();
@@ -91,7 +90,7 @@ class Servers {
     );
   }
 
-  /** Breaks off the connections to a server that this one has overtaken. */
+  /** Drops the connections to servers that this one has overtaken. */
   #note(server: Server): Server {
     this.#latest.set(server.system, Math.max(server.timeline, this.#latest.get(server.system) ?? 0));
     for (const [breakOff, other] of this.#connections) if (this.#isOvertaken(other)) breakOff();
@@ -130,7 +129,7 @@ const wants: Record<Wanted, string> = {
 
 const known = new Map<string, Servers | null>();
 
-/** Null: the address names one server and wants nothing of it, so that there is nothing to find. */
+/** Null: the address names a single server and asks for no kind, so there is nothing to find. */
 function serversAt(address: string): Servers | null {
   const found = known.get(address);
   if (found !== undefined) return found;
@@ -140,7 +139,7 @@ function serversAt(address: string): Servers | null {
   return servers;
 }
 
-/** What the server there is. */
+/** Connects to a server and asks what it is. */
 async function ask(address: string): Promise<Server> {
   const client = new pg.Client({
     connectionString: address,
@@ -157,7 +156,7 @@ async function ask(address: string): Promise<Server> {
       `select pg_is_in_recovery() as "isStandby", current_setting('transaction_read_only') = 'on' as "isReadOnly"`,
     );
     if (!is) throw new Error('says nothing of itself');
-    const untold = { system: '', timeline: 0 }; // servers that are not quite PostgreSQL keep it to themselves
+    const untold = { system: '', timeline: 0 }; // servers that are not quite PostgreSQL do not tell
     const place = { address, host: client.host, port: client.port };
     if (is.isStandby) return { ...place, ...is, ...untold };
     const {
@@ -172,7 +171,7 @@ async function ask(address: string): Promise<Server> {
   }
 }
 
-/** pg's own, at an address that may name several servers. */
+/** pg's client, for an address that may name several servers. */
 export class Client extends pg.Client {
   readonly #servers: Servers | null;
 

@@ -1,4 +1,4 @@
-// A ledger that is written on a primary and read on a standby of it, which shows a moment later what was written. Loads nothing.
+// A ledger that is written on a primary and read on its standby, which shows writes a moment later. Loads nothing.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -7,14 +7,11 @@ import type { lag } from './lag.ts';
 
 type Server = ReturnType<typeof lag>;
 
-/** Longer than a standby takes that has anything like the machine of its primary. */
+/** Longer than any standby takes whose machine is comparable to that of its primary. */
 const PATIENCE_MS = 3000;
 const LOOK_MS = 25;
 
-/**
- * Resolves when the standby shows all that has been written until now; false: it does not yet, or the primary is not there to say what that
- * is.
- */
+/** Resolves when the standby shows everything written until now; with false if it does not in time, or if the primary cannot be asked. */
 export async function isCaughtUp(reads: Server, primary: Server): Promise<boolean> {
   if (reads === primary) return true;
   const over = new AbortController();
@@ -30,7 +27,7 @@ export async function isCaughtUp(reads: Server, primary: Server): Promise<boolea
   }
 }
 
-/** Throws if both servers tell which they are, and one is no copy of the other. */
+/** Throws if both servers tell which they are, and neither is a copy of the other. */
 export async function checkStandby(reads: Server, primary: Server): Promise<void> {
   const [one, other] = await Promise.all([reads.serverName(), primary.serverName()]);
   if (one !== null && other !== null && one !== other)

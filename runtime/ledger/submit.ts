@@ -10,7 +10,7 @@ import { json, workItem } from './answers.ts';
 import type { Calls } from './pool.ts';
 
 export type Submission = {
-  /** What kind of work it is, which decides who does it; default: the only one that faculties of the project accept, else task. */
+  /** The kind of work, which decides who does it; default: the only one that faculties of the project accept, else task. */
   workType?: string;
   description: string;
   params?: Record<string, unknown>;
@@ -24,11 +24,11 @@ export type Submission = {
   idempotencyKey?: string;
   /** By resource: tokens, money, seconds, calls, children. */
   budget?: Record<string, number>;
-  /** The directory of the host in which it and the items delegated below it are worked on. */
+  /** The host directory in which it and the items delegated below it run. */
   workspaceDir?: string;
-  /** Where the work is; see project.ts. */
+  /** Where the work belongs; see project.ts. */
   project?: string;
-  /** What its result must look like: a JSON Schema of the keywords that docs/faculty.md lists; default: the faculty's. */
+  /** The required form of its result: a JSON Schema with the keywords listed in docs/faculty.md; default: the faculty's. */
   resultSchema?: object;
 };
 
@@ -43,19 +43,19 @@ export type AbilityDefinition = {
 };
 
 const name = z.object({ name: z.string() });
-/** What an item and all below it may use, have used, and have set aside for what is under way. */
+/** What an item and its descendants may use, have used, and have reserved for what is running. */
 const budget = z.object({ resource: z.string(), amount: z.string(), spent: z.string(), reserved: z.string(), remaining: z.string() });
 export type Budget = z.infer<typeof budget>;
 const owner = z.object({ scope: z.enum(['project', 'faculty']), name: z.string() });
-/** A project by any of its names; a faculty by its name or, if it is a project's, name@project. */
+/** A project, by any of its names; or a faculty, by its name or, if it belongs to a project, as name@project. */
 export type DailyOwner = z.infer<typeof owner>;
-/** What all work of a project or a faculty may use in a day of UTC, and how today stands. */
+/** What all work of a project or a faculty may use in one UTC day, and today's state. */
 const dailyBudget = budget.extend(owner.shape);
 export type DailyBudget = z.infer<typeof dailyBudget>;
 
 /**
- * As work_submit() takes it, with an idempotency key: if the answer is lost with its connection, the submission is repeated and still makes
- * one item.
+ * The arguments of work_submit(), with an idempotency key: if the answer is lost with its connection, the submission is repeated and still
+ * makes one item.
  */
 const submission = (s: Submission) => ({
   p_work_type: s.workType ?? null,
@@ -112,7 +112,7 @@ export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => 
   workSubmit: (s: Submission) => row('work_submit', submission(s), workItem),
 
   /**
-   * Submits, and keeps the item and those delegated below it for `keeper`, until a worker of this process takes it over (startWorker's
+   * Submits an item and keeps it, and those delegated below it, for `keeper`, until a worker of this process takes it over (startWorker's
    * treeId) and the keeper stops.
    */
   workSubmitKept: (s: Submission, keeper: string, host: string) => {
@@ -123,24 +123,24 @@ export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => 
     );
   },
 
-  /** Goes on with finished work (completed: with a message, else where it ended), and keeps the new item as workSubmitKept() does. */
+  /** Continues finished work (completed: with a message, else from where it ended), and keeps the new item as workSubmitKept() does. */
   workGoOnKept: async (how: 'work_continue' | 'work_retry', workItemId: string, content: string | null, keeper: string, host: string) =>
     one(
       () => sql.type(workItem)`
       select w.* from ${invoked(how, [workItemId, content, randomUUID()])} w, lateral (select ${invoked('work_keep', [sql.fragment`w.id`, keeper, host, process.pid])}::text) kept`,
     ),
 
-  /** Keeps an item that is there already, in the same way. */
+  /** Keeps an existing item in the same way. */
   workKeep: (workItemId: string, keeper: string, host: string) => call('work_keep', [workItemId, keeper, host, process.pid], z.unknown()),
 
   workFork: (turnId: string, message: string | null, faculty: string | null) =>
     row('work_fork', [turnId, message, faculty, randomUUID()], workItem),
 
-  /** The new item that goes on with completed work. `key`: the same call repeated with it returns the same item. */
+  /** The new item that continues completed work. `key`: repeating the call with it returns the same item. */
   workContinue: (workItemId: string, content: string, key: string = randomUUID()) =>
     row('work_continue', [workItemId, content, key], workItem),
 
-  /** The new item that goes on where failed, dead or cancelled work ended. */
+  /** The new item that continues failed, dead or cancelled work from where it ended. */
   workRetry: (workItemId: string, content: string | null = null, key: string = randomUUID()) =>
     row('work_retry', [workItemId, content, key], workItem),
 
@@ -151,7 +151,7 @@ export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => 
       z.object({ work_item_id: z.string(), session: z.string(), turns: z.number(), calls: z.number() }),
     ),
 
-  /** A session as another program keeps its own: its records, and what could not be carried. */
+  /** A session in another program's own format: its records, and what could not be converted. */
   sessionExport: async (session: string, format: string, cwd: string | null) => {
     const lines = await rows(
       'session_export',
@@ -175,14 +175,14 @@ export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => 
         from ${named('v_budgets')} where work_item_id = ${workItemId}::uuid order by resource`,
     ),
 
-  /** `amount` null: there is none any more. */
+  /** `amount` null: removes it. */
   dailyBudgetSet: (resource: string, amount: string | null, { scope, name: of }: DailyOwner) =>
     run(
       () => sql.type(z.object({ name: z.string().nullable() }))`
       select name from ${named('daily_budget_set')}(${resource}, ${amount}::numeric, ${scope === 'project' ? of : null}, ${scope === 'faculty' ? of : null})`,
     ),
 
-  /** Those of one, or all. */
+  /** The daily budgets of one owner, or all. */
   dailyBudgets: (of: DailyOwner | null = null) =>
     run(
       () => sql.type(dailyBudget)`
@@ -192,7 +192,7 @@ export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => 
        order by scope desc, name, array_position(array['money', 'tokens', 'calls', 'seconds'], resource::text)`,
     ),
 
-  /** Of whom there may be one. */
+  /** The projects and faculties that may have one. */
   dailyOwners: () =>
     run(
       () => sql.type(owner)`
@@ -202,7 +202,7 @@ export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => 
       order by 1 desc, 2`,
     ),
 
-  /** The abilities that an agent outside the loop is offered. */
+  /** The abilities offered to agents outside the loop. */
   abilitiesForClients: () =>
     run(
       () => sql.type(z.object({ name: z.string(), description: z.string(), input_schema: json }))`
@@ -210,10 +210,13 @@ export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => 
        where implementation <> 'runtime' and name !~ '^ldg:' order by is_builtin desc, position, tool_name`,
     ),
 
-  /** `callId`: if the answer is lost with its connection, the call is repeated and still does what it does once; another of the same id, too. */
+  /**
+   * `callId`: if the answer is lost with its connection, the call is repeated and still takes effect once; so does any other call with the
+   * same id.
+   */
   abilityInvoke: (ability: string, input: object, workItemId: string, lease: string | null = null, callId: string = randomUUID()) =>
     call('ability_invoke', [ability, storableJson(input), workItemId, lease, callId], z.unknown()),
 
-  /** What people and other agents said to a session of another program since it was last asked; null: nothing. */
+  /** Messages from people and other agents to another program's session since the last call; null: none. */
   inboxTake: (workItemId: string) => call('inbox_take', [workItemId], z.string().nullable()),
 });

@@ -1,4 +1,4 @@
-// The spans of what was done, from its rows.
+// Spans of work, derived from its rows.
 
 import { sql } from 'slonik';
 import { z } from 'zod';
@@ -17,7 +17,7 @@ export const traces = ({ call, values, run, invoked, named }: Calls) => ({
       )
     ).map(({ span }) => span),
 
-  /** What overlaps a time, with its sums. */
+  /** The rows that overlap a period, with their sums. */
   workWaterfall: async (workItemId: string, { from = null, to = null, after = 0, limit = null }: FallAsked = {}) => {
     const [one] = await run(
       () => sql.type(z.object({ window: fallWindow }))`
@@ -38,7 +38,7 @@ export const traces = ({ call, values, run, invoked, named }: Calls) => ({
     return one.window;
   },
 
-  /** For how long there has been a waterfall that still grows, in seconds; null: all that is in it has ended. */
+  /** How long ago the item was submitted, in seconds, if its waterfall still grows; null: everything in it has ended. */
   waterfallGrows: async (workItemId: string) =>
     (
       await run(
@@ -54,7 +54,7 @@ export const traces = ({ call, values, run, invoked, named }: Calls) => ({
 
   traceTake: (focusId: string, withContent: boolean) => call('trace_take', [focusId, withContent], traceTaken),
 
-  /** Without `exported`: nothing was. */
+  /** Without `exported`: nothing has been exported. */
   traceRecord: (focusId: string, exported?: { iteration: number; isDone: boolean }) =>
     call('trace_record', [focusId, exported?.iteration ?? 0, exported?.isDone ?? false], z.unknown()),
 

@@ -1,11 +1,11 @@
-// Transcripts that other programs keep in the ledger.
+// Transcripts that other programs store in the ledger.
 
 import { sql } from 'slonik';
 import { z } from 'zod';
 
 import type { Calls } from './pool.ts';
 
-/** Of which session a transcript is, and which of it: no subpath is the main one. */
+/** Identifies a transcript of a session; without a subpath, the main one. */
 export type TranscriptKey = { projectKey: string; sessionId: string; subpath?: string | undefined };
 
 const appended = z.object({
@@ -39,10 +39,10 @@ type Loads = {
   transcripts: { load(key: TranscriptKey, after: number, size: PageSize): Promise<Page> };
 };
 
-/** In memory at once, and one entry more: an entry with pictures has megabytes. */
+/** Limits what is in memory at once, plus one entry: an entry with images can have megabytes. */
 const PAGE: PageSize = { limit: 1000, bytes: 4_000_000 };
 
-/** The entries after number `after`, in pages; the last one may be empty. */
+/** The entries after number `after`, in pages; the last page may be empty. */
 export async function* transcriptPages(db: Loads, key: TranscriptKey, after: number): AsyncGenerator<Page> {
   for (let seq = after; ;) {
     const page = await db.transcripts.load(key, seq, PAGE);
@@ -56,7 +56,7 @@ const bytesOf = (page: Page): number => page.reduce((sum, { entry }) => sum + Bu
 
 export const transcripts = ({ call, row, rows }: Calls) => ({
   transcripts: {
-    /** `lines`: a JSON object each; `uuids`: what each is known by when it is appended again. */
+    /** `lines`: one JSON object each; `uuids`: what identifies each of them when it is appended again. */
     append: (
       { projectKey, sessionId, subpath }: TranscriptKey,
       { lines, uuids }: { lines: readonly string[]; uuids: readonly string[] },
@@ -74,7 +74,7 @@ export const transcripts = ({ call, row, rows }: Calls) => ({
           p_project_key: projectKey,
           p_session_id: sessionId,
           p_subpath: subpath ?? null,
-          // What this process knows to be secret is taken out of every argument in which it can be read.
+          // Secrets known to this process are removed from every argument in which they can be read.
           p_entries: keepSecrets
             ? sql.fragment`convert_from(decode(${Buffer.from(entries).toString('hex')}, 'hex'), 'UTF8')::json`
             : entries,
@@ -88,7 +88,7 @@ export const transcripts = ({ call, row, rows }: Calls) => ({
       );
     },
 
-    /** Those after number `after`: `limit` of them, or fewer whose last one makes them so many bytes. */
+    /** The entries after number `after`: `limit` of them, or fewer if the last one brings their size to `bytes`. */
     load: ({ projectKey, sessionId, subpath }: TranscriptKey, after: number, { limit, bytes }: PageSize) =>
       rows('transcript_load', [projectKey, sessionId, subpath ?? null, after, limit, bytes], loaded),
 
@@ -99,18 +99,21 @@ export const transcripts = ({ call, row, rows }: Calls) => ({
 
     take: (limit: number) => rows('transcripts_take', { p_limit: limit }, taken),
 
-    /** Files of other programs that are followed while they grow: which were read, in which state. */
+    /** Files of other programs that are followed as they grow, and the state in which each was last read. */
     followed: () =>
       rows('followed_files_list', [], z.object({ file_key: z.string(), state: z.string(), work_item_id: z.string().nullable() })),
 
-    /** A file was read to its end; its session is alive for so long, or rests. */
+    /** Reports that a file was read to its end; its session counts as alive for that long, or is at rest. */
     fileRead: (key: string, state: string, workItemId: string | null, aliveSeconds: number | null) =>
       call('followed_file_read', [key, state, workItemId, aliveSeconds], z.unknown()),
 
-    /** Pauses the followed sessions that are at rest; which. */
+    /** Pauses the followed sessions that are at rest; returns their ids. */
     rest: () => rows('followed_sessions_rest', [], z.object({ followed_sessions_rest: z.string() })),
 
-    /** How many entries are read into turns, and for how long nobody is to read more; `problem`: why those up to `seq` could not be. */
+    /**
+     * How many entries have been read into turns, and for how long nobody else is to read more. `problem`: why those up to `seq` could not
+     * be read.
+     */
     understood: ({ projectKey, sessionId, subpath }: TranscriptKey, seq: number, problem: string | null = null) =>
       row('transcript_understood', [projectKey, sessionId, subpath ?? null, seq, problem], understood),
   },

@@ -1,4 +1,4 @@
-// The upkeep of workers, and the queries of a health check of the ledger.
+// The upkeep of workers, and the queries of the ledger's health checks.
 
 import { sql } from 'slonik';
 import { z } from 'zod';
@@ -7,13 +7,13 @@ import { version } from '../../sql/extensionSource.ts';
 import type { Lease } from './iteration.ts';
 import type { Calls } from './pool.ts';
 
-/** Of the files as they were when this process started. */
+/** From the files as they were when this process started. */
 const programVersion = version();
 
 export const upkeep = ({ call, values, one, run, once, named, schema }: Calls) => ({
   /**
-   * Never repeated: a late heartbeat proves nothing. Refused with WL010 when the ledger was upgraded and does not serve this version any
-   * more, with WL011 when it was moved.
+   * Never repeated: a late heartbeat proves nothing. Rejected with WL010 if the ledger was upgraded and no longer serves this version, with
+   * WL011 if it was moved.
    */
   leaseRenew: ({
     workerId,
@@ -82,9 +82,9 @@ export const upkeep = ({ call, values, one, run, once, named, schema }: Calls) =
       )
     ).map(({ id }) => id),
 
-  /** The same for everybody who works with this ledger, and another one for every other: of its server, its database and its schema. */
+  /** An id derived from server, database and schema: the same for everyone who uses this ledger, different for every other ledger. */
   async ledgerId() {
-    // Where a server keeps its own identity to itself, database and schema have to do.
+    // If the server does not reveal its identity, database and schema must suffice.
     const { may } = await one(
       () => sql.type(z.object({ may: z.boolean() }))`select has_function_privilege('pg_control_system()', 'execute') as may`,
     );
@@ -129,7 +129,7 @@ export const upkeep = ({ call, values, one, run, once, named, schema }: Calls) =
       select * from ${named('work_ledger_doctor')}()`,
     ),
 
-  /** What is not as it must be, of everything that is stored. */
+  /** Violated invariants in everything that is stored. */
   check: () =>
     run(
       () =>

@@ -1,5 +1,5 @@
-// The two ends of a move: connections to both, and what there is of the move at each. Nothing else keeps its state, so that a command
-// that was killed is repeated by looking.
+// The two ends of a move: connections to both, and what exists of the move at each. The state of a move is kept nowhere else, so that a
+// command that was killed can be repeated by looking.
 
 import { createHash } from 'node:crypto';
 
@@ -16,17 +16,17 @@ export type End = {
   schema: string;
   /** The schema, quoted. */
   quoted: string;
-  /** Host, port and database, as others are told. */
+  /** Host, port and database, for messages. */
   address: string;
-  /** Of this ledger on this server and of no other; publication, subscription and slot of a move from here bear it. */
+  /** Identifies this ledger on this server; publication, subscription and slot of a move from here have this name. */
   name: string;
 };
 
-/** Which side of a move a ledger is on, by the triggers that refuse its writers; null: it is written. */
+/** The side of a move that a ledger is on, from the triggers that reject writes; null: it accepts writes. */
 export type Fence = { direction: 'to' | 'from'; peer: string; address: string } | null;
 
 /**
- * Tables that stay where they are: of transactions of the server, what an installation writes, roles of the server, and what a crash
+ * Tables that are not moved: those about transactions of the server, what an installation writes, roles of the server, and what a crash
  * empties.
  */
 const staying = ['erasing', 'installed_code', 'ledger_roles', 'locks', 'turn_streams'];
@@ -44,7 +44,7 @@ export async function openEnd(url: string, schema: string, option: string): Prom
     await client.end();
     throw new UsageError(`${addressOf(url)} is a pooler: a move requires the addresses of the servers themselves`);
   }
-  // Rows are compared as text: both ends write it alike.
+  // Rows are compared as text, so both ends must format them alike.
   await client.query(`
     set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0; set search_path = pg_catalog; set timezone = 'UTC'; set datestyle = 'ISO'; set intervalstyle = 'postgres';
     set bytea_output = 'hex'; set extra_float_digits = 1; set default_transaction_isolation = 'read committed'`);
@@ -84,7 +84,7 @@ function addressOf(url: string): string {
 const rowsOf = async <Row extends pg.QueryResultRow>({ client }: End, query: string, ...values: unknown[]): Promise<Row[]> =>
   (await client.query<Row>(query, values)).rows;
 
-/** Null too where there is no ledger. */
+/** Null also if there is no ledger. */
 export async function fenceOf(end: End): Promise<Fence> {
   if ((await rowsOf(end, 'select where to_regprocedure($1) is not null', `${end.quoted}._moved()`)).length === 0) return null;
   return (await rowsOf<NonNullable<Fence>>(end, `select direction, peer, address from ${end.quoted}._moved()`))[0] ?? null;
@@ -96,7 +96,7 @@ export const hasLedger = async (end: End): Promise<boolean> =>
 export const isPublished = async (source: End): Promise<boolean> =>
   (await rowsOf(source, 'select from pg_publication where pubname = $1', source.name)).length > 0;
 
-/** Whether the target follows the source; broken: it did, and has been told to cease. */
+/** Whether the target follows the source; broken: it did, but its subscription was disabled or has lost its slot. */
 export async function subscriptionOn(target: End, name: string): Promise<'none' | 'broken' | 'there'> {
   const [found] = await rowsOf<{ is_whole: boolean }>(
     target,
@@ -108,12 +108,12 @@ export async function subscriptionOn(target: End, name: string): Promise<'none' 
 }
 
 /**
- * Refuses every writer of this end from the commit on: those that are writing are waited for. `direction`: where its rows go to, or come
- * from.
+ * Statements that make this end reject every writer from the commit on; transactions that are writing are waited for. `direction`: where
+ * its rows go to, or come from.
  */
 export function fenceSql(end: End, direction: 'to' | 'from', other: End): string {
   const given = [direction, other.name, other.address].map((text) => end.client.escapeLiteral(text)).join(', ');
-  // Whoever writes locks a fence first: with these held, nobody waits for us who holds what we want next.
+  // Every writer locks a fence first: while all fences are locked, no session that waits for this one holds a lock that it needs next.
   return [
     `lock table ${end.quoted}.fences in exclusive mode`,
     ...tables().flatMap((table) => [
@@ -128,10 +128,11 @@ export const unfenceSql = (end: End): string =>
     .map((table) => `drop trigger if exists refuse_moved on ${end.quoted}.${table}`)
     .join(';\n');
 
-/** Runs statements in a transaction; what a lock is waited for is short, and tried again for a minute (patiently() of install/). */
+/** Runs statements in a transaction. Its lock timeout is short; callers retry for a minute (patiently() in install/). */
 export async function inTransaction({ client }: End, statements: string): Promise<void> {
   try {
-    // A server that commits asynchronously does not here. Longer than deadlock_timeout: a vacuum that is in the way gives way by then.
+    // Commits synchronously even on a server set to asynchronous commits. The timeout exceeds deadlock_timeout: by then a vacuum in the way
+    // has yielded.
     await client.query(`begin; set local synchronous_commit = on; set local lock_timeout = '2s'; ${statements}; commit`);
   } catch (error) {
     await client.query('rollback').catch(() => {});

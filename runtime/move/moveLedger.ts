@@ -1,7 +1,7 @@
-// Moves a ledger to another server while work goes on: rows are copied and followed by logical replication; then writers wait for
-// seconds, in which every row is compared, and go on at the target.
+// Moves a ledger to another server while work continues: rows are copied and followed by logical replication; then writers wait for
+// seconds, while every row is compared, and continue at the target.
 //
-// What has been reached is read from what is there, so that a command that was killed is repeated, or undone:
+// The progress of a move is read from what exists at both ends, so that a command that was killed can be repeated, or undone:
 //
 //   source                               target                                   what a repeated move does
 //   written                              nothing, or a copy, which is fenced      begins, with an empty copy
@@ -10,8 +10,8 @@
 //   fenced                               copy, fenced                             opens the target
 //   fenced                               written                                  it is over
 //
-// Dropping the publication is the decision: one transaction at the source, which undoing needs as well. Until then the target cannot be
-// opened, from then on nothing opens the source. Between the two nobody can write at all.
+// Dropping the publication is the decision: one transaction at the source, which undoing requires as well. Before it the target cannot be
+// opened; after it nothing opens the source. In between nobody can write at all.
 
 import { atFailpoints } from '../failpoint.ts';
 import { alone } from '../install/alone.ts';
@@ -31,22 +31,22 @@ export type MoveOrder = {
   /** The source's address as the target's server reaches it. */
   fetchFrom: string;
   /**
-   * What holds clients up before the source refuses them; what changes the address; and what lets them go on, there or, if the move fails,
-   * here.
+   * Commands that hold clients back before the source rejects them, that change the address, and that let clients continue, at the target
+   * or, if the move fails, at the source.
    */
   pause: () => Promise<void>;
   switchAddress: () => Promise<void>;
   resume: () => Promise<void>;
-  /** The target is opened first, and compared as it was then, so that nobody waits for it. */
+  /** The target is opened first, and compared afterwards as it was then, so that nobody waits for the comparison. */
   comparesLater: boolean;
-  /** Breaks it off until it is decided, and the comparison that is made later; what it throws then is the signal's reason. */
+  /** Stops the move until it is decided, and a later comparison; the error thrown then is the signal's reason. */
   stopped: AbortSignal;
   say: (text: string) => void;
-  /** How far a step has come. */
+  /** Reports the progress of a step. */
   progress: (text: string) => void;
 };
 
-/** `seconds`: how long nobody could write. Null and no rows: it was over before. */
+/** `seconds`: how long nobody could write. Both are null if the move was already decided. */
 export type Moved = { from: string; to: string; rows: number | null; seconds: number | null };
 
 export async function moveLedger(order: MoveOrder): Promise<Moved> {
@@ -89,7 +89,7 @@ async function carry(order: MoveOrder, source: End, target: End): Promise<Moved>
   }
 }
 
-/** How many there are; throws if they are not the same at both ends. */
+/** The number of rows; throws if they differ between the ends. */
 async function sameRows({ progress, stopped }: MoveOrder, source: End, target: End, otherwise: string): Promise<number> {
   const { rows, differing } = await compareRows(source, target, ({ tables, of, rows: compared }) => {
     stopped.throwIfAborted();
@@ -99,14 +99,14 @@ async function sameRows({ progress, stopped }: MoveOrder, source: End, target: E
   return rows;
 }
 
-/** The target as it is now, whatever is written to it later. */
+/** A snapshot of the target as it is now, unaffected by later writes. */
 async function snapshotOf(order: MoveOrder): Promise<End> {
   const target = await openEnd(order.target, order.schema, '--to');
   await target.client.query('begin isolation level repeatable read read only; select from pg_class limit 1');
   return target;
 }
 
-/** One command at a time moves a ledger; the lock goes with its connection, which also decides. */
+/** Only one command at a time moves a ledger. The lock is held by the connection that also makes the decision, and ends with it. */
 async function onlyMover({ client, schema }: End): Promise<void> {
   try {
     await client.query(`set lock_timeout = '10s'`);
@@ -117,7 +117,7 @@ async function onlyMover({ client, schema }: End): Promise<void> {
   }
 }
 
-/** Null: the source is written. Throws if it, or the target, is on the way elsewhere. */
+/** Null: the source accepts writes. Throws if it, or the target, is part of another move. */
 async function sourceFence(source: End, target: End): Promise<Fence> {
   const found = await standing(source.url, source.schema);
   if (found.ledger === null) throw new NoLedger(`there is no ledger in schema "${source.schema}" of ${source.address}`);
@@ -133,7 +133,7 @@ async function sourceFence(source: End, target: End): Promise<Fence> {
   return fence;
 }
 
-/** Copies everything, and follows. */
+/** Copies everything, and starts following. */
 async function begin(order: MoveOrder, source: End, target: End, isUndecided: boolean): Promise<void> {
   if (!isUndecided || (await subscriptionOn(target, source.name)) !== 'there') {
     const lacking = await missing(source, target, await standing(target.url, target.schema), order.fetchFrom);
@@ -147,8 +147,8 @@ async function begin(order: MoveOrder, source: End, target: End, isUndecided: bo
 }
 
 /**
- * From the fence at the source to the decision, while nobody can write; how many rows there are, null if that is for later. If it fails
- * before that, the source is written again.
+ * From the fence at the source to the decision, while nobody can write. Returns the number of rows, or null if they are compared later. If
+ * it fails before the decision, the source accepts writes again.
  */
 async function handOver(order: MoveOrder, source: End, target: End, isWritten: boolean): Promise<number | null> {
   try {
@@ -168,7 +168,7 @@ async function handOver(order: MoveOrder, source: End, target: End, isWritten: b
             'the target does not have the rows of the source (run "work-ledger move --undo", then start again)',
           ),
     );
-    order.stopped.throwIfAborted(); // the last time: what follows is over at once
+    order.stopped.throwIfAborted(); // for the last time: what follows takes only a moment
     await copySequences(source, target);
     await atFailpoints('move_unsubscribe', () => unsubscribe(source, target));
     await atFailpoints('move_decide', () => inTransaction(source, `drop publication ${source.name}`));
@@ -181,7 +181,7 @@ async function handOver(order: MoveOrder, source: End, target: End, isWritten: b
   }
 }
 
-/** Nothing where it is decided already: the publication is gone. */
+/** Does nothing if the move is decided: the publication is gone. */
 async function giveBack(order: MoveOrder, source: End): Promise<void> {
   if (!(await isPublished(source))) return;
   if ((await fenceOf(source)) !== null) await patiently(source.url, () => inTransaction(source, unfenceSql(source)));
@@ -189,7 +189,7 @@ async function giveBack(order: MoveOrder, source: End): Promise<void> {
   await order.resume();
 }
 
-/** How the source stands, as a sentence, for whoever stopped a move. */
+/** The state of the source, as a sentence for the person who stopped a move. */
 export async function standsAt({ source: url, schema }: Pick<MoveOrder, 'source' | 'schema'>): Promise<string> {
   const source = await openEnd(url, schema, '');
   try {
@@ -204,7 +204,7 @@ export async function standsAt({ source: url, schema }: Pick<MoveOrder, 'source'
   }
 }
 
-/** The target is written from now on, if it is still the copy that this move made. */
+/** Lets the target accept writes, if it is still the copy that this move made. */
 async function open(source: End, target: End): Promise<void> {
   await atFailpoints('move_open', async () => {
     const fence = await fenceOf(target);
@@ -213,7 +213,7 @@ async function open(source: End, target: End): Promise<void> {
   });
 }
 
-/** Nothing is lost if it is not done. Jobs are not moved: they only say "look at this item", and a sweep enqueues what is due. */
+/** Nothing is lost if this does not happen. Jobs are not moved: they only say "look at this item", and a sweep enqueues what is due. */
 async function tidy(source: End, target: End): Promise<void> {
   await unsubscribe(source, target);
   await dropSlot(source);
@@ -225,7 +225,7 @@ async function tidy(source: End, target: End): Promise<void> {
   }
 }
 
-/** Takes back a move that is not decided; false: there is none. `target`: null where its server is gone for good. */
+/** Undoes a move that is not decided; false: there is none. `target`: null if its server is gone for good. */
 export async function undoMove(order: Pick<MoveOrder, 'source' | 'schema' | 'resume'> & { target: string | null }): Promise<boolean> {
   const source = await openEnd(order.source, order.schema, '');
   try {
@@ -236,7 +236,7 @@ export async function undoMove(order: Pick<MoveOrder, 'source' | 'schema' | 'res
     const target = order.target === null ? null : await openEnd(order.target, order.schema, '--to');
     try {
       const isFollowed = target !== null && (await subscriptionOn(target, source.name)) !== 'none';
-      // First the source, where people wait. What is left after that is found by whoever repeats this, or the move.
+      // The source first, since people wait there. Repeating this command, or the move, finds what is left after that.
       if (isUndecided)
         await atFailpoints('undo_source', () =>
           patiently(source.url, () =>

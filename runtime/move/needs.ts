@@ -1,4 +1,4 @@
-// What a move needs at both ends, looked at before anything is made.
+// What a move requires at both ends, checked before anything is created.
 
 import { withoutPassword } from '../ledger/address.ts';
 import { isOurs } from '../ledger/checkLedger.ts';
@@ -28,7 +28,7 @@ async function look(end: End, query: string, schema: string): Promise<string[]> 
   return (await end.client.query<{ says: string }>(query, [schema])).rows.map(({ says }) => says);
 }
 
-/** $1: the schema. One slot and one sender follow the source, two more copy tables meanwhile. */
+/** $1: the schema. One slot and one sender follow the source; two more copy tables meanwhile. */
 const ofSource = `
   with settings as (select
     current_setting('max_replication_slots')::integer - (select count(*) from pg_replication_slots) as slots,
@@ -61,15 +61,15 @@ const ofTarget = `
    where exists (select from pg_class where relnamespace = to_regnamespace(quote_ident($1::text))) and to_regclass(quote_ident($1::text) || '.work_ledger') is null`;
 
 /**
- * Whether the role may replicate: by trying, since managed servers let others do so than have the attribute. A physical slot waits for
- * nobody.
+ * Checks whether the role may replicate by trying, since managed servers allow that without the attribute. A physical slot waits for no
+ * transaction.
  */
 async function replicating(source: End): Promise<string[]> {
   const refusal = await refusalOf(
     source,
     `select pg_drop_replication_slot(slot_name) from pg_create_physical_replication_slot('${source.name}_tried', false, true)`,
   );
-  if (refusal?.code !== '42501') return []; // others are told of by what there is to look at
+  if (refusal?.code !== '42501') return []; // the other checks report other errors
   return look(
     source,
     `
@@ -80,7 +80,7 @@ async function replicating(source: End): Promise<string[]> {
   );
 }
 
-/** Whether the role may subscribe, by trying; what it makes connects to nothing and is taken back. */
+/** Checks whether the role may subscribe by trying; the subscription connects to nothing and is rolled back. */
 async function subscribing(target: End, fetchFrom: string): Promise<string[]> {
   const given = withoutPassword(fetchFrom).password === null ? '' : 'password=given';
   const refusal = await refusalOf(
@@ -102,8 +102,8 @@ async function subscribing(target: End, fetchFrom: string): Promise<string[]> {
 }
 
 /**
- * What the server says to a statement that is taken back; null: nothing. `isOfDatabase`: it is the right to create in the database that is
- * missing.
+ * The server's error for a statement that is rolled back; null: none. `isOfDatabase`: what is missing is the right to create in the
+ * database.
  */
 async function refusalOf({ client }: End, statement: string): Promise<{ code: string; isOfDatabase: boolean } | null> {
   try {
@@ -126,7 +126,7 @@ async function encodings(source: End, target: End): Promise<string[]> {
   return theirs === ours ? [] : [`the target's encoding is ${theirs}, the source's ${ours}: make that database with encoding ${ours}`];
 }
 
-/** What agents call, and what exports before it erases, can be functions of the users'. */
+/** Abilities and the export functions of retention policies can be users' functions. */
 async function functions(source: End, target: End): Promise<string[]> {
   const { rows: used } = await source.client.query<{ call: string }>(`
     select function_name || '(jsonb)' as call from ${source.quoted}.abilities where implementation = 'sql' and not is_builtin

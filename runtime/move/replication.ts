@@ -1,4 +1,4 @@
-// The replication of a move: the target subscribes to what the source publishes, copies its tables, follows, and ends it.
+// The replication of a move: the target subscribes to the source's publication, copies its tables, follows it, and stops.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -10,14 +10,14 @@ import type { End } from './ends.ts';
 /** `fetchFrom`: the source's address as the target's server reaches it. */
 export async function subscribe(source: End, target: End, fetchFrom: string): Promise<void> {
   const { name } = source;
-  await dropSlot(source); // of an attempt that broke off
+  await dropSlot(source); // left by an attempt that failed
   await source.client.query(`drop publication if exists ${name}`);
   await source.client.query(
     `create publication ${name} for table ${movedTables()
       .map((table) => `${source.quoted}.${table}`)
       .join(', ')} with (publish = 'insert, update, delete')`,
   );
-  // The statement holds the password: no log of the server's needs it. Only a superuser may say so.
+  // The statement contains the password, which must not be written to the server's log. Only a superuser can set this.
   await target.client
     .query(`set log_statement = 'none'; set log_min_error_statement = 'panic'; set log_min_duration_statement = -1`)
     .catch(() => {});
@@ -70,7 +70,7 @@ export async function copied(
 
 const PATIENCE_MS = 60_000;
 
-/** Resolves when the target has on its disk what the source had committed when it was called. */
+/** Resolves when the target has on its disk what the source had committed when this was called. */
 export async function caughtUp(source: End, stopped: AbortSignal): Promise<void> {
   const {
     rows: [now],
@@ -81,7 +81,7 @@ export async function caughtUp(source: End, stopped: AbortSignal): Promise<void>
   }
 }
 
-/** `end`: a place in the source's log; null: where it ends now. */
+/** `end`: a position in the source's log; null: its current end. */
 async function bytesBehind(source: End, end: string | null): Promise<number> {
   const {
     rows: [slot],
@@ -94,11 +94,11 @@ async function bytesBehind(source: End, end: string | null): Promise<number> {
   return Number(slot.bytes);
 }
 
-/** The target follows no more. What it has stays. */
+/** Stops following. What the target has stays. */
 export async function unsubscribe(source: End, target: End): Promise<void> {
   const { name } = source;
   if ((await subscriptionOn(target, name)) === 'none') return;
-  // Without a slot to drop at the source, it asks nothing of the source, which may be gone.
+  // Without a slot, dropping the subscription does not contact the source, which may be gone.
   for (const statement of [
     `alter subscription ${name} disable`,
     `alter subscription ${name} set (slot_name = none)`,
@@ -107,7 +107,7 @@ export async function unsubscribe(source: End, target: End): Promise<void> {
     await target.client.query(statement);
 }
 
-/** The source keeps its log for the target no more. */
+/** Lets the source discard the log that it kept for the target. */
 export async function dropSlot(source: End): Promise<void> {
   for (const deadline = performance.now() + PATIENCE_MS; ; await sleep(50)) {
     if (performance.now() > deadline) throw new Error(`the source's replication slot ${source.name} is still in use: repeat the command`);

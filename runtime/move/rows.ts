@@ -6,8 +6,8 @@ import { fenceSql, hasLedger, inTransaction, movedTables } from './ends.ts';
 import type { End } from './ends.ts';
 
 /**
- * Makes the target a ledger without rows that only replication writes. `isCopy`: it is one already, of a move that broke off. Throws, and
- * changes nothing, if somebody has written to the ledger that is there.
+ * Makes the target a ledger without rows, to which only replication writes. `isCopy`: it already is one, from a move that broke off.
+ * Throws, and changes nothing, if somebody has written to the ledger there.
  */
 export async function emptyLedger(source: End, target: End, isCopy: boolean): Promise<void> {
   if (!isCopy) {
@@ -21,7 +21,7 @@ export async function emptyLedger(source: End, target: End, isCopy: boolean): Pr
   );
 }
 
-/** Rows that came with the installation go; any other is somebody's. */
+/** Fails if there are rows other than those of the installation, since somebody wrote them; the caller truncates the others. */
 const refuseRows = (target: End): string => `do $do$
   declare
     v_table text;
@@ -37,7 +37,9 @@ const refuseRows = (target: End): string => `do $do$
     end loop;
   end $do$`;
 
-/** Append-only tables refuse it: what is truncated is a copy, which nobody but replication has written. */
+/**
+ * Append-only tables reject truncation, so their triggers are disabled: what is truncated is a copy, to which only replication has written.
+ */
 async function truncateSql(target: End): Promise<string> {
   const { rows: refusing } = await target.client.query<{ table: string; trigger: string }>(
     `
@@ -57,7 +59,7 @@ async function truncateSql(target: End): Promise<string> {
   return [...alter('disable'), `truncate ${copied}`, ...alter('enable always')].join(';\n');
 }
 
-/** Roles belong to the server: those of the source's names get the same rights at the target, and are made where they are missing. */
+/** Roles belong to the server: roles of the same names get the same rights at the target, and are created if they are missing. */
 async function sameRoles(source: End, target: End): Promise<void> {
   const [theirs, ours] = await Promise.all(
     [source, target].map(
@@ -70,8 +72,8 @@ async function sameRoles(source: End, target: End): Promise<void> {
 }
 
 /**
- * How many rows the source has, and which tables have others at the target; nobody may write to either, but what is seen of the target may
- * be a snapshot.
+ * The number of rows at the source, and the tables whose rows differ at the target. Nobody may write to either meanwhile, but the target
+ * may be read from a snapshot.
  */
 export async function compareRows(
   source: End,
@@ -91,7 +93,7 @@ export async function compareRows(
   return { rows, differing };
 }
 
-/** A sum over the hashes of all rows: of the same rows the same, in whatever order they lie. */
+/** A sum over the hashes of all rows: equal for equal rows, in whatever order they are stored. */
 async function sumOf({ client, quoted }: End, table: string): Promise<{ count: string; sum: string }> {
   const {
     rows: [found],
@@ -100,7 +102,7 @@ async function sumOf({ client, quoted }: End, table: string): Promise<{ count: s
   return found ?? { count: '', sum: '' };
 }
 
-/** What numbers rows goes on behind the source's last: replication leaves it out. */
+/** Makes the target's sequences continue after the source's last numbers, which replication does not carry over. */
 export async function copySequences(source: End, target: End): Promise<void> {
   const { rows: sequences } = await source.client.query<{ name: string }>(
     `

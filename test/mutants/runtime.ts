@@ -1029,8 +1029,8 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a move begins without the right to replicate',
     file: 'runtime/move/needs.ts',
-    from: `if (refusal?.code !== '42501') return []; // others`,
-    to: `if (refusal?.code !== 'none') return []; // others`,
+    from: `if (refusal?.code !== '42501') return []; // the other checks`,
+    to: `if (refusal?.code !== 'none') return []; // the other checks`,
     test: 'test/e2e/move.test.ts',
     title: 'everything that is missing',
   },
@@ -1053,7 +1053,7 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a move that is stopped while writers wait is decided all the same',
     file: 'runtime/move/moveLedger.ts',
-    from: '    order.stopped.throwIfAborted(); // the last time: what follows is over at once\n',
+    from: '    order.stopped.throwIfAborted(); // for the last time: what follows takes only a moment\n',
     to: '',
     test: 'test/long/move.test.ts',
     title: 'Ctrl-C ends it where nothing is half done',

@@ -1,5 +1,5 @@
-// What the model of the context scene says when no API key is set: three blocks of work, each closed by a step. The last
-// two steps name what is needed next.
+// The model's replies in the context scene if no API key is set: three blocks of work, each closed by a step. The last two steps name what
+// is needed next.
 
 import type { ContentBlock } from '../../model/message.ts';
 import type { Script } from '../../model/script.ts';

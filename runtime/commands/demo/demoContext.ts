@@ -1,5 +1,5 @@
-// `work-ledger demo --scene context`: what a model is shown after its closed blocks have left its context: the last request
-// of a run, part by part, each with its name and source.
+// `work-ledger demo --scene context`: what a model is shown after its closed blocks have left its context: the last request of a run, part
+// by part, each with its name and source.
 
 import type { ContextPart } from '../../ledger/answers.ts';
 import { builtinTools } from '../../tools/builtinTools.ts';

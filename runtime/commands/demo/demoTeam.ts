@@ -1,5 +1,5 @@
-// `work-ledger demo --scene team`: a lead and its two children, and a reviewer of another tree, at once on one project. The trees
-// are shown as they change; then what each was told of the others, out of the requests that its model was sent.
+// `work-ledger demo --scene team`: a lead and its two children, and a reviewer from another tree, work at once on one project. Shows the
+// trees as they change, then what each agent was told about the others, taken from the requests to its model.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -48,7 +48,7 @@ async function showTeam(stage: Stage): Promise<number> {
 const nameOf = (item: WorkItem): string => `${item.work_type.replace('demo-', '')} ${item.id.slice(-4)}`;
 
 /**
- * Starts the lead and, once somebody below it holds a file, the reviewer. Prints every change of state and every ledger entry of the
+ * Starts the lead and, once a descendant of it holds a file, the reviewer. Prints every change of state and every ledger entry of the
  * trees, indented by depth, until all of them are finished.
  */
 async function watchTrees(stage: Stage): Promise<{ ended: readonly WorkItem[]; told: readonly Told[] }> {
@@ -83,7 +83,7 @@ async function watchTrees(stage: Stage): Promise<{ ended: readonly WorkItem[]; t
 
 type Told = { title: string; item: WorkItem; iteration: number; lines: string[] };
 
-/** What the agent of an item was told, part by part of its last request, which holds those before it. */
+/** What the agent of an item was told, part by part, from its last request, which contains the earlier ones. */
 const kinds: readonly { title: string; part: string; says: RegExp }[] = [
   { title: 'A lead that waits is seen by others', part: 'task', says: /^- .*\(waits for \d+ of its children\)/m },
   { title: 'A decision of a sibling', part: 'digest', says: /^- Decision: .*/m },
@@ -92,7 +92,7 @@ const kinds: readonly { title: string; part: string; says: RegExp }[] = [
   { title: 'A message of another agent', part: 'agent_message', says: /[^]*/ },
 ];
 
-/** In the order of what is shown. */
+/** In the order in which it is shown. */
 async function allTold(stage: Stage, items: readonly WorkItem[]): Promise<Told[]> {
   const all = (await Promise.all(items.map((item) => toldTo(stage, item)))).flat();
   return kinds.flatMap(({ title }) => all.filter((one) => one.title.startsWith(title)));
@@ -112,7 +112,7 @@ async function toldTo({ db }: Stage, item: WorkItem): Promise<Told[]> {
   );
 }
 
-/** As wide as a terminal, without the marks around the words of others. */
+/** At terminal width, without the markers around text from others. */
 const linesOf = (words: string): string[] =>
   visible(words.replaceAll(/^<\/?data-.*/gm, ''))
     .split('\n')

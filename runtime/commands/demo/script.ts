@@ -1,4 +1,4 @@
-// What the model says in the demo when no API key is set. Only its words are written down: every tool runs for real.
+// The model's replies in the demo if no API key is set. Only its words are scripted: every tool runs for real.
 
 import type { ScriptedReply } from '../../model/script.ts';
 

@@ -1,4 +1,4 @@
-// What every scene of the demo needs: a model, a ledger of its own, a small project, workers, and somewhere to print what happens.
+// What every scene of the demo needs: a model, a temporary ledger, a small project, workers, and output.
 
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -32,25 +32,25 @@ import { layOutProject } from './project.ts';
 
 export type Stage = {
   isJson: boolean;
-  /** On stdout or, with --json, on stderr. */
+  /** Prints to stdout or, with --json, to stderr. */
   say: (text: string) => void;
-  /** No API key is set: the model is played from the script. */
+  /** No API key is set: a script plays the model. */
   isScripted: boolean;
   place: Place;
   db: Db;
-  /** The directory of the project. */
+  /** The project's directory. */
   workspace: string;
   /** Fires at Ctrl-C. */
   interrupted: AbortSignal;
-  /** Says how to see more: with a command, and with queries. */
+  /** Prints how to see more: with a command, and with queries. */
   lookFurther(command: string, ...queries: string[]): void;
-  /** Submits an item and starts a worker for it and those delegated below it, and for nothing else; the faculties must be saved before. */
+  /** Submits an item and starts a worker only for it and the items delegated below it; the faculties must have been saved before. */
   work(submission: Submission, docker?: Docker): Promise<WorkItem>;
 };
 
 /**
- * Sets the stage, shows the scene, and always clears up afterwards: nothing is left open that would keep the process running, and nothing
- * is left.
+ * Sets the stage, shows the scene, and always cleans up afterwards: nothing stays open that would keep the process running, and nothing is
+ * left behind.
  */
 export const withStage = (options: ScratchOptions, script: Script, show: (stage: Stage) => Promise<number>): Promise<number> =>
   withScratch(options, async (place, interrupted) => {
@@ -111,7 +111,7 @@ export const withStage = (options: ScratchOptions, script: Script, show: (stage:
     } finally {
       await watched?.close();
       await Promise.all(workers.map((worker) => worker.stop()));
-      // Nobody is to go on with it in a ledger that is kept.
+      // In a ledger that is kept, nobody should continue this work.
       if (isKept) for (const root of roots) await db.workCancel(root, 'the demo is over').catch(() => {});
       await db.close();
       await scripted?.close();

@@ -1,5 +1,5 @@
-// What the models of the team scene say when no API key is set: it depends on their task, on how far they are, and on what
-// they were shown since they began (`later`).
+// The models' replies in the team scene if no API key is set. They depend on the model's task, on how far it is, and on what it was shown
+// since it began (`later`).
 
 import type { ContentBlock, ModelRequest } from '../../model/message.ts';
 import type { Script, ScriptedReply } from '../../model/script.ts';
@@ -18,7 +18,7 @@ const comment = 'so that sums are exact.';
 const question = 'I want to say in src/money.js how amounts are rounded. Which way does a half go?';
 const answer = 'Up, with Math.round. The file is yours as soon as I end.';
 const say = (...content: ContentBlock[]): ScriptedReply => ({ content, delayMs: 300 });
-/** Once more, for as long as somebody may still say it. */
+/** Looks again for as long as the awaited message may still come. */
 const lookAgain = (exchange: number): ScriptedReply =>
   exchange < 40
     ? { ...say(text('Nothing yet.'), call('glob', { pattern: 'src/*.js' })), delayMs: 600 }
@@ -53,7 +53,7 @@ const roles: Record<string, (seen: { exchange: number; later: string }) => Scrip
   [checkTask]: ({ exchange, later }) => {
     if (exchange === 0) return say(call('bash', { command: 'node --test', timeout: 60 }));
     if (later.includes('Recorded as')) return say(text('Rounding in toCents() is enough.'));
-    // Only the decision of another agent, told while this one is working, can have these words.
+    // Only another agent's decision, told while this agent works, can contain these words.
     return later.includes('- Decision: Round in toCents()')
       ? say(append('finding', '3 x 19.99 and 100 x 0.29 come out too low. Rounding in toCents() is enough.'))
       : lookAgain(exchange);

@@ -1,4 +1,4 @@
-// Opens a ledger that is there for one command only. What environment, work-ledger.toml and other commands say of a schema is not asked.
+// Opens a temporary ledger for one command. Ignores any schema set by the environment, work-ledger.toml or other commands.
 
 import type { Settings } from '../../config.ts';
 import { findDatabase } from '../../install/findLedger.ts';
@@ -11,8 +11,8 @@ import { exit, note } from '../output.ts';
 export type ScratchOptions = Omit<Settings, 'schema' | 'readUrl'> & { install?: boolean; keep?: boolean };
 
 /**
- * Makes the ledger, calls `use`, and drops it, also after a signal, which `use` hears of and ends; then the exit code is that of an
- * interruption.
+ * Creates the ledger, calls `use`, and drops the ledger, even after a signal. `use` is notified of the signal and returns; the exit code is
+ * then that of an interruption.
  */
 export async function withScratch(
   options: ScratchOptions,
@@ -21,7 +21,7 @@ export async function withScratch(
   const interrupted = new AbortController();
   const onSignal = (): void => interrupted.abort();
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const name of signals) process.once(name, onSignal); // the second one ends it at once: what it made goes when the next one begins
+  for (const name of signals) process.once(name, onSignal); // a second signal ends it at once; the next demo removes what it left
   try {
     const { url, isEmbedded } = await findDatabase(options);
     if (!isEmbedded && !options.install) {

@@ -1,14 +1,14 @@
-// How a person decides on a call that waits, by keys, with the safety of the console (assets/approvals.js): it has stood still for a second,
-// to approve every line of it was on screen, a dangerous one is confirmed, and until five seconds later nothing is sent. What is sent is
-// the hash of the arguments that were on screen when the key was pressed.
+// How a person decides on a waiting call by keys, as safely as on the console (assets/approvals.js). The call must have been unchanged on
+// screen for a second; to approve it, every line must have been on screen; a dangerous one must be confirmed; and nothing is sent until
+// five seconds later. What is sent is the hash of the arguments that were on screen when the key was pressed.
 
 const STILL_MS = 1000;
 const ARMED_MS = 5000;
 const UNDO_MS = 5000;
-/** A key that comes again sooner is held down. */
+/** A key repeated sooner than this is being held down. */
 const HELD_MS = 1000;
 
-/** What is on screen: a call with its arguments, in so many lines of such a width. */
+/** What is on screen: a call with its arguments, wrapped to `width` in `lines` lines. */
 export type Shown = { id: string; hash: string; risk: string; width: number; lines: number };
 export type Answer = { id: string; hash: string; decision: 'approve' | 'reject'; reason: string | null };
 
@@ -16,7 +16,7 @@ export class Decision {
   readonly #now: () => number;
   #shown: Shown | null = null;
   #since = 0;
-  /** Lines that were on screen, from the first one on. */
+  /** How many lines, from the first, have been on screen. */
   #readTo = 0;
   #armedUntil = 0;
   #counting: { answer: Answer; until: number } | null = null;
@@ -40,7 +40,7 @@ export class Decision {
     if (from <= this.#readTo) this.#readTo = Math.max(this.#readTo, to);
   }
 
-  /** Nothing is on screen any more, and nothing that was answered is sent. */
+  /** Called when nothing is on screen any more: discards an answer that was not sent yet. */
   leave(says = ''): void {
     this.drop(says);
     this.#shown = null;
@@ -55,7 +55,7 @@ export class Decision {
     return this.#armedUntil > this.#now();
   }
 
-  /** Seconds until it is sent; null: nothing is about to be. */
+  /** Seconds until the answer is sent; null: none is pending. */
   get left(): number | null {
     return this.#counting === null ? null : Math.max(0, Math.ceil((this.#counting.until - this.#now()) / 1000));
   }
@@ -64,7 +64,7 @@ export class Decision {
     return this.#counting?.answer ?? null;
   }
 
-  /** Whether a key was let go before: one that is held down decides nothing. */
+  /** Whether the key was newly pressed: one that is held down decides nothing. */
   isPressed(key: string): boolean {
     const isHeld = this.#last.key === key && this.#now() - this.#last.at < HELD_MS;
     this.#last = { key, at: this.#now() };
@@ -93,7 +93,7 @@ export class Decision {
     if (shown !== null) this.#count(shown, 'reject', reason);
   }
 
-  /** Takes back what is armed or not sent yet; whether there was anything. */
+  /** Takes back what is armed or not sent yet; returns whether there was anything. */
   undo(): boolean {
     const was = this.isArmed || this.#counting !== null;
     if (was) this.drop(this.#counting === null ? '' : 'Undone: nothing was sent.');
@@ -107,7 +107,7 @@ export class Decision {
     this.says = says;
   }
 
-  /** What is to be sent now, once. */
+  /** Returns the answer to send now, once. */
   due(): Answer | null {
     if (this.#counting === null || this.#counting.until > this.#now()) return null;
     const { answer } = this.#counting;
@@ -115,7 +115,7 @@ export class Decision {
     return answer;
   }
 
-  /** What an answer is about; null: it is not taken now. */
+  /** The call that an answer applies to; null: no answer is accepted now. */
   #taken(): Shown | null {
     this.#armedUntil = 0;
     if (this.#shown === null || this.#counting !== null) return null;

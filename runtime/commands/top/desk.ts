@@ -1,4 +1,4 @@
-// What a person does in `work-ledger top`: which row has the cursor, what is typed, and the functions of the ledger that keys call.
+// What a person does in `work-ledger top`: the selected row, the text being typed, and the ledger functions that keys call.
 
 import { errorWords } from '../../console/page.ts';
 import { TREES } from '../../console/pages/now.ts';
@@ -25,7 +25,7 @@ export class Desk {
   #from = 0;
   #says = '';
   #typing: Typing | null = null;
-  /** The calls that wait, while one of them is looked at; `from`: its first line on screen. */
+  /** The waiting calls, while one of them is shown; `from`: its first line on screen. */
   #asked: { calls: Approval[]; id: string; from: number; room: number } | null = null;
   skipped = 0;
 
@@ -52,7 +52,7 @@ export class Desk {
     this.#draw();
   }
 
-  /** Sends what has waited its five seconds. */
+  /** Sends an answer whose five seconds are over. */
   tick(): void {
     const answer = this.decision.due();
     if (answer) void this.#send(answer);
@@ -79,7 +79,7 @@ export class Desk {
     return lines;
   }
 
-  /** What a key does. */
+  /** Handles a key. */
   press(key: Key, size: { width: number; height: number }): 'quit' | null {
     const isSmall = size.width < SMALLEST.width || size.height < SMALLEST.height;
     if (this.#typing && !isSmall) this.#type(key);
@@ -116,7 +116,7 @@ export class Desk {
     void this.#readAgain();
   }
 
-  /** Says something to the selected item, pauses it or lets it go on: what is typed is sent by Enter. */
+  /** Sends the selected item a message, pauses it or resumes it; Enter sends the typed text. */
   #steer(key: 'm' | 'p'): void {
     const id = this.#selected;
     const row = this.#seen.rows.find((one) => one.work_item_id === id);
@@ -167,7 +167,7 @@ export class Desk {
     this.#draw();
   }
 
-  /** Of the project that is looked at, as the page Now has them. */
+  /** The calls of the shown project, in the order of the page Now. */
   async #calls(): Promise<Approval[]> {
     const [all, here] = await Promise.all([
       this.#ledger.read.approvals(),
@@ -177,7 +177,7 @@ export class Desk {
     return all.filter((one) => ids.has(one.tool_call_id));
   }
 
-  /** Null: they cannot be read, which is said. */
+  /** Null: they cannot be read; the error is shown. */
   #callsOrProblem(): Promise<Approval[] | null> {
     return this.#calls().catch((error: unknown) => {
       this.#seen = { ...this.#seen, problem: errorWords(error) };
@@ -185,7 +185,7 @@ export class Desk {
     });
   }
 
-  /** What it would do is read again while it is looked at. */
+  /** While a call is shown, its effect is read again. */
   async #look(id: string): Promise<void> {
     const calls = await this.#callsOrProblem();
     if (this.#asked?.id === id && calls) {

@@ -1,14 +1,14 @@
-// A terminal that one program has for itself: it is drawn line by line, and is as it was when the program is over, however that ends.
+// A terminal in full-screen use: it is drawn line by line, and restored when the program ends, however it ends.
 
 import { emitKeypressEvents } from 'node:readline';
 import type { ReadStream, WriteStream } from 'node:tty';
 
 const ESC = '\u001b[';
-/** The other screen, no cursor, no lines that break by themselves, pastes between marks. */
+/** Alternate screen, no cursor, no automatic line wrap, bracketed paste. */
 const ENTER = `${ESC}?1049h${ESC}?25l${ESC}?7l${ESC}?2004h${ESC}2J`;
 const LEAVE = `${ESC}?2004l${ESC}?7h${ESC}?25h${ESC}?1049l`;
 
-/** name: as readline calls it, such as return, escape, up; text: what it writes, null: nothing. */
+/** name: readline's name, such as return, escape, up; text: the characters it types, null: none. */
 export type Key = { name: string; text: string | null; isControl: boolean };
 type Pressed = { name?: string; sequence?: string; ctrl?: boolean; meta?: boolean };
 
@@ -21,7 +21,7 @@ export class Screen {
   #isOpen = false;
   #isPaste = false;
 
-  /** `onKey`: what is pressed; of what is pasted only text arrives, as the key `paste`. */
+  /** `onKey`: called for each key press; pasted text arrives as the key `paste` and never acts as a key. */
   constructor(input: ReadStream, output: WriteStream, onKey: (key: Key) => void) {
     this.#in = input;
     this.#out = output;
@@ -46,7 +46,7 @@ export class Screen {
     this.#drawn = [];
   }
 
-  /** Gives the terminal back; nothing where that is done. */
+  /** Restores the terminal; does nothing if that was done. */
   readonly close = (): void => {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -56,7 +56,7 @@ export class Screen {
     this.#out.write(LEAVE);
   };
 
-  /** Writes the lines that are not there yet. None may be wider than the screen. */
+  /** Writes the lines that have changed. None may be wider than the screen. */
   draw(lines: readonly string[]): void {
     if (!this.#isOpen) return;
     const size = `${this.width} ${this.height}`;

@@ -1,4 +1,4 @@
-// `work-ledger top`: the page Now of the console in a terminal, live, and what a person decides there by keys.
+// `work-ledger top`: the console's page Now in a terminal, live, with keys for what a person decides there.
 
 import type { ReadStream, WriteStream } from 'node:tty';
 
@@ -21,15 +21,15 @@ import type { Seen } from './view.ts';
 
 export type TopOptions = Settings & Where;
 
-/** What is read, and where it is acted: null: nowhere. */
+/** Where to read, and where to write; null: nowhere. */
 type Ledger = { read: Db; url: string; write: Db | null };
 
 const QUEUED = 12;
-/** Of what waits nobody is told when its time has come: it is read anew as often. */
+/** No notification says that a waiting time is over, so everything is read again at this interval. */
 const AGAIN_MS = 10_000;
 
 export function top(options: TopOptions): Promise<number> {
-  // Without a terminal, or a database to write to, there is nothing to act on.
+  // Without a terminal, or without a database to write to, no actions are possible.
   if (isOnce(options) || (options.readUrl && !options.databaseUrl))
     return withReader(options, (read, url) => shown({ read, url, write: null }, options));
   return withLedger(options, async (write, url) => {
@@ -68,7 +68,7 @@ async function readAll({ read, write }: Ledger, project: string | null, skipped:
   return { project, isReadOnly, rows, queue, sums, approvals: shell.approvals, used, words: new Map(), skipped, problem: null };
 }
 
-/** Until q, ^C or a signal ends it. */
+/** Runs until q, ^C or a signal ends it. */
 async function live(ledger: Ledger, project: string | null, input: ReadStream, output: WriteStream): Promise<number> {
   const over = new AbortController();
   let code: number = exit.ok;
@@ -111,7 +111,7 @@ async function live(ledger: Ledger, project: string | null, input: ReadStream, o
   return code;
 }
 
-/** ^Z: the terminal is the shell's until the program is told to go on. */
+/** ^Z: gives the terminal to the shell until the program is resumed. */
 function suspend(screen: Screen, draw: () => void): void {
   screen.close();
   process.once('SIGCONT', () => {
@@ -121,7 +121,7 @@ function suspend(screen: Screen, draw: () => void): void {
   process.kill(process.pid, 'SIGTSTP');
 }
 
-/** Reads again what has changed, as an open page of the console does, and hears the words of agents. */
+/** Reads again what has changed, as an open page of the console does, and receives agents' text. */
 async function watch(
   ledger: Ledger,
   project: string | null,

@@ -13,7 +13,7 @@ import { paint, stateColor, visible } from '../output.ts';
 type Queued = Awaited<ReturnType<Db['console']['queue']>>[number];
 type Used = { tokens: number; cost: number };
 
-/** What goes on, as it was read last. `words`: what agents say at the moment, by work item. */
+/** The latest state that was read. `words`: what agents are saying, by work item. */
 export type Seen = {
   project: string | null;
   isReadOnly: boolean;
@@ -28,22 +28,22 @@ export type Seen = {
   problem: string | null;
 };
 
-/** What the terminal shows beside it: which row has the cursor, the first line that is drawn, what was said last, what is typed. */
+/** State of the display: the selected row, the first line drawn, the last message, the text being typed. */
 export type Shown = { selected: string | null; from: number; says: string; typing: { label: string; text: string } | null };
 
-/** Smaller, nothing can be read whole. */
+/** On a smaller terminal, nothing can be read in full. */
 export const SMALLEST = { width: 60, height: 10 };
 
 const one = (text: string): string => visible(text).replaceAll(/\s+/g, ' ').trim();
 const signs: Record<string, string> = { approval: '▲', paused: '‖', queued: '·', crashed: '↯', waiting: '◌' };
 
-/** The lines of one row; `id`: what the cursor is on, null: a line between rows. */
+/** The lines of one row; `id`: the item to select, null: a line between rows. */
 type Block = { id: string | null; lines: string[] };
 
 const columns = (width: number): { who: number; tokens: number; cost: number; time: number } =>
   width >= 100 ? { who: 22, tokens: 8, cost: 10, time: 12 } : { who: 12, tokens: 7, cost: 8, time: 7 };
 
-/** A title, and at the right what stands in columns. */
+/** A title, with the columns at the right. */
 function titled(title: string, who: string, tokens: string, cost: string, time: string, width: number): string {
   const size = columns(width);
   const right = `  ${padded(fitting(who, size.who), size.who)}${[
@@ -91,7 +91,7 @@ function queuedRow(row: Queued, width: number): string[] {
   return [line, paint(row.waits_for === 'faculty' ? 'yellow' : 'dim', fitting(`    ${one(why)}`, width))];
 }
 
-/** Trees, parents first, then what is queued. */
+/** Trees, parents first, then the queue. */
 export function blocksOf(seen: Seen, width: number): Block[] {
   const blocks: Block[] = [];
   for (const tree of Map.groupBy(seen.rows, (row) => row.root_id).values()) {
@@ -123,7 +123,7 @@ export function blocksOf(seen: Seen, width: number): Block[] {
 const usedText = (label: string, used: Used | undefined): string =>
   used ? `${label} ${k(used.tokens)} tokens${used.cost > 0 ? `, cost ${money(used.cost)}` : ''}` : '';
 
-/** What there is in figures, in one line that fits. */
+/** The totals, in one line that fits. */
 export function headOf(seen: Seen, width: number): string[] {
   const { sums, used, problem } = seen;
   const live = problem === null ? '● live' : '○ not live';
@@ -164,7 +164,7 @@ function footOf(shown: Shown, keys: string, width: number): string[] {
 const listKeys = (isReadOnly: boolean): string =>
   isReadOnly ? '↑↓ select  > < trees  q quit (read-only)' : '↑↓ select  a approve  x refuse  m message  p pause, resume  > < trees  q quit';
 
-/** The whole screen, and the first line of the list that is on it. */
+/** The whole screen, and the first line of the list on it. */
 export function listScreen(seen: Seen, shown: Shown, width: number, height: number): { lines: string[]; from: number } {
   const head = headOf(seen, width);
   const foot = footOf(shown, listKeys(seen.isReadOnly), width);
@@ -186,7 +186,7 @@ const approvalKeys = 'a approve  x refuse  ↑↓ PgUp PgDn scroll  Tab next  u 
 
 export type Asked = { call: Approval; nth: number; of: number; from: number };
 
-/** A call that waits, with all that it would do. `to`: behind the last of its lines that is on screen; `all`: how many there are. */
+/** A waiting call with everything that it would do. `to`: the line after the last one on screen; `all`: the number of lines. */
 export function approvalScreen(
   asked: Asked,
   shown: Shown,
@@ -212,6 +212,6 @@ export function approvalScreen(
   };
 }
 
-/** The same once, for whom there is no terminal. */
+/** A single snapshot, for output that is not a terminal. */
 export const once = (seen: Seen, width: number): string =>
   [...headOf(seen, width), ...blocksOf(seen, width).flatMap(({ lines }) => lines)].map((line) => line.trimEnd()).join('\n');

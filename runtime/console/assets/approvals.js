@@ -1,6 +1,6 @@
-// How a person decides on a call that waits. An answer is taken when the panel has stood still for a second and, to approve, when the
-// end of its arguments was on screen; a key, when the panel has the focus and is wholly on screen. It is sent five seconds later, unless
-// it is undone or the page is left. The server is told the hash of the arguments that stood there when the answer was given.
+// How a person decides on a waiting call. An answer is accepted if the panel has not moved for a second and, to approve, if the end of the
+// arguments was on screen; a key also requires that the panel has the focus and is entirely on screen. The answer is sent five seconds
+// later, unless it is undone or the page is left. The server gets the hash of the arguments that were shown when the answer was given.
 
 import { post } from './forms.js';
 import { $, $$, onArrival } from './page.js';
@@ -11,11 +11,11 @@ const ARMED_MS = 5000;
 const UNDO_SECONDS = 5;
 const UNREAD = 'Approve works once the end of the arguments was on screen.';
 
-/** Of each panel: where it stands, and since when it stands there as it is. */
+/** For each panel: its position, and since when it has been there unchanged. */
 const standing = new WeakMap();
-/** Of each panel, the arguments whose end was on screen. */
+/** For each panel, the hash of the arguments whose end was on screen. */
 const read = new WeakMap();
-/** Answers that are not sent yet. */
+/** Answers that have not been sent yet. */
 const pending = new Map();
 /** A dangerous call whose first key was pressed. */
 let armed = null;
@@ -28,7 +28,7 @@ const tell = (ask, text) => {
 
 // What moved, what changed, what was seen ---------------------------------------------------------------------------
 
-/** On the page, whatever was scrolled: of the panel, and of its buttons. */
+/** The positions of the panel and its buttons in the document, independent of scrolling. */
 function placeOf(ask) {
   const { top, left } = ask.getBoundingClientRect();
   const buttons = $('.decide', ask)?.getBoundingClientRect().top ?? top;
@@ -37,7 +37,7 @@ function placeOf(ask) {
 
 const isStill = (ask) => standing.get(ask)?.place === placeOf(ask) && performance.now() - standing.get(ask).since >= STILL_MS;
 
-/** From now on it has to stand still for a second again. */
+/** From now on it has to be still for a second again. */
 function unsettle(ask) {
   standing.set(ask, { place: placeOf(ask), since: performance.now() });
   if (armed?.ask === ask) disarm('');
@@ -59,7 +59,7 @@ function seen(entries) {
   }
 }
 
-/** Other arguments stand there now: whatever was seen or answered was about those before. */
+/** The arguments have changed: whatever was seen or answered concerned the earlier ones. */
 function renew(ask) {
   seen(ends.takeRecords().filter(({ target }) => !ask.contains(target)));
   read.delete(ask);
@@ -82,7 +82,7 @@ new MutationObserver((records) => {
 }).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
 addEventListener('resize', look);
 
-/** What can be pressed now, and why not. */
+/** Shows what can be pressed now, and if not, why. */
 function show(ask) {
   const isRead = read.get(ask) === ask.dataset.hash;
   for (const button of $$('button[name="decision"]', ask)) button.disabled = !isStill(ask) || (button.value === 'approve' && !isRead);
@@ -106,7 +106,7 @@ function isOnScreen(ask) {
   return top >= 0 && left >= 0 && bottom <= innerHeight && right <= innerWidth;
 }
 
-/** Why this answer is not taken now; null: it is. */
+/** Why this answer is not accepted now; null: it is. */
 function objection(ask, decision, isKey) {
   look();
   if (!isStill(ask)) return 'It changed or moved a moment ago: look again.';
@@ -212,7 +212,7 @@ document.addEventListener('visibilitychange', () => document.hidden && leave());
 // Keys and buttons ---------------------------------------------------------------------------------------------------
 
 let isKeyClick = false;
-document.addEventListener('click', (event) => (isKeyClick = event.detail === 0), true); // a button that a key presses, too
+document.addEventListener('click', (event) => (isKeyClick = event.detail === 0), true); // includes buttons pressed by a key
 document.addEventListener('submit', (event) => {
   const ask = event.target.closest('.ask');
   if (!ask) return;
@@ -221,14 +221,14 @@ document.addEventListener('submit', (event) => {
 });
 document.addEventListener('focusin', () => armed && document.activeElement !== armed.focus && disarm(''));
 
-/** A key that is held down decides nothing, whatever has the focus; in a field it writes. */
+/** A key that is held down decides nothing, whatever has the focus; in a field it types. */
 export function isHeldDown({ repeat, key, target }, inField) {
   if (!repeat) return false;
   if (['a', 'x', 'u'].includes(key)) return !inField;
   return Boolean(target.closest?.('.ask')) && (key === 'Enter' || (key === ' ' && target.matches('button')));
 }
 
-/** Takes back what is not sent yet, on the approval that has the focus or else the newest; whether there was anything. */
+/** Takes back an answer that was not sent yet, on the approval that has the focus or else the newest; returns whether there was one. */
 export function undo() {
   if (armed) {
     disarm('');
@@ -239,7 +239,7 @@ export function undo() {
   return last !== undefined && drop(last, 'Undone: nothing was sent.');
 }
 
-/** What a key does to approvals; whether it did anything. */
+/** What a key does to approvals; returns whether it did anything. */
 export function onApprovals(key) {
   if (key === 'u') return undo();
   if (key === 'Enter') {
@@ -258,7 +258,7 @@ export function onApprovals(key) {
   return true;
 }
 
-/** Where nothing has the focus: the first approval gets it, and nothing else happens. */
+/** If nothing has the focus, moves it to the first approval; nothing else happens. */
 function goToFirst() {
   const ask = document.activeElement === document.body ? $('.ask') : null;
   ask?.focus({ preventScroll: true });

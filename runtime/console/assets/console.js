@@ -1,5 +1,5 @@
-// What the console adds to pages that work without it: parts that changed are put in place, words stream, forms are sent without
-// leaving the page, keys. The browser loads these modules as they are.
+// What scripts add to pages that work without them: changed parts are updated in place, agents' text streams in, forms are sent without
+// leaving the page, keys work. The browser loads these modules unbundled.
 
 import './approvals.js';
 import './copy.js';
@@ -18,7 +18,7 @@ decorate(document);
 connect();
 for (const later of $$('[data-later]')) void bring(later).catch(() => {});
 
-/** A part that takes seconds is asked for when the page stands. */
+/** Fetches a part that takes seconds once the page is displayed. */
 async function bring(later) {
   const { pathname } = location;
   const made = await fetched([later.dataset.part], { pathname, search: new URL($('a', later).href).search });

@@ -1,4 +1,4 @@
-// Buttons that copy a text: their own, or what the block that they stand in says.
+// Buttons that copy a text: their own, or that of the block around them.
 
 import { $, $$, onArrival } from './page.js';
 

@@ -1,4 +1,4 @@
-// Sends forms without leaving the page, and says what was refused beside them.
+// Sends forms without leaving the page, and shows rejections next to them.
 
 import { $, $$, onArrival, page } from './page.js';
 import { refreshAll } from './parts.js';
@@ -11,7 +11,7 @@ document.addEventListener('submit', (event) => {
   void send(event.target, event.submitter);
 });
 
-/** Sends fields to an address; `to`: where it goes afterwards. */
+/** Sends fields to an address; `to`: the address to go to afterwards. */
 export async function post(address, body) {
   try {
     const answer = await fetch(address, { method: 'POST', headers: { accept: 'application/json' }, body });
@@ -41,7 +41,7 @@ async function send(form, submitter) {
   }
   form.reset();
   for (const open of [form.closest('details.act'), form.closest('details.more')]) if (open) open.open = false;
-  if (form.contains(document.activeElement)) document.activeElement.blur(); // not what was gone to meanwhile
+  if (form.contains(document.activeElement)) document.activeElement.blur(); // not an element focused in the meantime
   void refreshAll(true);
 }
 

@@ -106,7 +106,7 @@ function press(key) {
   }
 }
 
-/** The waterfall's ways to another time are links. */
+/** The waterfall's controls for other periods are links, which the keys follow. */
 function onFall(key) {
   const name = { '+': 'in', '-': 'out', 0: 'all', ArrowLeft: 'before', ArrowRight: 'after' }[key];
   const link = name && $(`[data-zoom="${name}"]`);

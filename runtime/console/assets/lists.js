@@ -1,10 +1,10 @@
-// Long lists: older rows come as the end comes near, at most 200 stay in the document, one stop for Tab in each.
+// Long lists: older rows are fetched near the end, at most 200 stay in the document, and each list is one Tab stop.
 
 import { $, $$, decorate, fetched, onArrival } from './page.js';
 
 const MOST_ROWS = 200;
 
-/** Older rows are fetched when the end comes near; beyond 200 the first ones are put aside, and come back on the way up. */
+/** Older rows are fetched when the end comes near; beyond 200 the first ones are removed, and restored when scrolling up. */
 const seen = new IntersectionObserver(
   (entries) => {
     for (const { isIntersecting, target } of entries) if (isIntersecting) void more(target);
@@ -69,7 +69,7 @@ function unstow(list, everything = false) {
 const rowsOf = (list) => $$(':scope > li:not(.colhead):not(.spacer)', list);
 const focusOf = (row) => (row.matches('[data-row], a') ? row : $('summary, a', row));
 
-/** One stop for Tab in each list: the row where the reader is. */
+/** Each list is one Tab stop: the row where the reader is. */
 function rove(list) {
   const targets = list.matches('[data-roving]') ? $$('a', list) : rowsOf(list).map(focusOf).filter(Boolean);
   const current =

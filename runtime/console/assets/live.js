@@ -1,13 +1,13 @@
-// What is live: versions of parts, words of agents as they stream, times that count on; and saying so when it is not.
+// Live updates: versions of parts, agents' text as it streams, durations that keep counting; and a notice when the page is not live.
 
 import { $, $$, onArrival, page } from './page.js';
 import { compare } from './parts.js';
 
 let source = null;
 let lostSince = null;
-/** Of the parts of this page, as the server said them last. */
+/** The versions of this page's parts, as last received from the server. */
 let versions = {};
-/** The last words of each agent: a row may come after them. */
+/** The last text of each agent: its row may arrive later. */
 const words = new Map();
 
 function say(sign, className, text, why = '') {
@@ -53,7 +53,7 @@ export function connect() {
   });
   source.addEventListener('error', () => {
     lost();
-    if (source?.readyState !== EventSource.CLOSED) return; // it tries again by itself
+    if (source?.readyState !== EventSource.CLOSED) return; // EventSource retries
     source = null;
     setTimeout(connect, 2000);
   });
@@ -84,7 +84,7 @@ function disconnect() {
   lostSince ??= clock();
 }
 
-/** Listens for the page that is at this address now. */
+/** Connects for the page that is at this address now. */
 export function reconnect() {
   disconnect();
   lostSince = null;
@@ -92,7 +92,7 @@ export function reconnect() {
   connect();
 }
 
-// A browser opens few connections to one server: a page that nobody sees gives its own back.
+// A browser opens few connections to one server, so a page that is not visible closes its own.
 document.addEventListener('visibilitychange', () => (document.hidden ? disconnect() : connect()));
 addEventListener('pagehide', disconnect);
 addEventListener('pageshow', connect);
@@ -106,7 +106,7 @@ const lasting = (s) =>
         ? `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`
         : `${Math.round(s / 86400)} d`;
 setInterval(() => {
-  if (lostSince !== null) return; // what is not live does not count on
+  if (lostSince !== null) return; // durations do not count while the page is not live
   for (const one of $$('time[data-since]')) {
     const text = lasting(Math.max(0, Math.round((Date.now() - Date.parse(one.dataset.since)) / 1000)));
     if (one.textContent !== text) one.textContent = text;

@@ -1,19 +1,19 @@
-// Puts parts of a page that changed in their place, and leaves alone what the reader has in hand. Text of agents is only ever set as
-// text; markup comes from this server alone.
+// Replaces the parts of a page that changed, except what the reader is using. Text from agents is only ever set as text; markup comes only
+// from this server.
 
 import { $, $$, decorate, fetched, page } from './page.js';
 
-/** A row that is pointed at, or holds the focus, is neither moved nor replaced. */
+/** A row under the pointer or with the focus is neither moved nor replaced. */
 const isHeld = (node) => {
   if (node.nodeType !== 1 || !node.matches('[data-row], [data-key], form')) return false;
   return isForced ? isTypedIn(node) : node.contains(document.activeElement) || (node.dataset.key !== undefined && node.matches(':hover'));
 };
-let isForced = false; // after an action of the reader's own
+let isForced = false; // after an action of the reader
 const isTypedIn = (node) =>
   node.nodeType === 1 && node.contains(document.activeElement) && document.activeElement.matches('input, textarea');
 const keyOf = (node) => (node.nodeType === 1 ? (node.dataset.key ?? node.dataset.part ?? (node.id || null)) : null);
 
-/** What has come for a node that is held (null: it is gone): put in place when it is let go. */
+/** Updates of nodes that are held (null: the node is gone), applied when the node is released. */
 const behind = new Map();
 
 function put(node, next) {
@@ -37,13 +37,13 @@ for (const kind of ['focusout', 'pointerout'])
   document.addEventListener(kind, () => behind.size + lists.size > 0 && requestAnimationFrame(catchUp));
 
 /**
- * Lists of approvals that the reader has in hand, by their part, with what has come for them: nothing moves where an answer may be about to
- * be given.
+ * Lists of approvals that the reader is using, by their part, with the updates for them: nothing moves where an answer may be about to be
+ * given.
  */
 const lists = new Map();
 const isInHand = (place) => place.matches(':hover') || place.contains(document.activeElement);
 
-/** Whether what has come for a list has to wait; then a line says so. */
+/** Whether an update of a list has to wait; if so, a line says it. */
 function waits(place, next) {
   const line = $('[data-waits]', place);
   if (!line || !$('[data-asks]', next)) return false;
@@ -82,8 +82,8 @@ function morph(now, next) {
     if (now.data !== next.data) now.data = next.data;
     return;
   }
-  if (now.dataset.words !== undefined || now.dataset.plot !== undefined) return; // words come by themselves, plots are drawn here
-  // an answer that is not sent yet, and why one was not taken
+  if (now.dataset.words !== undefined || now.dataset.plot !== undefined) return; // text streams in, plots are drawn here
+  // an answer that has not been sent yet, or the reason why one was not accepted
   if (now.dataset.pending !== undefined || now.dataset.says !== undefined) return;
   if (now.dataset.later !== undefined && next.dataset.later !== undefined) return;
   for (const name of now.getAttributeNames()) if (!next.hasAttribute(name) && !kept(now, name)) now.removeAttribute(name);
@@ -92,7 +92,7 @@ function morph(now, next) {
   morphChildren(now, next);
 }
 
-/** What the reader has done to the page stays: what is open, where the focus rests. */
+/** What the reader has done to the page stays: what is open, where the focus is. */
 const kept = (node, name) =>
   (node.nodeName === 'DETAILS' && name === 'open') ||
   name === 'tabindex' ||
@@ -105,7 +105,7 @@ const kept = (node, name) =>
 function morphChildren(now, next) {
   const keyed = new Map([...now.childNodes].filter((child) => keyOf(child) !== null).map((child) => [keyOf(child), child]));
   const still = new Set([...next.childNodes].map(keyOf));
-  for (const [key, child] of keyed) if (!still.has(key)) put(child, null); // first, so that what stays need not move
+  for (const [key, child] of keyed) if (!still.has(key)) put(child, null); // first, so that the others need not move
   const stays = new Set();
   let at = now.firstChild;
   for (const child of Array.from(next.childNodes)) {
@@ -116,7 +116,7 @@ function morphChildren(now, next) {
     stays.add(match ?? child);
     if (!match) now.insertBefore(child, at);
     else {
-      if (match === at || isHeld(match)) at = match.nextSibling; // one that is held is not moved: the others go round it
+      if (match === at || isHeld(match)) at = match.nextSibling; // a held node is not moved; others move around it
       else now.insertBefore(match, at);
       put(match, child);
     }
@@ -128,9 +128,7 @@ let isFetching = false;
 let wanted = new Set();
 let isOwn = false;
 
-/**
- * Fetches parts and puts them in place, those that are asked for meanwhile in the next go. `force`: after an action of the reader's own.
- */
+/** Fetches parts and updates them; parts requested meanwhile follow in the next round. `force`: after an action of the reader. */
 export async function refresh(names, force = false) {
   for (const name of names) {
     const place = $(`[data-part="${name}"]`);
@@ -145,10 +143,10 @@ export async function refresh(names, force = false) {
       [wanted, isOwn] = [new Set(), false];
       const made = await fetched(some);
       if (here === page()) some.forEach((name) => swap(name, made, asOwn));
-      else some.forEach((name) => wanted.add(name)); // the reader has gone on meanwhile
+      else some.forEach((name) => wanted.add(name)); // the reader has left the page meanwhile
     }
   } catch {
-    wanted = new Set(); // with the next message of the server they are compared again
+    wanted = new Set(); // the server's next message compares them again
   } finally {
     isFetching = false;
   }
@@ -160,7 +158,7 @@ export const refreshAll = (force = false) =>
     force,
   );
 
-/** What the server says of its parts: those whose version is not that of this page are fetched. */
+/** Compares the versions from the server with this page's, and fetches the parts that differ. */
 export function compare(versions) {
   const isPast = new URLSearchParams(location.search).has('before'); // a page of the past does not change
   return refresh(
@@ -189,7 +187,7 @@ function markCurrent(nav) {
   }
 }
 
-/** New entries of the journal wait behind a line, unless the reader is at the top of it; older pages that were fetched stay. */
+/** New entries of the journal are held back behind a line, unless the reader is at its top; older pages that were fetched stay. */
 function collects(place, next) {
   const list = $('[data-entries]', place);
   const newer = $('[data-newer]', place);
@@ -205,7 +203,7 @@ function collects(place, next) {
     const same = known.has(one.dataset.key) && list.querySelector(`:scope > [data-key="${CSS.escape(one.dataset.key)}"]`);
     if (same) put(same, one);
   }
-  // What is gone from the page that was fetched is gone from the list; what is older than that page stays.
+  // Entries that are missing from the fetched page are removed from the list; entries older than that page stay.
   const still = new Set($$(':scope > [data-key]', fresh).map((one) => one.dataset.key));
   const oldest = $('[data-more]', next) ? fresh.lastElementChild?.dataset.key : undefined;
   for (const one of $$(':scope > [data-key]', list)) {

@@ -1,5 +1,5 @@
-// Plots of cost and latency over days, drawn by uPlot from the table below them. Of a single day there is nothing to plot.
-// uPlot sets sizes through the object model, which the content policy allows; no markup has a style.
+// Plots of cost and latency over days, drawn by uPlot from the table below them; a single day is not plotted. uPlot sets sizes through the
+// DOM, which the content security policy allows; no markup has a style.
 
 import { $$, onArrival } from './page.js';
 
@@ -9,7 +9,7 @@ let uplot = null;
 
 async function draw(place) {
   const rows = $$('[data-days] tbody tr', place.closest('section'));
-  const days = [...new Set(rows.map((row) => row.dataset.day))].toReversed(); // the newest stands first
+  const days = [...new Set(rows.map((row) => row.dataset.day))].toReversed(); // the newest comes first
   if (days.length < 2) return;
   place.hidden = false;
   uplot ??= load();

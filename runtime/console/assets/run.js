@@ -1,8 +1,8 @@
-// The run of an item: going to the next of what is looked for, and saying in the index where the reader is.
+// The run of an item: jumps to the next mark, and shows in the index where the reader is.
 
 import { $, $$, onArrival } from './page.js';
 
-/** By key; with Shift the one before. */
+/** By key; with Shift to the previous one. */
 const jumps = { e: 'error', s: 'decision', c: 'cut', h: 'person' };
 
 export function onRun(key) {
@@ -32,7 +32,7 @@ function goTo(block) {
   block.scrollIntoView({ block: 'center' });
 }
 
-/** In a later window. */
+/** The next mark is in a later window. */
 function beyond(mark) {
   const link = $(`[data-jump="${mark}"]`);
   if (!link) return;
@@ -43,7 +43,7 @@ function beyond(mark) {
 
 onArrival(opened);
 
-/** What the address names is open. */
+/** Opens what the address names. */
 function opened() {
   const named = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (named && named.matches?.('details.call')) named.open = true;

@@ -1,6 +1,6 @@
-// Dark or light, where the reader wants another than the system's.
+// Dark or light, if the reader prefers another theme than the system's.
 
-/** Dark, light, as the system has it. */
+/** Cycles through dark, light and the system's theme. */
 export function theme() {
   const next = { '': 'dark', dark: 'light', light: '' }[document.documentElement.dataset.theme ?? ''];
   if (next) localStorage.setItem('theme', next);

@@ -1,4 +1,4 @@
-// The context timeline: one stop for Tab that says the call it stands at; hovering, dragging and keys.
+// The context timeline: a single Tab stop that announces its current call; hovering, dragging and keys.
 
 import { $, $$, onArrival } from './page.js';
 import { refresh } from './parts.js';
@@ -6,7 +6,7 @@ import { reconnect } from './live.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** A picture answers the pointer; the timeline itself becomes one stop for Tab that says the call it stands at. */
+/** Makes a picture react to the pointer; the timeline itself becomes a single Tab stop that announces its current call. */
 function begin(picture) {
   if (!picture.dataset.ready) {
     picture.dataset.ready = 'yes';
@@ -35,7 +35,7 @@ function begin(picture) {
 const timeline = () => $('[data-timeline]');
 const pictures = () => $$('[data-timeline], [data-beside]');
 const rowsOf = (picture) => $$('[data-columns] tbody tr', picture.closest('[data-figure]'));
-/** The row with call n: a column may stand for several calls. */
+/** The row with call n: a column may cover several calls. */
 const rowOf = (picture, n) => rowsOf(picture).find((row) => Number(row.dataset.n) <= Number(n) && Number(n) <= Number(row.dataset.last));
 const standing = () => rowOf(timeline(), timeline().dataset.selected) ?? rowsOf(timeline())[0];
 
@@ -47,7 +47,7 @@ function rowAt(picture, event) {
   return rowsOf(picture)[Math.floor(x / Number(svg.dataset.step))];
 }
 
-/** What the table says of a column: of the whole request, what it held, what the cache gave, what left before it. */
+/** The table's description of a column: the whole request, what it held, what the cache gave, what left before it. */
 function said(row) {
   const heads = row.closest('table').tHead.rows[0].cells;
   const cells = [...row.cells].map((cell, i) => ({
@@ -68,7 +68,7 @@ const sentBy = (row) => `${isMany(row) ? 'at most ' : ''}${Number(row.dataset.se
 const reasons = (held) => held.filter(({ why, says }) => why && says !== '0').map(({ why }) => why);
 const recorded = (row) => ('recorded' in row.dataset ? ['Counted for the request as it was recorded, from which nothing had left.'] : []);
 
-/** The same for whoever hears it: what left comes before what stayed. */
+/** The same for screen readers: what left comes before what stayed. */
 function words(row) {
   const { whole, held, cache, cut } = said(row);
   const list = (some) =>
@@ -116,7 +116,7 @@ function tell(picture, row) {
   );
 }
 
-/** Shows a call in every picture without going to it. `isBare`: where the server has drawn it, it is only told. */
+/** Shows a call in every picture without going to it. `isBare`: the server has drawn it already, so it is only described. */
 function point(n, isBare = false) {
   for (const picture of pictures()) {
     for (const band of $$('.hoverband', picture)) band.remove();
@@ -140,7 +140,7 @@ function point(n, isBare = false) {
   }
 }
 
-/** Says where it stands. */
+/** Describes the current call. */
 function rest() {
   const picture = timeline();
   const row = picture && standing();
@@ -175,7 +175,7 @@ function select(n) {
   }, 120);
 }
 
-/** The same page at another place: only what depends on it is fetched. */
+/** Goes to another place of the same page: fetches only the parts that depend on it. */
 function go(changes) {
   const address = new URL(location.href);
   for (const [name, value] of Object.entries(changes)) {

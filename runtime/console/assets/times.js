@@ -1,4 +1,4 @@
-// Times in the zone of the browser. The server writes each as an instant, in UTC; here it is said as clocks on the wall say it.
+// Times in the browser's zone. The server writes each time as an instant in UTC; here it is replaced by local time.
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
@@ -30,5 +30,5 @@ function say(within) {
 }
 
 say(document);
-// Whatever brings new ones into the page, they are said before it is drawn.
+// However new times get into the page, they are converted before it is drawn.
 new MutationObserver(() => say(document)).observe(document.body, { childList: true, subtree: true, characterData: true });

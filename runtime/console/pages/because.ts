@@ -1,5 +1,5 @@
-// Why a request was answered so: words of the answer that stand in the request, with where they come from; what it held, and what it no
-// longer did. Nothing is claimed but what is quoted.
+// Why a request was answered like this: words of the answer that occur in the request, with their source; what the request held, and what
+// it no longer held. Claims only what it quotes.
 
 import type { Because } from '../../ledger/consoleContext.ts';
 import { brief, k, num, short } from '../format.ts';

@@ -1,4 +1,4 @@
-// Two sessions side by side: what each has done since they parted, and turn by turn where they differ.
+// Two sessions side by side: what each has done since they diverged, and turn by turn where they differ.
 
 import type { Branch, ComparedTurn } from '../../ledger/consoleForks.ts';
 import { money } from '../../money.ts';

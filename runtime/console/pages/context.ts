@@ -1,5 +1,5 @@
-// What was in the context: the timeline of a session's model calls, one request part by part and its difference to the one
-// before, and the same conversation under other policies.
+// What was in the context: the timeline of a session's model calls, one request part by part and its difference to the previous one, and
+// the same conversation under other policies.
 
 import type { ContextBucket, ContextColumn } from '../../ledger/consoleContext.ts';
 import { LedgerError } from '../../ledger/errors.ts';
@@ -21,7 +21,7 @@ import type { Looked } from './request.ts';
 const MOST_CALLS = 10_000;
 const MOST_REPLAYED = 1000;
 const MOST_COLUMNS = 280;
-/** Calls that are shown of a conversation that has more than there are columns. */
+/** How many calls are shown of a conversation that has more calls than there are columns. */
 const PAGE = 160;
 const widths = [1120, 740, 350];
 
@@ -43,12 +43,13 @@ export const context: Page = {
   },
 };
 
-/** Policies take seconds: they are asked for when the page stands. */
+/** Replaying policies takes seconds, so they are fetched once the page is displayed. */
 const later = (view: View): Html =>
   html`<div class="part" data-part="policies" data-later>${panel('The same conversation under other policies', 'no model is asked', html`<p class="empty tall" aria-busy="true"><a class="accent" href="${address(view, { policy: 'never' })}#policies">replay it under other policies</a></p>`)}</div>`;
 
 /**
- * A request takes as long as what it holds: that of a long conversation is asked for when the page stands. What it held does not change.
+ * Reading a request takes time in proportion to its size, so that of a long conversation is fetched once the page is displayed. It never
+ * changes.
  */
 const requestLater = (view: View, n: number): Html =>
   html`<div class="part" data-part="request" data-later>${panel(`Request ${n}, part by part`, null, html`<p class="empty tall" aria-busy="true"><a class="accent" href="${address(view, { turn: String(n) })}#request">what it held</a></p>`)}</div>`;
@@ -83,7 +84,7 @@ async function look(view: View): Promise<Looked | null> {
   return { session, total, from, to, each, columns, selected: n !== null && n >= 1 && n <= total ? n : largest.n };
 }
 
-/** Without being told: all calls of a short conversation, else the page that has the wanted one; the newest page is the last. */
+/** The default range: all calls of a short conversation, else the page with the wanted call, or else the last page. */
 function range(total: number, wanted: number | null, from: number | null, to: number | null): { from: number; to: number } {
   if (from !== null || to !== null) {
     const last = Math.min(Math.max(to ?? total, 1), total);
@@ -94,7 +95,7 @@ function range(total: number, wanted: number | null, from: number | null, to: nu
   return { from: Math.max(1, last - PAGE + 1), to: last };
 }
 
-/** How the layers of the picture are made from the parts of a request. */
+/** Turns the parts of a request into the layers of the picture. */
 function pictured(one: ContextColumn): Column {
   const at: Record<Layer, number> = {
     system: sum(one.system, one.tools),
@@ -167,8 +168,8 @@ async function timeline(view: View): Promise<Html> {
 const WHOLE = 'under elide_budget, not worth a cut yet, or kept word for word';
 
 /**
- * A picture in three widths, what it says of the call that is pointed at, and the table that has its figures. whole: why closed blocks are
- * still whole.
+ * A picture in three widths, the description of the selected call, and the table with its figures. whole: why closed blocks are still
+ * whole.
  */
 function figure(
   view: View,
@@ -182,7 +183,7 @@ function figure(
 <details class="table"><summary class="quiet small">The figures of the picture</summary><div class="wide" tabindex="0">${figuresTable(view, columns, whole)}</div></details></div>`;
 }
 
-/** Calls by part. The script reads from it what it says of one of them. */
+/** Calls by part. The script reads the description of a call from it. */
 function figuresTable(view: View, columns: readonly ContextBucket[], whole: string): Html {
   const marks = columns.flatMap((one) => one.marks);
   const last = columns.at(-1)?.last ?? 0;
@@ -211,7 +212,7 @@ async function request(view: View): Promise<Html> {
   return looked ? requestPart(view, looked) : html``;
 }
 
-/** Requests that failed are in no conversation: they are named beside it. */
+/** Requests that failed are in no conversation, so they are listed next to it. */
 async function failures(view: View): Promise<Html> {
   const failed = await view.db.console.failedRequests(view.id);
   if (failed.length === 0) return html``;
@@ -245,7 +246,7 @@ export const blockPage: Page = {
   },
 };
 
-/** whole: why closed blocks are still whole under it, where that is not for elision to decide. */
+/** whole: why closed blocks are still whole under this policy, if it does not use elision. */
 const policyNames: Record<string, { name: string; says: string; policy: object; whole?: string }> = {
   asrun: { name: 'As it ran', says: 'its own policy', policy: {} },
   every: { name: 'Cut at every step', says: 'elide_budget 0', policy: { elide_budget: 0 } },
@@ -266,7 +267,7 @@ const policyNames: Record<string, { name: string; says: string; policy: object; 
 
 type Replayed = { columns: readonly ContextBucket[]; cost: number; peak: number; cuts: number };
 
-/** A replay takes seconds and depends on nothing but the turns there are: kept until another turn comes. */
+/** A replay takes seconds and depends only on the existing turns, so it is kept until there is another turn. */
 const kept = new Map<string, Promise<Replayed>>();
 
 function replay(view: View, session: string, name: string, calls: number): Promise<Replayed> {

@@ -1,11 +1,13 @@
-// A cut in words: what left the context and why then, and what that saved.
+// Describes a cut: what left the context, why at that point, and what that saved.
 
 import type { ContextBucket } from '../../ledger/consoleContext.ts';
 import { count, k, num } from '../format.ts';
 
 export type Mark = ContextBucket['marks'][number];
 
-/** since: requests that use a cut, until the next one. saved: in those, in tokens at full price; below 0: it has not paid yet. */
+/**
+ * since: how many requests use the cut, until the next one. saved: by those, in tokens at full price; negative: it has not paid off yet.
+ */
 export type Outcome = { since: number; saved: number };
 
 export function outcomeOf(mark: Mark, marks: readonly Mark[], last: number): Outcome {

@@ -1,5 +1,5 @@
-// All work: is it slow, dear or stuck, in the first row; below it where. Days and hours are those of UTC, so that they are the same on
-// every machine and in work_totals().
+// All work: whether it is slow, expensive or stuck, in the first row; details below. Days and hours are in UTC, so that they are the same
+// on every machine and in work_totals().
 
 import type { Gauge, Totals } from '../../ledger/cost.ts';
 import type { DailyOwner } from '../../ledger/submit.ts';
@@ -17,7 +17,7 @@ const spans = [1, 14, 90] as const;
 const keys = ['faculty', 'model', 'project'] as const;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** As many have a colour of their own. */
+/** This many have a distinct colour. */
 const NAMED = 3;
 
 export const fleet: Page = {
@@ -41,7 +41,7 @@ export const fleet: Page = {
 
 type Asked = { days: (typeof spans)[number]; by: (typeof keys)[number]; from: string; step: 'hour' | 'day'; at: readonly string[] };
 
-/** What the address asks for: the time, as steps that each have an instant, and by what. */
+/** What the address requests: the period, as the instants of its steps, and the grouping. */
 function askedOf({ query }: View): Asked {
   const days = spans.find((one) => String(one) === query.get('days')) ?? 14;
   const by = keys.find((one) => one === query.get('by')) ?? 'model';
@@ -62,7 +62,7 @@ const input = (one: Pick<Totals, 'input_tokens' | 'cached_input_tokens' | 'cache
   one.input_tokens + one.cached_input_tokens + one.cache_write_tokens;
 const seconds = (value: number | null): string =>
   value === null ? '–' : value < 0.1 ? `${Math.round(value * 1000)} ms` : value < 90 ? `${value.toFixed(1)} s` : lasting(value);
-/** Money, where there are prices; else tokens. */
+/** Money, if there are prices; else tokens. */
 const spentOf = (one: Totals): string => (one.cost === null ? `${k(input(one) + one.output_tokens)} tokens` : money(one.cost));
 const today = (): string => new Date(Math.floor(Date.now() / DAY) * DAY).toISOString();
 
@@ -100,7 +100,7 @@ ${figure(
 </dl>`;
 }
 
-/** Of a project what is of it and of none, as everywhere. */
+/** For a project: its own gauges and those without a project, as everywhere. */
 const standing = (gauges: readonly Gauge[], metric: string, project: string | null): Gauge[] =>
   gauges.filter(
     (one) => one.metric === metric && (project === null || (one.labels['project'] ?? '') === '' || one.labels['project'] === project),
@@ -246,7 +246,7 @@ async function queue(view: View): Promise<Html> {
   );
 }
 
-/** Of a project its own, and those of faculties that it may use; those of all where none is chosen. */
+/** For a project: its own budgets, and those of faculties that it may use; without a project, all budgets. */
 async function budgets(view: View): Promise<Html> {
   const isSeen = ({ scope, name }: DailyOwner): boolean =>
     view.project === null || (scope === 'project' ? name === view.project : !name.includes('@') || name.endsWith(`@${view.project}`));

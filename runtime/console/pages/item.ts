@@ -1,4 +1,4 @@
-// One work item: where it is now, what happened, what it may use and was told, and all that a person can do about it.
+// One work item: where it is now, what happened, what it may use, what it was told, and everything that a person can do about it.
 
 import { isFinal } from '../../ledger/answers.ts';
 import type { WorkTimes } from '../../ledger/consoleRun.ts';
@@ -29,10 +29,10 @@ const views = [
   ['/cost', 'Cost'],
 ] as const;
 
-/** A lease that runs out changes no row. */
+/** A lease that expires changes no row. */
 const isLost = async ({ db, id }: View): Promise<string> => String(await db.console.hasLostWorker(id));
 export const headInputs: readonly Input[] = ['item', 'focus', 'turn', 'calls', 'approvals', 'below', isLost];
-/** Other work draws on those by day, too. */
+/** Other work draws on daily budgets, too. */
 export const budgetInputs: readonly Input[] = ['budgets', 'item', 'focus', 'turn', 'every 30 s'];
 
 /** The head of every page of an item: what it is, its tabs. */
@@ -61,7 +61,7 @@ export const item: Page = {
     turns: ['item', 'focus', 'turn', 'calls', 'forks'],
     journal: ['item', 'turn', 'calls', 'approvals', 'inbox', 'journal'],
     budget: budgetInputs,
-    claims: ['claims', 'focus', 'item', 'every 30 s'], // one that lapses changes nothing
+    claims: ['claims', 'focus', 'item', 'every 30 s'], // a claim that expires changes no row
     ledger: ['item'],
     children: ['below', 'asks'],
     told: ['inbox', 'turn'],
@@ -106,7 +106,7 @@ ${one.erased_at ? html`<p class="meta"><span class="warn">Erased ${at(one.erased
 ${typeof outcome === 'string' && outcome !== '' ? html`<p class="outcome" dir="auto">${brief(outcome, 600)}</p>` : ''}`;
 }
 
-/** When it came, began and ended, what took how long, and in which zone all times of the page are. */
+/** When it was submitted, began and ended, what took how long, and the time zone of the page. */
 function timesLine(one: WorkTimes): Html {
   const took = (label: string, seconds: number | null): Html | string =>
     seconds !== null && seconds >= 1 ? html`<span>${label} <b>${lasting(seconds)}</b></span>` : '';
@@ -115,7 +115,7 @@ function timesLine(one: WorkTimes): Html {
   }${took('queued', one.queued_seconds)}${took('model', one.model_seconds)}${took('tools', one.tool_seconds)}${took('waited', one.waited_seconds)}${took('waited for people', one.asked_seconds)}${zone}</p>`;
 }
 
-/** What a person can do: one line opens at a time, and says what it will do before it does it. */
+/** What a person can do: one action is open at a time, and says what it will do before it does it. */
 function actions(view: View, one: Item): Html {
   const to = (action: string): string => `/work/${one.id}/${action}`;
   const line = (label: Html | string, name: string, body: Html, kind = ''): Html =>
@@ -217,7 +217,7 @@ export async function budget(view: View): Promise<Html> {
 export const dailyLabel = ({ resource, scope, name }: { resource: string; scope: string; name: string }): Html =>
   html`${resource} of ${scope} <span class="strong wrapped" dir="auto">${name}</span>`;
 
-/** What is used and held of a budget, as words and as a bar. */
+/** What is used and reserved of a budget, as text and as a bar. */
 export function budgetLine(
   label: string | Html,
   { resource, amount, spent, reserved }: { resource: string; amount: number | null; spent: number | null; reserved: number | null },
@@ -227,12 +227,12 @@ export function budgetLine(
   return html`<div><div class="row spread"><span>${label}</span><span class="num small"><b class="strong">${unit(used)}</b> <span class="quiet">of ${unit(whole)}${held > 0 ? `, ${unit(held)} held` : ''}</span></span></div>${bar(used / Math.max(whole, 1e-9), held / Math.max(whole, 1e-9))}</div>`;
 }
 
-/** What it holds, and taking that away. */
+/** The claims it holds, with a way to release them. */
 export async function claims(view: View): Promise<Html> {
   const held = await view.db.console.claims(view.id);
   if (held.length === 0) return html``;
   const path = `/work/${view.id}/release`;
-  // Said once: any of the forms may have been sent.
+  // Shown once: any of the forms may have been sent.
   const refused = view.refused?.action === path ? html`<p class="refused bad pad" role="alert">${view.refused.says}</p>` : '';
   const quiet = { ...view, refused: null };
   const row = (one: (typeof held)[number]): Html =>

@@ -74,7 +74,7 @@ async function turnList(view: View): Promise<Html> {
   );
 }
 
-/** Lets an agent go on from a turn on a branch of its own. */
+/** Lets an agent continue from a turn, on a new branch. */
 export const forkLine = (view: View, turnId: string, label = 'Fork from here'): Html =>
   html`<details class="act" name="fork" data-action="fork"><summary class="btn">${label}</summary>${form(view, `/turn/${turnId}/fork`, html`<p class="says">Creates a new work item that continues from here, with the same task and the ledger as it was. This one is not changed.</p><div class="row wrap"><input class="field grow" name="message" aria-label="First message" placeholder="First message"><button class="btn primary">Fork</button></div>`)}</details>`;
 

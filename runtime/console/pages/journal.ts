@@ -1,4 +1,4 @@
-// The journal of an item: its entries, newest first, in pages; what each says in one or two lines, the whole on opening.
+// The journal of an item: its entries, newest first, in pages. Each is summed up in one or two lines and opens to show everything.
 
 import { journalEntry } from '../../ledger/answers.ts';
 import type { JournalRow } from '../../ledger/consoleJournal.ts';
@@ -27,7 +27,7 @@ const labels: Record<string, string> = {
 };
 const labelOf = (type: string): string => labels[type] ?? type;
 
-/** The same address with other parameters; an empty one is left out. */
+/** The same address with other parameters; empty ones are left out. */
 export function address(view: View, changes: Record<string, string>): string {
   const query = new URLSearchParams(view.query);
   for (const [name, value] of Object.entries(changes)) {
@@ -125,7 +125,7 @@ function says(type: string, content: Record<string, unknown>): Html | string {
 
 const SHOWN = 2000;
 
-/** All that an entry holds; what is longer than the journal keeps is a link to the whole. */
+/** Everything that an entry holds; what exceeds the journal's limit is a link to the whole. */
 function whole(view: View, row: JournalRow): Html {
   const fields = Object.entries(row.content ?? {}).filter(([name, value]) => name !== 'type' && str(value) !== '');
   const isCall = ['tool_request', 'tool_result', 'code_generated', 'file_read', 'file_written', 'tool_approved', 'tool_rejected'].includes(

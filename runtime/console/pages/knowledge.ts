@@ -1,5 +1,5 @@
-// Knowledge: full-text search over ledger and journal, findings and decisions over all items, the digest as an item sees it,
-// and who was told what.
+// Knowledge: full-text search over ledger and journal, findings and decisions of all items, the digest as an item sees it, and who was told
+// what.
 
 import type { Filter } from '../../ledger/consoleKnowledge.ts';
 import { entryTypes } from '../../ledger/entryTypes.ts';
@@ -83,7 +83,7 @@ function filterOf({ query, project }: View): Filter {
 
 const looked = new WeakMap<View, { at: number; newest: string }>();
 
-/** What was written last; where something is searched, what of it the search finds, looked for every few seconds at most. */
+/** A version of what was written last; with a query, only of what it finds, searched every few seconds at most. */
 async function newest(view: View): Promise<string> {
   const q = (view.query.get('q') ?? '').trim();
   if (q === '') return (await view.db.console.ledgerInputs()).written ?? '';
@@ -94,7 +94,7 @@ async function newest(view: View): Promise<string> {
   return now.newest;
 }
 
-/** A snippet, its hits marked: they stand between U+0002 and U+0003. */
+/** A snippet with its matches marked, which are enclosed in U+0002 and U+0003. */
 const marked = (snippet: string): Html =>
   html`${snippet.split('\u0002').map((piece, i) => {
     if (i === 0) return piece;
@@ -126,7 +126,7 @@ async function results(view: View): Promise<Html> {
   );
 }
 
-/** Without a question: what was found, decided, met lately. */
+/** Without a query: the latest findings, decisions or errors. */
 async function lately(view: View): Promise<Html> {
   const kind = entryTypes.find((one) => one === view.query.get('kind')) ?? 'finding';
   const before = view.query.get('before');

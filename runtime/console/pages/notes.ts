@@ -1,4 +1,4 @@
-// Notes that last: those of a project, one with its lines, readers and history, and where one is written.
+// Notes: those of a project, one note with its lines, readers and history, and the editor.
 
 import type { ListedNote, NoteVersion, WholeNote } from '../../ledger/consoleNotes.ts';
 import { visible } from '../../visible.ts';
@@ -46,7 +46,7 @@ async function list(view: View): Promise<Html> {
   );
 }
 
-/** What several agents were told of, of the project that is looked at, or the only one; with a way into a note. */
+/** Entries that several agents were told of, in the shown project or the only one, each with a link to make it part of a note. */
 async function suggested(view: View): Promise<Html> {
   const all = await view.db.console.projects();
   const project = view.project ?? (all.length > 1 ? null : (all[0]?.project ?? ''));
@@ -110,14 +110,14 @@ async function head(view: View): Promise<Html> {
 ${one.is_deleted || view.formToken === null ? '' : html`<div class="actions"><a class="btn" href="/notes/edit?note=${one.file_id}">Edit</a>${pinning(view, one, isBehind)}${erasing(view, one)}</div>`}`;
 }
 
-/** What is pinned is a version: a newer one is pinned anew. */
+/** A version is pinned, not the note: a newer version has to be pinned again. */
 const pinning = (view: View, one: WholeNote, isBehind: boolean): Html =>
   html`${one.pinned_at === null || isBehind ? form(view, `/note/${one.file_id}/pin`, html`<button class="btn" title="Included in the first message to every agent of its project">Pin${isBehind ? ` version ${one.version}` : ''}</button>`) : ''}${one.pinned_at === null ? '' : form(view, `/note/${one.file_id}/unpin`, html`<button class="btn">Unpin</button>`)}`;
 
 const erasing = (view: View, one: WholeNote): Html =>
   html`<details class="act" data-action="erase"${view.refused?.action === `/note/${one.file_id}/erase` ? html` open` : ''}><summary class="btn danger">Erase…</summary>${form(view, `/note/${one.file_id}/erase`, html`<p class="says">Permanently erases the text of all versions and deletes the note. Its path, and who wrote it when, are kept.</p><label class="row small"><input type="checkbox" name="keep" value="newest"> keep what it says now, and erase earlier versions only</label><div class="row wrap"><input class="field grow" name="reason" required aria-label="Reason" placeholder="Reason, kept on record"><button class="btn danger">Erase it</button></div>`)}</details>`;
 
-/** The version of the address, else the newest. */
+/** Shows the version in the address, else the newest. */
 async function says(view: View): Promise<Html> {
   const one = await view.db.console.note(view.id);
   const wanted = Number(view.query.get('version')) || null;
@@ -125,7 +125,7 @@ async function says(view: View): Promise<Html> {
   if (wanted !== null && wanted !== one.version) return earlier(view, one, wanted);
   if (one.content === null) return panel('What it says', null, empty('It is deleted. An earlier version can be brought back.'));
   const lines = await view.db.console.noteLines(view.id);
-  // A line break at its end begins no line that a reader would look for.
+  // A final line break does not begin another line.
   const groups = Map.groupBy(one.content.endsWith('\n') ? lines.slice(0, -1) : lines, groupOf());
   return panel(
     'What it says',
@@ -137,7 +137,7 @@ async function says(view: View): Promise<Html> {
   );
 }
 
-/** Lines one after the other that have been there since the same version. */
+/** Groups consecutive lines that have been there since the same version. */
 function groupOf(): (line: { since_version: number }) => number {
   let [group, since] = [0, 0];
   return ({ since_version: now }) => {
@@ -185,8 +185,8 @@ async function readers(view: View): Promise<Html> {
 }
 
 /**
- * Where a note is written. No part of it is fetched again: what is saved replaces the version that was read here, and no other. Where
- * that is refused the text stays, and who has put the two together says which version it replaces now.
+ * The editor of a note. No part of it is fetched again: saving replaces the version that was read here, and no other. If that is rejected,
+ * the text stays, and a person who has merged the two states which version it replaces now.
  */
 export const editNote: Page = {
   pattern: /^\/notes\/edit$/,
@@ -206,7 +206,7 @@ ${view.formToken === null ? html`<p class="quiet">This console is read-only.</p>
   },
 };
 
-/** A page shows what cannot be seen as signs, which would be saved in its place. */
+/** Whether a text can be edited here: a page replaces invisible characters by visible ones, which would be saved in their place. */
 const canBeTyped = (text: string): boolean => visible(text) === text.replaceAll('\r\n', '\n');
 
 async function editor(view: View, one: WholeNote | null): Promise<Html> {
@@ -229,7 +229,7 @@ async function editor(view: View, one: WholeNote | null): Promise<Html> {
   );
 }
 
-/** What an entry adds to a note (`?add=ITEM/SEQ`): a line, and a reason by which memory_suggest() knows it again in other words. */
+/** What an entry adds to a note (`?add=ITEM/SEQ`): a line, and a reason by which memory_suggest() recognises it even in other words. */
 async function addition({ db, query }: View): Promise<{ line: string; why: string } | null> {
   const [id = '', seq = ''] = (query.get('add') ?? '').split('/');
   if (!isId.test(id) || !/^\d{1,9}$/.test(seq)) return null;
@@ -239,7 +239,7 @@ async function addition({ db, query }: View): Promise<{ line: string; why: strin
 
 const withLine = (text: string, line = ''): string => `${text}${text === '' || text.endsWith('\n') || line === '' ? '' : '\n'}${line}`;
 
-/** Their names as they are, not as a page shows them. */
+/** Names as they are stored, not as a page shows them. */
 async function projects(view: View, typed: string | null): Promise<Html> {
   const all = await view.db.console.projects();
   const chosen = typed ?? encodeURIComponent(view.project ?? '');

@@ -1,4 +1,4 @@
-// Now: does anything wait for a person, what runs, what waits and why.
+// Now: whether anything waits for a person, what runs, what waits and why.
 
 import type { UnderWay, UnderWayOfTree, UnderWayPage } from '../../ledger/consoleNow.ts';
 import { money } from '../../money.ts';
@@ -15,7 +15,7 @@ import { projectSwitch } from '../projects.ts';
 import { colhead, counting, listedRow, workRow } from '../work.ts';
 import { address } from './journal.ts';
 
-/** On one page, and of each tree. */
+/** Trees on a page, and items of each tree. */
 export const TREES = 20;
 export const ITEMS = 8;
 
@@ -27,7 +27,7 @@ export const now: Page = {
     figures: ['underWay', 'asks'],
     spent: ['every 30 s'],
     approvals: ['asks', 'every 30 s'],
-    underWay: ['underWay', 'asks', 'workers'], // one that is lost changes nothing of its items
+    underWay: ['underWay', 'asks', 'workers'], // a lost worker changes nothing of its items
     lately: ['underWay', 'queue', 'over'],
     queue: ['queue', 'underWay', 'every 30 s'],
     workers: ['workers', 'every 10 s'],
@@ -56,7 +56,7 @@ async function figures({ db, project }: View): Promise<Html> {
   return html`<p class="meta"><span><b>${num(all.model)}</b> model calls under way</span><span><b>${num(all.waits)}</b> wait</span></p>`;
 }
 
-/** Today's and all of it, by the days of UTC, as everywhere where days are added up. */
+/** Today's usage and the total, by UTC days, as everywhere where days are summed. */
 export async function usedOf({ db, project }: Pick<View, 'db' | 'project'>): Promise<{ tokens: number; cost: number }[]> {
   const day = new Date().toISOString().slice(0, 10);
   const [[today], [all]] = await Promise.all([

@@ -1,5 +1,5 @@
-// One request of a conversation, part by part, the cut before it, and its difference to the one before. Of a long one its beginning
-// and its end, and what is between them by pages: what is shown costs what it holds, however long the conversation is.
+// One request of a conversation, part by part, the cut before it, and its difference to the previous one. A long request is shown with its
+// beginning and its end, and the middle in pages, so that the cost depends on what is shown, however long the conversation is.
 
 import type { ContextBucket, ContextColumn, RequestPart, TurnOptions } from '../../ledger/consoleContext.ts';
 import { swatch } from '../draw.ts';
@@ -17,7 +17,7 @@ import { blocksOf, cutName, outcomeOf, savedTokens } from './cut.ts';
 import { forkLine } from './itemViews.ts';
 import { address } from './journal.ts';
 
-/** The calls that are looked at, and those that there are. */
+/** The range of calls shown, and all calls. */
 export type Looked = {
   session: string;
   total: number;
@@ -64,15 +64,15 @@ export const partNames: Record<string, string> = {
   message: 'a person',
   agent_message: 'another agent',
 };
-/** Calls at the beginning and at the end of a request that are shown at once, and on a page of those between them. */
+/** How many calls at the beginning and at the end of a request are shown at once, and how many on a page of the middle. */
 const [FIRST, LAST, BETWEEN] = [15, 25, 40];
 
 type Parts = {
   rows: readonly RequestPart[];
-  /** Calls that are left out behind the rows before: after the first, up to the second. */ gap: [after: number, to: number] | null;
+  /** Calls left out after these rows: those after the first number, up to the second. */ gap: [after: number, to: number] | null;
 };
 
-/** The parts of a request: its beginning and its end, or a page of what is between them. */
+/** The parts of a request: its beginning and its end, or a page of the middle. */
 async function partsOf(view: View, one: Pick<ContextColumn, 'turn_id' | 'n'>): Promise<Parts[]> {
   const parts = (after: number | null, limit: number | null): Promise<readonly RequestPart[]> =>
     view.db.console.requestParts(one.turn_id, after, limit);
@@ -94,7 +94,7 @@ async function partsOf(view: View, one: Pick<ContextColumn, 'turn_id' | 'n'>): P
   ];
 }
 
-/** The request that is looked at. */
+/** The selected request. */
 export async function requestPart(view: View, looked: Looked): Promise<Html> {
   const { selected, session } = looked;
   const beside = await view.db.console.timeline(session, Math.max(1, selected - 1), selected + 1, 1);
@@ -124,7 +124,7 @@ async function partsTable(view: View, one: Pick<ContextColumn, 'turn_id' | 'n'>)
   return html`<div class="body"><table class="parts"><thead><tr><th>Part</th><th>What it says, or why it is out</th><th class="n">Tokens</th><th class="hide-s">Cache</th></tr></thead><tbody>${pieces.map(piece)}</tbody></table></div>`;
 }
 
-/** What the model said and called, on the page of its request. */
+/** The model's text and calls, on the page of its request. */
 async function answer(view: View, turnId: string): Promise<Html> {
   const rows = (await view.db.console.runOfTurn(view.id, turnId)).filter(({ kind }) => kind !== 'request');
   if (rows.length === 0) return html``;
@@ -136,7 +136,7 @@ async function answer(view: View, turnId: string): Promise<Html> {
   );
 }
 
-/** A request that was not answered: what the provider said, part by part what it was asked, and a way on before it. */
+/** A request that was not answered: the provider's error, the request part by part, and a way to continue before it. */
 export async function failedRequestPart(view: View, request: RunBlock, turnId: string, before: ContextColumn | null): Promise<Html> {
   const { data, content } = request;
   const n = Number(data?.['call_number'] ?? data?.['iteration'] ?? 1);
@@ -153,7 +153,7 @@ export async function failedRequestPart(view: View, request: RunBlock, turnId: s
 /** The window of the run that begins where it happened. */
 const placeOf = ({ happened_at: at }: RunBlock): string => (at === null ? '' : encodeURIComponent(runPlace(at)));
 
-/** What the faculty asks of the model besides the conversation. */
+/** The options that the faculty adds to the request besides the conversation. */
 function askedWords(options: TurnOptions | null): string {
   if (!options) return 'nothing';
   const { thinking, effort, temperature, top_p, tool_choice, cache_ttl, service_tier, betas } = options;
@@ -191,11 +191,11 @@ function partRow(part: RequestPart): Html {
 
 type Block = Awaited<ReturnType<View['db']['explainTurn']>>[number];
 
-/** Each block that a line stands for, with what it would have had and why it is out. */
+/** Each block that is shown as a stub line, with its original size and why it is left out. */
 function stubRows(view: View, part: RequestPart, blocks: readonly Block[]): Html {
   const out = blocks.filter((block) => block.shown === 'stub');
   const lines = new Map<number, string>();
-  // A step that its own exchange shows is in the stub later than its block, or beside another one.
+  // The stub of a step that its own exchange shows comes later than its block's, or with another one.
   for (const [line, n] of (part.content ?? '').matchAll(/^\[completed step (\d+): .*$/gm))
     if (!/: (?:also|see below)\]$/.test(line) || !lines.has(Number(n))) lines.set(Number(n), line);
   if (out.length === 0 || lines.size === 0) return partRow(part);
@@ -205,7 +205,7 @@ function stubRows(view: View, part: RequestPart, blocks: readonly Block[]): Html
   )}`;
 }
 
-/** The last cut before this request, or at it: what it left out, and what it saved. */
+/** The last cut at or before this request: what it left out, and what it saved. */
 function cutPanel(view: View, one: ContextColumn, { columns, to }: Looked): Html {
   const marks = columns.flatMap((column) => column.marks);
   const mark = marks.findLast((cut) => cut.n <= one.n);
@@ -218,7 +218,7 @@ function cutPanel(view: View, one: ContextColumn, { columns, to }: Looked): Html
   );
 }
 
-/** Stubs stand in one part, a line for each block: one that came is one line, not all of them again. */
+/** Stubs are one part with a line for each block; they are compared by line, so that a new one does not show all of them again. */
 function lineByLine(part: RequestPart): RequestPart[] {
   if (part.part !== 'stubs') return [part];
   const lines = (part.content ?? '').split('\n').filter((line) => line !== '');
@@ -226,7 +226,10 @@ function lineByLine(part: RequestPart): RequestPart[] {
   return lines.map((line) => ({ ...part, content: line, tokens: Math.round((part.tokens * line.length) / Math.max(chars, 1)) }));
 }
 
-/** What left and what came, part by part. Without a new cut a request is the one before with more at its end: only that is read. */
+/**
+ * What left and what was added, part by part. Without a new cut, a request is the previous one with more at its end, so only the end is
+ * read.
+ */
 async function difference(view: View, before: ContextColumn | undefined, one: ContextColumn): Promise<Html> {
   if (!before) return html``;
   const isLonger = (one.marks ?? []).length === 0 && before.n > 1;

@@ -1,5 +1,5 @@
-// A work item as the conversation that it was, oldest first: what it was told, what it said, each call with what came of it, and what happened
-// to it on the way as rules across the page. A window of it at a time, around the address; what is marked in it stands beside it.
+// A work item as a conversation, oldest first: what it was told, what it said, each call with its outcome, and other events as rules across
+// the page. Shows a window around the address, with its marks next to it.
 
 import type { RunBlock } from '../../ledger/consoleRun.ts';
 import { brief, num, short } from '../format.ts';
@@ -14,11 +14,11 @@ import { grouped, itemOf } from './runItem.ts';
 import { linkTo, wordOf } from './runTurn.ts';
 import type { Says } from './runTurn.ts';
 
-/** Blocks of a window, and of those how many stand before the one that the address names. */
+/** Blocks in a window, and how many of them precede the one that the address names. */
 const WINDOW = 200;
 const BEFORE = 60;
 const HITS = 40;
-/** What the reader jumps to: a key each. */
+/** What the reader can jump to, each with a key. */
 export const jumps = [
   ['error', 'e', 'error'],
   ['decision', 's', 'decision'],
@@ -125,7 +125,7 @@ async function hits(view: View, query: string): Promise<Html> {
 
 const MOST_MARKS = 60;
 
-/** What is marked in the window, and the ways to the next of each kind. */
+/** The marks in the window, and links to the next of each kind. */
 async function marks(view: View): Promise<Html> {
   const { rows } = await windowOf(view);
   const marked = rows.filter((row) => row.id !== null && row.mark !== null);
@@ -169,7 +169,7 @@ function labelOf(row: RunBlock): string {
   }
 }
 
-/** The next block with a mark, for the chips of a page that has no script: its address; null: there is none. */
+/** The address of the next block with a mark, for the chips of a page without a script; null: there is none. */
 export async function nextMark(view: Pick<View, 'db' | 'id'>, mark: string, after: string | null): Promise<string | null> {
   let at = after === '' ? null : after;
   for (;;) {

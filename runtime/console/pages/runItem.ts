@@ -1,4 +1,4 @@
-// What a run is told in, in order: turns, what people said, and what happened to the work on the way as rules across the page.
+// The elements of a run, in order: turns, people's messages, and other events as rules across the page.
 
 import type { RunBlock } from '../../ledger/consoleRun.ts';
 import { brief, k, num } from '../format.ts';
@@ -10,7 +10,7 @@ import type { Says } from './runTurn.ts';
 
 const ofTurn = new Set(['told', 'request', 'words', 'call', 'entry', 'hook']);
 
-/** What belongs to one turn stands together; all else by itself. */
+/** Groups the blocks of each turn; every other block is its own group. */
 export function grouped(rows: readonly RunBlock[]): RunBlock[][] {
   const items: RunBlock[][] = [];
   for (const row of rows) {
@@ -82,13 +82,13 @@ function compactionWords({ name, status, data, content }: RunBlock): Html {
   return html`compaction (${name}, ${wordOf(data?.['trigger'])})${status === 'not used' ? ', not used' : ''}: ${k(Number(before ?? 0))} tokens${after === undefined ? '' : ` became ${k(Number(after))}`}${content ? html` · <span dir="auto">${brief(content, 300)}</span>` : ''}`;
 }
 
-/** A rule across the page, as what it is for the agent. */
+/** A rule across the page; `isBad`: it reports a failure. */
 function rule({ view }: Says, row: RunBlock, says: Html, isBad: boolean): Html {
   const where = row.turn_id === null ? '' : html` · <a href="/turn/${row.turn_id}"><u>show</u></a>`;
   return html`<li class="rule${isBad ? ' hard' : ''}" id="${row.id}" data-key="${row.id}" data-mark="${row.mark}" data-row="rule"><span>${says}${where} <a class="sharp" href="${linkTo(view, row)}" aria-label="Link to this">#</a></span></li>`;
 }
 
-/** A request that was not answered: what the provider said, and the way to the request. */
+/** A request that was not answered: the provider's error, and a link to the request. */
 function failedRequest({ view }: Says, row: RunBlock): Html {
   const { data } = row;
   const status = data?.['provider_status'];

@@ -1,4 +1,4 @@
-// A turn of a run: the request with what was told in it, the answer, its calls, and what was recorded.
+// A turn of a run: the request with the messages in it, the answer, its calls, and what was recorded.
 
 import type { RunBlock } from '../../ledger/consoleRun.ts';
 import { money } from '../../money.ts';
@@ -13,7 +13,7 @@ import { counting } from '../work.ts';
 import { forkLine } from './itemViews.ts';
 import { address } from './journal.ts';
 
-/** What the blocks of one page are told with. */
+/** What rendering the blocks of a page requires. */
 export type Says = {
   view: View;
   faculty: string;
@@ -29,7 +29,7 @@ export const wordOf = (value: unknown): string => (typeof value === 'string' || 
 export const tools = (view: View, row: RunBlock, fork: Html | string): Html =>
   html`<div class="tools"><a class="btn small" href="${linkTo(view, row)}">link</a><button class="btn small" type="button" data-copy hidden>copy</button>${row.turn_id === null ? '' : html`<a class="btn small" href="/because/${row.turn_id}">because</a>`}${fork}</div>`;
 
-/** A request with what was told in it, the answer, its calls, and what was recorded. */
+/** A request with the messages in it, the answer, its calls, and what was recorded. */
 export function turn(says: Says, rows: readonly RunBlock[]): Html {
   const { view } = says;
   const request = rows.find(({ kind }) => kind === 'request');
@@ -43,7 +43,7 @@ export function turn(says: Says, rows: readonly RunBlock[]): Html {
   return html`<li class="turn" id="turn/${first.turn_id}" data-key="turn/${first.id}" data-row="block"><div class="at">${typeof at === 'string' ? exactTime(at) : ''}${n === undefined ? '' : html`<b><a href="/turn/${first.turn_id}" title="The request, part by part">${num(Number(n))}</a></b>`}</div><div class="said"><p class="who"><b>${says.faculty}</b> ${request ? requestWords(request) : ''}</p>${isAsked ? asked(view, request) : ''}${rows.map((row) => blockOf(says, row))}</div>${tools(view, first, fork)}</li>`;
 }
 
-/** While the model answers, its words arrive. */
+/** While the model answers, its text arrives. */
 const asked = (view: View, request: RunBlock): Html =>
   html`<p class="small quiet">the model is asked since ${counting(request.happened_at)}${request.content ? html` <span class="bad" dir="auto">${brief(request.content, 300)}</span>` : ''}</p><p class="stream" dir="auto" data-words="${view.id}"><span class="said"></span><span class="caret" aria-hidden="true"></span></p>`;
 
@@ -98,7 +98,7 @@ const toldNames: Record<string, string> = {
   engine: 'told by the engine',
 };
 
-/** Longer thoughts fold. */
+/** Longer thinking is folded. */
 const LONG = 600;
 const thought = (text: string): Html =>
   text.length <= LONG
@@ -110,7 +110,7 @@ function foldedBlock(row: RunBlock, name: string, content: string, link: string,
   return html`<details class="call told${isBad ? ' bad' : ''}" id="${row.id}" data-key="${row.id}" data-mark="${row.mark}"><summary data-row="told"><span></span><span class="name">${name}</span><span class="arg cut" dir="auto">${withShortIds(brief(content, 200))}</span><span class="cost">${status}</span></summary><div class="inside pad-all">${markdown(content)}<p class="small foot"><a href="${link}">link</a></p></div></details>`;
 }
 
-/** What lasts stands out. */
+/** Ledger entries, which last, stand out. */
 function entry({ view }: Says, row: RunBlock): Html {
   const seq = Number(row.data?.['seq']);
   const trust = row.data?.['trust'];
@@ -122,7 +122,7 @@ function entry({ view }: Says, row: RunBlock): Html {
   return html`<div class="mark${row.mark === 'error' ? ' bad' : ''}" id="${row.id}" data-key="${row.id}" data-mark="${row.mark}"><span class="kind">${row.name}</span>${markdown(row.content ?? '')}<span class="quiet"><a href="/work/${view.id}/ledger?before=${seq + 1}#entry-${seq}">entry ${num(seq)}</a>${notes.map((one) => html` · ${one}`)} · <a href="${linkTo(view, row)}">link</a>${row.turn_id === null ? '' : html` · <a href="/because/${row.turn_id}">because</a>`}</span></div>`;
 }
 
-/** Words as Markdown; of long ones the beginning, and the way to all of them. */
+/** Text as Markdown; of a long text the beginning, and a link to all of it. */
 export function wordsOf({ view }: Says, row: RunBlock): Html {
   const content = row.content ?? '';
   const left = (row.chars ?? 0) - content.length;

@@ -1,5 +1,5 @@
-// Sessions: what can go on, and what it would be told; turns worth going back to; recorded sessions of other agents; two
-// branches side by side.
+// Sessions: which can be resumed, and what they would be told; turns worth returning to; recorded sessions of other agents; two branches
+// side by side.
 
 import type { ResumptionContext } from '../../ledger/answers.ts';
 import { brief, count, k, num } from '../format.ts';
@@ -36,7 +36,7 @@ export const sessions: Page = {
   },
 };
 
-/** The session whose packet is shown: the one of the address, else the newest that can go on. */
+/** The session whose packet is shown: the one in the address, else the newest that can be resumed. */
 async function chosen(view: View): Promise<string | null> {
   const wanted = view.query.get('packet');
   if (wanted !== null && isId.test(wanted)) return wanted;

@@ -1,4 +1,4 @@
-// Where the time of an item went: the rows of work_waterfall(), a bar each. The address says which time is shown and from which row on.
+// Where the time of an item went: the rows of work_waterfall(), as bars. The address says which period is shown and from which row on.
 
 import type { FallRow, FallWindow } from '../../ledger/answers.ts';
 import { money } from '../../money.ts';
@@ -12,9 +12,9 @@ import type { Page, View } from '../page.ts';
 import { head, headInputs, itemFrame } from './item.ts';
 import { address } from './journal.ts';
 
-/** Rows of a page. */
+/** Rows per page. */
 const ROWS = 200;
-/** The shortest time that is shown, in seconds. */
+/** The shortest period that can be shown, in seconds. */
 const LEAST = 0.01;
 
 export const waterfall: Page = {
@@ -27,8 +27,8 @@ export const waterfall: Page = {
 };
 
 /**
- * A bar that grows is drawn again when all of it has become 2 % longer, at the soonest after 10 s: all rows are read for it, which takes the
- * longer the more there are. Nothing grows in what has ended.
+ * A growing bar is redrawn when the whole waterfall has become 2 % longer, at the earliest after 10 s: all rows are read for it, which
+ * takes longer the more there are. Nothing grows once everything has ended.
  */
 export const growth = (seconds: number | null): string =>
   seconds === null ? '' : String(seconds < 500 ? Math.floor(seconds / 10) : 50 + Math.floor(Math.log(seconds / 500) / Math.log(1.02)));
@@ -79,7 +79,7 @@ const legend = [
   ['crit', 'critical path'],
 ] as const;
 
-/** 43 s, of which so much the model, tools, a person. */
+/** The duration, and the share of the model, the tools and people. */
 function summary({ root, kinds, all }: FallWindow): Html {
   const of = (...names: string[]): number => kinds.filter(({ kind }) => names.includes(kind)).reduce((sum, one) => sum + one.seconds, 0);
   const critical = kinds.reduce((sum, one) => sum + one.critical, 0);
@@ -87,7 +87,7 @@ function summary({ root, kinds, all }: FallWindow): Html {
   return html`<p class="meta" data-sums><span>${root.ended_at === null ? 'so far ' : ''}<b>${took(root.seconds)}</b>${part(of('model'), 'the model')}${part(of('tool'), 'tools')}${part(of('hook'), 'hooks')}${part(of('person'), 'people')}${part(of('child', 'wait'), 'waits for other work')}${part(of('queue'), 'queue')}; <b>${took(critical)}</b> on the critical path; ${num(all)} rows</span></p>`;
 }
 
-/** To another time: each is a link, and the keys follow them. */
+/** Controls for other periods: each is a link, and the keys follow them. */
 function ways(view: View, { from, until }: Shown, start: number, end: number): Html {
   const [a, b, last] = [(from - start) / 1000, (until - start) / 1000, (end - start) / 1000];
   const size = b - a;
@@ -121,7 +121,7 @@ function line(row: FallRow, shown: Shown, grid: readonly { at: number }[], end: 
   return html`<li class="l${row.is_error ? ' bad' : ''}" data-key="${row.span_id}" data-row="span" data-kind="${row.kind}"${row.critical_from === null ? '' : html` data-critical`}><span class="name d${Math.min(row.depth, 12)}"><a class="cut" href="${cause(row)}" title="${row.name}${says ? ` (${says})` : ''}">${row.name}</a>${isRetry ? html`<span class="faint">attempt ${num(row.attempt ?? 1)}</span>` : ''}${says ? html`<span class="sr">${says}</span>` : ''}${row.critical_from === null ? '' : html`<span class="sr">on the critical path</span>`}</span><span>${drawFall(row, shown, grid, end)}</span><span class="n" title="${new Date(start).toISOString()}">${took(row.seconds)}${row.ended_at === null ? '…' : ''}</span><span class="n">${row.cost === null ? '' : money(row.cost)}</span></li>`;
 }
 
-/** The rows that are not drawn are counted, and have an address. */
+/** The number of rows that are not shown, with a link to them. */
 function more(view: View, { rows, found }: FallWindow): Html {
   const last = rows.at(-1)?.n ?? 0;
   const isFirst = !numberOf(view.query.get('after'));

@@ -1,4 +1,4 @@
-// All work, newest first, in pages; the whole of one call.
+// All work, newest first, in pages; and the page of a single call.
 
 import { ORDERED, workOrders } from '../../ledger/consoleWork.ts';
 import { approvalList, approvalPanel } from '../approval.ts';
@@ -14,7 +14,7 @@ import { address } from './journal.ts';
 
 const PAGE = 100;
 const states = ['open', 'running', 'waiting', 'queued', 'paused', 'completed', 'failed', 'dead', 'cancelled'];
-/** Of the address, with what it is called. */
+/** Parameters of the address, with their labels. */
 const fields = { type: 'work type', faculty: 'faculty', source: 'program', q: 'words' } as const;
 
 export const workList: Page = {
@@ -72,7 +72,7 @@ async function list(view: View): Promise<Html> {
 
 const LARGE = 200_000;
 
-/** The whole of one call, and what it waits for. */
+/** A single call in full, with the approval that it waits for. */
 export const callPage: Page = {
   pattern: new RegExp(`^/call/(?<id>${uuid})$`),
   section: 'work',
