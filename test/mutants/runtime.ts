@@ -1141,8 +1141,8 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'who has lost a lease unheard works on beside the next',
     file: 'runtime/worker/leases.ts',
-    from: '    this.lose(workItemId); // whoever',
-    to: '    // whoever',
+    from: '    this.lose(workItemId); // a previous',
+    to: '    // a previous',
     test: 'test/runtime/worker/leases.test.ts',
     title: 'a lease that was lost unheard stops its work',
   },
