@@ -3332,7 +3332,7 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a resumed session forgets the plan that another process recorded',
     file: 'runtime/agentSdk/tasks.ts',
-    from: 'await takeUp(ledger, sessionId, plan);\n  if (!plan.isNew) return; // by another hook meanwhile',
+    from: 'await takeUp(ledger, sessionId, plan);\n  if (!plan.isNew) return; // another hook has saved it',
     to: '',
     test: 'test/runtime/agentSdk/hooks.test.ts',
     title: 'goes on with its plan',
